@@ -1,0 +1,82 @@
+// Where a message ends (RFC 9112 6): decided from the raw field lines alone; whatever is ambiguous is refused.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/message.hpp"
+
+namespace garner::http {
+
+/// How the body of one message is delimited.
+struct Framing {
+    enum class Kind : std::uint8_t { none, length, chunked, until_close };
+    Kind kind = Kind::none;
+    std::uint64_t length = 0;             // kind == length
+    char const* refusal = nullptr;        // not null: refuse the message and close; a literal naming the fault
+    std::uint16_t status = 400;           // refused request: 400, or 501 for a transfer coding we do not know
+};
+
+/// RFC 9112 6.1-6.3 for requests. Refuses: Content-Length with Transfer-Encoding; Content-Length that is a list, repeats,
+/// has a sign, space inside or overflows 2^63-1; Transfer-Encoding with HTTP/1.0; anything but exactly one "chunked".
+Framing request_framing(RequestHead const&);
+
+/// The same for responses; `request` is the method that was asked. HEAD, 1xx, 204, 304 and 2xx to CONNECT have no body
+/// whatever the fields say. A response without length and coding runs until close.
+Framing response_framing(ResponseHead const&, Method request);
+
+/// Decodes one body piece by piece. Pure: the caller owns all I/O. Bounded: chunk-size line at most 4 KiB with its
+/// extensions, trailers at most `trailer_bytes`.
+class BodyDecoder {
+public:
+    BodyDecoder() = default;
+    explicit BodyDecoder(Framing const& framing, std::size_t trailer_bytes = 16 * 1024);
+
+    struct Step {
+        enum class Kind : std::uint8_t {
+            data,        // `data` is body; `consumed` bytes of the input are done with
+            need_more,   // all of `consumed` is done with; give more input
+            done,        // the body is complete; `consumed` bytes belonged to it, the rest is the next message
+            refused      // malformed; `refusal()` says how
+        };
+        Kind kind;
+        std::string_view data;
+        std::size_t consumed = 0;
+    };
+    /// Looks at the start of `input` (which continues where the last step's `consumed` ended) and takes one step.
+    /// A step of kind data never implies done: call again with the rest, even when it is empty.
+    Step step(std::string_view input);
+
+    /// Told that the peer closed its side: true when that completes the body (until_close), false when it is cut short.
+    bool closed();
+
+    bool done() const { return state_ == State::done; }
+    bool has_body() const { return framing_.kind != Framing::Kind::none; }
+    Framing const& framing() const { return framing_; }
+    char const* refusal() const { return refusal_; }
+    /// Bytes still to come, where the framing tells (length); 0 otherwise.
+    std::uint64_t remaining() const { return framing_.kind == Framing::Kind::length ? left_ : 0; }
+    /// After done: the trailer section's raw field lines, each ended by CRLF, validated; empty when there was none.
+    /// Fields that must not be trailers (framing, routing, authentication, cache control: RFC 9110 6.5.1) are dropped.
+    std::string const& trailers() const { return trailers_; }
+
+private:
+    enum class State : std::uint8_t { data, size_line, chunk, chunk_end, trailers, until_close, done, refused };
+    Step refuse(char const* why, std::size_t consumed);
+    Step step_size_line(std::string_view input);
+    Step step_trailers(std::string_view input);
+
+    Framing framing_;
+    State state_ = State::done;
+    std::uint64_t left_ = 0;
+    std::size_t trailer_limit_ = 16 * 1024;
+    std::string line_;       // an unfinished size or trailer line
+    std::string trailers_;
+    char const* refusal_ = nullptr;
+};
+
+/// Writes a chunk header for `size` bytes ("1a2b\r\n") into `out`, which has room for 18 bytes; returns its length.
+std::size_t write_chunk_header(std::uint64_t size, char* out);
+
+}  // namespace garner::http

@@ -1,0 +1,202 @@
+// Heads of HTTP/1 messages (RFC 9112): parsed as views into the bytes they came in, refused when anything is doubtful.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace garner::http {
+
+/// Field names whose meaning this proxy knows (RFC 9110 and those it names). `other` is every other name.
+enum class Name : std::uint8_t {
+    other,
+    accept,
+    accept_encoding,
+    accept_language,
+    age,
+    authorization,
+    cache_control,
+    cache_status,
+    connection,
+    content_encoding,
+    content_length,
+    content_location,
+    content_range,
+    content_type,
+    cookie,
+    date,
+    etag,
+    expect,
+    expires,
+    forwarded,
+    garner_admin,
+    host,
+    http2_settings,
+    if_match,
+    if_modified_since,
+    if_none_match,
+    if_range,
+    if_unmodified_since,
+    keep_alive,
+    last_modified,
+    location,
+    max_forwards,
+    origin,
+    pragma,
+    proxy_authenticate,
+    proxy_authentication_info,
+    proxy_authorization,
+    proxy_connection,
+    range,
+    set_cookie,
+    te,
+    trailer,
+    transfer_encoding,
+    upgrade,
+    vary,
+    via,
+    warning,
+    x_forwarded_for,
+    count_
+};
+static_assert(static_cast<int>(Name::count_) <= 64, "Fields keeps one presence bit per name");
+
+/// The known name that `text` spells, in any case. O(1), no allocation.
+Name name_of(std::string_view text);
+
+struct Field {
+    std::string_view name;
+    std::string_view value;  // without white space at its ends
+    Name id = Name::other;
+};
+
+/// The field lines of one message, in order. Views: valid as long as the bytes they were parsed from.
+/// clear() keeps the capacity, so that a reused Fields allocates nothing.
+class Fields {
+public:
+    void clear() {
+        lines_.clear();
+        present_ = 0;
+    }
+    void add(std::string_view name, std::string_view value) { add(Field{name, value, name_of(name)}); }
+    void add(Field field) {
+        present_ |= bit(field.id);
+        lines_.push_back(field);
+    }
+
+    /// O(1). Never asks for Name::other.
+    bool has(Name id) const { return (present_ & bit(id)) != 0; }
+    /// The first line's value, or an empty view when the field is absent.
+    std::string_view first(Name id) const;
+    /// First line of any name, known or not, in any case; nullptr when absent.
+    Field const* find(std::string_view name) const;
+    /// How many lines carry this name.
+    std::size_t count(Name id) const;
+    /// All values of a field joined as one list with ", " (RFC 9110 5.3). Allocates.
+    std::string joined(Name id) const;
+
+    std::size_t size() const { return lines_.size(); }
+    bool empty() const { return lines_.empty(); }
+    auto begin() const { return lines_.begin(); }
+    auto end() const { return lines_.end(); }
+
+private:
+    static constexpr std::uint64_t bit(Name id) { return std::uint64_t{1} << static_cast<unsigned>(id); }
+    std::vector<Field> lines_;
+    std::uint64_t present_ = 0;
+};
+
+/// Calls `use(member)` for each non-empty member of a comma-separated list (RFC 9110 5.6.1) over all lines of the
+/// field, trimmed, commas inside quoted strings respected.
+template <class Use>
+void for_each_member(Fields const& fields, Name id, Use&& use);
+
+/// Calls `use(member)` for each non-empty member of one list value.
+template <class Use>
+void for_each_member(std::string_view list, Use&& use);
+
+/// Known methods; `other` is any other valid token (an unknown method counts as unsafe).
+enum class Method : std::uint8_t { get, head, post, put, delete_, options, trace, connect, patch, purge, other };
+Method method_of(std::string_view token);
+/// RFC 9110 9.2.1.
+bool is_safe(Method);
+/// RFC 9110 9.2.2.
+bool is_idempotent(Method);
+
+enum class Version : std::uint8_t { http_1_0, http_1_1 };
+
+struct RequestHead {
+    Method method = Method::get;
+    std::string_view method_text;
+    std::string_view target;
+    Version version = Version::http_1_1;
+    Fields fields;
+};
+
+struct ResponseHead {
+    Version version = Version::http_1_1;
+    std::uint16_t status = 0;
+    std::string_view reason;
+    Fields fields;
+};
+
+struct HeadLimits {
+    std::size_t bytes = 64 * 1024;    // the whole head, start line and blank line included
+    std::size_t fields = 256;         // field lines
+    std::size_t target = 16 * 1024;   // the request target
+};
+
+/// What a parser found. `refusal` is a literal that names the fault, for the log and the error page.
+struct HeadParse {
+    enum class Kind : std::uint8_t { complete, incomplete, refused };
+    Kind kind = Kind::incomplete;
+    std::size_t bytes = 0;           // complete: the head's length, blank line included
+    std::uint16_t status = 400;      // refused: the status to answer a client with (400, 414, 431, 501, 505)
+    char const* refusal = nullptr;   // refused: e.g. "bare LF in head"
+};
+
+/// Parses the head at the start of `bytes`. `scanned` remembers, between calls on a growing buffer that begins with the
+/// same bytes, how far the search for the end has come; start it at 0. The views in `head` point into `bytes`.
+/// Strict (RFC 9112 2.2, 3, 5): CRLF only, one space in the start line, no obs-fold, no white space before the colon, no
+/// control bytes, NUL or bare CR; names are tokens; values are visible bytes, SP, HTAB and obs-text. At most two empty
+/// lines before a request line are skipped. Pure; allocates only when `head.fields` grows.
+HeadParse parse_request_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, RequestHead& head);
+HeadParse parse_response_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, ResponseHead& head);
+
+/// tchar+ (RFC 9110 5.6.2).
+bool is_token(std::string_view);
+
+// ---- templates ----
+
+template <class Use>
+void for_each_member(std::string_view list, Use&& use) {
+    std::size_t begin = 0;
+    bool quoted = false;
+    auto emit = [&](std::size_t end) {
+        auto member = list.substr(begin, end - begin);
+        while (!member.empty() && (member.front() == ' ' || member.front() == '\t')) member.remove_prefix(1);
+        while (!member.empty() && (member.back() == ' ' || member.back() == '\t')) member.remove_suffix(1);
+        if (!member.empty()) use(member);
+    };
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (quoted && list[i] == '\\')
+            ++i;
+        else if (list[i] == '"')
+            quoted = !quoted;
+        else if (list[i] == ',' && !quoted) {
+            emit(i);
+            begin = i + 1;
+        }
+    }
+    emit(list.size());
+}
+
+template <class Use>
+void for_each_member(Fields const& fields, Name id, Use&& use) {
+    if (!fields.has(id)) return;
+    for (Field const& field : fields)
+        if (field.id == id) for_each_member(field.value, use);
+}
+
+}  // namespace garner::http

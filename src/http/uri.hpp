@@ -1,0 +1,62 @@
+// Request targets and http(s) URIs (RFC 9110 4.2, RFC 9112 3.2, RFC 3986): validated, as views.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace garner::http {
+
+enum class Scheme : std::uint8_t { http, https };
+
+constexpr std::uint16_t default_port(Scheme scheme) { return scheme == Scheme::https ? 443 : 80; }
+
+/// An authority: host and port. `host` is a reg-name, an IPv4 address, or an IPv6 address without its brackets.
+struct Authority {
+    std::string_view host;
+    std::uint16_t port = 0;      // 0: none was written
+    bool ipv6 = false;           // was written in brackets
+
+    friend bool operator==(Authority const&, Authority const&) = default;
+};
+
+/// An absolute http or https URI. Views into the text it was parsed from.
+struct Uri {
+    Scheme scheme = Scheme::http;
+    Authority authority;             // port filled in: never 0
+    std::string_view path_and_query; // begins with '/'; "/" when the URI has no path (a query alone: see `bare_query`)
+    bool bare_query = false;         // "http://host?q": path_and_query is "?q" and a '/' goes before it
+
+    friend bool operator==(Uri const&, Uri const&) = default;
+};
+
+struct UriError {
+    char const* refusal = nullptr;   // a literal, e.g. "userinfo in target"
+};
+
+/// Absolute-form (RFC 9112 3.2.2). Refuses: other schemes, userinfo, fragment, empty host, bytes that RFC 3986 forbids
+/// (except that the bytes browsers send raw in path and query, `"<>\^`{|}` and high bytes, are let through unchanged;
+/// control bytes, space and DEL never), bad percent-escapes in the host, ports 0 and above 65535, IPv6 without brackets.
+std::optional<Uri> parse_absolute(std::string_view target, UriError&);
+
+/// host [":" port], as in a Host field or an authority-form target. Same strictness.
+std::optional<Authority> parse_authority(std::string_view text, UriError&);
+
+/// True for a usable origin-form target ("/path?query").
+bool is_origin_form(std::string_view target);
+
+/// Appends the normal form used in cache keys and logs: lower-case scheme and host, default port left out, "/" for no path.
+/// Path and query stay byte for byte. Equal normal forms mean equivalent URIs (RFC 9110 4.2.3).
+void append_normalised(Uri const&, std::string& out);
+
+/// "host" or "host:port" as a Host field carries it: port left out when it is the scheme's default, IPv6 in brackets.
+void append_host(Uri const&, std::string& out);
+
+/// True when both name the same scheme, host (any case) and port.
+bool same_origin(Uri const&, Uri const&);
+
+/// Resolves a Location or Content-Location value (absolute URI, "//authority…", "/path", or relative path with dot
+/// segments, RFC 3986 5.2) against `base`; the normal form, or nothing when it is not a http(s) URI.
+std::optional<std::string> resolve(Uri const& base, std::string_view reference);
+
+}  // namespace garner::http

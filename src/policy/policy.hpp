@@ -1,0 +1,51 @@
+// The seam for replacement policies: who leaves next.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "util/bytes.hpp"
+#include "util/hash.hpp"
+
+namespace garner::policy {
+
+/// A place in the index, handed out by it: dense, reused after removed(). Policies keep their state in arrays by slot.
+using Slot = std::uint32_t;
+inline constexpr Slot no_slot = UINT32_MAX;
+
+/// Why a slot was given back.
+enum class Left : std::uint8_t { evicted, replaced, purged };
+
+/// Decides which object leaves next. One instance per shard, under its lock: no thread-safety of its own, no I/O, no
+/// clock. Deterministic for a seed and a sequence of calls. Sizes are what the object costs its tier in bytes.
+class ReplacementPolicy {
+public:
+    virtual ~ReplacementPolicy() = default;
+
+    /// Every cacheable lookup, hit or miss, before its outcome is known (sketches; CPBAD's C_total).
+    virtual void requested(Fingerprint) {}
+    /// False when the newcomer is worth less than what it would push out. `need` bytes would have to be evicted.
+    virtual bool admits(Fingerprint, Bytes size, Bytes need) {
+        (void)size;
+        (void)need;
+        return true;
+    }
+    virtual void inserted(Slot, Fingerprint, Bytes size) = 0;
+    virtual void hit(Slot) = 0;
+    /// The object in this slot now costs `size` bytes (a new head, sparse growth).
+    virtual void resized(Slot, Bytes size) = 0;
+    virtual void removed(Slot, Left) = 0;
+    /// The next to leave, or no_slot when empty. It stays held until removed() is called for it.
+    virtual Slot victim() = 0;
+    /// Would a compaction that meets this slot write it again?
+    virtual bool keeps(Slot) const = 0;
+    virtual Bytes metadata_bytes() const = 0;
+};
+
+struct Options {
+    Bytes capacity = 0;          // the tier's budget; 0 when unknown
+    std::uint64_t seed = 1;
+    std::string_view text = {};  // the policy's own options, "name=value,…"
+};
+
+}  // namespace garner::policy
