@@ -27,7 +27,7 @@ Framing request_framing(RequestHead const&);
 Framing response_framing(ResponseHead const&, Method request);
 
 /// Decodes one body piece by piece. Pure: the caller owns all I/O. Bounded: chunk-size line at most 4 KiB with its
-/// extensions, trailers at most `trailer_bytes`.
+/// extensions, all extensions together at most 16 KiB more than the body has bytes, trailers at most `trailer_bytes`.
 class BodyDecoder {
 public:
     BodyDecoder() = default;
@@ -62,16 +62,39 @@ public:
     std::string const& trailers() const { return trailers_; }
 
 private:
-    enum class State : std::uint8_t { data, size_line, chunk, chunk_end, trailers, until_close, done, refused };
-    Step refuse(char const* why, std::size_t consumed);
-    Step step_size_line(std::string_view input);
-    Step step_trailers(std::string_view input);
+    // size .. size_end are the parts of a chunk-size line, chunk_cr and chunk_lf the CRLF after a chunk's data.
+    enum class State : std::uint8_t {
+        data,
+        size,
+        padding,
+        extension,
+        quoted,
+        escaped,
+        size_end,
+        chunk,
+        chunk_cr,
+        chunk_lf,
+        trailers,
+        until_close,
+        done,
+        refused
+    };
+    Step take_data(std::string_view input, std::size_t at);
+    void take_size_byte(char byte);
+    void take_extension_byte(char byte);
+    void end_size_line(char byte);
+    void take_chunk_end(char byte);
+    std::size_t take_trailer_line(std::string_view input, std::size_t at);
+    void end_trailer_line(std::string_view line);
+    void fail(char const* why);
 
     Framing framing_;
     State state_ = State::done;
     std::uint64_t left_ = 0;
     std::size_t trailer_limit_ = 16 * 1024;
-    std::string line_;       // an unfinished size or trailer line
+    std::size_t section_bytes_ = 0;    // of the chunk-size line or the trailer section so far
+    std::uint64_t extension_allowance_ = 0;
+    std::string line_;                 // an unfinished trailer line
     std::string trailers_;
     char const* refusal_ = nullptr;
 };

@@ -152,7 +152,7 @@ struct HeadParse {
     enum class Kind : std::uint8_t { complete, incomplete, refused };
     Kind kind = Kind::incomplete;
     std::size_t bytes = 0;           // complete: the head's length, blank line included
-    std::uint16_t status = 400;      // refused: the status to answer a client with (400, 414, 431, 501, 505)
+    std::uint16_t status = 400;      // refused: what to answer a client: 400, 414, 431, 501, 505; for a response 502
     char const* refusal = nullptr;   // refused: e.g. "bare LF in head"
 };
 
@@ -163,6 +163,10 @@ struct HeadParse {
 /// lines before a request line are skipped. Pure; allocates only when `head.fields` grows.
 HeadParse parse_request_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, RequestHead& head);
 HeadParse parse_response_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, ResponseHead& head);
+
+/// Parses one field line, given without its CRLF, as strictly as the head parsers: nullptr, or a literal that names the
+/// fault. The views in `field` point into `line`.
+char const* parse_field_line(std::string_view line, Field& field);
 
 /// tchar+ (RFC 9110 5.6.2).
 bool is_token(std::string_view);

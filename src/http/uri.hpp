@@ -35,8 +35,9 @@ struct UriError {
 };
 
 /// Absolute-form (RFC 9112 3.2.2). Refuses: other schemes, userinfo, fragment, empty host, bytes that RFC 3986 forbids
-/// (except that the bytes browsers send raw in path and query, `"<>\^`{|}` and high bytes, are let through unchanged;
+/// (except that the bytes browsers send raw in path and query, `"<>[\]^`{|}` and high bytes, are let through unchanged;
 /// control bytes, space and DEL never), bad percent-escapes in the host, ports 0 and above 65535, IPv6 without brackets.
+/// An empty port ("host:") is none; hosts longer than 255 bytes are refused.
 std::optional<Uri> parse_absolute(std::string_view target, UriError&);
 
 /// host [":" port], as in a Host field or an authority-form target. Same strictness.

@@ -58,13 +58,29 @@ public:
         return &item;
     }
 
+    class Iterator {
+    public:
+        explicit Iterator(Link* at) : at_(at) {}
+        T* operator*() const { return static_cast<T*>(at_); }
+        Iterator& operator++() {
+            at_ = at_->next_;
+            return *this;
+        }
+        friend bool operator==(Iterator const&, Iterator const&) = default;
+
+    private:
+        Link* at_;
+    };
+    Iterator begin() const { return Iterator(root_.next_); }
+    Iterator end() const { return Iterator(&root_); }
+
     /// Moves every item of `other` to the end of this list.
     void take_all(List& other) {
         while (T* item = other.pop_front()) push_back(*item);
     }
 
 private:
-    Link root_;
+    mutable Link root_;
 };
 
 }  // namespace garner

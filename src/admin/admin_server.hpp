@@ -1,0 +1,34 @@
+// The admin address: /metrics, /stats.json, a page, and purges.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "proxy/server.hpp"
+
+namespace garner::admin {
+
+struct Options {
+    std::string address = "127.0.0.1";
+    std::uint16_t port = 3131;
+};
+
+/// Runs on a thread of its own. Answers only where Host is its own literal address; changes things only on POST or PURGE
+/// with the field "Garner-Admin: 1"; sends no CORS fields.
+class AdminServer {
+public:
+    /// nullptr with `fault` when the address cannot be had. `server` must outlive it.
+    static std::unique_ptr<AdminServer> open(Options const& options, proxy::Server& server, std::string& fault);
+    ~AdminServer();
+
+    void start();
+    void stop();
+    /// Where it really listens: "127.0.0.1:3131".
+    std::string const& address() const;
+
+private:
+    struct Inside;
+    explicit AdminServer(std::unique_ptr<Inside> inside);
+    std::unique_ptr<Inside> inside_;
+};
+
+}  // namespace garner::admin

@@ -1,0 +1,336 @@
+#include "cache/cache.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "policy/policies.hpp"
+
+namespace garner::cache {
+
+namespace {
+
+std::uint64_t random_seed() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+/// An object of object_max must be able to grow, whatever the share.
+Bytes filling_capacity(Options const& options) {
+    auto share = static_cast<Bytes>(static_cast<double>(options.size) * options.fill_share);
+    return std::min(options.size, std::max(share, options.object_max));
+}
+
+std::unique_ptr<policy::ReplacementPolicy> make_policy(Options const& options, std::size_t shards, std::uint64_t seed) {
+    policy::Options of_policy;
+    of_policy.capacity = options.size / shards;
+    of_policy.seed = seed;
+    auto made = policy::make(options.policy, of_policy);
+    check(made != nullptr);
+    return made;
+}
+
+}  // namespace
+
+std::string variant_text(std::string_view key, std::string_view variant) {
+    std::string text(key);
+    text += '\x01';   // in no URI
+    text += variant;
+    return text;
+}
+
+Cache::Cache(Options options)
+    : seed_(random_seed()), object_max_(options.object_max), budget_(options.size, filling_capacity(options)),
+      policy_(options.policy) {
+    check(options.shards > 0);
+    for (unsigned i = 0; i < options.shards; ++i) {
+        shards_.push_back(std::make_unique<Shard>(make_policy(options, options.shards, seed_ + i), options.variants_per_url));
+    }
+    shard_bytes_ = std::make_unique<std::atomic<Bytes>[]>(options.shards);
+}
+
+Cache::~Cache() = default;
+
+// ---- lookup ----
+
+Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
+                     WallTime now, Collapse collapse) {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    shard.policy().requested(key.fingerprint);
+    auto found = shard.find(key.fingerprint, key.text);
+    if (found && found.object->kind() == store::Object::Kind::vary_marker) {
+        auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
+        auto selected = shard.find(fingerprint(variant, seed_), variant);
+        if (!selected) return lookup_absent(shard, key, request, now, collapse, true);
+        return answer_from(shard, selected, key, control, now, collapse);
+    }
+    if (!found) return lookup_absent(shard, key, request, now, collapse, false);
+    return answer_from(shard, found, key, control, now, collapse);
+}
+
+Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
+                          WallTime now, Collapse collapse) {
+    Lookup result;
+    shard.policy().hit(found.slot);
+    result.object = store::ObjectPtr(found.object);
+    result.answer = http::may_reuse(found.object->terms(), control, now);
+    if (result.answer.reuse == http::Reuse::fresh || result.answer.reuse == http::Reuse::stale_allowed) {
+        result.kind = Lookup::Kind::fresh;
+        return result;
+    }
+    result.kind = Lookup::Kind::stale;
+    if (collapse == Collapse::alone) return result;
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first) {
+        auto const& fill = first->second;
+        if (fill->exclusive_ && fill->key() == key.text && fill->stale() == result.object) {
+            result.follow = fill;
+            return result;
+        }
+    }
+    result.lead = start_fill(shard, key, result.object, true);
+    return result;
+}
+
+Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,
+                            Collapse collapse, bool variant_missing) {
+    Lookup result;
+    result.variant_missing = variant_missing;
+    if (collapse == Collapse::alone) return result;
+    if (shard.passes(key.fingerprint, unix_seconds(now))) {
+        result.kind = Lookup::Kind::pass;
+        result.lead = start_fill(shard, key, nullptr, false);
+        return result;
+    }
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first) {
+        auto const& fill = first->second;
+        if (!fill->exclusive_ || fill->stale() || fill->key() != key.text) continue;
+        if (fill->view().phase != FillView::Phase::head && !fill->selects(request.fields)) continue;
+        result.kind = Lookup::Kind::busy;
+        result.follow = fill;
+        return result;
+    }
+    result.lead = start_fill(shard, key, nullptr, true);
+    return result;
+}
+
+bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, WallTime now) const {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    auto found = shard.find(key.fingerprint, key.text);
+    if (found && found.object->kind() == store::Object::Kind::vary_marker) {
+        auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
+        found = shard.find(fingerprint(variant, seed_), variant);
+    }
+    return found && http::may_reuse(found.object->terms(), {}, now).reuse == http::Reuse::fresh;
+}
+
+// ---- fills ----
+
+FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale, bool exclusive) {
+    auto fill = std::make_shared<Fill>(std::string(key.text), key.fingerprint, std::move(stale));
+    fill->exclusive_ = exclusive;
+    shard.fills.emplace(key.fingerprint, fill);
+    return FillLease(*this, std::move(fill));
+}
+
+FillLease Cache::lease_alone(Key const& key, store::ObjectPtr stale) {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    return start_fill(shard, key, std::move(stale), false);
+}
+
+void Cache::unregister(Shard& shard, Fill& fill) {
+    auto [first, last] = shard.fills.equal_range(fill.primary());
+    for (; first != last; ++first)
+        if (first->second.get() == &fill) {
+            shard.fills.erase(first);
+            return;
+        }
+}
+
+void Cache::detach(Fill& fill, Mark mark) {
+    auto& shard = this->shard(fill.primary());
+    std::lock_guard lock(shard.mutex);
+    unregister(shard, fill);
+    if (mark == Mark::pass) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+}
+
+void Cache::stop_storing(Fill& fill) {
+    auto& shard = this->shard(fill.primary());
+    std::lock_guard lock(shard.mutex);
+    unregister(shard, fill);
+    fill.attached_ = false;
+    shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+}
+
+store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary) {
+    auto names = http::to_string(vary);
+    store::Object::Parts parts;
+    parts.kind = store::Object::Kind::vary_marker;
+    parts.key = key.text;
+    parts.head = names;
+    parts.sequence = next_sequence();
+    return make_object(parts, key.fingerprint);
+}
+
+void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames const& vary,
+                    std::string const& variant) {
+    auto& shard = this->shard(fill.primary());
+    Key primary{fill.key(), fill.primary()};
+    auto marker = vary.empty() ? nullptr : make_marker(primary, vary);
+    std::vector<store::ObjectPtr> gone;   // freed after the lock
+    std::lock_guard lock(shard.mutex);
+    unregister(shard, fill);
+    if (!fill.attached_ || !object || object->cost() == 0 || (!vary.empty() && !marker)) return;
+
+    shard.clear_pass(fill.primary());
+    auto at_primary = shard.find(primary.fingerprint, primary.text);
+    bool is_marker = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
+    if (vary.empty()) {
+        if (is_marker) shard.drop_variants(primary.fingerprint, gone);
+        if (at_primary && fill.stale().get() == at_primary.object)
+            gone.push_back(shard.freshen(at_primary.slot, object));
+        else
+            gone.push_back(shard.put(primary.fingerprint, object));
+    } else {
+        if (!is_marker || at_primary.object->head() != marker->head()) {
+            shard.drop_variants(primary.fingerprint, gone);
+            gone.push_back(shard.put(primary.fingerprint, marker));
+        }
+        auto of_variant = fingerprint(variant_text(primary.text, variant), seed_);
+        gone.push_back(shard.put(of_variant, object));
+        gone.push_back(shard.add_variant(primary.fingerprint, of_variant));
+    }
+    shard_bytes_[(fill.primary() >> 56) % shards_.size()].store(shard.bytes(), std::memory_order_relaxed);
+}
+
+bool Cache::purge(Key const& key) {
+    auto& shard = this->shard(key.fingerprint);
+    std::vector<store::ObjectPtr> gone;
+    bool found_fill = false;
+    std::lock_guard lock(shard.mutex);
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    while (first != last) {
+        auto& fill = *first->second;
+        if (fill.key() != key.text) {
+            ++first;
+            continue;
+        }
+        // Its followers read on; nothing that began before this moment is stored, and nobody joins it any more.
+        fill.attached_ = false;
+        found_fill = true;
+        first = shard.fills.erase(first);
+    }
+    shard.drop_variants(key.fingerprint, gone);
+    if (auto found = shard.find(key.fingerprint, key.text))
+        gone.push_back(shard.remove(found.slot, policy::Left::purged));
+    shard_bytes_[(key.fingerprint >> 56) % shards_.size()].store(shard.bytes(), std::memory_order_relaxed);
+    return !gone.empty() || found_fill;
+}
+
+// ---- budget ----
+
+store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {
+    auto cost = store::Object::cost_of(parts) + Shard::entry_cost;
+    auto used = budget_.used();
+    auto capacity = budget_.capacity();
+    if (used + cost > capacity) {
+        auto& shard = this->shard(primary);
+        std::lock_guard lock(shard.mutex);
+        if (!shard.policy().admits(primary, cost, used + cost - capacity)) return nullptr;
+    }
+    if (!reserve(cost, primary)) return nullptr;
+    return store::Object::make(parts, &budget_, Shard::entry_cost);
+}
+
+store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
+    return store::BodyPtr(new store::Body(budget_, expected));
+}
+
+std::span<char> Cache::room(store::Body& body, Fingerprint near) {
+    return body.room([&](Bytes bytes) {
+        if (!budget_.reserve_filling(bytes)) {
+            refused_for_room_.fetch_add(1, std::memory_order_relaxed);
+            return false;
+        }
+        if (reserve(bytes, near)) return true;
+        budget_.release_filling(bytes);
+        return false;
+    });
+}
+
+bool Cache::reserve(Bytes bytes, Fingerprint near) {
+    // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
+    auto patience = 4 * bytes + MiB;
+    for (Bytes gone = 0; !budget_.reserve(bytes);) {
+        auto before = budget_.used();
+        if (bytes > budget_.capacity() || gone > patience || !evict_one(near)) {
+            refused_for_room_.fetch_add(1, std::memory_order_relaxed);
+            return false;
+        }
+        auto after = budget_.used();
+        gone += before > after ? before - after : 4 * KiB;
+    }
+    return true;
+}
+
+bool Cache::evict_one(Fingerprint near) {
+    auto count = shards_.size();
+    auto index = (near >> 56) % count;
+    auto fair = budget_.capacity() / count;
+    if (shard_bytes_[index].load(std::memory_order_relaxed) <= fair) {
+        for (std::size_t i = 0; i < count; ++i)
+            if (shard_bytes_[i].load(std::memory_order_relaxed) > shard_bytes_[index].load(std::memory_order_relaxed))
+                index = i;
+    }
+    auto& shard = *shards_[index];
+    std::vector<store::ObjectPtr> gone;
+    std::lock_guard lock(shard.mutex);
+    auto victim = shard.evict();
+    if (!victim) return false;
+    // Without its marker no variant would be found again.
+    if (victim->kind() == store::Object::Kind::vary_marker)
+        shard.drop_variants(fingerprint(victim->key(), seed_), gone);
+    gone.push_back(std::move(victim));
+    shard_bytes_[index].store(shard.bytes(), std::memory_order_relaxed);
+    evictions_.fetch_add(gone.size(), std::memory_order_relaxed);
+    return true;
+}
+
+// ---- operation ----
+
+Stats Cache::stats() const {
+    Stats stats;
+    stats.capacity = budget_.capacity();
+    stats.used = budget_.used();
+    stats.filling = budget_.filling();
+    for (auto const& shard : shards_) {
+        std::lock_guard lock(shard->mutex);
+        stats.cached += shard->bytes();
+        stats.objects += shard->objects();
+        stats.fills += shard->fills.size();
+        stats.metadata += shard->metadata_bytes();
+    }
+    stats.evictions = evictions_.load(std::memory_order_relaxed);
+    stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
+    return stats;
+}
+
+void Cache::reconfigure(Options const& options) {
+    object_max_.store(options.object_max, std::memory_order_relaxed);
+    budget_.set_capacity(options.size, filling_capacity(options));
+    if (options.policy != policy_) {
+        policy_ = options.policy;
+        for (std::size_t i = 0; i < shards_.size(); ++i) {
+            auto made = make_policy(options, shards_.size(), seed_ + i);
+            std::lock_guard lock(shards_[i]->mutex);
+            shards_[i]->set_policy(std::move(made));
+        }
+    }
+    while (budget_.used() > budget_.capacity() && evict_one(0)) {
+    }
+}
+
+}  // namespace garner::cache

@@ -1,0 +1,127 @@
+// The memory tier: one coherent cache for all workers.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/fill.hpp"
+#include "cache/options.hpp"
+#include "cache/shard.hpp"
+#include "http/cache_control.hpp"
+#include "http/freshness.hpp"
+#include "http/message.hpp"
+#include "store/budget.hpp"
+#include "store/object.hpp"
+
+namespace garner::cache {
+
+/// A cache key's text and its keyed fingerprint. Made by Cache::key; the text is borrowed.
+struct Key {
+    std::string_view text;         // partition and normalised URI
+    Fingerprint fingerprint = 0;
+};
+
+/// The key of one variant of a URL (RFC 9111 4.1): the primary key and the selecting fields' canonical text.
+std::string variant_text(std::string_view key, std::string_view variant);
+
+struct Lookup {
+    enum class Kind : std::uint8_t {
+        fresh,    // `object` may be sent; see `answer`
+        stale,    // `object` must be validated: with `lead` by us, with `follow` somebody does it already
+        busy,     // `follow` a fetch in progress
+        absent,   // `lead` is ours when we may lead
+        pass      // absent, and the last answers were not for sharing: fetch beside the others, `lead` is not exclusive
+    };
+    Kind kind = Kind::absent;
+    store::ObjectPtr object;
+    http::ReuseAnswer answer;
+    bool variant_missing = false;  // absent: the URL is known, but no variant is selected
+    FillPtr follow;
+    FillLease lead;
+};
+
+/// What a request may do with fetches in progress.
+enum class Collapse : std::uint8_t {
+    lead_and_follow,
+    alone            // Range, Authorization: neither leads others nor waits for them
+};
+
+struct Stats {
+    Bytes capacity = 0;
+    Bytes used = 0;              // everything charged
+    Bytes cached = 0;            // in the index
+    Bytes filling = 0;           // bodies being received
+    std::uint64_t objects = 0;
+    std::uint64_t fills = 0;
+    std::uint64_t evictions = 0;
+    std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
+    Bytes metadata = 0;
+};
+
+/// Thread-safe. A lookup holds one shard's mutex for a probe and a policy's hit; it allocates nothing on a hit of a URL
+/// without variants.
+class Cache {
+public:
+    explicit Cache(Options options);
+    ~Cache();
+
+    Key key(std::string_view text) const { return {text, fingerprint(text, seed_)}; }
+
+    Lookup lookup(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse);
+
+    /// True when a fresh object is there. Moves nothing in the replacement order.
+    bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
+
+    /// Removes the URL with all its variants, and keeps what is being fetched from being stored. True when something
+    /// was there.
+    bool purge(Key const&);
+
+    /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
+    FillLease lease_alone(Key const&, store::ObjectPtr stale);
+
+    /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
+    bool reserve(Bytes bytes, Fingerprint near);
+    /// A charged object, or nullptr when the budget or the policy has no room for it.
+    store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
+    /// A body that may grow within the fill share.
+    store::BodyPtr make_body(std::optional<Bytes> expected);
+    /// Room in a growing body; empty when the fill share or the budget is used up.
+    std::span<char> room(store::Body& body, Fingerprint near);
+
+    Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
+    std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
+    store::Budget& budget() { return budget_; }
+    Stats stats() const;
+    /// New limits for a running cache; contents stay. The number of shards does not change.
+    void reconfigure(Options const& options);
+
+private:
+    friend class FillLease;
+    enum class Mark : std::uint8_t { none, pass };
+    static constexpr std::int64_t pass_seconds = 120;
+
+    Shard& shard(Fingerprint primary) const { return *shards_[(primary >> 56) % shards_.size()]; }
+    Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
+    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
+    FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool exclusive);
+    void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
+    store::ObjectPtr make_marker(Key const&, http::VaryNames const&);
+    void detach(Fill&, Mark);
+    void stop_storing(Fill&);
+    void unregister(Shard&, Fill&);
+    bool evict_one(Fingerprint near);
+
+    std::uint64_t seed_;
+    std::atomic<Bytes> object_max_;
+    store::Budget budget_;
+    std::vector<std::unique_ptr<Shard>> shards_;
+    std::unique_ptr<std::atomic<Bytes>[]> shard_bytes_;   // a copy for choosing the fullest without its lock
+    std::atomic<std::uint64_t> sequence_{0};
+    std::atomic<std::uint64_t> evictions_{0};
+    std::atomic<std::uint64_t> refused_for_room_{0};
+    std::string policy_;
+};
+
+}  // namespace garner::cache

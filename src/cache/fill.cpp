@@ -1,0 +1,202 @@
+#include "cache/fill.hpp"
+
+#include <algorithm>
+
+#include "cache/cache.hpp"
+
+namespace garner::cache {
+
+FillView Fill::view() const {
+    std::lock_guard lock(mutex_);
+    return view_;
+}
+
+bool Fill::selects(http::Fields const& request) const {
+    std::lock_guard lock(mutex_);
+    if (vary_.star) return false;
+    return vary_.names.empty() || http::variant_key(vary_, request) == variant_;
+}
+
+std::size_t Fill::followers() const {
+    std::lock_guard lock(mutex_);
+    return follower_count_;
+}
+
+std::vector<net::WakeHandle> Fill::take_waiting() {
+    std::vector<net::WakeHandle> handles;
+    for (auto* follower : followers_)
+        if (follower->waiting_) handles.push_back(std::exchange(follower->waiting_, {}));
+    return handles;
+}
+
+void Fill::grown() {
+    std::vector<net::WakeHandle> handles;
+    {
+        std::lock_guard lock(mutex_);
+        ++view_.version;
+        handles = take_waiting();
+    }
+    net::wake_all(std::move(handles), net::Wake::ready);
+}
+
+Bytes Fill::slowest_follower() const {
+    std::lock_guard lock(mutex_);
+    Bytes slowest = UINT64_MAX;
+    for (auto* follower : followers_)
+        if (!follower->dropped_) slowest = std::min(slowest, follower->offset_);
+    return slowest;
+}
+
+void Fill::drop_laggards(Bytes size) {
+    std::vector<net::WakeHandle> handles;
+    {
+        std::lock_guard lock(mutex_);
+        bool somebody_keeps_up = false;
+        for (auto* follower : followers_) somebody_keeps_up |= !follower->dropped_ && follower->offset_ >= size;
+        if (!somebody_keeps_up) return;
+        for (auto* follower : followers_) follower->dropped_ |= follower->offset_ < size;
+        ++view_.version;
+        handles = take_waiting();
+    }
+    net::wake_all(std::move(handles), net::Wake::ready);
+}
+
+void Fill::wake_on_reading(net::WakeHandle handle) {
+    std::lock_guard lock(mutex_);
+    producer_ = std::move(handle);
+}
+
+void Fill::set_variant(http::VaryNames vary, std::string variant) {
+    std::lock_guard lock(mutex_);
+    vary_ = std::move(vary);
+    variant_ = std::move(variant);
+}
+
+void Fill::change(FillView::Phase phase, store::ObjectPtr object, FetchFailure failure, char const* reason) {
+    std::vector<net::WakeHandle> handles;
+    {
+        std::lock_guard lock(mutex_);
+        view_ = {phase, object ? std::move(object) : view_.object, std::move(failure), reason, view_.version + 1};
+        handles = take_waiting();
+    }
+    net::wake_all(std::move(handles), net::Wake::ready);
+}
+
+bool Fill::promote_next() {
+    net::WakeHandle handle;
+    {
+        std::lock_guard lock(mutex_);
+        if (view_.phase != FillView::Phase::head || followers_.empty()) return false;
+        auto& next = followers_.front();
+        next.promoted_ = true;
+        ++view_.version;
+        handle = std::exchange(next.waiting_, {});
+    }
+    handle.wake(net::Wake::ready);
+    return true;
+}
+
+FillLease& FillLease::operator=(FillLease&& other) noexcept {
+    if (this != &other) {
+        drop();
+        cache_ = other.cache_;
+        fill_ = std::move(other.fill_);
+    }
+    return *this;
+}
+
+void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant) {
+    fill_->set_variant(std::move(vary), std::move(variant));
+    fill_->change(FillView::Phase::body, std::move(growing), {}, "");
+}
+
+void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant) {
+    auto fill = std::move(fill_);
+    cache_->publish(*fill, object, vary, variant);
+    fill->set_variant(std::move(vary), std::move(variant));
+    fill->change(FillView::Phase::complete, std::move(object), {}, "");
+}
+
+void FillLease::refuse(char const* reason) {
+    auto fill = std::move(fill_);
+    cache_->detach(*fill, Cache::Mark::pass);
+    fill->change(FillView::Phase::refused, nullptr, {}, reason);
+}
+
+void FillLease::stop_storing() { cache_->stop_storing(*fill_); }
+
+void FillLease::fail(FetchFailure failure) {
+    auto fill = std::move(fill_);
+    cache_->detach(*fill, Cache::Mark::none);
+    fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
+}
+
+void FillLease::drop() {
+    if (!fill_) return;
+    auto fill = std::move(fill_);
+    if (fill->promote_next()) return;
+    cache_->detach(*fill, Cache::Mark::none);
+    // A follower that came between the two lines above must not wait for a leader that is no more.
+    if (fill->promote_next()) return;
+    fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
+}
+
+Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {
+    std::lock_guard lock(fill_->mutex_);
+    fill_->followers_.push_back(*this);
+    ++fill_->follower_count_;
+}
+
+Follower::~Follower() {
+    bool owes_a_lead;
+    net::WakeHandle producer;
+    {
+        std::lock_guard lock(fill_->mutex_);
+        unlink();
+        --fill_->follower_count_;
+        owes_a_lead = std::exchange(promoted_, false);
+        producer = std::exchange(fill_->producer_, {});
+    }
+    producer.wake(net::Wake::ready);
+    if (owes_a_lead) FillLease(cache_, fill_).drop();
+}
+
+void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {
+    {
+        std::lock_guard lock(fill_->mutex_);
+        if (fill_->view_.version == seen) {
+            waiting_ = std::move(handle);
+            return;
+        }
+    }
+    handle.wake(net::Wake::ready);
+}
+
+bool Follower::promoted() const {
+    std::lock_guard lock(fill_->mutex_);
+    return promoted_;
+}
+
+FillLease Follower::take_lead() {
+    std::lock_guard lock(fill_->mutex_);
+    check(promoted_);
+    promoted_ = false;
+    return FillLease(cache_, fill_);
+}
+
+void Follower::read_up_to(Bytes offset) {
+    net::WakeHandle producer;
+    {
+        std::lock_guard lock(fill_->mutex_);
+        offset_ = offset;
+        producer = std::exchange(fill_->producer_, {});
+    }
+    producer.wake(net::Wake::ready);
+}
+
+bool Follower::dropped() const {
+    std::lock_guard lock(fill_->mutex_);
+    return dropped_;
+}
+
+}  // namespace garner::cache

@@ -1,0 +1,155 @@
+// A fetch in progress that others may follow instead of asking the origin themselves (collapsed forwarding).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "http/vary.hpp"
+#include "net/wake.hpp"
+#include "store/object.hpp"
+#include "util/hash.hpp"
+#include "util/link.hpp"
+
+namespace garner::cache {
+
+class Cache;
+class Fill;
+class Follower;
+using FillPtr = std::shared_ptr<Fill>;
+
+/// Why a fetch brought nothing: what its followers tell their clients too.
+struct FetchFailure {
+    std::uint16_t status = 502;
+    std::string reason;            // in words
+};
+
+/// What a follower sees of a fill.
+struct FillView {
+    enum class Phase : std::uint8_t {
+        head,       // nothing is known yet
+        body,       // storable; `object` grows
+        complete,   // `object` is whole
+        refused,    // not to be shared: everybody fetches for himself
+        failed      // `failure`; after the head: `object` stays incomplete
+    };
+    Phase phase = Phase::head;
+    store::ObjectPtr object;
+    FetchFailure failure;
+    char const* reason = "";       // refused: why, a literal
+    std::uint64_t version = 0;     // changes with everything above and with the body's growth
+};
+
+/// Shared by the leader's and the followers' workers. All members thread-safe unless said otherwise.
+class Fill {
+public:
+    Fill(std::string key, Fingerprint primary, store::ObjectPtr stale)
+        : key_(std::move(key)), primary_(primary), stale_(std::move(stale)) {}
+
+    std::string const& key() const { return key_; }
+    Fingerprint primary() const { return primary_; }
+    /// The stored object that this fetch validates; nullptr when there is none.
+    store::ObjectPtr const& stale() const { return stale_; }
+
+    FillView view() const;
+    /// The response's Vary permits this request to take the object. Only after the head.
+    bool selects(http::Fields const& request) const;
+    std::size_t followers() const;
+
+    /// The body grew: wakes the followers. Producer's worker.
+    void grown();
+    /// The least offset any follower still needs, for a body that keeps only a window; UINT64_MAX without followers.
+    Bytes slowest_follower() const;
+    /// Gives up on those who have not read up to `size`, unless that is everybody. The others go on.
+    void drop_laggards(Bytes size);
+    /// Wakes `handle` when a follower has read on or left.
+    void wake_on_reading(net::WakeHandle handle);
+
+private:
+    friend class Cache;
+    friend class FillLease;
+    friend class Follower;
+    void change(FillView::Phase phase, store::ObjectPtr object, FetchFailure failure, char const* reason);
+    void set_variant(http::VaryNames vary, std::string variant);
+    bool promote_next();
+    std::vector<net::WakeHandle> take_waiting();
+
+    std::string const key_;            // the primary cache key
+    Fingerprint const primary_;
+    store::ObjectPtr const stale_;
+    bool exclusive_ = true;            // others may follow; guarded by the shard's lock
+    bool attached_ = true;             // not purged meanwhile; guarded by the shard's lock
+
+    mutable std::mutex mutex_;
+    FillView view_;
+    http::VaryNames vary_;
+    std::string variant_;
+    List<Follower> followers_;
+    std::size_t follower_count_ = 0;
+    net::WakeHandle producer_;
+};
+
+/// The right and the duty to end a fill. Move-only. Dropped before the head, the next follower is promoted; dropped
+/// after it, the fill has failed.
+class FillLease {
+public:
+    FillLease() = default;
+    FillLease(Cache& cache, FillPtr fill) : cache_(&cache), fill_(std::move(fill)) {}
+    FillLease(FillLease&& other) noexcept : cache_(other.cache_), fill_(std::move(other.fill_)) {}
+    FillLease& operator=(FillLease&& other) noexcept;
+    ~FillLease() { drop(); }
+
+    explicit operator bool() const { return fill_ != nullptr; }
+    FillPtr const& fill() const { return fill_; }
+
+    /// The head is storable and the body grows: followers whose request it selects may read it.
+    void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
+    /// Stores the object, unless it was purged meanwhile, and ends the fill: complete. Without a charge (an object that
+    /// the budget had no room for) it is only shared with those who wait.
+    void complete(store::ObjectPtr object, http::VaryNames vary, std::string variant);
+    /// Nobody else may have this response; later requests do not queue behind the URL for a while.
+    void refuse(char const* reason);
+    void fail(FetchFailure failure);
+    /// Those who follow read on, but nobody joins them and nothing is stored: the body is too large to be kept.
+    void stop_storing();
+    /// Ends the fill without a word: the next follower leads, or it fails.
+    void drop();
+
+private:
+    Cache* cache_ = nullptr;
+    FillPtr fill_;
+};
+
+/// One transaction's place among those that wait. Dropping it leaves the fill. Belongs to one worker.
+class Follower : private Link {
+public:
+    Follower(Cache& cache, FillPtr fill);
+    ~Follower();
+
+    FillView view() const { return fill_->view(); }
+    Fill const& fill() const { return *fill_; }
+    /// Wakes the handle at the next change after `seen`; at once when that has happened already.
+    void wake_on_change(std::uint64_t seen, net::WakeHandle handle);
+    /// True once when the leader went before the head and this follower is next: take_lead() it.
+    bool promoted() const;
+    FillLease take_lead();
+    /// How far this follower has read (see Fill::slowest_follower).
+    void read_up_to(Bytes offset);
+    /// True when it was too slow for a body that keeps only a window.
+    bool dropped() const;
+
+private:
+    friend class Fill;
+    template <class>
+    friend class garner::List;
+    Cache& cache_;
+    FillPtr fill_;
+    net::WakeHandle waiting_;
+    Bytes offset_ = 0;
+    bool promoted_ = false;
+    bool dropped_ = false;
+};
+
+}  // namespace garner::cache

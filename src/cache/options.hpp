@@ -1,0 +1,19 @@
+// What the memory tier is told.
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "util/bytes.hpp"
+
+namespace garner::cache {
+
+struct Options {
+    Bytes size = 256 * MiB;        // the whole budget: bodies, heads, keys, index, policy, allocator rounding
+    std::string policy = "gdsf";
+    Bytes object_max = 4 * MiB;    // the largest body kept
+    double fill_share = 0.25;      // of `size`, for bodies still being received
+    unsigned shards = 64;          // a power of two
+    std::uint32_t variants_per_url = 64;
+};
+
+}  // namespace garner::cache

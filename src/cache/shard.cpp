@@ -1,0 +1,154 @@
+#include "cache/shard.hpp"
+
+#include <algorithm>
+
+namespace garner::cache {
+
+Shard::Found Shard::find(Fingerprint fingerprint, std::string_view key) const {
+    auto mask = table_.size() - 1;
+    for (auto at = home(fingerprint); table_[at] != policy::no_slot; at = (at + 1) & mask) {
+        auto const& candidate = entry(table_[at]);
+        if (candidate.fingerprint == fingerprint && candidate.object->key() == key)
+            return {table_[at], candidate.object.get()};
+    }
+    return {};
+}
+
+policy::Slot Shard::find_fingerprint(Fingerprint fingerprint) const {
+    auto mask = table_.size() - 1;
+    for (auto at = home(fingerprint); table_[at] != policy::no_slot; at = (at + 1) & mask)
+        if (entry(table_[at]).fingerprint == fingerprint) return table_[at];
+    return policy::no_slot;
+}
+
+store::ObjectPtr Shard::put(Fingerprint fingerprint, store::ObjectPtr object) {
+    store::ObjectPtr old;
+    if (auto found = find(fingerprint, object->key())) old = remove(found.slot, policy::Left::replaced);
+    auto slot = take_slot();
+    auto size = object->cost();
+    entry(slot) = {fingerprint, std::move(object)};
+    bytes_ += size;
+    ++objects_;
+    if (2 * objects_ > table_.size())
+        grow_table();
+    else
+        insert_in_table(slot);
+    policy_->inserted(slot, fingerprint, size);
+    return old;
+}
+
+store::ObjectPtr Shard::freshen(policy::Slot slot, store::ObjectPtr object) {
+    auto& place = entry(slot);
+    bytes_ = bytes_ - place.object->cost() + object->cost();
+    policy_->resized(slot, object->cost());
+    std::swap(place.object, object);
+    return object;
+}
+
+store::ObjectPtr Shard::remove(policy::Slot slot, policy::Left why) {
+    policy_->removed(slot, why);
+    erase_from_table(slot);
+    auto& place = entry(slot);
+    bytes_ -= place.object->cost();
+    --objects_;
+    free_.push_back(slot);
+    return std::exchange(place.object, nullptr);
+}
+
+store::ObjectPtr Shard::evict() {
+    auto slot = policy_->victim();
+    if (slot == policy::no_slot) return nullptr;
+    return remove(slot, policy::Left::evicted);
+}
+
+void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
+    policy_ = std::move(policy);
+    for (policy::Slot slot = 0; slot < used_slots_; ++slot)
+        if (auto const& place = entry(slot); place.object)
+            policy_->inserted(slot, place.fingerprint, place.object->cost());
+}
+
+policy::Slot Shard::take_slot() {
+    if (!free_.empty()) {
+        auto slot = free_.back();
+        free_.pop_back();
+        return slot;
+    }
+    if (used_slots_ == chunks_.size() * chunk) chunks_.push_back(std::make_unique<Entry[]>(chunk));
+    return used_slots_++;
+}
+
+void Shard::insert_in_table(policy::Slot slot) {
+    auto mask = table_.size() - 1;
+    auto at = home(entry(slot).fingerprint);
+    while (table_[at] != policy::no_slot) at = (at + 1) & mask;
+    table_[at] = slot;
+}
+
+void Shard::erase_from_table(policy::Slot slot) {
+    auto mask = table_.size() - 1;
+    auto hole = home(entry(slot).fingerprint);
+    while (table_[hole] != slot) hole = (hole + 1) & mask;
+    // Backward shift: an entry moves into the hole when its home lies at or before it.
+    for (auto at = (hole + 1) & mask; table_[at] != policy::no_slot; at = (at + 1) & mask) {
+        auto distance_to_home = (at - home(entry(table_[at]).fingerprint)) & mask;
+        if (distance_to_home < ((at - hole) & mask)) continue;
+        table_[hole] = table_[at];
+        hole = at;
+    }
+    table_[hole] = policy::no_slot;
+}
+
+void Shard::grow_table() {
+    table_.assign(table_.size() * 2, policy::no_slot);
+    for (policy::Slot slot = 0; slot < used_slots_; ++slot)
+        if (entry(slot).object) insert_in_table(slot);
+}
+
+store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
+    auto& list = variants_[primary];
+    // Those evicted meanwhile leave the list here, so that it stays within its bound.
+    std::erase_if(list, [&](Fingerprint known) {
+        return known == variant || find_fingerprint(known) == policy::no_slot;
+    });
+    list.push_back(variant);
+    if (list.size() <= variants_max_) return nullptr;
+    auto oldest = find_fingerprint(list.front());
+    list.erase(list.begin());
+    return oldest == policy::no_slot ? nullptr : remove(oldest, policy::Left::evicted);
+}
+
+void Shard::drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dropped) {
+    auto list = variants_.find(primary);
+    if (list == variants_.end()) return;
+    for (auto variant : list->second)
+        if (auto slot = find_fingerprint(variant); slot != policy::no_slot)
+            dropped.push_back(remove(slot, policy::Left::purged));
+    variants_.erase(list);
+}
+
+std::size_t Shard::variants(Fingerprint primary) const {
+    auto list = variants_.find(primary);
+    return list == variants_.end() ? 0 : list->second.size();
+}
+
+void Shard::mark_pass(Fingerprint primary, std::int64_t until_seconds) {
+    pass_marks_[primary % pass_marks_.size()] = {primary, until_seconds};
+}
+
+void Shard::clear_pass(Fingerprint primary) {
+    auto& mark = pass_marks_[primary % pass_marks_.size()];
+    if (mark.primary == primary) mark = {};
+}
+
+bool Shard::passes(Fingerprint primary, std::int64_t now_seconds) const {
+    auto const& mark = pass_marks_[primary % pass_marks_.size()];
+    return mark.primary == primary && mark.until > now_seconds;
+}
+
+Bytes Shard::metadata_bytes() const {
+    return table_.capacity() * sizeof(policy::Slot) + chunks_.size() * chunk * sizeof(Entry) +
+           free_.capacity() * sizeof(policy::Slot) + policy_->metadata_bytes();
+}
+
+}  // namespace garner::cache

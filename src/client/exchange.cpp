@@ -1,0 +1,119 @@
+#include "client/exchange.hpp"
+
+#include <boost/asio/error.hpp>
+#include <cstring>
+
+#include "http/hop_by_hop.hpp"
+
+namespace garner::client {
+
+namespace asio = net::asio;
+
+Trouble Exchange::trouble_of(net::Error const& error) const {
+    if (cancelled_) return Trouble::cancelled;
+    if (error == asio::error::timed_out) return Trouble::timed_out;
+    return error == asio::error::eof ? Trouble::closed : Trouble::reset;
+}
+
+net::awaitable<Trouble> Exchange::send(std::span<iovec> parts, milliseconds limit) {
+    auto tried = transport_->try_write(parts);
+    if (!tried.error) co_return Trouble::none;
+    if (tried.error == asio::error::would_block) {
+        auto written = co_await transport_->write(parts, limit);
+        if (!written.error) co_return Trouble::none;
+        co_return trouble_of(written.error);
+    }
+    co_return trouble_of(tried.error);
+}
+
+net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
+    if (cancelled_) co_return Trouble::cancelled;
+    if (begin_ == end_) begin_ = end_ = scanned_ = 0;
+    if (end_ == net::BufferPool::size) {
+        if (begin_ == 0) {
+            fault_ = "head larger than the buffer";
+            co_return Trouble::malformed;
+        }
+        std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    std::span<char> free(buffer_.data() + end_, net::BufferPool::size - end_);
+    auto read = co_await transport_->read_some(free, limit);
+    if (read.error) co_return trouble_of(read.error);
+    end_ += read.bytes;
+    answered_ = true;
+    co_return Trouble::none;
+}
+
+net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds limit) {
+    scanned_ = 0;
+    for (;;) {
+        std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
+        auto parsed = http::parse_response_head(bytes, limits_, scanned_, head_);
+        if (parsed.kind == http::HeadParse::Kind::refused) {
+            fault_ = parsed.refusal;
+            co_return Trouble::malformed;
+        }
+        if (parsed.kind == http::HeadParse::Kind::complete) {
+            begin_ += parsed.bytes;
+            framing_ = http::response_framing(head_, request);
+            if (framing_.refusal) {
+                fault_ = framing_.refusal;
+                co_return Trouble::malformed;
+            }
+            decoder_ = http::BodyDecoder(framing_);
+            keeps_alive_ = http::keeps_alive(head_);
+            co_return Trouble::none;
+        }
+        auto trouble = co_await fill_buffer(limit);
+        if (trouble != Trouble::none) co_return trouble;
+    }
+}
+
+Exchange::Piece Exchange::step() {
+    needs_input_ = false;
+    for (;;) {
+        auto step = decoder_.step({buffer_.data() + begin_, end_ - begin_});
+        begin_ += step.consumed;
+        switch (step.kind) {
+        case http::BodyDecoder::Step::Kind::data:
+            if (step.data.empty()) continue;
+            return {Trouble::none, step.data};
+        case http::BodyDecoder::Step::Kind::done:
+            return {Trouble::none, {}};
+        case http::BodyDecoder::Step::Kind::refused:
+            fault_ = decoder_.refusal();
+            return {Trouble::malformed, {}};
+        case http::BodyDecoder::Step::Kind::need_more:
+            needs_input_ = true;
+            return {};
+        }
+    }
+}
+
+Exchange::Piece Exchange::body_at_hand() {
+    if (decoder_.done()) return {};
+    return step();
+}
+
+net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit) {
+    for (;;) {
+        if (decoder_.done()) co_return Piece{};
+        auto piece = step();
+        if (!needs_input_) co_return piece;
+        auto trouble = co_await fill_buffer(limit);
+        if (trouble == Trouble::closed && decoder_.closed()) co_return Piece{};
+        if (trouble != Trouble::none) {
+            Piece failed{trouble, {}};
+            co_return failed;
+        }
+    }
+}
+
+bool Exchange::reusable() const {
+    return transport_ && decoder_.done() && begin_ == end_ && !cancelled_ &&
+           framing_.kind != http::Framing::Kind::until_close && keeps_alive_;
+}
+
+}  // namespace garner::client

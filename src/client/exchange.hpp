@@ -1,0 +1,93 @@
+// One HTTP/1.1 exchange with an origin or a peer, on one connection.
+#pragma once
+#include <memory>
+#include <string_view>
+
+#include "http/framing.hpp"
+#include "http/message.hpp"
+#include "net/buffers.hpp"
+#include "net/transport.hpp"
+
+namespace garner::client {
+
+/// How a step of an exchange ended.
+enum class Trouble : std::uint8_t {
+    none,
+    closed,      // orderly, before the message was complete
+    reset,       // or cut off in any other way
+    timed_out,
+    malformed,   // see Exchange::fault()
+    cancelled
+};
+
+/// Sends one request and reads its response. Belongs to one worker; one coroutine may write while another reads.
+class Exchange {
+public:
+    Exchange(std::unique_ptr<net::Transport> transport, net::Buffer buffer, bool reused, http::HeadLimits const& limits)
+        : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused) {}
+
+    struct Waits {
+        milliseconds first_byte{60'000};
+        milliseconds progress{60'000};
+    };
+
+    /// Sends bytes of the request. `parts` is consumed.
+    net::awaitable<Trouble> send(std::span<iovec> parts, milliseconds limit);
+
+    /// Reads the next head, interim or final, into head(). Its views live until the next read.
+    net::awaitable<Trouble> read_head(http::Method request, milliseconds limit);
+    http::ResponseHead const& head() const { return head_; }
+    http::Framing const& framing() const { return framing_; }
+
+    /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at its end.
+    struct Piece {
+        Trouble trouble = Trouble::none;
+        std::string_view data;
+    };
+    net::awaitable<Piece> read_body(milliseconds limit);
+    /// What of the body is here already, without waiting.
+    Piece body_at_hand();
+    bool body_done() const { return decoder_.done(); }
+    Bytes body_remaining() const { return decoder_.remaining(); }
+    std::string const& trailers() const { return decoder_.trailers(); }
+
+    /// After a 101: bytes that came behind the head belong to the new protocol.
+    std::string_view leftover() const { return {buffer_.data() + begin_, end_ - begin_}; }
+
+    /// The message was complete, nothing is left over, and both sides keep the connection.
+    bool reusable() const;
+    bool reused() const { return reused_; }
+    /// True once any byte of an answer came.
+    bool answered() const { return answered_; }
+    char const* fault() const { return fault_; }
+
+    net::Transport& transport() { return *transport_; }
+    std::unique_ptr<net::Transport> release() { return std::move(transport_); }
+    void cancel() {
+        cancelled_ = true;
+        transport_->cancel();
+    }
+
+private:
+    net::awaitable<Trouble> fill_buffer(milliseconds limit);
+    Trouble trouble_of(net::Error const& error) const;
+    Piece step();
+
+    std::unique_ptr<net::Transport> transport_;
+    net::Buffer buffer_;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::size_t scanned_ = 0;
+    http::HeadLimits limits_;
+    http::ResponseHead head_;
+    http::Framing framing_;
+    http::BodyDecoder decoder_;
+    char const* fault_ = "";
+    bool reused_;
+    bool answered_ = false;
+    bool cancelled_ = false;
+    bool needs_input_ = false;
+    bool keeps_alive_ = false;   // kept apart: head_'s views are gone once the body has been read
+};
+
+}  // namespace garner::client

@@ -1,0 +1,24 @@
+// Forms for addresses, networks, hosts and origins.
+#pragma once
+#include "config/form.hpp"
+#include "http/rule.hpp"
+#include "util/ip.hpp"
+
+namespace garner::config {
+
+/// "127.0.0.1:3128", "[::1]:3128", "localhost:3128" (127.0.0.1), ":3128" (every address: "::"). No names: they would
+/// have to be resolved. False and what is wrong in `why`.
+bool parse_endpoint(std::string_view text, IpEndpoint& into, std::string& why);
+
+/// An address to listen on; with `may_be_off`, "" is none and gives port 0.
+Form<IpEndpoint> endpoint(bool may_be_off);
+/// "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; kept as it is written.
+Form<std::string> name_server();
+Form<IpNetwork> network();
+Form<http::HostPattern> host_pattern();
+/// One host, as name or address.
+Form<std::string> host_name();
+/// "http://127.0.0.1:8000": scheme, host and port, kept in normal form.
+Form<std::string> origin();
+
+}  // namespace garner::config

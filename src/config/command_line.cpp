@@ -1,0 +1,192 @@
+// Parsing the command line: one table of subcommands, three options.
+#include "config/command_line.hpp"
+
+#include <optional>
+#include <string_view>
+
+#include "config/reader.hpp"
+#include "http/uri.hpp"
+
+namespace garner::config {
+namespace {
+
+using Command = CommandLine::Command;
+
+constexpr char const* version_text = "garner 0.1.0\n";
+
+constexpr char const* options_text = R"(
+Options:
+  --config FILE      configuration: JSON with comments; without it the embedded defaults
+  --set KEY=VALUE    overrides one key, e.g. --set memory.size=64MiB; may be given often
+  --help             this text
+)";
+
+struct Row {
+    std::string_view name;
+    Command command;
+    std::string_view operand;        // what it takes: "" for nothing
+    std::string_view usage;
+    std::string_view help;
+};
+
+constexpr Row rows[]{
+    {"check", Command::check, "FILE", "garner check FILE [--set KEY=VALUE ...]",
+     "Tells every fault of a configuration with file, line, key and what would mend it.\n"
+     "Ends with 0 when there is none, with 1 otherwise.\n"},
+    {"purge", Command::purge, "URL", "garner purge URL [--config FILE] [--set KEY=VALUE ...]",
+     "Removes a URL with all its variants from the cache of the running proxy, which is asked at admin.address.\n"
+     "Ends with 0 when it was there, with 1 otherwise.\n"},
+    {"stats", Command::stats, "", "garner stats [--config FILE] [--set KEY=VALUE ...]",
+     "Prints one page of figures of the running proxy, which is asked at admin.address.\n"},
+    {"explain", Command::explain, "URL", "garner explain URL [--config FILE] [--set KEY=VALUE ...]",
+     "Tells why a URL is or is not served from the cache: every rule that decided.\n"
+     "The running proxy is asked at admin.address.\n"},
+};
+
+std::string overall_help() {
+    std::string out =
+        "Garner, a caching HTTP proxy.\n\n"
+        "Usage:\n"
+        "  garner [--config FILE] [--set KEY=VALUE ...]\n"
+        "      Starts the proxy; without a file on 127.0.0.1:3128, for this machine only.\n"
+        "      SIGHUP reads the configuration again, SIGTERM ends it after running requests, SIGUSR1 reopens logs.\n";
+    for (Row const& row : rows) {
+        out += "  " + std::string(row.usage) + "\n      ";
+        out += row.help.substr(0, row.help.find('\n') + 1);
+    }
+    out += options_text;
+    return out + "  --version          the version\n\nExit codes: 0 done, 1 faults or failure, 2 wrong command line.\n";
+}
+
+std::string help_of(Row const* row) {
+    if (!row) return overall_help();
+    std::string out = "Usage: " + std::string(row->usage) + "\n\n" + std::string(row->help) + options_text;
+    return out;
+}
+
+CommandLine wrong(std::string text) {
+    CommandLine line;
+    line.command = Command::wrong;
+    line.text = "garner: " + std::move(text) + "\nTry: garner --help\n";
+    return line;
+}
+
+CommandLine prints(Command command, std::string text) {
+    CommandLine line;
+    line.command = command;
+    line.text = std::move(text);
+    return line;
+}
+
+Row const* row_named(std::string_view name) {
+    for (Row const& row : rows)
+        if (row.name == name) return &row;
+    return nullptr;
+}
+
+std::string hint(std::string_view word, std::span<std::string_view const> known) {
+    auto const meant = nearest(word, known);
+    return meant.empty() ? std::string() : "; did you mean " + std::string(meant) + "?";
+}
+
+std::string unknown_word(std::string_view word) {
+    std::vector<std::string_view> names;
+    for (Row const& row : rows) names.push_back(row.name);
+    return "unknown subcommand \"" + std::string(word) + "\"" + hint(word, names);
+}
+
+std::string unknown_option(std::string_view option) {
+    static constexpr std::string_view names[]{"--config", "--set", "--help", "--version"};
+    return "unknown option " + std::string(option) + hint(option.substr(0, option.find('=')), names);
+}
+
+/// Walks the arguments; holds what has been found so far.
+class Parser {
+public:
+    explicit Parser(std::span<char const* const> arguments) : arguments_(arguments) {}
+
+    CommandLine parse() {
+        for (; at_ < arguments_.size(); ++at_) {
+            std::string_view const word = arguments_[at_];
+            if (only_operands_ || word == "-" || !word.starts_with('-')) {
+                if (auto error = operand(word)) return wrong(*error);
+            } else if (word == "--") {
+                only_operands_ = true;
+            } else if (word == "--help" || word == "-h") {
+                return prints(Command::help, help_of(row_));
+            } else if (word == "--version") {
+                return prints(Command::version, version_text);
+            } else if (auto error = option(word)) {
+                return wrong(*error);
+            }
+        }
+        return finish();
+    }
+
+private:
+    using Error = std::optional<std::string>;
+
+    Error operand(std::string_view word) {
+        if (!row_) {
+            row_ = row_named(word);
+            if (row_) return std::nullopt;
+            return unknown_word(word);
+        }
+        if (row_->operand.empty()) return std::string(row_->name) + " takes no \"" + std::string(word) + "\"";
+        if (operand_) return std::string(row_->name) + " takes one " + std::string(row_->operand);
+        operand_ = word;
+        return std::nullopt;
+    }
+
+    Error option(std::string_view word) {
+        auto const equals = word.find('=');
+        auto const name = word.substr(0, equals);
+        if (name != "--config" && name != "--set") return unknown_option(word);
+        std::string_view value;
+        if (equals != word.npos)
+            value = word.substr(equals + 1);
+        else if (at_ + 1 < arguments_.size())
+            value = arguments_[++at_];
+        if (value.empty()) return std::string(name) + " needs a value";
+
+        if (name == "--set") {
+            if (value.find('=') == value.npos) return "--set " + std::string(value) + ": write --set KEY=VALUE";
+            line_.sets.emplace_back(value);
+        } else if (!line_.config_file.empty()) {
+            return "--config is given twice";
+        } else {
+            line_.config_file = value;
+        }
+        return std::nullopt;
+    }
+
+    CommandLine finish() {
+        if (!row_) return std::move(line_);
+        if (!row_->operand.empty() && (!operand_ || operand_->empty()))
+            return wrong(std::string(row_->name) + " needs a " + std::string(row_->operand));
+        line_.command = row_->command;
+        if (row_->command == Command::check) {
+            if (!line_.config_file.empty()) return wrong("check takes the file without --config");
+            line_.config_file = *operand_;
+        } else if (operand_) {
+            http::UriError error;
+            if (!http::parse_absolute(*operand_, error))
+                return wrong("\"" + std::string(*operand_) + "\" is not a URL like http://example.com/page");
+            line_.url = *operand_;
+        }
+        return std::move(line_);
+    }
+
+    std::span<char const* const> arguments_;
+    std::size_t at_ = 0;
+    Row const* row_ = nullptr;
+    std::optional<std::string_view> operand_;
+    bool only_operands_ = false;
+    CommandLine line_;
+};
+
+}  // namespace
+
+CommandLine parse_command_line(std::span<char const* const> arguments) { return Parser(arguments).parse(); }
+
+}  // namespace garner::config

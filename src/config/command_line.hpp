@@ -1,0 +1,31 @@
+// What the program was asked on its command line.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+namespace garner::config {
+
+struct CommandLine {
+    enum class Command {
+        run,          // start the proxy
+        check,        // tell the configuration's faults
+        purge,        // remove `url` from the cache
+        stats,        // one page of figures
+        explain,      // why `url` is or is not served from the cache
+        help,         // print `text` and end with 0
+        version,      // the same
+        wrong         // print `text` to standard error and end with 2
+    };
+    Command command = Command::run;
+    std::string config_file;              // empty: the embedded defaults
+    std::vector<std::string> sets;        // "KEY=VALUE", in order
+    std::string url;                      // purge, explain
+    std::string text;                     // help, version, wrong: what to print, with its last newline
+};
+
+/// `arguments` without the program's name. `--help` anywhere is help for the subcommand before it. Options and operands
+/// may come in any order; "--config=FILE" and "--set=K=V" are the same as with a space; after "--" all are operands.
+CommandLine parse_command_line(std::span<char const* const> arguments);
+
+}  // namespace garner::config

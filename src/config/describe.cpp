@@ -1,0 +1,98 @@
+// What is written about the keys, made from their table: the schema for editors and the documentation.
+#include "config/keys.hpp"
+#include "config/reload.hpp"
+#include "config/rule_form.hpp"
+
+namespace garner::config {
+namespace {
+
+constexpr char const* introduction = R"(# Configuration
+
+<!-- Made from the table of keys in src/config/keys.cpp; the test that compares says how to make it again. -->
+
+One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example with every part in it, and
+`etc/garner.schema.json` tells editors about it (`"$schema": "garner.schema.json"`). `garner check FILE` names every
+fault with its line, its key and what would mend it; nothing starts with a faulty configuration. Without a file all
+defaults hold: a memory cache on 127.0.0.1:3128 for clients on loopback.
+
+`--set KEY=VALUE` overrides one key: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
+`--set 'caching.never=["cgi-bin","?"]'`. The value is JSON where it parses, and text otherwise. A list's item is named by its
+index; the index after the last adds one. Overrides hold across reloads.
+
+**Sizes** are `"64 MiB"`, `"10 GB"`, or a number of bytes; KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB
+of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. Where a **list** of names or networks is asked for,
+a single one may stand alone.
+
+## Keys
+
+)";
+
+constexpr char const* about_matchers = R"(
+## Matchers
+
+The same wherever a rule is written. `"all"` matches everything; otherwise all matchers that are given must match, and
+of the values of one matcher any.
+
+)";
+
+constexpr char const* about_access = R"(
+## Access
+
+Rules are tried in order; the first that matches decides. When none matches, clients on loopback are served and all
+others refused. A rule with `destination` is decided when the origin's address is known, and the address checked is
+the address connected to.
+
+    "access": [
+      { "deny":  { "host": ".ads.example" } },
+      { "allow": { "source": ["127.0.0.0/8", "::1", "10.0.0.0/8"] } },
+      { "deny":  "all" }
+    ]
+
+Some things are closed by default, even to clients that a rule serves: origins on 0.0.0.0/8, 127.0.0.0/8,
+169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also where an IPv6 address carries one
+of them (v4-mapped, NAT64, 6to4, Teredo); and CONNECT to ports other than 443. A rule that allows and names
+`destination`, `host` or `port` opens them for what it matches; one that names none of these does not. So a rule
+`"allow": { "port": [80, 443] }` also opens these ports on loopback: put a `deny` with a `destination` before it where
+that is not meant. The proxy's own listening addresses and the admin address are never reached through it.
+
+## Reload
+
+SIGHUP reads the file again; a faulty one is refused and the running configuration stays. Requests keep the
+configuration they began with. These keys need a restart:
+)";
+
+// A bar would end the table's cell.
+std::string in_cell(std::string text) {
+    for (std::size_t at = 0; (at = text.find('|', at)) != text.npos; at += 2) text.insert(at, 1, '\\');
+    return text;
+}
+
+std::string table_of(std::span<KeyNote const> notes, bool with_default) {
+    std::string out = with_default ? "| Key | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n"
+                                   : "| Matcher | Written as | Meaning |\n| --- | --- | --- |\n";
+    for (auto const& note : notes) {
+        out += "| `" + note.path + "` | " + in_cell(note.written) + " | ";
+        if (with_default) out += (note.preset.empty() ? "" : "`" + in_cell(note.preset) + "`") + " | ";
+        out += in_cell(note.what) + " |\n";
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string schema_text() {
+    Schema schema{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "Configuration of Garner"}};
+    schema.update(configuration().schema);
+    schema["definitions"] = {{"matchers", matcher_schema()}};
+    return schema.dump(2) + "\n";
+}
+
+std::string documentation_text() {
+    auto out = introduction + table_of(configuration().inner, true);
+    out += about_matchers + table_of(matcher_notes(), false) + about_access;
+    std::string keys;
+    for (auto key : restart_keys()) keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";
+    return out + keys + ".\n";
+}
+
+}  // namespace garner::config

@@ -1,0 +1,270 @@
+// How values are written: each form reads one kind of value, says what is wrong with it, and describes itself for the
+// schema and the documentation. Tables of keys are made of forms.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "config/reader.hpp"
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+
+namespace garner::config {
+
+/// Keeps the order in which keys are described.
+using Schema = nlohmann::ordered_json;
+
+/// One line of the documentation.
+struct KeyNote {
+    std::string path;        // "memory.size", "listen[].address"
+    std::string written;     // "size", "list of networks"
+    std::string preset;      // the default as JSON; empty when there is none
+    std::string what;
+};
+
+template <class V>
+struct Form {
+    std::string written;                                           // "a size", "text"
+    Schema schema;
+    std::function<bool(Reader&, Json const&, V&)> read;            // false: it noted a fault
+    std::function<std::string(V const&)> show;                     // as JSON, for defaults; may be empty
+    std::vector<KeyNote> inner = {};                               // the keys inside an object, in their order
+};
+
+/// "text", "a number", "a list", … for messages.
+std::string kind_of(Json const&);
+
+/// The text as JSON writes it, whatever bytes it has.
+std::string in_quotes(std::string_view text);
+
+// ---- forms of single values; bounds are inclusive ----
+
+Form<Bytes> size(Bytes min, Bytes max);
+Form<milliseconds> time(milliseconds min, milliseconds max);
+Form<std::uint32_t> count(std::uint32_t min, std::uint32_t max);
+Form<std::uint16_t> port(std::uint16_t min = 1);
+Form<double> fraction(double min, double max);
+Form<bool> flag();
+/// Text without control bytes, at most 4096 bytes.
+Form<std::string> text();
+Form<std::string> choice(std::vector<std::string> names);
+
+/// Text that `parse` understands. `parse` gives a value, or nothing and a reason; `mend` says how it should look.
+template <class V>
+Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
+               std::function<bool(std::string const&, V&, std::string& why)> parse);
+
+template <class V>
+struct Named {
+    std::string name;
+    V value;
+};
+/// One of some names, each of which stands for a value.
+template <class V>
+Form<V> one_of(std::vector<Named<V>> names);
+
+// ---- forms made of forms ----
+
+/// A list; a single value stands for a list of one, unless items are objects.
+template <class V>
+Form<std::vector<V>> list_of(Form<V> item);
+
+/// One key of an object T.
+template <class T>
+struct Row {
+    std::string name;
+    std::function<bool(Reader&, Json const&, T&)> read;
+    Schema schema;
+    std::vector<KeyNote> notes;
+    bool required = false;
+    bool in_force = true;
+};
+
+/// All keys of an object T, in the order they are described.
+template <class T>
+using Table = std::vector<Row<T>>;
+
+/// What has to hold between an object's keys, after each has been read.
+template <class T>
+using Afterwards = std::function<void(Reader&, Json const&, T&)>;
+
+template <class T>
+Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr);
+
+/// A key whose value goes where `place` says: a member pointer, or a function from T& to a reference.
+template <class T, class V, class Place>
+Row<T> key(std::string name, Place place, Form<V> form, std::string what);
+
+// ---- templates ----
+
+namespace detail {
+
+inline Schema described(Schema schema, std::string const& what, std::string const& preset) {
+    schema["description"] = what;
+    if (!preset.empty()) schema["default"] = Schema::parse(preset);
+    return schema;
+}
+
+template <class T>
+bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& table) {
+    if (!value.is_object()) return reader.fault("expects an object, not " + kind_of(value), "write { … }");
+    std::vector<std::string_view> names;
+    for (auto const& row : table) names.push_back(row.name);
+
+    bool good = true;
+    for (auto const& [name, member] : value.items()) {
+        Reader::Step const step(reader, std::string_view(name));
+        auto const row = std::find_if(table.begin(), table.end(), [&](auto const& one) { return one.name == name; });
+        if (row == table.end()) {
+            reader.unknown_key(names);
+            good = false;
+            continue;
+        }
+        good = row->read(reader, member, into) && good;
+        if (!row->in_force && !member.empty())
+            reader.notice("not in force yet", "it is read and checked, and has no effect");
+    }
+    for (auto const& row : table)
+        if (row.required && !value.contains(row.name)) good = reader.fault("has no " + row.name, "add it");
+    return good;
+}
+
+}  // namespace detail
+
+template <class V>
+Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
+               std::function<bool(std::string const&, V&, std::string& why)> parse) {
+    auto read = [=](Reader& reader, Json const& value, V& into) {
+        if (!value.is_string()) return reader.fault("expects " + what_it_is + ", not " + kind_of(value), mend);
+        auto const& text = value.template get_ref<std::string const&>();
+        std::string why = "is not " + what_it_is;
+        if (parse(text, into, why)) return true;
+        return reader.fault(in_quotes(text) + " " + why, mend);
+    };
+    return {std::move(written), {{"type", "string"}}, std::move(read), nullptr};
+}
+
+template <class V>
+Form<V> one_of(std::vector<Named<V>> names) {
+    std::vector<std::string> texts;
+    for (auto const& one : names) texts.push_back(one.name);
+    auto const named = choice(texts);
+    auto read = [=](Reader& reader, Json const& value, V& into) {
+        std::string text;
+        if (!named.read(reader, value, text)) return false;
+        for (auto const& one : names)
+            if (one.name == text) into = one.value;
+        return true;
+    };
+    auto show = [=](V const& value) {
+        for (auto const& one : names)
+            if (one.value == value) return Json(one.name).dump();
+        return std::string();
+    };
+    return {named.written, named.schema, std::move(read), std::move(show)};
+}
+
+template <class V>
+Form<std::vector<V>> list_of(Form<V> item) {
+    bool const of_objects = item.schema.value("type", "") == "object";
+    auto read = [item, of_objects](Reader& reader, Json const& value, std::vector<V>& into) {
+        into.clear();
+        if (!value.is_array()) {
+            if (of_objects) return reader.fault("expects a list, not " + kind_of(value), "write [ { … } ]");
+            return item.read(reader, value, into.emplace_back());
+        }
+        bool good = true;
+        for (std::size_t i = 0; i < value.size(); ++i) {
+            Reader::Step const step(reader, i);
+            V one{};
+            if (item.read(reader, value[i], one))
+                into.push_back(std::move(one));
+            else
+                good = false;
+        }
+        return good;
+    };
+    auto show = [item](std::vector<V> const& values) {
+        std::string out;
+        for (auto const& value : values) {
+            if (!item.show) return std::string();
+            out += (out.empty() ? "" : ", ") + item.show(value);
+        }
+        return "[" + out + "]";
+    };
+    Schema array{{"type", "array"}, {"items", item.schema}};
+    Schema schema = of_objects ? array : Schema{{"oneOf", Schema::array({item.schema, array})}};
+    for (auto& note : item.inner) note.path.insert(0, "[].");
+    auto const plural = "list of " + item.written + (item.written.ends_with('s') ? "" : "s");
+    return {plural, std::move(schema), std::move(read), std::move(show), std::move(item.inner)};
+}
+
+template <class T>
+Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
+    Schema schema{{"type", "object"}, {"additionalProperties", false}, {"properties", Schema::object()}};
+    std::vector<KeyNote> notes;
+    Schema required = Schema::array();
+    for (auto const& row : table) {
+        schema["properties"][row.name] = row.schema;
+        if (row.required) required.push_back(row.name);
+        notes.insert(notes.end(), row.notes.begin(), row.notes.end());
+    }
+    if (!required.empty()) schema["required"] = required;
+    auto read = [table = std::move(table), afterwards](Reader& reader, Json const& value, T& into) {
+        bool const good = detail::read_members(reader, value, into, table);
+        if (afterwards && value.is_object()) afterwards(reader, value, into);
+        return good;
+    };
+    return {"object", std::move(schema), std::move(read), nullptr, std::move(notes)};
+}
+
+template <class T, class V, class Place>
+Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
+    auto read = [place, form](Reader& reader, Json const& value, T& into) {
+        auto&& target = std::invoke(place, into);
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(target)>, V>) {
+            return form.read(reader, value, target);
+        } else {
+            V read{};
+            if (!form.read(reader, value, read)) return false;
+            target = std::move(read);
+            return true;
+        }
+    };
+    std::string preset;
+    T fresh{};
+    auto const& target = std::invoke(place, fresh);
+    if constexpr (std::is_convertible_v<decltype(target), V>)
+        if (form.show) preset = form.show(static_cast<V>(target));
+
+    Schema schema = detail::described(form.schema, what, preset);
+    // An object's own line would only repeat what its keys say.
+    std::vector<KeyNote> notes;
+    if (form.inner.empty() || form.written != "object") notes.push_back({name, form.written, preset, std::move(what)});
+    for (auto& note : form.inner) {
+        bool const list = note.path.starts_with("[]");
+        notes.push_back({name + (list ? "" : ".") + note.path, note.written, note.preset, note.what});
+    }
+    return {std::move(name), std::move(read), std::move(schema), std::move(notes)};
+}
+
+/// The same key, without which its object is faulty.
+template <class T>
+Row<T> required(Row<T> row) {
+    row.required = true;
+    row.notes.front().preset.clear();
+    row.schema.erase("default");
+    return row;
+}
+
+/// The same key, read and checked and without effect so far.
+template <class T>
+Row<T> not_in_force(Row<T> row) {
+    row.in_force = false;
+    return row;
+}
+
+}  // namespace garner::config

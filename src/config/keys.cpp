@@ -1,0 +1,422 @@
+// The table of keys: name, place, form with bounds, meaning. A new key is one line here.
+#include "config/keys.hpp"
+
+#include <bit>
+#include <set>
+
+#include "config/address_form.hpp"
+#include "config/rule_form.hpp"
+#include "http/uri.hpp"
+#include "policy/policies.hpp"
+#include "util/units.hpp"
+
+namespace garner::config {
+namespace {
+
+constexpr milliseconds never_zero{1};
+constexpr milliseconds hour{3'600'000};
+constexpr milliseconds day = 24 * hour;
+constexpr milliseconds year = 366 * day;
+constexpr Bytes size_max = Bytes{1} << 50;
+constexpr std::uint32_t million = 1'000'000;
+
+// ---- keys whose place is two members ----
+
+/// What takes an address and a port where they are kept apart, and "off" as no address.
+template <class T>
+struct AddressAndPort {
+    T& target;
+    void operator=(IpEndpoint const& endpoint) {
+        bool const on = endpoint.port != 0;
+        target.address = on ? endpoint.address.text() : "";
+        if (on) target.port = endpoint.port;
+        if constexpr (requires { target.enabled; }) target.enabled = on;
+    }
+};
+
+template <class T>
+Row<T> address_key(Form<IpEndpoint> form, std::string const& preset, std::string what) {
+    auto row = key<T>("address", [](T& target) { return AddressAndPort<T>{target}; }, form, std::move(what));
+    row.notes.front().preset = preset;
+    if (!preset.empty()) row.schema["default"] = Schema::parse(preset);
+    return row;
+}
+
+// ---- parts, in the order of the documentation ----
+
+Form<proxy::Listen> listen() {
+    return object_of<proxy::Listen>({
+        required(address_key<proxy::Listen>(
+            endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
+        key<proxy::Listen>("origin", &proxy::Listen::origin, origin(),
+                           "Makes this an accelerator (reverse proxy) for the origin `http://host:port`."),
+    });
+}
+
+Form<std::string> policy_name() {
+    std::vector<std::string> names;
+    for (auto const& row : policy::all()) names.emplace_back(row.name);
+    auto form = choice(names);
+    // Policies come and go with their files; the schema and the documentation do not list them.
+    form.written = "policy name";
+    form.schema = {{"type", "string"}};
+    return form;
+}
+
+void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
+    if (!std::has_single_bit(memory.shards)) {
+        Reader::Step const step(reader, "shards");
+        reader.fault("is not a power of two", "write 64 or " + std::to_string(std::bit_ceil(memory.shards)));
+    }
+    // The default shrinks with a small memory; what is written is believed, and told when it can never come true.
+    if (!value.contains("object_max"))
+        memory.object_max = std::min(memory.object_max, memory.size / 2);
+    else if (memory.object_max > memory.size) {
+        Reader::Step const step(reader, "object_max");
+        reader.notice("is larger than memory.size", "objects larger than memory are never kept in it");
+    }
+}
+
+Form<cache::Options> memory() {
+    using T = cache::Options;
+    return object_of<T>(
+        {
+            key<T>("size", &T::size, size(64 * KiB, size_max),
+                   "The memory tier's whole budget: bodies, heads, keys and index."),
+            key<T>("policy", &T::policy, policy_name(),
+                   "Which object leaves when memory is full; `garner check` lists the names when one is wrong."),
+            key<T>("object_max", &T::object_max, size(0, size_max),
+                   "The largest body kept in memory. When not given, at most half of `memory.size`."),
+            key<T>("fill_share", &T::fill_share, fraction(0.01, 1),
+                   "Share of `memory.size` for bodies that are still being received."),
+            key<T>("shards", &T::shards, count(1, 4'096), "Parts with a lock each; a power of two."),
+            key<T>("variants_per_url", &T::variants_per_url, count(1, 1'024),
+                   "Responses kept for one URL that differ by Vary; the oldest leaves."),
+        },
+        check_memory);
+}
+
+Form<Disk> disk() {
+    return object_of<Disk>({
+        key<Disk>("path", &Disk::path, text(), "Directory of the disk tier; empty for none."),
+        key<Disk>("size", &Disk::size, size(MiB, size_max), "The disk tier's whole budget."),
+        key<Disk>("policy", &Disk::policy, text(), "Which object leaves when the disk tier is full."),
+        key<Disk>("object_max", &Disk::object_max, size(0, size_max), "The largest body kept on disk."),
+    });
+}
+
+Form<std::string> field_name() {
+    auto parse = [](std::string const& text, std::string& into, std::string&) {
+        into = text;
+        return http::is_token(text);
+    };
+    return parsed<std::string>("field name", "a field name", R"(write it like "CDN-Cache-Control")", parse);
+}
+
+Form<proxy::Caching> caching() {
+    using T = proxy::Caching;
+    return object_of<T>({
+        key<T>("never", &T::never, list_of(part_of_url()), "URLs that contain one of these are not cached."),
+        key<T>("default_ttl", &T::default_ttl, time(milliseconds{0}, year),
+               "Freshness lifetime of responses that have none of their own, not even a heuristic one."),
+        key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
+               "How long failures are remembered at most."),
+        key<T>("negative_backoff", &T::negative_backoff, flag(),
+               "Failures are remembered shortly at first and longer each time."),
+        key<T>("offline", &T::offline, flag(), "Whatever is stored is served, fresh or stale, without revalidation."),
+        key<T>("store_set_cookie", &T::store_set_cookie, flag(),
+               "Responses with Set-Cookie are stored like others when they have explicit freshness."),
+        key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
+               "Targeted cache-control fields that accelerators obey, the first present one (RFC 9213)."),
+        key<T>("rules", &T::rules, list_of(caching_rule()),
+               "Exceptions by matchers (see below), without `destination`; each rule that matches adds its settings."),
+    });
+}
+
+Form<Icp> icp() {
+    return object_of<Icp>({
+        address_key<Icp>(endpoint(true), R"("")", "Address and UDP port for ICP; empty for none."),
+        key<Icp>("timeout", &Icp::timeout, time(milliseconds{5}, milliseconds{60'000}),
+                 "How long answers of peers are waited for."),
+        key<Icp>("source_ping", &Icp::source_ping, flag(), "The origin takes part in the choice by an echo packet."),
+        key<Icp>("allow", &Icp::allow, list_of(network()), "Networks that get answers; empty for nobody."),
+    });
+}
+
+Form<Peer> peer() {
+    return object_of<Peer>({
+        required(key<Peer>("name", &Peer::name, text(), "Name in logs and figures.")),
+        key<Peer>("type", &Peer::type,
+                  one_of<Peer::Type>({{"parent", Peer::Type::parent}, {"sibling", Peer::Type::sibling}}),
+                  "A parent fetches for us; a sibling gives only what it has."),
+        required(key<Peer>("host", &Peer::host, host_name(), "Name or address.")),
+        key<Peer>("http", &Peer::http, port(), "Its HTTP port."),
+        key<Peer>("icp", &Peer::icp, port(0), "Its ICP port; 0 for none."),
+        key<Peer>("domains", &Peer::domains, list_of(host_pattern()), "Asked only for these; empty for all."),
+        key<Peer>("weight", &Peer::weight, count(1, 1'000), "How much more often than others it is chosen."),
+        key<Peer>("default", &Peer::is_default, flag(), "Used when no other source answers."),
+    });
+}
+
+Form<Direct> direct() {
+    return object_of<Direct>({
+        key<Direct>("always", &Direct::always, list_of(matcher()), "Requests that go to the origin, past all peers."),
+        key<Direct>("never", &Direct::never, list_of(matcher()), "Requests that go to peers only."),
+    });
+}
+
+Form<http::AccessRules> access() {
+    auto const rules = list_of(access_rule());
+    auto read = [rules](Reader& reader, Json const& value, http::AccessRules& into) {
+        std::vector<http::AccessRule> all;
+        bool const good = rules.read(reader, value, all);
+        into = http::AccessRules(std::move(all));
+        return good;
+    };
+    return {rules.written, rules.schema, read, nullptr, rules.inner};
+}
+
+// A purge connects nowhere, so a destination could never match.
+Form<http::AccessRule> purge_rule() {
+    auto form = access_rule();
+    form.read = [rule = form.read](Reader& reader, Json const& value, http::AccessRule& into) {
+        if (!rule(reader, value, into)) return false;
+        if (into.match.destination.empty()) return true;
+        return reader.fault("a purge connects to no destination", "use source, host, port or URL");
+    };
+    return form;
+}
+
+Form<proxy::Limits> limits() {
+    using T = proxy::Limits;
+    auto const check = [](Reader& reader, Json const&, T& limits) {
+        if (limits.head.target < limits.head.bytes) return;
+        Reader::Step const step(reader, "target_bytes");
+        reader.fault("is not below limits.head_bytes, of which the target is a part", "lower it, or raise head_bytes");
+    };
+    return object_of<T>(
+        {
+            key<T>("head_bytes", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
+                   "A message's head, start line and all fields."),
+            key<T>("fields", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000), "Field lines of a head."),
+            key<T>("target_bytes", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
+                   "A request's target (its URL)."),
+            key<T>("connections", &T::connections, count(1, 10 * million),
+                   "Clients at a time; lowered to what the system's limit of open files allows."),
+            key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
+                   "Connections of one client address; 0 for no limit."),
+            key<T>("pipelined_per_turn", &T::pipelined_per_turn, count(1, 10'000),
+                   "Pipelined requests answered before other connections get their turn."),
+            key<T>("interim_responses", &T::interim_responses, count(0, 1'000),
+                   "1xx responses accepted before a final one."),
+            key<T>("max_hops", &T::max_hops, count(1, 1'000), "Entries of Via before a request counts as looping."),
+        },
+        check);
+}
+
+Form<proxy::Deadlines> deadlines() {
+    using T = proxy::Deadlines;
+    auto const some = time(never_zero, year);
+    return object_of<T>({
+        key<T>("head", &T::head, some, "From the first byte of a request's head to its last."),
+        key<T>("keep_alive", &T::keep_alive, some, "Between two requests of a client."),
+        key<T>("body", &T::body, some, "Without progress of a body, in either direction."),
+        key<T>("first_byte", &T::first_byte, some, "From a request sent to the head of its response."),
+        key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
+        key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
+        key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),
+        key<T>("drain", &T::drain, time(milliseconds{0}, hour), "What running requests get after SIGTERM."),
+    });
+}
+
+Form<net::ResolverOptions> dns() {
+    using T = net::ResolverOptions;
+    auto const some = time(never_zero, year);
+    auto const check = [](Reader& reader, Json const&, T& dns) {
+        if (dns.positive_min > dns.positive_max)
+            reader.fault("positive_min is longer than positive_max", "swap them");
+        dns.negative_first = std::min(dns.negative_first, dns.negative_ttl);
+    };
+    return object_of<T>(
+        {
+            key<T>("servers", &T::servers, list_of(name_server()),
+                   "Name servers, with a port or without; empty for those of /etc/resolv.conf."),
+            key<T>("negative_first", &T::negative_first, some,
+                   "How long a failure is remembered at first; doubles up to `dns.negative_ttl`."),
+            key<T>("negative_ttl", &T::negative_ttl, some, "How long a failure is remembered at most."),
+            key<T>("positive_min", &T::positive_min, some, "How long an answer is remembered at least."),
+            key<T>("positive_max", &T::positive_max, some, "How long an answer is remembered at most."),
+            key<T>("entries_max", &T::entries_max, count(1, 100 * million), "Names remembered."),
+            key<T>("hosts_file", &T::hosts_file, text(), "Read at start and on SIGHUP; empty for none."),
+        },
+        check);
+}
+
+Form<net::ConnectorOptions> connect() {
+    using T = net::ConnectorOptions;
+    return object_of<T>({
+        key<T>("attempt_delay", &T::attempt_delay, time(milliseconds{10}, milliseconds{60'000}),
+               "Before an origin's next address is tried beside the last (RFC 8305)."),
+        key<T>("timeout", &T::timeout, time(never_zero, hour), "For all addresses of an origin together."),
+    });
+}
+
+Form<net::TlsOptions> tls() {
+    using T = net::TlsOptions;
+    return object_of<T>({
+        key<T>("verify", &T::verify, flag(), "Certificates of origins are verified."),
+        key<T>("ca_file", &T::ca_file, text(), "Trusted certificates (PEM); empty for the system's."),
+    });
+}
+
+Form<net::PoolOptions> pool() {
+    using T = net::PoolOptions;
+    return object_of<T>({
+        key<T>("idle_per_origin", &T::idle_per_origin, count(0, 100'000),
+               "Idle connections kept to one origin, by each worker."),
+        key<T>("idle_total", &T::idle_total, count(0, million),
+               "Idle connections kept to all origins, by each worker."),
+        key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day), "How long an idle connection is kept."),
+    });
+}
+
+Form<proxy::Log> log() {
+    using T = proxy::Log;
+    using enum proxy::LogFormat;
+    return object_of<T>({
+        key<T>("access", &T::access, text(), "File of the access log; `-` for standard output, empty for none."),
+        key<T>("format", &T::format,
+               one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
+               "How a line of the access log looks."),
+        key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}),
+               "The least important message told on standard error."),
+    });
+}
+
+Form<Admin> admin() {
+    return object_of<Admin>({
+        address_key<Admin>(endpoint(true), R"("127.0.0.1:3131")",
+                           "Address and port of figures, purges and the page; empty for none."),
+    });
+}
+
+Form<std::string> via_name() {
+    auto parse = [](std::string const& text, std::string& into, std::string&) {
+        http::UriError error;
+        into = text;
+        return text.empty() || http::is_token(text) || http::parse_authority(text, error).has_value();
+    };
+    auto form = parsed<std::string>("text", "a name for Via", "write a word or host:port", parse);
+    form.show = [](std::string const& value) { return in_quotes(value); };
+    return form;
+}
+
+// Editors that know the schema by this key want it in the file.
+Row<Config> schema_key() {
+    auto read = [](Reader& reader, Json const& value, Config&) {
+        std::string ignored;
+        return text().read(reader, value, ignored);
+    };
+    std::string const what = "For editors: where the schema is.";
+    return {"$schema", read, {{"type", "string"}, {"description", what}}, {{"$schema", "text", "", what}}};
+}
+
+// ---- between the parts ----
+
+/// The address an item of `listen` gives, or nothing when that is faulty and has been told.
+std::optional<IpEndpoint> listens_on(Json const& item) {
+    if (!item.is_object() || !item.contains("address") || !item["address"].is_string()) return std::nullopt;
+    IpEndpoint endpoint;
+    std::string why;
+    if (!parse_endpoint(item["address"].get_ref<std::string const&>(), endpoint, why)) return std::nullopt;
+    return endpoint;
+}
+
+void check_listen(Reader& reader, Json const& list, Admin const& admin) {
+    Reader::Step const at_list(reader, "listen");
+    if (list.is_array() && list.empty()) {
+        reader.fault("nothing to listen on", R"(add { "address": "127.0.0.1:3128" })");
+        return;
+    }
+    std::vector<IpEndpoint> before;
+    for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
+        auto const endpoint = listens_on(list[i]);
+        if (!endpoint) continue;
+        Reader::Step const at_item(reader, i);
+        Reader::Step const at_address(reader, "address");
+        if (std::find(before.begin(), before.end(), *endpoint) != before.end())
+            reader.fault(endpoint->text() + " is listened on already", "give each its own address or port");
+        else if (admin.enabled && endpoint->address.text() == admin.address && endpoint->port == admin.port)
+            reader.fault(endpoint->text() + " is admin.address", "give each its own address or port");
+        before.push_back(*endpoint);
+    }
+}
+
+void check_peer_names(Reader& reader, std::vector<Peer> const& peers) {
+    std::set<std::string> names;
+    for (auto const& peer : peers) {
+        if (names.insert(peer.name).second) continue;
+        Reader::Step const step(reader, "peers");
+        reader.fault("two peers are named " + in_quotes(peer.name), "give each its own name");
+    }
+}
+
+void check_whole(Reader& reader, Json const& value, Config& config) {
+    static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
+    check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin);
+    check_peer_names(reader, config.peers);
+}
+
+Table<Config> keys() {
+    using proxy::ForwardedField;
+    auto const forwarded = one_of<ForwardedField>({{"off", ForwardedField::none},
+                                                   {"forwarded", ForwardedField::forwarded},
+                                                   {"x-forwarded-for", ForwardedField::x_forwarded_for}});
+    return {
+        schema_key(),
+        key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
+                    "Where clients are served."),
+        key<Config>("workers", &Config::workers, count(0, 1'024), "Threads; 0 for one per core."),
+        key<Config>("memory", &Config::memory, memory(), "The memory tier."),
+        not_in_force(key<Config>("disk", &Config::disk, disk(), "The disk tier. Not in force yet.")),
+        key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "What is cached."),
+        key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access(),
+                    "Who may ask for what: the first rule that matches decides. Where none does: clients on loopback."),
+        key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, list_of(purge_rule()),
+                    "Who may PURGE, in the same way."),
+        key<Config>("dns", &Config::dns, dns(), "Names to addresses."),
+        key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
+        key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
+        key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
+        key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(), "Bounds."),
+        key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),
+                    "How long things may take."),
+        key<Config>("forwarded", [](Config& c) -> auto& { return c.proxy.forwarded; }, forwarded,
+                    "The field that tells origins the client's address."),
+        key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
+                    "This proxy's name in Via; empty for one that is unique to the process."),
+        key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),
+        key<Config>("admin", &Config::admin, admin(), "Figures, purges and the page."),
+        not_in_force(key<Config>("icp", &Config::icp, icp(), "Answers to other caches. Not in force yet.")),
+        not_in_force(key<Config>("peers", &Config::peers, list_of(peer()), "Other caches. Not in force yet.")),
+        not_in_force(key<Config>("direct", &Config::direct, direct(), "Requests past the peers. Not in force yet.")),
+    };
+}
+
+}  // namespace
+
+Form<Config> const& configuration() {
+    static Form<Config> const form = object_of<Config>(keys(), check_whole);
+    return form;
+}
+
+std::span<std::string const> key_paths() {
+    static std::vector<std::string> const paths = [] {
+        std::vector<std::string> all;
+        for (auto const& note : configuration().inner) all.push_back(note.path);
+        return all;
+    }();
+    return paths;
+}
+
+}  // namespace garner::config

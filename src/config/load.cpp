@@ -1,0 +1,66 @@
+// Reading a configuration: text to document to Config.
+#include "config/load.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "config/keys.hpp"
+#include "util/bytes.hpp"
+
+namespace garner::config {
+namespace {
+
+constexpr Bytes file_max = MiB;
+
+Loaded load(Document document, std::span<std::string const> sets) {
+    for (auto const& set : sets) document.set(set);
+
+    Loaded loaded;
+    Reader reader(document, key_paths());
+    // With broken JSON every key would be missed or misread: only the overrides are worth more words.
+    if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
+
+    loaded.faults = document.faults();
+    loaded.faults.insert(loaded.faults.end(), reader.faults().begin(), reader.faults().end());
+    loaded.notices = std::move(reader.notices());
+    auto const earlier = [](Fault const& a, Fault const& b) {
+        bool const a_set = a.file == "--set", b_set = b.file == "--set";
+        return a_set != b_set ? b_set : a.line < b.line;
+    };
+    std::stable_sort(loaded.faults.begin(), loaded.faults.end(), earlier);
+    std::stable_sort(loaded.notices.begin(), loaded.notices.end(), earlier);
+    return loaded;
+}
+
+Loaded not_read(std::string const& path, std::string text, std::string mend) {
+    return {.config = {}, .faults = {{path, 0, "", std::move(text), std::move(mend)}}, .notices = {}};
+}
+
+}  // namespace
+
+Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets) {
+    return load(Document(name, text), sets);
+}
+
+Loaded load_defaults(std::span<std::string const> sets) { return load(Document(), sets); }
+
+Loaded load_file(std::string const& path, std::span<std::string const> sets) {
+    std::error_code error;
+    if (std::filesystem::is_directory(path, error)) return not_read(path, "is a directory", "name the file in it");
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    if (!file) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
+
+    std::string text(file_max + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (file.bad()) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
+    if (text.size() > file_max) return not_read(path, "is larger than 1 MiB", "that is no configuration");
+    return load_text(path, text, sets);
+}
+
+}  // namespace garner::config

@@ -1,0 +1,28 @@
+// From a configuration file and overrides to a Config, with every fault found on the way.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "config/fault.hpp"
+
+namespace garner::config {
+
+struct Loaded {
+    Config config;                   // complete only when there are no faults
+    std::vector<Fault> faults;       // in the order of their lines, those of overrides last
+    std::vector<Fault> notices;      // nothing wrong, but the operator should know
+};
+
+/// Reads the file (JSON with // and /* */ comments, at most 1 MiB), applies `sets` ("memory.size=64MiB") in order, and
+/// checks everything. Never throws for what the file or the overrides contain.
+Loaded load_file(std::string const& path, std::span<std::string const> sets);
+
+/// The embedded defaults with overrides.
+Loaded load_defaults(std::span<std::string const> sets);
+
+/// As load_file, for text that has been read already; `name` stands for the file in faults.
+Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets);
+
+}  // namespace garner::config

@@ -1,0 +1,54 @@
+// Where a reader stands in a configuration, and what it has found wrong so far.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/document.hpp"
+
+namespace garner::config {
+
+class Reader {
+public:
+    /// `known_paths`: every key there is, for telling where a misplaced one belongs.
+    Reader(Document const& document, std::span<std::string const> known_paths)
+        : document_(document), known_paths_(known_paths) {}
+    Reader(Reader const&) = delete;
+
+    /// Stands at a key inside the present one for as long as it lives.
+    class Step {
+    public:
+        Step(Reader& reader, std::string_view name);     // a member
+        Step(Reader& reader, std::size_t index);         // an item
+        Step(Step const&) = delete;
+        ~Step() { reader_.path_.resize(length_); }
+
+    private:
+        Reader& reader_;
+        std::size_t length_;
+    };
+
+    /// Notes a fault at the present key; returns false, so that `return reader.fault(…)` says "not read".
+    bool fault(std::string text, std::string mend);
+    void notice(std::string text, std::string mend);
+    /// A fault for a key nobody knows, with the nearest of its siblings, or the place where it belongs.
+    void unknown_key(std::span<std::string_view const> siblings);
+
+    std::string const& path() const { return path_; }
+    std::vector<Fault>& faults() { return faults_; }
+    std::vector<Fault>& notices() { return notices_; }
+
+private:
+    Document const& document_;
+    std::span<std::string const> known_paths_;
+    std::string path_;
+    std::vector<Fault> faults_;
+    std::vector<Fault> notices_;
+};
+
+/// The candidate that `word` was probably meant to be: at most a third of its letters wrong, missing or swapped; empty
+/// when none is that near.
+std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates);
+
+}  // namespace garner::config

@@ -1,0 +1,17 @@
+// What a reload cannot do: keys whose change takes effect only with a restart.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/config.hpp"
+
+namespace garner::config {
+
+/// All such keys.
+std::vector<std::string_view> restart_keys();
+
+/// Those of them in which the two differ; the running values stay.
+std::vector<std::string> cannot_change(Config const& running, Config const& fresh);
+
+}  // namespace garner::config

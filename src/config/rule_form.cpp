@@ -1,0 +1,231 @@
+// Reading rules.
+#include "config/rule_form.hpp"
+
+#include "config/address_form.hpp"
+#include "util/text.hpp"
+#include "util/units.hpp"
+
+namespace garner::config {
+namespace {
+
+using http::AccessRule;
+using http::CachingRule;
+using http::Matcher;
+
+constexpr milliseconds year{std::int64_t{366} * 86'400'000};
+constexpr std::size_t name_max = 120;
+
+Form<std::string> method() {
+    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+        if (!http::is_token(text)) return false;
+        if (http::method_of(text) == http::Method::other) {
+            std::string upper = text;
+            for (char& c : upper)
+                if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+            if (http::method_of(upper) != http::Method::other) return why = "is not " + upper + ": case matters", false;
+        }
+        into = text;
+        return true;
+    };
+    return parsed<std::string>("method", "a method", R"(write it like "GET")", parse);
+}
+
+Form<http::UrlPattern> url_pattern() {
+    auto parse = [](std::string const& text, http::UrlPattern& into, std::string& why) {
+        std::string reason;
+        auto pattern = http::UrlPattern::parse(text, reason);
+        if (!pattern) return why += ": " + reason, false;
+        into = std::move(*pattern);
+        return true;
+    };
+    return parsed<http::UrlPattern>("regular expression", "a regular expression", "RE2 syntax, at most 1024 bytes",
+                                    parse);
+}
+
+Form<http::TimeWindow> time_window() {
+    auto parse = [](std::string const& text, http::TimeWindow& into, std::string&) {
+        auto const window = http::TimeWindow::parse(text);
+        if (window) into = *window;
+        return window.has_value();
+    };
+    return parsed<http::TimeWindow>("weekly time", "a time of the week",
+                                    R"(write it like "Mon-Fri 08:00-18:00", "Sat,Sun" or "22:00-06:00")", parse);
+}
+
+Form<std::string> media_type() {
+    auto parse = [](std::string const& text, std::string& into, std::string&) {
+        auto const slash = text.find('/');
+        if (slash == text.npos) return false;
+        std::string_view const all = text;
+        if (!http::is_token(all.substr(0, slash)) || !http::is_token(all.substr(slash + 1))) return false;
+        if (all.substr(0, slash).find('*') != all.npos) return false;
+        into = lower_case(text);
+        return true;
+    };
+    return parsed<std::string>("media type", "a media type", R"(write it like "text/css" or "image/*")", parse);
+}
+
+Form<http::PortRange> port_range() {
+    auto read = [](Reader& reader, Json const& value, http::PortRange& into) {
+        std::string const mend = R"(write 443 or "8000-8999", between 1 and 65535)";
+        if (!value.is_number_integer() && !value.is_string())
+            return reader.fault("expects a port or a range of ports, not " + kind_of(value), mend);
+        auto const text = value.is_string() ? value.get<std::string>() : value.dump();
+        auto const range = http::PortRange::parse(text);
+        if (!range) return reader.fault(in_quotes(text) + " is no port and no range of ports", mend);
+        into = *range;
+        return true;
+    };
+    Schema const number{{"type", "integer"}, {"minimum", 1}, {"maximum", 65'535}};
+    Schema const range{{"type", "string"}, {"pattern", "^[0-9]+(-[0-9]+)?$"}};
+    return {"port range", {{"oneOf", Schema::array({number, range})}}, read, nullptr};
+}
+
+// Refused, not unknown: whoever writes it should learn that nothing would hold anybody to it.
+Row<Matcher> user() {
+    auto read = [](Reader& reader, Json const&, Matcher&) {
+        return reader.fault("there are no users: this proxy does not authenticate anybody", "remove it; use source");
+    };
+    std::string const what = "Refused: there is no authentication.";
+    return {"user", read, {{"not", Schema::object()}, {"description", what}}, {{"user", "text", "", what}}};
+}
+
+Table<Matcher> matchers() {
+    return {
+        key<Matcher>("source", &Matcher::source, list_of(network()), "Networks of clients."),
+        key<Matcher>("destination", &Matcher::destination, list_of(network()),
+                     "Networks of origins: the address that is connected to."),
+        key<Matcher>("host", &Matcher::host, list_of(host_pattern()),
+                     "The URL's host: a name, or `.example.com` for that name and all below it."),
+        key<Matcher>("port", &Matcher::port, list_of(port_range()), "The URL's port: a number or `\"8000-8999\"`."),
+        key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case matters."),
+        key<Matcher>("url_contains", &Matcher::url_contains, list_of(part_of_url()),
+                     "A part of the URL; case matters."),
+        key<Matcher>("url_matches", &Matcher::url_matches, list_of(url_pattern()),
+                     "Regular expressions (RE2) found anywhere in the URL."),
+        key<Matcher>("time", &Matcher::time, list_of(time_window()),
+                     "Local time of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
+        user(),
+    };
+}
+
+/// The keys of an Inner that lies in an Outer, as keys of the Outer itself.
+template <class Outer, class Inner>
+Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
+    Table<Outer> out;
+    for (auto const& row : table) {
+        auto read = [row, member](Reader& reader, Json const& value, Outer& into) {
+            return row.read(reader, value, into.*member);
+        };
+        out.push_back({row.name, read, row.schema, row.notes, row.required, row.in_force});
+    }
+    return out;
+}
+
+// "access[2]: deny {"host":".example.com"}", for logs and error pages.
+std::string rule_name(std::string const& path, std::string const& verb, Json const& matchers) {
+    auto const what = matchers.is_string() ? matchers.get<std::string>()
+                                           : matchers.dump(-1, ' ', true, Json::error_handler_t::replace);
+    auto name = path + ": " + verb + " " + what;
+    if (name.size() > name_max) name.replace(name_max - 3, name.npos, "...");
+    return name;
+}
+
+}  // namespace
+
+Form<std::string> part_of_url() {
+    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+        if (text.empty()) return why = "is empty and would match every URL", false;
+        into = text;
+        return true;
+    };
+    return parsed<std::string>("text", "part of a URL", R"(write it like "cgi-bin")", parse);
+}
+
+Form<Matcher> matcher() {
+    auto const members = object_of<Matcher>(matchers());
+    auto read = [members](Reader& reader, Json const& value, Matcher& into) {
+        into = {};
+        if (value == "all") return true;
+        if (value.is_object()) return members.read(reader, value, into);
+        auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
+        return reader.fault("expects matchers, not " + found, R"(write "all" or { "source": … })");
+    };
+    return {"matchers", {{"$ref", "#/definitions/matchers"}}, read, nullptr};
+}
+
+Schema matcher_schema() {
+    return {{"oneOf", Schema::array({Schema{{"const", "all"}}, object_of<Matcher>(matchers()).schema})}};
+}
+
+std::vector<KeyNote> matcher_notes() { return object_of<Matcher>(matchers()).inner; }
+
+Form<AccessRule> access_rule() {
+    auto const match = matcher();
+    auto read = [match](Reader& reader, Json const& value, AccessRule& into) {
+        std::string const mend = R"(write { "allow": … } or { "deny": … })";
+        if (!value.is_object()) return reader.fault("expects a rule, not " + kind_of(value), mend);
+        bool good = true;
+        std::string_view const verbs[]{"allow", "deny"};
+        for (auto const& [verb, matchers] : value.items()) {
+            Reader::Step const step(reader, std::string_view(verb));
+            if (verb != "allow" && verb != "deny") {
+                reader.unknown_key(verbs);
+                good = false;
+                continue;
+            }
+            good = match.read(reader, matchers, into.match) && good;
+            into.allow = verb == "allow";
+        }
+        if (value.contains("allow") == value.contains("deny"))
+            good = reader.fault("a rule is either allow or deny", mend);
+        else
+            into.name = rule_name(reader.path(), into.allow ? "allow" : "deny", *value.begin());
+        return good;
+    };
+    Schema schema{{"type", "object"},
+                  {"additionalProperties", false},
+                  {"minProperties", 1},
+                  {"maxProperties", 1},
+                  {"properties", {{"allow", match.schema}, {"deny", match.schema}}}};
+    std::vector<KeyNote> notes{{"allow", match.written, "", "Requests that match are served."},
+                               {"deny", match.written, "", "Requests that match are refused with status 403."}};
+    return {"rules", std::move(schema), read, nullptr, std::move(notes)};
+}
+
+Form<CachingRule> caching_rule() {
+    Table<Matcher> matching = matchers();
+    std::erase_if(matching, [](auto const& row) { return row.name == "destination"; });
+    Table<CachingRule> table = lifted(matching, &CachingRule::match);
+    auto const ttl = time(milliseconds{0}, year);
+    table.insert(
+        table.end(),
+        {key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "The response's media type."),
+         key<CachingRule>("never", &CachingRule::never, flag(), "`true`: what matches is not stored."),
+         key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl,
+                          "Freshness lifetime of what has none of its own."),
+         key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "A shorter freshness lifetime is raised to this."),
+         key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl, "A longer freshness lifetime is cut to this."),
+         key<CachingRule>("negative_ttl", &CachingRule::negative_ttl, ttl, "How long failures are remembered."),
+         key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
+                          "Share of the time since Last-Modified that counts as freshness (RFC 9111 4.2.2)."),
+         key<CachingRule>("ignore_reload", &CachingRule::ignore_reload, flag(),
+                          "`true`: clients cannot force a fetch with no-cache or max-age=0.")});
+    // Lists of matchers stand once in the documentation, not in every place that takes them.
+    auto form = object_of<CachingRule>(std::move(table), [](Reader& reader, Json const& value, CachingRule& into) {
+        into.name = reader.path();
+        if (into.min_ttl && into.max_ttl && *into.min_ttl > *into.max_ttl)
+            reader.fault("min_ttl is longer than max_ttl", "swap them");
+        bool const acts = into.never || into.default_ttl || into.min_ttl || into.max_ttl || into.negative_ttl ||
+                          into.heuristic_factor || into.ignore_reload;
+        if (!acts && value.is_object()) reader.notice("this rule does nothing", "add never, default_ttl, …");
+    });
+    auto const is_matcher = [&](KeyNote const& note) {
+        return std::any_of(matching.begin(), matching.end(), [&](auto const& row) { return row.name == note.path; });
+    };
+    std::erase_if(form.inner, is_matcher);
+    form.written = "caching rules";
+    return form;
+}
+
+}  // namespace garner::config

@@ -1,0 +1,135 @@
+#include "http/cacheability.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "http/freshness.hpp"
+#include "http/validation.hpp"
+#include "http/vary.hpp"
+
+namespace garner::http {
+namespace {
+
+// RFC 9110 15 and RFC 7538, 7725: the final statuses that an HTTP cache is expected to know. 206 is not among them
+// while partial responses are not stored; nor are 304, 412, 416 and 417, which answer one request's own fields.
+constexpr std::array<std::uint16_t, 41> understood_statuses{
+    200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408,
+    409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507, 508};
+
+/// Never stored, whatever their freshness: interim (RFC 9110 15.2), the hop's own 407, answers to this request's own
+/// preconditions, ranges and expectations, and what RFC 6585 3 to 6 forbids to store.
+bool is_for_this_request_alone(std::uint16_t status) {
+    switch (status) {
+    case 304:
+    case 407:
+    case 412:
+    case 416:
+    case 417:
+    case 428:
+    case 429:
+    case 431:
+    case 511: return true;
+    default: return status < 200 || status > 599;
+    }
+}
+
+bool has_body(RequestHead const& request) {
+    if (request.fields.has(Name::transfer_encoding)) return true;
+    return request.fields.has(Name::content_length) && request.fields.first(Name::content_length) != "0";
+}
+
+/// RFC 9111 5.2.2.3: must-understand takes the place of no-store where the status is understood.
+bool forbids_storing(ResponseHead const& response, ResponseCacheControl const& control) {
+    return control.no_store && !(control.must_understand && is_understood_status(response.status));
+}
+
+/// RFC 9111 3.5.
+bool allows_authorization(ResponseCacheControl const& control) {
+    return control.public_ || control.must_revalidate || control.s_maxage;
+}
+
+bool is_vary_star(ResponseHead const& response) {
+    return response.fields.has(Name::vary) && parse_vary(response.fields).star;
+}
+
+/// The last part of RFC 9111 3: something must make the response reusable, now or after validation.
+StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
+                         StoreOptions const& options) {
+    bool const explicit_lifetime = has_explicit_lifetime(response, control);
+    if (!explicit_lifetime && !control.public_ && !is_heuristically_cacheable(response.status))
+        return StoreRefusal::not_heuristically_cacheable;
+
+    if (!validators_of(response).empty() || options.has_own_ttl) return StoreRefusal::none;
+    bool const ever_fresh = control.s_maxage ? *control.s_maxage > 0 : control.max_age ? *control.max_age > 0 : true;
+    bool const stale_use = control.stale_while_revalidate || control.stale_if_error;
+    bool const reusable = explicit_lifetime && !control.no_cache && (ever_fresh || stale_use);
+    return reusable ? StoreRefusal::none : StoreRefusal::no_freshness_no_validator;
+}
+
+}  // namespace
+
+char const* text(StoreRefusal refusal) {
+    switch (refusal) {
+    case StoreRefusal::none: return "stored";
+    case StoreRefusal::method: return "method";
+    case StoreRefusal::request_body: return "request body";
+    case StoreRefusal::status: return "status";
+    case StoreRefusal::partial: return "partial content";
+    case StoreRefusal::no_store_request: return "no-store in request";
+    case StoreRefusal::no_store_response: return "no-store in response";
+    case StoreRefusal::private_response: return "private";
+    case StoreRefusal::authorization: return "Authorization";
+    case StoreRefusal::vary_star: return "Vary: *";
+    case StoreRefusal::set_cookie: return "Set-Cookie";
+    case StoreRefusal::not_heuristically_cacheable: return "no freshness for this status";
+    case StoreRefusal::no_freshness_no_validator: return "no freshness, no validator";
+    }
+    return "";
+}
+
+StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control,
+                           ResponseHead const& response, ResponseCacheControl const& control,
+                           StoreOptions const& options) {
+    if (request.method != Method::get) return StoreRefusal::method;
+    if (has_body(request)) return StoreRefusal::request_body;
+    if (request_control.no_store) return StoreRefusal::no_store_request;
+    if (response.status == 206) return StoreRefusal::partial;
+    if (is_for_this_request_alone(response.status)) return StoreRefusal::status;
+    if (control.must_understand && !is_understood_status(response.status)) return StoreRefusal::status;
+    if (forbids_storing(response, control)) return StoreRefusal::no_store_response;
+    if (control.private_) return StoreRefusal::private_response;
+    if (request.fields.has(Name::authorization) && !allows_authorization(control)) return StoreRefusal::authorization;
+    if (is_vary_star(response)) return StoreRefusal::vary_star;
+
+    // RFC 9111 7.3: a cookie is replayed only where the origin said in so many words that the response may be.
+    bool const keeps_cookie = response.fields.has(Name::set_cookie) && control.keeps_field("set-cookie");
+    if (keeps_cookie && !(options.set_cookie && has_explicit_lifetime(response, control)))
+        return StoreRefusal::set_cookie;
+    return why_useless(response, control, options);
+}
+
+bool may_use_cache(RequestHead const& request, RequestCacheControl const& control, char const*& why) {
+    auto const pass = [&](char const* reason) {
+        why = reason;
+        return false;
+    };
+    if (request.method != Method::get && request.method != Method::head) return pass("method");
+    if (has_body(request)) return pass("request body");
+    // RFC 9111 4.3.2: these two preconditions are for the origin to judge.
+    if (request.fields.has(Name::if_match)) return pass("If-Match");
+    if (request.fields.has(Name::if_unmodified_since)) return pass("If-Unmodified-Since");
+    // What must not be stored is not looked up either; but only-if-cached forbids to go further.
+    if (control.no_store && !control.only_if_cached) return pass("no-store in request");
+    why = "";
+    return true;
+}
+
+bool may_be_shared(RequestHead const& follower, ResponseHead const& response, ResponseCacheControl const& control) {
+    if (control.no_cache || control.private_ || forbids_storing(response, control)) return false;
+    if (follower.fields.has(Name::authorization) && !allows_authorization(control)) return false;
+    return !is_vary_star(response);
+}
+
+bool is_understood_status(std::uint16_t status) { return std::ranges::binary_search(understood_statuses, status); }
+
+}  // namespace garner::http

@@ -1,0 +1,113 @@
+// The destinations that stay closed unless a rule opens them, in every form that carries an IPv4 address inside IPv6.
+#include <algorithm>
+#include <cstring>
+
+#include "http/rule.hpp"
+
+namespace garner::http {
+namespace {
+
+constexpr char const* own_listener = "destination is this proxy itself";
+
+bool begins_with(IpAddress const& address, std::initializer_list<std::uint8_t> prefix) {
+    return std::equal(prefix.begin(), prefix.end(), address.bytes.begin());
+}
+
+IpAddress v4_at(IpAddress const& address, std::size_t offset) {
+    auto const* at = address.bytes.data() + offset;
+    return IpAddress::v4(at[0], at[1], at[2], at[3]);
+}
+
+/// Calls test(address) for each IPv4 address that a packet to this IPv6 address may end up at; true when one is true.
+template <class Test>
+bool any_embedded(IpAddress const& address, Test&& test) {
+    auto const& b = address.bytes;
+    if (address.is_v4()) return false;
+    if (begins_with(address, {0, 0, 0, 0, 0, 0, 0, 0})) {
+        // RFC 4291 2.5.5.1 (v4-compatible) and RFC 6052's ancestor ::ffff:0:a.b.c.d (RFC 2765).
+        bool const compatible = b[8] == 0 && b[9] == 0 && b[10] == 0 && b[11] == 0;
+        bool const translated = b[8] == 0xff && b[9] == 0xff && b[10] == 0 && b[11] == 0;
+        return (compatible || translated) && test(v4_at(address, 12));
+    }
+    if (begins_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 0, 0, 0, 0, 0, 0, 0})) return test(v4_at(address, 12));
+    if (begins_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 1})) {
+        // A local NAT64 prefix of any length (RFC 8215): RFC 6052 2.2 leaves byte 8 out in a /48, /56 and /64.
+        IpAddress const in_48 = IpAddress::v4(b[6], b[7], b[9], b[10]);
+        IpAddress const in_56 = IpAddress::v4(b[7], b[9], b[10], b[11]);
+        return test(v4_at(address, 12)) || test(in_48) || test(in_56) || test(v4_at(address, 9));
+    }
+    if (begins_with(address, {0x20, 0x02})) return test(v4_at(address, 2));
+    if (begins_with(address, {0x20, 0x01, 0, 0})) {
+        IpAddress client = v4_at(address, 12);   // Teredo writes it inverted (RFC 4380 4)
+        for (std::size_t i = 12; i < 16; ++i) client.bytes[i] ^= 0xff;
+        return test(client) || test(v4_at(address, 4));
+    }
+    return false;
+}
+
+char const* closed_v4(IpAddress const& address) {
+    auto const first = address.bytes[12];
+    if (first == 0) return "destination in 0.0.0.0/8";
+    if (first == 127) return "destination on loopback";
+    if (first == 169 && address.bytes[13] == 254) return "destination is link-local";
+    return nullptr;
+}
+
+char const* closed_v6(IpAddress const& address) {
+    if (address.is_unspecified()) return "destination is the unspecified address";
+    if (address.is_loopback()) return "destination on loopback";
+    if (address.bytes[0] == 0xfe && (address.bytes[1] & 0xc0) == 0x80) return "destination is link-local";
+    return nullptr;
+}
+
+bool same_or_embedded(IpAddress const& address, IpAddress const& wanted) {
+    return address == wanted || any_embedded(address, [&](IpAddress const& inner) { return inner == wanted; });
+}
+
+bool is_local(IpAddress const& address, OwnAddresses const& own) {
+    auto const local = [&](IpAddress const& one) {
+        return one.is_loopback() || one.is_unspecified() ||
+               std::find(own.interfaces.begin(), own.interfaces.end(), one) != own.interfaces.end();
+    };
+    return local(address) || any_embedded(address, local);
+}
+
+bool reaches_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses const& own) {
+    return std::any_of(own.listening.begin(), own.listening.end(), [&](IpEndpoint const& place) {
+        if (place.port != port) return false;
+        // Connecting to the unspecified address reaches whatever listens on loopback.
+        if (place.address.is_unspecified()) return is_local(address, own);
+        if (place.address.is_loopback() && address.is_unspecified()) return true;
+        return same_or_embedded(address, place.address);
+    });
+}
+
+}  // namespace
+
+char const* closed_destination(IpAddress const& address, std::span<IpAddress const> own) {
+    if (char const* why = address.is_v4() ? closed_v4(address) : closed_v6(address)) return why;
+    if (any_embedded(address, [](IpAddress const& inner) { return closed_v4(inner) != nullptr; }))
+        return "destination carries a closed IPv4 address";
+    auto const is_own = [&](IpAddress const& one) { return same_or_embedded(address, one); };
+    if (std::any_of(own.begin(), own.end(), is_own)) return "destination is this machine";
+    return nullptr;
+}
+
+Decision AccessRules::permits(RuleRequest const& request, IpAddress const& destination,
+                              OwnAddresses const& own) const {
+    Decision decision = decide(request, destination);
+    if (!decision.allowed()) return decision;
+
+    char const* closed = nullptr;
+    if (reaches_own_listener(destination, request.port, own))
+        closed = own_listener;   // not even by rule: it would loop, or purge in the proxy's own name
+    else if (!decision.opens)
+        closed = closed_destination(destination, own.interfaces);
+    if (!closed) return decision;
+
+    decision.verdict = Decision::Verdict::deny;
+    decision.closed = closed;
+    return decision;
+}
+
+}  // namespace garner::http

@@ -1,0 +1,191 @@
+#include "http/dates.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+constexpr std::array<std::string_view, 7> day_names{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::array<std::string_view, 7> long_day_names{"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                         "Thursday", "Friday", "Saturday"};
+constexpr std::array<std::string_view, 12> month_names{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                       "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+
+/// Takes a date apart from the left; after the first thing that does not fit, everything fails.
+class Reader {
+public:
+    explicit Reader(std::string_view text) : rest_(text) {}
+
+    void literal(std::string_view expected) {
+        if (!equals_ignoring_case(rest_.substr(0, expected.size()), expected)) good_ = false;
+        skip(expected.size());
+    }
+    /// The index of the name that comes next.
+    template <std::size_t Count>
+    int one_of(std::array<std::string_view, Count> const& names) {
+        for (std::size_t i = 0; i < Count; ++i) {
+            if (!equals_ignoring_case(rest_.substr(0, names[i].size()), names[i])) continue;
+            skip(names[i].size());
+            return static_cast<int>(i);
+        }
+        good_ = false;
+        return 0;
+    }
+    /// Exactly `digits` digits.
+    int number(std::size_t digits) {
+        auto value = parse_decimal(rest_.substr(0, digits));
+        if (!value || rest_.size() < digits) good_ = false;
+        skip(digits);
+        return good_ ? static_cast<int>(*value) : 0;
+    }
+    /// asctime pads the day of the month with a space.
+    int padded_day() {
+        if (!rest_.starts_with(' ')) return number(2);
+        skip(1);
+        return number(1);
+    }
+    bool finished() const { return good_ && rest_.empty(); }
+
+private:
+    void skip(std::size_t count) { rest_.remove_prefix(std::min(count, rest_.size())); }
+    std::string_view rest_;
+    bool good_ = true;
+};
+
+struct Parts {
+    int year = 0;
+    int month = 0;  // 1..12
+    int day = 0;
+    int hour = 0;
+    int minute = 0;
+    int second = 0;
+};
+
+void read_time(Reader& in, Parts& parts) {
+    parts.hour = in.number(2);
+    in.literal(":");
+    parts.minute = in.number(2);
+    in.literal(":");
+    parts.second = in.number(2);
+}
+
+std::optional<std::int64_t> to_seconds(Parts const& parts) {
+    std::chrono::year_month_day const date{std::chrono::year{parts.year},
+                                           std::chrono::month{static_cast<unsigned>(parts.month)},
+                                           std::chrono::day{static_cast<unsigned>(parts.day)}};
+    // 60 is a leap second (RFC 9110 5.6.7 takes it over from RFC 5322).
+    if (!date.ok() || parts.hour > 23 || parts.minute > 59 || parts.second > 60) return std::nullopt;
+    std::int64_t const days = std::chrono::sys_days{date}.time_since_epoch().count();
+    return ((days * 24 + parts.hour) * 60 + parts.minute) * 60 + parts.second;
+}
+
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+std::optional<std::int64_t> parse_imf_fixdate(std::string_view text) {
+    Reader in(text);
+    Parts parts;
+    in.one_of(day_names);
+    in.literal(", ");
+    parts.day = in.number(2);
+    in.literal(" ");
+    parts.month = in.one_of(month_names) + 1;
+    in.literal(" ");
+    parts.year = in.number(4);
+    in.literal(" ");
+    read_time(in, parts);
+    in.literal(" GMT");
+    return in.finished() ? to_seconds(parts) : std::nullopt;
+}
+
+// "Sunday, 06-Nov-94 08:49:37 GMT"
+std::optional<std::int64_t> parse_rfc850_date(std::string_view text, WallTime now) {
+    Reader in(text);
+    Parts parts;
+    in.one_of(long_day_names);
+    in.literal(", ");
+    parts.day = in.number(2);
+    in.literal("-");
+    parts.month = in.one_of(month_names) + 1;
+    in.literal("-");
+    int const year_of_century = in.number(2);
+    in.literal(" ");
+    read_time(in, parts);
+    in.literal(" GMT");
+    if (!in.finished()) return std::nullopt;
+
+    // RFC 9110 5.6.7: the last year with these digits that is not more than 50 years in the future.
+    constexpr std::int64_t fifty_years = 50LL * 31'556'952;
+    std::chrono::year_month_day const today{std::chrono::floor<std::chrono::days>(now)};
+    int const this_year = static_cast<int>(today.year());
+    parts.year = this_year - this_year % 100 + 100 + year_of_century;
+    for (int century = 0; century < 3; ++century, parts.year -= 100)
+        if (auto time = to_seconds(parts); time && *time <= unix_seconds(now) + fifty_years) return time;
+    return std::nullopt;
+}
+
+// "Sun Nov  6 08:49:37 1994"
+std::optional<std::int64_t> parse_asctime_date(std::string_view text) {
+    Reader in(text);
+    Parts parts;
+    in.one_of(day_names);
+    in.literal(" ");
+    parts.month = in.one_of(month_names) + 1;
+    in.literal(" ");
+    parts.day = in.padded_day();
+    in.literal(" ");
+    read_time(in, parts);
+    in.literal(" ");
+    parts.year = in.number(4);
+    return in.finished() ? to_seconds(parts) : std::nullopt;
+}
+
+void put_number(char*& out, int value, int digits) {
+    for (int i = digits - 1; i >= 0; --i, value /= 10) out[i] = static_cast<char>('0' + value % 10);
+    out += digits;
+}
+
+void put_text(char*& out, std::string_view text) { out = std::copy(text.begin(), text.end(), out); }
+
+}  // namespace
+
+std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now) {
+    // Only the IMF form has its comma in the fourth place; only asctime has none.
+    if (text.size() > 3 && text[3] == ',') return parse_imf_fixdate(text);
+    if (text.find(',') != std::string_view::npos) return parse_rfc850_date(text, now);
+    return parse_asctime_date(text);
+}
+
+void format_http_date(std::int64_t unix_seconds, char* out29) {
+    constexpr std::int64_t year_0 = -62'167'219'200;
+    constexpr std::int64_t end_of_year_9999 = 253'402'300'799;
+    std::chrono::sys_seconds const time{seconds{std::clamp(unix_seconds, year_0, end_of_year_9999)}};
+    auto const day = std::chrono::floor<std::chrono::days>(time);
+    std::chrono::year_month_day const date{day};
+    std::chrono::hh_mm_ss const clock{time - day};
+
+    char* out = out29;
+    put_text(out, day_names[std::chrono::weekday{day}.c_encoding()]);
+    put_text(out, ", ");
+    put_number(out, static_cast<int>(static_cast<unsigned>(date.day())), 2);
+    put_text(out, " ");
+    put_text(out, month_names[static_cast<unsigned>(date.month()) - 1]);
+    put_text(out, " ");
+    put_number(out, static_cast<int>(date.year()), 4);
+    put_text(out, " ");
+    put_number(out, static_cast<int>(clock.hours().count()), 2);
+    put_text(out, ":");
+    put_number(out, static_cast<int>(clock.minutes().count()), 2);
+    put_text(out, ":");
+    put_number(out, static_cast<int>(clock.seconds().count()), 2);
+    put_text(out, " GMT");
+}
+
+std::string format_http_date(std::int64_t unix_seconds) {
+    std::string text(http_date_bytes, ' ');
+    format_http_date(unix_seconds, text.data());
+    return text;
+}
+
+}  // namespace garner::http

@@ -1,0 +1,26 @@
+// HTTP dates (RFC 9110 5.6.7): the one form that is sent, the three that are read, and nothing else.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "util/clock.hpp"
+
+namespace garner::http {
+
+/// Seconds since 1970-01-01T00:00:00Z, or nothing when the text is none of IMF-fixdate, RFC 850 date and asctime date,
+/// byte for byte except for the case of day names, month names and "GMT". Day names must exist but need not be right.
+/// `now` resolves the two-digit year of RFC 850: never more than 50 years in the future. A leap second counts as the
+/// second after it. Allocates nothing.
+std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now);
+
+/// How many bytes an IMF-fixdate has.
+inline constexpr std::size_t http_date_bytes = 29;
+
+/// Writes "Sun, 06 Nov 1994 08:49:37 GMT" without a terminating zero. Years outside 0..9999 are clamped to that range.
+void format_http_date(std::int64_t unix_seconds, char* out29);
+std::string format_http_date(std::int64_t unix_seconds);
+
+}  // namespace garner::http

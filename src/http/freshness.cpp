@@ -1,0 +1,166 @@
+#include "http/freshness.hpp"
+
+#include <algorithm>
+
+#include "http/dates.hpp"
+#include "http/validation.hpp"
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+DeltaSeconds to_delta(std::int64_t value) {
+    return static_cast<DeltaSeconds>(std::clamp<std::int64_t>(value, 0, delta_seconds_max));
+}
+
+/// Nothing when absent or repeated: two dates are as bad as none.
+std::optional<std::int64_t> single_date(Fields const& fields, Name name, WallTime now) {
+    if (!fields.has(name) || fields.count(name) != 1) return std::nullopt;
+    return parse_http_date(fields.first(name), now);
+}
+
+// RFC 9111 5.1: of several values the first counts, and one that is no number of seconds is ignored.
+DeltaSeconds age_value(Fields const& fields) {
+    if (!fields.has(Name::age)) return 0;
+    auto const line = fields.first(Name::age);
+    return parse_delta_seconds(trim(line.substr(0, line.find(',')))).value_or(0);
+}
+
+// RFC 9111 4.2.3. The apparent age counts too: a cache on the way may not have sent Age.
+DeltaSeconds corrected_initial_age(Fields const& fields, std::int64_t date_value, WallTime request_time,
+                                   WallTime response_time) {
+    auto const apparent_age = unix_seconds(response_time) - date_value;
+    auto const response_delay = std::chrono::floor<seconds>(response_time - request_time).count();
+    return to_delta(std::max(apparent_age, age_value(fields) + std::max<std::int64_t>(response_delay, 0)));
+}
+
+// RFC 9111 4.2.1, in the order it gives for a shared cache.
+std::optional<DeltaSeconds> explicit_lifetime(ResponseHead const& response, ResponseCacheControl const& control,
+                                              std::int64_t date_value, WallTime now) {
+    if (control.s_maxage) return control.s_maxage;
+    if (control.max_age) return control.max_age;
+    if (control.targeted || !response.fields.has(Name::expires)) return std::nullopt;
+    // 5.3: an invalid date, "0" above all, means already expired.
+    auto const expires = single_date(response.fields, Name::expires, now);
+    return expires ? to_delta(*expires - date_value) : 0;
+}
+
+// RFC 9111 4.2.2.
+std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std::int64_t date_value, WallTime now,
+                                               FreshnessOptions const& options) {
+    auto const modified = single_date(response.fields, Name::last_modified, now);
+    if (!modified || *modified >= date_value || options.heuristic_factor <= 0) return std::nullopt;
+    auto const guess = static_cast<double>(date_value - *modified) * options.heuristic_factor;
+    return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(options.heuristic_max)));
+}
+
+std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{terms.lifetime} - age; }
+
+}  // namespace
+
+bool has_explicit_lifetime(ResponseHead const& response, ResponseCacheControl const& control) {
+    if (control.s_maxage || control.max_age) return true;
+    return !control.targeted && response.fields.has(Name::expires);
+}
+
+bool is_heuristically_cacheable(std::uint16_t status) {
+    switch (status) {
+    case 200:
+    case 203:
+    case 204:
+    case 206:
+    case 300:
+    case 301:
+    case 308:
+    case 404:
+    case 405:
+    case 410:
+    case 414:
+    case 501: return true;
+    default: return false;
+    }
+}
+
+Terms terms_of(ResponseHead const& response, WallTime request_time, WallTime response_time,
+               FreshnessOptions const& options) {
+    return terms_of(response, parse_response_cache_control(response.fields, options.targeted), request_time,
+                    response_time, options);
+}
+
+Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control, WallTime request_time,
+               WallTime response_time, FreshnessOptions const& options) {
+    Terms terms;
+    terms.response_time = response_time;
+    // RFC 9110 6.6.1: without a usable Date the moment of receipt stands for it.
+    terms.date_value =
+        single_date(response.fields, Name::date, response_time).value_or(unix_seconds(response_time));
+    terms.initial_age = corrected_initial_age(response.fields, terms.date_value, request_time, response_time);
+
+    auto lifetime = explicit_lifetime(response, control, terms.date_value, response_time);
+    terms.explicit_lifetime = lifetime.has_value();
+    if (!lifetime && (control.public_ || is_heuristically_cacheable(response.status))) {
+        lifetime = heuristic_lifetime(response, terms.date_value, response_time, options);
+        terms.heuristic = lifetime.has_value();
+        if (!lifetime) lifetime = options.default_ttl;
+    }
+    terms.lifetime = std::min(std::max(lifetime.value_or(0), options.min_ttl), options.max_ttl);
+
+    terms.no_cache = control.no_cache;
+    // RFC 9111 5.2.2.10: s-maxage includes what proxy-revalidate says.
+    terms.must_revalidate = control.must_revalidate || control.proxy_revalidate || control.s_maxage.has_value();
+    terms.allows_authorization = control.public_ || control.must_revalidate || control.s_maxage.has_value();
+    terms.has_validator = !validators_of(response).empty();
+    terms.stale_while_revalidate = control.stale_while_revalidate.value_or(0);
+    terms.stale_if_error = control.stale_if_error.value_or(0);
+    // RFC 5861 4: who says how long errors may be hidden means an origin that cannot be reached, too.
+    terms.stale_limit = control.stale_if_error.value_or(options.max_stale);
+    return terms;
+}
+
+DeltaSeconds current_age(Terms const& terms, WallTime now) {
+    auto const resident_time = std::chrono::floor<seconds>(now - terms.response_time).count();
+    return to_delta(terms.initial_age + std::max<std::int64_t>(resident_time, 0));
+}
+
+ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, WallTime now) {
+    auto const age = current_age(terms, now);
+    auto const ttl = ttl_of(terms, age);
+    auto const answer = [&](Reuse reuse, char const* why) { return ReuseAnswer{reuse, age, ttl, why}; };
+
+    if (terms.no_cache) return answer(Reuse::revalidate, "no-cache in response");
+    if (request.no_cache) return answer(Reuse::revalidate, "no-cache in request");
+    // max-age=0 is how browsers ask for end-to-end revalidation, also of what arrived this very second.
+    if (request.max_age && (*request.max_age == 0 || age > *request.max_age))
+        return answer(Reuse::revalidate, "older than max-age in request");
+    if (request.min_fresh && ttl < *request.min_fresh)
+        return answer(Reuse::revalidate, "less than min-fresh in request");
+    if (ttl > 0) return answer(Reuse::fresh, "fresh");
+
+    auto const staleness = -ttl;
+    if (terms.must_revalidate) return answer(Reuse::revalidate, "stale, must-revalidate");
+    // 5.2.1.1: a client that names a max-age and no max-stale wants nothing stale.
+    bool const client_takes_stale = request.any_stale || request.max_stale;
+    if (staleness < terms.stale_while_revalidate && (client_takes_stale || !request.max_age))
+        return answer(Reuse::stale_while_revalidate, "stale-while-revalidate");
+    if (request.max_stale ? staleness <= *request.max_stale : request.any_stale)
+        return answer(Reuse::stale_allowed, "max-stale in request");
+    return answer(Reuse::revalidate, "stale");
+}
+
+bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& request, WallTime now,
+                              StaleOnErrorKind kind) {
+    if (terms.no_cache || terms.must_revalidate) return false;
+    bool const client_takes_stale = request.any_stale || request.max_stale || request.stale_if_error;
+    bool const client_wants_recent = request.no_cache || request.max_age || request.min_fresh;
+    if (client_wants_recent && !client_takes_stale) return false;
+
+    auto const staleness = -ttl_of(terms, current_age(terms, now));
+    auto const limit = kind == StaleOnErrorKind::unreachable ? terms.stale_limit : terms.stale_if_error;
+    return staleness < std::max(limit, request.stale_if_error.value_or(0));
+}
+
+bool is_stale_if_error_status(std::uint16_t status) {
+    return status == 500 || status == 502 || status == 503 || status == 504;
+}
+
+}  // namespace garner::http

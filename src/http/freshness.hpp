@@ -1,0 +1,86 @@
+// How long a stored response may be reused, and whether it may be now (RFC 9111 4.2, RFC 5861).
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "http/cache_control.hpp"
+#include "http/message.hpp"
+#include "util/clock.hpp"
+
+namespace garner::http {
+
+/// What the operator decides. Times in seconds.
+struct FreshnessOptions {
+    DeltaSeconds default_ttl = 0;                  // lifetime of a storable response that says nothing; 0: none
+    DeltaSeconds min_ttl = 0;                      // raises shorter lifetimes, also explicit ones, against RFC 9111
+    DeltaSeconds max_ttl = delta_seconds_max;      // lowers longer lifetimes
+    double heuristic_factor = 0.1;                 // of the time since Last-Modified (RFC 9111 4.2.2); 0: no heuristics
+    DeltaSeconds heuristic_max = 24 * 60 * 60;
+    DeltaSeconds max_stale = 7 * 24 * 60 * 60;     // how long past its lifetime to serve when the origin is unreachable
+    std::span<std::string_view const> targeted{};  // names of targeted fields (RFC 9213), in order
+};
+
+/// The terms under which a stored response may be reused: all that a hit needs, so that the head is not read again.
+struct Terms {
+    WallTime response_time{};                // when the response (or the 304 that freshened it) arrived
+    std::int64_t date_value = 0;             // its Date, or response_time when that is absent or invalid; unix seconds
+    DeltaSeconds initial_age = 0;            // corrected_initial_age (4.2.3)
+    DeltaSeconds lifetime = 0;               // freshness_lifetime (4.2.1)
+    DeltaSeconds stale_while_revalidate = 0; // seconds past the lifetime; 0: not permitted
+    DeltaSeconds stale_if_error = 0;         // the same
+    DeltaSeconds stale_limit = 0;            // seconds past the lifetime that an unreachable origin excuses
+    bool explicit_lifetime = false;          // from max-age, s-maxage or Expires
+    bool heuristic = false;                  // guessed from Last-Modified
+    bool must_revalidate = false;            // must-revalidate, proxy-revalidate or s-maxage: never served stale
+    bool no_cache = false;                   // never reused without validation
+    bool has_validator = false;              // a 304 is possible
+    bool allows_authorization = false;       // public, must-revalidate or s-maxage (3.5)
+};
+static_assert(sizeof(Terms) <= 48 && std::is_trivially_copyable_v<Terms>);
+
+/// `request_time` and `response_time` enclose the exchange; both by our own clock. The second form takes what
+/// parse_response_cache_control(fields, options.targeted) gave.
+Terms terms_of(ResponseHead const&, WallTime request_time, WallTime response_time, FreshnessOptions const&);
+Terms terms_of(ResponseHead const&, ResponseCacheControl const&, WallTime request_time, WallTime response_time,
+               FreshnessOptions const&);
+
+/// RFC 9111 3, 4.2.1: max-age, s-maxage or a single Expires line are there, whatever they say.
+bool has_explicit_lifetime(ResponseHead const&, ResponseCacheControl const&);
+
+/// RFC 9110 15.1: statuses that may be given a heuristic lifetime without `public`.
+bool is_heuristically_cacheable(std::uint16_t status);
+
+/// Seconds (4.2.3). Between initial_age and 2^31; a clock that jumped backwards counts as no time passed.
+DeltaSeconds current_age(Terms const&, WallTime now);
+
+enum class Reuse : std::uint8_t {
+    fresh,                   // serve it
+    stale_allowed,           // serve it: the request's max-stale permits
+    stale_while_revalidate,  // serve it, and revalidate in the background
+    revalidate               // ask the origin first; with only-if-cached answer 504
+};
+
+struct ReuseAnswer {
+    Reuse reuse = Reuse::revalidate;
+    DeltaSeconds age = 0;
+    std::int64_t ttl = 0;     // lifetime - age; negative: stale for that many seconds
+    char const* why = "";     // a literal: the rule that decided
+};
+
+/// RFC 9111 4 and 5.2.1. Allocates nothing.
+ReuseAnswer may_reuse(Terms const&, RequestCacheControl const&, WallTime now);
+
+enum class StaleOnErrorKind : std::uint8_t {
+    unreachable,  // no connection, or closed before a complete answer: the cache is disconnected (4.2.4)
+    error_status  // the origin answered 500, 502, 503 or 504 (RFC 5861 4)
+};
+
+/// True when the stored response may be served instead of the error.
+bool may_serve_stale_on_error(Terms const&, RequestCacheControl const&, WallTime now, StaleOnErrorKind);
+
+/// 500, 502, 503, 504: the answers that stale-if-error may hide.
+bool is_stale_if_error_status(std::uint16_t status);
+
+}  // namespace garner::http

@@ -1,0 +1,72 @@
+#include "http/hop_by_hop.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+bool is_hop_by_hop(Name id) {
+    switch (id) {
+    case Name::connection:
+    case Name::http2_settings:
+    case Name::keep_alive:
+    case Name::proxy_authenticate:
+    case Name::proxy_authentication_info:
+    case Name::proxy_authorization:
+    case Name::proxy_connection:
+    case Name::te:
+    case Name::trailer:
+    case Name::transfer_encoding:
+    case Name::upgrade: return true;
+    default: return false;
+    }
+}
+
+/// By size first, since that settles most comparisons at once.
+bool before(std::string_view a, std::string_view b) {
+    if (a.size() != b.size()) return a.size() < b.size();
+    return std::ranges::lexicographical_compare(a, b, {}, to_lower, to_lower);
+}
+
+/// Options that are no field names.
+bool is_persistence(std::string_view option) {
+    return equals_ignoring_case(option, "close") || equals_ignoring_case(option, "keep-alive");
+}
+
+}  // namespace
+
+HopByHop::HopByHop(Fields const& fields) {
+    for_each_member(fields, Name::connection, [&](std::string_view option) {
+        if (name_of(option) == Name::other && !is_persistence(option)) named_.push_back(option);
+    });
+    // An attacker may name thousands: each field then costs a search, not a walk.
+    std::ranges::sort(named_, before);
+}
+
+bool HopByHop::dropped(Field const& field) const {
+    if (field.id != Name::other) return is_hop_by_hop(field.id);
+    return std::ranges::binary_search(named_, field.name, before);
+}
+
+bool connection_has(Fields const& fields, std::string_view option) {
+    bool found = false;
+    for_each_member(fields, Name::connection,
+                    [&](std::string_view member) { found |= equals_ignoring_case(member, option); });
+    return found;
+}
+
+bool keeps_alive(RequestHead const& head) { return head.version == Version::http_1_1 && !wants_close(head.fields); }
+
+bool keeps_alive(ResponseHead const& head) {
+    if (wants_close(head.fields)) return false;
+    return head.version == Version::http_1_1 || connection_has(head.fields, "keep-alive");
+}
+
+bool wants_upgrade(RequestHead const& head) {
+    return head.version == Version::http_1_1 && !head.fields.first(Name::upgrade).empty() &&
+           connection_has(head.fields, "upgrade");
+}
+
+}  // namespace garner::http

@@ -1,0 +1,41 @@
+// Fields that end with the connection they came on (RFC 9110 7.6.1), and how long that connection lasts (RFC 9112 9.3).
+#pragma once
+#include <string_view>
+#include <vector>
+
+#include "http/message.hpp"
+
+namespace garner::http {
+
+/// Decides which fields of one message are neither forwarded nor stored: Connection and what it names, Keep-Alive, TE,
+/// Trailer, Transfer-Encoding, Upgrade, HTTP2-Settings, Proxy-Connection, Proxy-Authenticate, Proxy-Authorization and
+/// Proxy-Authentication-Info. Every other name that this proxy knows (Host, Content-Length, Cache-Control, Cookie, …)
+/// is end-to-end, and a Connection list that names it is not believed.
+/// Valid as long as the bytes of the fields. Allocates only when Connection names a field that is not in Name.
+class HopByHop {
+public:
+    explicit HopByHop(Fields const&);
+    bool dropped(Field const&) const;
+
+private:
+    std::vector<std::string_view> named_;   // unknown names, sorted by before()
+};
+
+/// True when a Connection field has this option, in any case.
+bool connection_has(Fields const&, std::string_view option);
+
+/// Connection: close.
+inline bool wants_close(Fields const& fields) { return connection_has(fields, "close"); }
+
+/// May the client's connection take another request after this one? Never with HTTP/1.0, whose keep-alive a proxy must
+/// not honour; Proxy-Connection counts for nothing.
+bool keeps_alive(RequestHead const&);
+
+/// May the server's connection take another request after this response? HTTP/1.0 only with keep-alive. The caller also
+/// asks the framing: a body that runs until close, or a 101, ends it in any case.
+bool keeps_alive(ResponseHead const&);
+
+/// Upgrade with its connection option. HTTP/1.0 cannot upgrade (RFC 9110 7.8).
+bool wants_upgrade(RequestHead const&);
+
+}  // namespace garner::http

@@ -1,0 +1,412 @@
+#include "http/message.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+/// A method longer than this is answered 501 (RFC 9112 3); the longest registered one has 17 bytes.
+constexpr std::size_t longest_method = 64;
+/// Empty lines before a request line that are skipped (RFC 9112 2.2), in bytes.
+constexpr std::size_t empty_lines_bytes = 2 * 2;
+constexpr std::size_t longest_known_name = 25;
+
+constexpr auto npos = std::string_view::npos;
+
+struct Fault {
+    char const* refusal = nullptr;
+    std::uint16_t status = 400;
+};
+
+constexpr bool is_tchar(char c) {
+    if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) return true;
+    return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != npos;
+}
+
+/// tchars in lower case; 0 for every other byte. So one look tells both whether a name goes on and what it folds to.
+constexpr auto folded_tchar = [] {
+    std::array<char, 256> table{};
+    for (int c = 0; c < 256; ++c)
+        if (is_tchar(static_cast<char>(c))) table[static_cast<std::size_t>(c)] = to_lower(static_cast<char>(c));
+    return table;
+}();
+
+constexpr char folded(char c) { return folded_tchar[static_cast<unsigned char>(c)]; }
+
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+
+/// True when one of eight bytes is a control byte, HTAB and DEL included.
+bool has_control(std::uint64_t word) {
+    constexpr std::uint64_t each = 0x0101010101010101;
+    auto below_space = (word - each * 0x20) & ~word;
+    auto del = word ^ (each * 0x7f);
+    auto is_del = (del - each) & ~del;
+    return ((below_space | is_del) & (each * 0x80)) != 0;
+}
+
+enum class Tabs : bool { refused, allowed };
+
+/// The first control byte of `text`, or npos. Eight bytes at a time: values are most of a head.
+std::size_t find_control(std::string_view text, Tabs tabs) {
+    for (std::size_t i = 0; i < text.size();) {
+        if (text.size() - i >= 8) {
+            std::uint64_t word = 0;
+            std::memcpy(&word, text.data() + i, 8);
+            if (!has_control(word)) {
+                i += 8;
+                continue;
+            }
+        }
+        auto end = std::min(i + 8, text.size());
+        for (; i < end; ++i)
+            if (is_control(text[i]) && !(text[i] == '\t' && tabs == Tabs::allowed)) return i;
+    }
+    return npos;
+}
+
+template <std::size_t N>
+bool is(char const* text, char const (&name)[N]) {
+    return std::memcmp(text, name, N - 1) == 0;
+}
+
+/// The known name that `text`, in lower case and `size` long, spells.
+Name known_name(char const* text, std::size_t size) {
+    switch (size) {
+    case 2:
+        if (is(text, "te")) return Name::te;
+        break;
+    case 3:
+        if (is(text, "age")) return Name::age;
+        if (is(text, "via")) return Name::via;
+        break;
+    case 4:
+        if (is(text, "host")) return Name::host;
+        if (is(text, "date")) return Name::date;
+        if (is(text, "etag")) return Name::etag;
+        if (is(text, "vary")) return Name::vary;
+        break;
+    case 5:
+        if (is(text, "range")) return Name::range;
+        break;
+    case 6:
+        if (is(text, "accept")) return Name::accept;
+        if (is(text, "cookie")) return Name::cookie;
+        if (is(text, "expect")) return Name::expect;
+        if (is(text, "origin")) return Name::origin;
+        if (is(text, "pragma")) return Name::pragma;
+        break;
+    case 7:
+        if (is(text, "expires")) return Name::expires;
+        if (is(text, "trailer")) return Name::trailer;
+        if (is(text, "upgrade")) return Name::upgrade;
+        if (is(text, "warning")) return Name::warning;
+        break;
+    case 8:
+        if (is(text, "if-match")) return Name::if_match;
+        if (is(text, "if-range")) return Name::if_range;
+        if (is(text, "location")) return Name::location;
+        break;
+    case 9:
+        if (is(text, "forwarded")) return Name::forwarded;
+        break;
+    case 10:
+        if (is(text, "connection")) return Name::connection;
+        if (is(text, "keep-alive")) return Name::keep_alive;
+        if (is(text, "set-cookie")) return Name::set_cookie;
+        break;
+    case 12:
+        if (is(text, "content-type")) return Name::content_type;
+        if (is(text, "cache-status")) return Name::cache_status;
+        if (is(text, "garner-admin")) return Name::garner_admin;
+        if (is(text, "max-forwards")) return Name::max_forwards;
+        break;
+    case 13:
+        if (is(text, "cache-control")) return Name::cache_control;
+        if (is(text, "last-modified")) return Name::last_modified;
+        if (is(text, "if-none-match")) return Name::if_none_match;
+        if (is(text, "authorization")) return Name::authorization;
+        if (is(text, "content-range")) return Name::content_range;
+        break;
+    case 14:
+        if (is(text, "content-length")) return Name::content_length;
+        if (is(text, "http2-settings")) return Name::http2_settings;
+        break;
+    case 15:
+        if (is(text, "accept-encoding")) return Name::accept_encoding;
+        if (is(text, "accept-language")) return Name::accept_language;
+        if (is(text, "x-forwarded-for")) return Name::x_forwarded_for;
+        break;
+    case 16:
+        if (is(text, "content-encoding")) return Name::content_encoding;
+        if (is(text, "content-location")) return Name::content_location;
+        if (is(text, "proxy-connection")) return Name::proxy_connection;
+        break;
+    case 17:
+        if (is(text, "if-modified-since")) return Name::if_modified_since;
+        if (is(text, "transfer-encoding")) return Name::transfer_encoding;
+        break;
+    case 18:
+        if (is(text, "proxy-authenticate")) return Name::proxy_authenticate;
+        break;
+    case 19:
+        if (is(text, "if-unmodified-since")) return Name::if_unmodified_since;
+        if (is(text, "proxy-authorization")) return Name::proxy_authorization;
+        break;
+    case longest_known_name:
+        if (is(text, "proxy-authentication-info")) return Name::proxy_authentication_info;
+        break;
+    default: break;
+    }
+    return Name::other;
+}
+
+/// Why the name of a field line ends wrongly at `at`.
+char const* name_fault(std::string_view line, std::size_t at) {
+    auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
+    if (is_blank(line.front())) return "folded field line";
+    if (line.find(':') == npos) return "no colon in field line";
+    if (line[at] == ':') return "empty field name";
+    if (is_blank(line[at])) return "white space before colon";
+    return "bad byte in field name";
+}
+
+char const* control_fault(char c) {
+    if (c == '\0') return "NUL in head";
+    if (c == '\r') return "bare CR in head";
+    return "control byte in head";
+}
+
+/// "HTTP/1.1" and its like, exactly (RFC 9112 2.3).
+Fault parse_version(std::string_view text, Version& version) {
+    auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+    if (text.size() != 8 || !text.starts_with("HTTP/") || !is_digit(text[5]) || text[6] != '.' || !is_digit(text[7]))
+        return {"malformed version"};
+    if (text[5] != '1') return {"version is not HTTP/1", 505};
+    // A higher minor version is a 1.1 that knows more (RFC 9110 2.5).
+    version = text[7] == '0' ? Version::http_1_0 : Version::http_1_1;
+    return {};
+}
+
+/// Looks at as much of a start line as has come, so that nobody need wait for the end of one that is too long.
+Fault overlong(RequestHead const&, std::string_view line, HeadLimits const& limits) {
+    auto space = line.substr(0, longest_method + 1).find(' ');
+    if (space == npos) return line.size() > longest_method ? Fault{"method too long", 501} : Fault{};
+    if (line.size() - space <= limits.target) return {};
+    auto target = line.substr(space + 1);
+    return target.substr(0, limits.target + 1).find(' ') == npos && target.size() > limits.target
+               ? Fault{"target too long", 414}
+               : Fault{};
+}
+
+Fault overlong(ResponseHead const&, std::string_view, HeadLimits const&) { return {}; }
+
+Fault parse_start_line(std::string_view line, RequestHead& head) {
+    auto first = line.find(' ');
+    if (first == 0) return {"white space before request line"};
+    if (line.empty()) return {"empty request line"};
+    head.method_text = line.substr(0, first);
+    if (!is_token(head.method_text)) return {"bad byte in method"};
+    auto second = first == npos ? npos : line.find(' ', first + 1);
+    if (second == npos) return {"no version in request line"};
+    head.method = method_of(head.method_text);
+    head.target = line.substr(first + 1, second - first - 1);
+    if (head.target.empty()) return {"more than one space in request line"};
+    if (find_control(head.target, Tabs::refused) != npos) return {"control byte in target"};
+    auto version = line.substr(second + 1);
+    if (version.find(' ') != npos) return {"more than one space in request line"};
+    return parse_version(version, head.version);
+}
+
+/// The space before an empty reason may be missing: several servers leave it out, and nothing depends on it.
+Fault parse_start_line(std::string_view line, ResponseHead& head) {
+    if (auto fault = parse_version(line.substr(0, 8), head.version); fault.refusal) return fault;
+    auto rest = line.substr(8);
+    if (rest.size() < 4 || rest[0] != ' ') return {"malformed status line"};
+    auto status = parse_decimal(rest.substr(1, 3));
+    if (!status || *status < 100) return {"malformed status"};
+    if (rest.size() > 4 && rest[4] != ' ') return {"malformed status"};
+    head.status = static_cast<std::uint16_t>(*status);
+    head.reason = rest.size() > 4 ? rest.substr(5) : std::string_view{};
+    if (auto at = find_control(head.reason, Tabs::allowed); at != npos) return {control_fault(head.reason[at])};
+    return {};
+}
+
+Fault parse_field(std::string_view line, Fields& fields, HeadLimits const& limits) {
+    if (fields.size() >= limits.fields) return {"too many fields", 431};
+    Field field;
+    if (auto refusal = parse_field_line(line, field)) return {refusal};
+    fields.add(field);
+    return {};
+}
+
+constexpr std::size_t skippable(RequestHead const&) { return empty_lines_bytes; }
+constexpr std::size_t skippable(ResponseHead const&) { return 0; }
+
+constexpr std::uint16_t answer(RequestHead const&, Fault fault) { return fault.status; }
+constexpr std::uint16_t answer(ResponseHead const&, Fault) { return 502; }
+
+template <class Head>
+HeadParse refused(Head const& head, Fault fault) {
+    return {HeadParse::Kind::refused, 0, answer(head, fault), fault.refusal};
+}
+
+/// `text` ends inside a line: that is not yet a fault, unless a limit is already passed.
+template <class Head>
+HeadParse unfinished(std::string_view text, HeadLimits const& limits, Head const& head) {
+    std::size_t start = 0;
+    while (start < skippable(head) && text.substr(start, 2) == "\r\n") start += 2;
+    if (text.find('\n', start) == npos)
+        if (auto fault = overlong(head, text.substr(start), limits); fault.refusal) return refused(head, fault);
+    if (text.size() >= limits.bytes) return refused(head, {"head too large", 431});
+    return {};
+}
+
+/// One pass over the lines that are complete. A head that came in pieces is checked line by line as it comes and, since
+/// the buffer may have moved meanwhile, read once more from its beginning when the last line is there; until then
+/// `head.fields` only counts.
+template <class Head>
+HeadParse parse_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned, Head& head) {
+    auto text = bytes.substr(0, limits.bytes);
+    bool const resumed = scanned > 0;
+    if (!resumed) head.fields.clear();
+    auto newline = text.find('\n', scanned);
+    std::size_t begin = resumed && newline != npos ? text.rfind('\n', scanned - 1) + 1 : 0;
+    for (; newline != npos; begin = newline + 1, newline = text.find('\n', begin)) {
+        // No start line is so short that another one could begin here.
+        bool const start_line = begin <= skippable(head);
+        if (start_line)
+            if (auto fault = overlong(head, text.substr(begin, newline - begin), limits); fault.refusal)
+                return refused(head, fault);
+        if (newline == begin || text[newline - 1] != '\r') return refused(head, {"bare LF in head"});
+        auto line = text.substr(begin, newline - 1 - begin);
+        if (start_line) {
+            if (line.empty() && begin < skippable(head)) continue;
+            if (auto fault = parse_start_line(line, head); fault.refusal) return refused(head, fault);
+        } else if (!line.empty()) {
+            if (auto fault = parse_field(line, head.fields, limits); fault.refusal) return refused(head, fault);
+        } else {
+            scanned = 0;
+            if (resumed) return parse_head(bytes, limits, scanned, head);
+            return {HeadParse::Kind::complete, newline + 1};
+        }
+    }
+    scanned = text.size();
+    return unfinished(text, limits, head);
+}
+
+}  // namespace
+
+HeadParse parse_request_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned,
+                             RequestHead& head) {
+    return parse_head(bytes, limits, scanned, head);
+}
+
+HeadParse parse_response_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned,
+                              ResponseHead& head) {
+    return parse_head(bytes, limits, scanned, head);
+}
+
+char const* parse_field_line(std::string_view line, Field& field) {
+    if (line.empty()) return "no colon in field line";
+    std::array<char, 32> name;
+    std::size_t colon = 0;
+    for (; colon < line.size(); ++colon) {
+        char c = folded(line[colon]);
+        if (c == 0) break;
+        name[colon % name.size()] = c;
+    }
+    if (colon == 0 || colon == line.size() || line[colon] != ':') return name_fault(line, colon);
+    field.name = line.substr(0, colon);
+    field.id = known_name(name.data(), colon);
+    field.value = trim(line.substr(colon + 1));
+    if (auto at = find_control(field.value, Tabs::allowed); at != npos) return control_fault(field.value[at]);
+    return nullptr;
+}
+
+Name name_of(std::string_view text) {
+    if (text.size() > longest_known_name) return Name::other;
+    std::array<char, longest_known_name> name;
+    for (std::size_t i = 0; i < text.size(); ++i) name[i] = folded(text[i]);
+    return known_name(name.data(), text.size());
+}
+
+std::string_view Fields::first(Name id) const {
+    if (has(id))
+        for (Field const& field : lines_)
+            if (field.id == id) return field.value;
+    return {};
+}
+
+Field const* Fields::find(std::string_view name) const {
+    auto id = name_of(name);
+    if (!has(id)) return nullptr;
+    for (Field const& field : lines_)
+        if (field.id == id && (id != Name::other || equals_ignoring_case(field.name, name))) return &field;
+    return nullptr;
+}
+
+std::size_t Fields::count(Name id) const {
+    std::size_t lines = 0;
+    if (has(id))
+        for (Field const& field : lines_) lines += field.id == id;
+    return lines;
+}
+
+std::string Fields::joined(Name id) const {
+    std::string list;
+    bool is_first = true;
+    for (Field const& field : lines_) {
+        if (field.id != id) continue;
+        if (!is_first) list += ", ";
+        list += field.value;
+        is_first = false;
+    }
+    return list;
+}
+
+Method method_of(std::string_view token) {
+    switch (token.size()) {
+    case 3:
+        if (token == "GET") return Method::get;
+        if (token == "PUT") return Method::put;
+        break;
+    case 4:
+        if (token == "HEAD") return Method::head;
+        if (token == "POST") return Method::post;
+        break;
+    case 5:
+        if (token == "PATCH") return Method::patch;
+        if (token == "PURGE") return Method::purge;
+        if (token == "TRACE") return Method::trace;
+        break;
+    case 6:
+        if (token == "DELETE") return Method::delete_;
+        break;
+    case 7:
+        if (token == "CONNECT") return Method::connect;
+        if (token == "OPTIONS") return Method::options;
+        break;
+    default: break;
+    }
+    return Method::other;
+}
+
+bool is_safe(Method method) {
+    return method == Method::get || method == Method::head || method == Method::options || method == Method::trace;
+}
+
+bool is_idempotent(Method method) {
+    return is_safe(method) || method == Method::put || method == Method::delete_;
+}
+
+bool is_token(std::string_view text) {
+    for (char c : text)
+        if (folded(c) == 0) return false;
+    return !text.empty();
+}
+
+}  // namespace garner::http

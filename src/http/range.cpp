@@ -1,0 +1,162 @@
+#include "http/range.hpp"
+
+#include <algorithm>
+
+#include "http/dates.hpp"
+#include "http/validation.hpp"
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+/// A number of any length; what 64 bits cannot hold is their largest value, which lies beyond every representation.
+std::optional<std::uint64_t> parse_position(std::string_view digits) {
+    if (digits.empty() || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; }))
+        return std::nullopt;
+    return parse_decimal(digits).value_or(UINT64_MAX);
+}
+
+struct Spec {
+    bool valid = false;
+    std::optional<ByteRange> range;  // absent: not satisfiable
+};
+
+// RFC 9110 14.1.2
+Spec parse_spec(std::string_view spec, std::uint64_t length) {
+    auto const dash = spec.find('-');
+    if (dash == std::string_view::npos) return {};
+    auto const from = spec.substr(0, dash);
+    auto const to = spec.substr(dash + 1);
+
+    if (from.empty()) {
+        auto const suffix = parse_position(to);
+        if (!suffix) return {};
+        if (*suffix == 0) return {.valid = true, .range = std::nullopt};
+        return {.valid = true, .range = ByteRange{length - std::min(*suffix, length), length - 1}};
+    }
+    auto const first = parse_position(from);
+    auto const last = to.empty() ? UINT64_MAX : parse_position(to);
+    if (!first || !last || *last < *first) return {};
+    if (*first >= length) return {.valid = true, .range = std::nullopt};
+    return {.valid = true, .range = ByteRange{*first, std::min(*last, length - 1)}};
+}
+
+bool overlap(ByteRange const& a, ByteRange const& b) { return a.first <= b.last && b.first <= a.last; }
+
+/// Overlapping or adjacent. Positions are below a length, so that adding 1 cannot overflow.
+bool touch(ByteRange const& a, ByteRange const& b) { return a.first <= b.last + 1 && b.first <= a.last + 1; }
+
+/// Adds the range to the parts; those that it joins become one, in the place of the first of them (RFC 9110 15.3.7.2).
+void coalesce(std::vector<ByteRange>& parts, ByteRange range) {
+    auto place = std::ranges::find_if(parts, [&](auto const& part) { return touch(part, range); });
+    if (place == parts.end()) {
+        parts.push_back(range);
+        return;
+    }
+    range = {std::min(place->first, range.first), std::max(place->last, range.last)};
+    auto const index = place - parts.begin();
+    for (auto next = place + 1; next != parts.end();) {
+        if (!touch(*next, range)) {
+            ++next;
+            continue;
+        }
+        range = {std::min(next->first, range.first), std::max(next->last, range.last)};
+        parts.erase(next);
+        next = parts.begin() + index + 1;  // what did not touch before may touch the larger range
+    }
+    parts[static_cast<std::size_t>(index)] = range;
+}
+
+// RFC 9110 8.8.2.2: the origin's clock had left the second of the last change when it sent the response.
+bool is_strong_last_modified(ResponseHead const& stored, WallTime now) {
+    auto const modified = parse_http_date(stored.fields.first(Name::last_modified), now);
+    auto const date = parse_http_date(stored.fields.first(Name::date), now);
+    return modified && date && *modified < *date;
+}
+
+}  // namespace
+
+RangeAnswer answer_range(std::string_view value, std::uint64_t length) {
+    constexpr std::string_view unit = "bytes=";
+    if (!equals_ignoring_case(value.substr(0, unit.size()), unit)) return {};
+    // No Content-Range can say that there is nothing; 14.2 lets every Range be ignored.
+    if (length == 0) return {};
+
+    RangeAnswer answer;
+    std::vector<ByteRange> asked;
+    std::size_t specs = 0;
+    std::size_t overlaps = 0;
+    bool valid = true;
+    for_each_member(value.substr(unit.size()), [&](std::string_view member) {
+        if (!valid || ++specs > ranges_max) {
+            valid = false;
+            return;
+        }
+        auto const spec = parse_spec(member, length);
+        valid = spec.valid;
+        if (!spec.range) return;
+        overlaps += std::ranges::any_of(asked, [&](auto const& earlier) { return overlap(earlier, *spec.range); });
+        asked.push_back(*spec.range);
+        coalesce(answer.parts, *spec.range);
+    });
+    if (!valid || specs == 0 || overlaps > range_overlaps_max) return {};
+    answer.kind = answer.parts.empty() ? RangeKind::unsatisfiable : RangeKind::partial;
+    return answer;
+}
+
+RangeAnswer answer_range(RequestHead const& request, ResponseHead const& stored, std::uint64_t length, WallTime now) {
+    if (!request.fields.has(Name::range)) return {};
+    // RFC 9110 14.2: Range is defined for GET alone, and only where the answer without it would be 200.
+    if (request.method != Method::get || stored.status != 200) return {};
+    if (request.fields.count(Name::range) != 1 || !if_range_holds(request.fields, stored, now)) return {};
+    return answer_range(request.fields.first(Name::range), length);
+}
+
+bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime now) {
+    if (!request.has(Name::if_range)) return true;
+    if (request.count(Name::if_range) != 1) return false;
+    auto const condition = request.first(Name::if_range);
+    auto const validators = validators_of(stored);
+    if (is_etag(condition)) return strong_match(condition, validators.etag);
+    return !condition.empty() && condition == validators.last_modified && is_strong_last_modified(stored, now);
+}
+
+std::optional<ContentRange> parse_content_range(std::string_view value) {
+    constexpr std::string_view unit = "bytes ";
+    if (!equals_ignoring_case(value.substr(0, unit.size()), unit)) return std::nullopt;
+    auto const rest = value.substr(unit.size());
+    auto const slash = rest.find('/');
+    if (slash == std::string_view::npos) return std::nullopt;
+    auto const positions = rest.substr(0, slash);
+    auto const size = rest.substr(slash + 1);
+
+    ContentRange range;
+    if (size != "*") {
+        range.length = parse_decimal(size);
+        if (!range.length) return std::nullopt;
+    }
+    if (positions == "*") return range.length ? std::optional(range) : std::nullopt;
+
+    auto const dash = positions.find('-');
+    if (dash == std::string_view::npos) return std::nullopt;
+    auto const first = parse_decimal(positions.substr(0, dash));
+    auto const last = parse_decimal(positions.substr(dash + 1));
+    // RFC 9110 14.4: such a value is invalid, and nothing of it may be believed.
+    if (!first || !last || *last < *first || *last == UINT64_MAX) return std::nullopt;
+    if (range.length && *last >= *range.length) return std::nullopt;
+    range.range = ByteRange{*first, *last};
+    return range;
+}
+
+std::string format_content_range(ContentRange const& range) {
+    std::string text = "bytes ";
+    if (range.range)
+        text += std::to_string(range.range->first) + '-' + std::to_string(range.range->last);
+    else
+        text += '*';
+    text += '/';
+    text += range.length ? std::to_string(*range.length) : "*";
+    return text;
+}
+
+}  // namespace garner::http

@@ -1,0 +1,256 @@
+// Rules: matching and deciding.
+#include "http/rule.hpp"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <utility>
+
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+constexpr std::string_view default_allow = "default: clients on loopback";
+constexpr std::string_view default_deny = "default: clients on loopback only";
+constexpr char const* closed_port = "CONNECT to a port other than 443";
+
+Decision by_default(RuleRequest const& request) {
+    using enum Decision::Verdict;
+    if (!request.client.is_loopback()) return {.verdict = deny, .rule = default_deny};
+    return {.verdict = allow, .rule = default_allow};
+}
+
+Decision by_rule(AccessRule const& rule) {
+    using enum Decision::Verdict;
+    if (!rule.allow) return {.verdict = deny, .rule = rule.name};
+    return {.verdict = allow, .opens = rule.match.names_target(), .rule = rule.name};
+}
+
+// "example.com." is example.com with its root written out.
+std::string_view without_final_dot(std::string_view host) {
+    if (host.size() > 1 && host.back() == '.') host.remove_suffix(1);
+    return host;
+}
+
+template <class Range, class Test>
+bool any(Range const& values, Test&& test) {
+    return std::any_of(values.begin(), values.end(), test);
+}
+
+// An empty list asks for nothing.
+template <class Range, class Test>
+bool allows(Range const& values, Test&& test) {
+    return values.empty() || any(values, test);
+}
+
+}  // namespace
+
+// ---- access ----
+
+AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
+    any_opens_ = any(rules_, [](AccessRule const& rule) { return rule.allow && rule.match.names_target(); });
+}
+
+Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress> destination) const {
+    using enum Decision::Verdict;
+    Decision decision = by_default(request);
+    for (AccessRule const& rule : rules_) {
+        auto const answer = rule.match.matches(request, destination ? &*destination : nullptr);
+        if (answer == Matcher::Answer::no) continue;
+        if (answer == Matcher::Answer::needs_destination) return {.verdict = needs_destination, .rule = rule.name};
+        decision = by_rule(rule);
+        break;
+    }
+    if (!decision.allowed() || decision.opens) return decision;
+
+    if (request.method == Method::connect && request.port != 443) {
+        decision.verdict = deny;
+        decision.closed = closed_port;
+    } else if (!destination && opened_to_others(request)) {
+        decision.verdict = needs_destination;
+    }
+    return decision;
+}
+
+// Someone else's rule may have let this URL in from a closed destination: then a hit must ask for the address too.
+bool AccessRules::opened_to_others(RuleRequest const& request) const {
+    if (!any_opens_) return false;
+    return any(rules_, [&](AccessRule const& rule) {
+        return rule.allow && rule.match.names_target() && rule.match.may_match_url(request);
+    });
+}
+
+std::string Decision::text() const {
+    if (closed) return std::string(closed) + " (" + std::string(rule) + ")";
+    return std::string(rule);
+}
+
+// ---- matchers ----
+
+Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* address) const {
+    auto const holds_client = [&](IpNetwork const& network) { return network.contains(request.client); };
+    if (!allows(source, holds_client)) return Answer::no;
+    if (!allows(method, [&](std::string const& name) { return name == request.method_text; })) return Answer::no;
+    if (!may_match_url(request)) return Answer::no;
+    if (!allows(time, [&](TimeWindow const& window) { return window.contains(request.now); })) return Answer::no;
+    if (destination.empty()) return Answer::yes;
+    if (!address) return Answer::needs_destination;
+    auto const holds_address = [&](IpNetwork const& network) { return network.contains(*address); };
+    return any(destination, holds_address) ? Answer::yes : Answer::no;
+}
+
+bool Matcher::may_match_url(RuleRequest const& request) const {
+    return allows(port, [&](PortRange const& range) { return range.contains(request.port); }) &&
+           allows(host, [&](HostPattern const& pattern) { return pattern.matches(request.host); }) &&
+           allows(url_contains, [&](std::string const& part) { return request.url.find(part) != request.url.npos; }) &&
+           allows(url_matches, [&](UrlPattern const& pattern) { return pattern.matches(request.url); });
+}
+
+std::optional<HostPattern> HostPattern::parse(std::string_view text) {
+    auto const name = without_final_dot(text);
+    if (name.empty() || name == ".") return std::nullopt;
+    for (char c : name)
+        if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) return std::nullopt;
+    if (name.find_first_of("/*?@#[]\\") != name.npos) return std::nullopt;
+    HostPattern pattern;
+    pattern.text_ = lower_case(name);
+    return pattern;
+}
+
+bool HostPattern::matches(std::string_view host) const {
+    host = without_final_dot(host);
+    std::string_view const wanted = text_;
+    if (wanted.front() != '.') return equals_ignoring_case(host, wanted);
+    if (host.size() >= wanted.size())
+        return equals_ignoring_case(host.substr(host.size() - wanted.size()), wanted);
+    return equals_ignoring_case(host, wanted.substr(1));
+}
+
+std::optional<PortRange> PortRange::parse(std::string_view text) {
+    auto const dash = text.find('-');
+    auto const first = parse_decimal(text.substr(0, dash));
+    auto const last = dash == text.npos ? first : parse_decimal(text.substr(dash + 1));
+    if (!first || !last || *first == 0 || *last > 65'535 || *first > *last) return std::nullopt;
+    return PortRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
+}
+
+std::optional<UrlPattern> UrlPattern::parse(std::string_view text, std::string& why) {
+    if (text.empty() || text.size() > text_max) {
+        why = text.empty() ? "the expression is empty" : "the expression is longer than 1024 bytes";
+        return std::nullopt;
+    }
+    re2::RE2::Options options;
+    options.set_encoding(re2::RE2::Options::EncodingLatin1);   // a URL is bytes, not always UTF-8
+    options.set_max_mem(1 << 20);
+    options.set_log_errors(false);
+    options.set_never_capture(true);
+    auto expression = std::make_shared<re2::RE2 const>(re2::StringPiece(text.data(), text.size()), options);
+    if (!expression->ok()) {
+        why = expression->error();
+        return std::nullopt;
+    }
+    UrlPattern pattern;
+    pattern.expression_ = std::move(expression);
+    return pattern;
+}
+
+bool UrlPattern::matches(std::string_view url) const {
+    return re2::RE2::PartialMatch(re2::StringPiece(url.data(), url.size()), *expression_);
+}
+
+std::string const& UrlPattern::text() const { return expression_->pattern(); }
+
+// ---- time of the week ----
+
+namespace {
+
+constexpr std::array<std::string_view, 7> day_names{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+
+std::optional<unsigned> parse_day(std::string_view text) {
+    for (unsigned day = 0; day < day_names.size(); ++day)
+        if (equals_ignoring_case(day_names[day], text)) return day;
+    return std::nullopt;
+}
+
+// "Mon-Fri", "Sat,Sun", "Fri-Mon": bit 0 is Sunday.
+std::optional<std::uint8_t> parse_days(std::string_view text) {
+    unsigned days = 0;
+    while (true) {
+        auto const comma = text.find(',');
+        auto const part = text.substr(0, comma);
+        auto const dash = part.find('-');
+        auto const first = parse_day(part.substr(0, dash));
+        auto const last = dash == part.npos ? first : parse_day(part.substr(dash + 1));
+        if (!first || !last) return std::nullopt;
+        for (unsigned day = *first;; day = (day + 1) % 7) {
+            days |= 1u << day;
+            if (day == *last) break;
+        }
+        if (comma == text.npos) return static_cast<std::uint8_t>(days);
+        text.remove_prefix(comma + 1);
+    }
+}
+
+// "08:00" to "24:00", in minutes.
+std::optional<std::uint16_t> parse_minute(std::string_view text) {
+    if (text.size() != 5 || text[2] != ':') return std::nullopt;
+    auto const hour = parse_decimal(text.substr(0, 2));
+    auto const minute = parse_decimal(text.substr(3));
+    if (!hour || !minute || *minute > 59 || *hour * 60 + *minute > 24 * 60) return std::nullopt;
+    return static_cast<std::uint16_t>(*hour * 60 + *minute);
+}
+
+}  // namespace
+
+std::optional<TimeWindow> TimeWindow::parse(std::string_view text) {
+    TimeWindow window;
+    text = trim(text);
+    auto const space = text.find(' ');
+    auto hours = text;
+    if (!text.empty() && (text.front() < '0' || text.front() > '9')) {
+        auto const days = parse_days(text.substr(0, space));
+        if (!days) return std::nullopt;
+        window.days_ = *days;
+        if (space == text.npos) return window;
+        hours = trim(text.substr(space + 1));
+    }
+    auto const dash = hours.find('-');
+    if (dash == hours.npos) return std::nullopt;
+    auto const begin = parse_minute(hours.substr(0, dash));
+    auto const end = parse_minute(hours.substr(dash + 1));
+    if (!begin || !end || *begin == *end || *begin == 24 * 60) return std::nullopt;
+    window.begin_ = *begin;
+    window.end_ = *end;
+    return window;
+}
+
+bool TimeWindow::contains(WallTime time) const {
+    std::time_t const seconds = unix_seconds(time);
+    std::tm local{};
+    localtime_r(&seconds, &local);
+    return contains(static_cast<unsigned>(local.tm_wday), static_cast<unsigned>(local.tm_hour * 60 + local.tm_min));
+}
+
+bool TimeWindow::contains(unsigned weekday, unsigned minute) const {
+    bool const today = (days_ >> weekday) & 1;
+    if (begin_ < end_) return today && begin_ <= minute && minute < end_;
+    bool const yesterday = (days_ >> ((weekday + 6) % 7)) & 1;
+    return (today && minute >= begin_) || (yesterday && minute < end_);
+}
+
+// ---- caching rules ----
+
+bool CachingRule::applies(RuleRequest const& request, std::string_view content_type) const {
+    if (match.matches(request, nullptr) != Matcher::Answer::yes) return false;
+    auto const media = trim(content_type.substr(0, content_type.find(';')));
+    return allows(type, [&](std::string_view wanted) {
+        if (!wanted.ends_with("/*")) return equals_ignoring_case(media, wanted);
+        wanted.remove_suffix(1);
+        return wanted.size() < media.size() && equals_ignoring_case(media.substr(0, wanted.size()), wanted);
+    });
+}
+
+}  // namespace garner::http

@@ -1,0 +1,185 @@
+// Rules: who may ask for what, and how what comes back is cached. Pure: a rule sees only what is in RuleRequest.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/message.hpp"
+#include "http/uri.hpp"
+#include "util/clock.hpp"
+#include "util/ip.hpp"
+
+namespace re2 {
+class RE2;
+}
+
+namespace garner::http {
+
+/// What rules see of a request. Views: they live as long as the request's bytes.
+struct RuleRequest {
+    IpAddress client;
+    Method method = Method::get;
+    std::string_view method_text = "GET";
+    Scheme scheme = Scheme::http;
+    std::string_view host;           // any case, IPv6 without brackets
+    std::uint16_t port = 80;
+    std::string_view url;            // normal form (append_normalised); "host:port" for CONNECT
+    WallTime now{};
+};
+
+/// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. Compared without
+/// regard to case and to one final dot.
+class HostPattern {
+public:
+    /// Nothing when `text` is empty, only a dot, or has a byte no host name has.
+    static std::optional<HostPattern> parse(std::string_view text);
+    bool matches(std::string_view host) const;
+    /// As written, in lower case.
+    std::string const& text() const { return text_; }
+    friend bool operator==(HostPattern const&, HostPattern const&) = default;
+
+private:
+    std::string text_;
+};
+
+/// Ports from `first` to `last`, both included.
+struct PortRange {
+    std::uint16_t first = 1;
+    std::uint16_t last = 65'535;
+    static std::optional<PortRange> parse(std::string_view text);    // "443", "8000-8999"
+    bool contains(std::uint16_t port) const { return first <= port && port <= last; }
+    friend bool operator==(PortRange const&, PortRange const&) = default;
+};
+
+/// A regular expression over the URL (RE2 syntax, unanchored, bytes): linear time in the URL's length, 1 MiB at most.
+class UrlPattern {
+public:
+    static constexpr std::size_t text_max = 1'024;
+    /// Nothing and a reason in `why` when RE2 refuses it or it is longer than text_max.
+    static std::optional<UrlPattern> parse(std::string_view text, std::string& why);
+    bool matches(std::string_view url) const;
+    std::string const& text() const;
+
+private:
+    std::shared_ptr<re2::RE2 const> expression_;
+};
+
+/// Local time in the week: "Mon-Fri 08:00-18:00", "Sat,Sun", "22:00-06:00". Each part may be left out, not both. The
+/// end is not included. Hours that pass midnight belong to the day they begin on.
+class TimeWindow {
+public:
+    static std::optional<TimeWindow> parse(std::string_view text);
+    bool contains(WallTime) const;
+    /// The same for a local weekday (0: Sunday) and minute of the day.
+    bool contains(unsigned weekday, unsigned minute) const;
+
+private:
+    std::uint8_t days_ = 0x7f;       // bit 0: Sunday
+    std::uint16_t begin_ = 0;        // minutes after midnight
+    std::uint16_t end_ = 24 * 60;
+};
+
+/// What a rule asks for. Every member that is not empty must match; of its values any one. No members: all requests.
+struct Matcher {
+    std::vector<IpNetwork> source = {};
+    std::vector<IpNetwork> destination = {};      // the address that is connected to
+    std::vector<HostPattern> host = {};
+    std::vector<PortRange> port = {};
+    std::vector<std::string> method = {};         // case-sensitive, as methods are (RFC 9110 9.1)
+    std::vector<std::string> url_contains = {};   // case-sensitive
+    std::vector<UrlPattern> url_matches = {};
+    std::vector<TimeWindow> time = {};
+
+    enum class Answer : std::uint8_t { no, yes, needs_destination };
+    /// needs_destination only when everything else matches and this names a destination that is not given.
+    Answer matches(RuleRequest const&, IpAddress const* destination) const;
+    /// Only what is the same for every request of this URL: host, port, url_contains, url_matches.
+    bool may_match_url(RuleRequest const&) const;
+    /// Names destination, host or port: whoever writes that means it, and may open what the defaults close.
+    bool names_target() const { return !destination.empty() || !host.empty() || !port.empty(); }
+};
+
+struct AccessRule {
+    bool allow = false;
+    Matcher match;
+    std::string name;        // for logs and error pages: "access[2]: deny host .example.com"
+};
+
+/// What the rules say, and which of them. The views live as long as the AccessRules.
+struct Decision {
+    enum class Verdict : std::uint8_t {
+        allow,
+        deny,
+        needs_destination    // resolve the name, then ask again with the address
+    };
+    Verdict verdict = Verdict::deny;
+    bool opens = false;              // allow: the rule may open closed destinations and CONNECT ports other than 443
+    std::string_view rule;           // the rule that decided: its name, or "default: clients on loopback only"
+    char const* closed = nullptr;    // deny although the rule allows: what the defaults close, a literal
+
+    bool allowed() const { return verdict == Verdict::allow; }
+    bool denied() const { return verdict == Verdict::deny; }
+    /// One line for the log and the error page: "CONNECT to a port other than 443 (access[0]: allow all)".
+    std::string text() const;
+};
+
+/// The addresses of this machine and the places it listens on.
+struct OwnAddresses {
+    std::vector<IpAddress> interfaces;       // closed unless a rule opens them
+    std::vector<IpEndpoint> listening;       // never reached through the proxy; "::" and 0.0.0.0: every own address
+};
+
+/// Rules in order; the first that matches decides. Without rules, and when none matches: clients on loopback are
+/// allowed, all others denied. Immutable; deciding allocates nothing.
+class AccessRules {
+public:
+    AccessRules() = default;
+    explicit AccessRules(std::vector<AccessRule> rules);
+
+    /// Before the origin's address is known (`destination` empty) or with it. Does not look at the closed list.
+    /// Without a destination an allow holds for a cache hit too: needs_destination is said also when the URL may lie in
+    /// the cache only because a rule opened a closed destination to others than this client.
+    Decision decide(RuleRequest const&, std::optional<IpAddress> destination) const;
+
+    /// The whole answer for a connection to this address: rules, own listening places, closed list. Ask it for the very
+    /// address that is connected to. Never needs_destination.
+    Decision permits(RuleRequest const&, IpAddress const& destination, OwnAddresses const&) const;
+
+    std::span<AccessRule const> rules() const { return rules_; }
+    bool empty() const { return rules_.empty(); }
+
+private:
+    bool opened_to_others(RuleRequest const&) const;
+
+    std::vector<AccessRule> rules_;
+    bool any_opens_ = false;
+};
+
+/// Why this origin address is closed by default, a literal, or nullptr when it is open: 0/8, 127/8, 169.254/16, "::",
+/// ::1, fe80::/10 and `own`; also the v4-mapped, v4-compatible, NAT64 (64:ff9b::/96, RFC 6052; 64:ff9b:1::/48,
+/// RFC 8215), 6to4 (2002::/16) and Teredo (2001::/32) forms of these.
+char const* closed_destination(IpAddress const&, std::span<IpAddress const> own = {});
+
+/// How answers to some requests are cached, where that differs from the rest. What is not given is left alone.
+struct CachingRule {
+    Matcher match;                           // no destination
+    std::vector<std::string> type;           // media types, lower case: "image/png", "image/*"
+    std::string name;                        // "caching.rules[0]"
+
+    std::optional<bool> never;               // true: not stored
+    std::optional<milliseconds> default_ttl; // for what has no freshness of its own
+    std::optional<milliseconds> min_ttl;
+    std::optional<milliseconds> max_ttl;
+    std::optional<milliseconds> negative_ttl;
+    std::optional<double> heuristic_factor;  // of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
+    std::optional<bool> ignore_reload;       // a client's no-cache and max-age=0 are not heeded
+
+    /// `content_type` is the response's field value with its parameters; empty when absent: no `type` matches that.
+    bool applies(RuleRequest const&, std::string_view content_type) const;
+};
+
+}  // namespace garner::http

@@ -1,0 +1,30 @@
+// Structured-field dictionaries (RFC 8941 3.2, 4.2.2), read strictly.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "http/message.hpp"
+
+namespace garner::http {
+
+/// One member of a dictionary; its parameters were checked and dropped.
+struct DictionaryMember {
+    enum class Type : std::uint8_t { boolean, integer, decimal, string, token, bytes, inner_list };
+    std::string_view key;
+    Type type = Type::boolean;
+    bool boolean = true;        // type boolean; a key without a value is true
+    std::int64_t integer = 0;   // type integer, at most 15 digits
+    std::string_view text;      // type string: between its quotes, escapes as they came; token: the token
+};
+
+/// As many as RFC 8941 3.2 wants to be read; a dictionary with more does not parse.
+inline constexpr std::size_t dictionary_members_max = 1024;
+
+/// The members of all lines of the field `name`, in order; of a repeated key the last one, in its last place. Nothing
+/// when any line breaks the grammar. A member may not continue on the next line. Views into the fields.
+std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const&, std::string_view name);
+
+}  // namespace garner::http

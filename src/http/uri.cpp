@@ -1,0 +1,244 @@
+#include "http/uri.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "util/text.hpp"
+
+namespace garner::http {
+namespace {
+
+constexpr auto npos = std::string_view::npos;
+constexpr std::size_t longest_host = 255;  // RFC 1035 2.3.4, as RFC 3986 3.2.2 advises
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_alpha(char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; }
+
+constexpr int hex_value(char c) {
+    if (is_digit(c)) return c - '0';
+    char low = to_lower(c);
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
+/// unreserved and sub-delims (RFC 3986 2.2, 2.3).
+constexpr auto host_bytes = [] {
+    std::array<bool, 256> table{};
+    for (char c = '\0'; c < '\x7f'; ++c)
+        table[static_cast<std::size_t>(c)] =
+            is_digit(c) || is_alpha(c) || (c != '\0' && std::string_view("-._~!$&'()*+,;=").find(c) != npos);
+    return table;
+}();
+
+constexpr bool is_host_byte(char c) { return host_bytes[static_cast<unsigned char>(c)]; }
+
+/// A percent-escape may stand for what a host may contain anyway, or for part of a UTF-8 name; never for a delimiter.
+constexpr bool is_host_escape(std::string_view text) {
+    if (text.size() < 3 || hex_value(text[1]) < 0 || hex_value(text[2]) < 0) return false;
+    int byte = hex_value(text[1]) * 16 + hex_value(text[2]);
+    return byte >= 0x80 || is_host_byte(static_cast<char>(byte));
+}
+
+char const* reg_name_fault(std::string_view host) {
+    for (std::size_t i = 0; i < host.size(); ++i) {
+        if (host[i] == '%') {
+            if (!is_host_escape(host.substr(i))) return "bad percent-escape in host";
+            i += 2;
+        } else if (!is_host_byte(host[i])) {
+            return "bad byte in host";
+        }
+    }
+    return nullptr;
+}
+
+bool is_ipv6(std::string_view text) {
+    std::array<char, INET6_ADDRSTRLEN> terminated{};
+    if (text.size() >= terminated.size()) return false;
+    for (char c : text)
+        if (hex_value(c) < 0 && c != ':' && c != '.') return false;
+    std::ranges::copy(text, terminated.begin());
+    in6_addr address;
+    return inet_pton(AF_INET6, terminated.data(), &address) == 1;
+}
+
+/// 0 when it is no port.
+std::uint16_t parse_port(std::string_view digits) {
+    auto value = digits.size() <= 5 ? parse_decimal(digits) : std::nullopt;
+    return value && *value <= 65535 ? static_cast<std::uint16_t>(*value) : std::uint16_t{0};
+}
+
+char const* parse_host(std::string_view host, bool ipv6) {
+    if (host.empty()) return "empty host";
+    if (host.size() > longest_host) return "host too long";
+    if (ipv6) return is_ipv6(host) ? nullptr : "bad IPv6 address";
+    return reg_name_fault(host);
+}
+
+char const* authority_fault(std::string_view text, Authority& authority) {
+    if (text.find('@') != npos) return "userinfo in target";
+    authority.ipv6 = text.starts_with('[');
+    auto host_end = authority.ipv6 ? text.find(']') : text.find(':');
+    if (authority.ipv6 && host_end == npos) return "bad IPv6 address";
+    authority.host = authority.ipv6 ? text.substr(1, host_end - 1) : text.substr(0, host_end);
+    if (auto fault = parse_host(authority.host, authority.ipv6)) return fault;
+    if (host_end == npos) return nullptr;
+    auto rest = text.substr(host_end + (authority.ipv6 ? 1 : 0));
+    if (rest.empty() || rest == ":") return nullptr;
+    if (rest[0] != ':') return "bad IPv6 address";
+    if (!authority.ipv6 && rest.find(':', 1) != npos) return "IPv6 address without brackets";
+    authority.port = parse_port(rest.substr(1));
+    return authority.port ? nullptr : "bad port";
+}
+
+char const* path_fault(std::string_view path) {
+    for (char c : path) {
+        if (static_cast<unsigned char>(c) <= 0x20 || c == 0x7f) return "control byte or space in target";
+        if (c == '#') return "fragment in target";
+    }
+    return nullptr;
+}
+
+std::string_view scheme_text(Scheme scheme) { return scheme == Scheme::https ? "https" : "http"; }
+
+std::optional<Scheme> scheme_of(std::string_view text) {
+    if (equals_ignoring_case(text, "http")) return Scheme::http;
+    if (equals_ignoring_case(text, "https")) return Scheme::https;
+    return std::nullopt;
+}
+
+char const* absolute_fault(std::string_view target, Uri& uri) {
+    auto colon = target.find(':');
+    auto scheme = scheme_of(target.substr(0, colon));
+    if (colon == npos || !scheme) return "scheme is neither http nor https";
+    auto rest = target.substr(colon + 1);
+    if (!rest.starts_with("//")) return "no authority in target";
+    rest.remove_prefix(2);
+    auto authority_end = std::min(rest.find_first_of("/?#"), rest.size());
+    if (auto fault = authority_fault(rest.substr(0, authority_end), uri.authority)) return fault;
+    uri.scheme = *scheme;
+    if (uri.authority.port == 0) uri.authority.port = default_port(*scheme);
+    auto path = rest.substr(authority_end);
+    uri.bare_query = path.starts_with('?');
+    uri.path_and_query = path.empty() ? "/" : path;
+    return path_fault(path);
+}
+
+/// RFC 3986 5.2.4. `path` begins with '/'.
+std::string without_dot_segments(std::string_view path) {
+    std::string out;
+    while (!path.empty()) {
+        auto end = std::min(path.find('/', 1), path.size());
+        auto segment = path.substr(1, end - 1);
+        path.remove_prefix(end);
+        bool const last = path.empty();
+        if (segment == "..") out.erase(std::min(out.rfind('/'), out.size()));
+        if (segment == "." || segment == "..") {
+            if (last) out += '/';
+        } else {
+            out += '/';
+            out += segment;
+        }
+    }
+    return out;
+}
+
+/// The colon that ends the reference's scheme; npos when it has none.
+std::size_t scheme_end(std::string_view reference) {
+    auto end = reference.find_first_of(":/?");
+    if (end == npos || reference[end] != ':' || !is_alpha(reference.front())) return npos;
+    for (char c : reference.substr(0, end))
+        if (!is_alpha(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return npos;
+    return end;
+}
+
+/// "http://host[:port]", as in the normal form.
+void append_origin(Uri const& uri, std::string& out) {
+    out += scheme_text(uri.scheme);
+    out += "://";
+    auto host = out.size();
+    append_host(uri, out);
+    std::transform(out.begin() + static_cast<std::ptrdiff_t>(host), out.end(),
+                   out.begin() + static_cast<std::ptrdiff_t>(host), to_lower);
+}
+
+/// The path of `base` up to and with its last '/'.
+std::string_view directory(Uri const& base) {
+    if (base.bare_query) return "/";
+    auto path = base.path_and_query.substr(0, base.path_and_query.find('?'));
+    return path.substr(0, path.rfind('/') + 1);
+}
+
+/// RFC 3986 5.2.2 for a reference without scheme and authority; dot segments stay.
+std::string merged_path(Uri const& base, std::string_view reference) {
+    if (reference.starts_with('/')) return std::string(reference);
+    if (!reference.empty() && reference.front() != '?') return std::string(directory(base)).append(reference);
+    std::string path = base.bare_query ? "/" : "";
+    path += reference.empty() ? base.path_and_query
+                              : base.path_and_query.substr(0, base.path_and_query.find('?'));
+    return path.append(reference);
+}
+
+}  // namespace
+
+std::optional<Uri> parse_absolute(std::string_view target, UriError& error) {
+    Uri uri;
+    error.refusal = absolute_fault(target, uri);
+    if (error.refusal) return std::nullopt;
+    return uri;
+}
+
+std::optional<Authority> parse_authority(std::string_view text, UriError& error) {
+    Authority authority;
+    error.refusal = authority_fault(text, authority);
+    if (error.refusal) return std::nullopt;
+    return authority;
+}
+
+bool is_origin_form(std::string_view target) { return target.starts_with('/') && !path_fault(target); }
+
+void append_normalised(Uri const& uri, std::string& out) {
+    append_origin(uri, out);
+    if (uri.bare_query) out += '/';
+    out += uri.path_and_query;
+}
+
+void append_host(Uri const& uri, std::string& out) {
+    if (uri.authority.ipv6) out += '[';
+    out += uri.authority.host;
+    if (uri.authority.ipv6) out += ']';
+    if (uri.authority.port == default_port(uri.scheme)) return;
+    out += ':';
+    out += std::to_string(uri.authority.port);
+}
+
+bool same_origin(Uri const& a, Uri const& b) {
+    return a.scheme == b.scheme && a.authority.port == b.authority.port && a.authority.ipv6 == b.authority.ipv6 &&
+           equals_ignoring_case(a.authority.host, b.authority.host);
+}
+
+std::optional<std::string> resolve(Uri const& base, std::string_view reference) {
+    reference = reference.substr(0, reference.find('#'));
+    std::string absolute;
+    if (scheme_end(reference) != npos) {
+        absolute = reference;
+    } else if (reference.starts_with("//")) {
+        absolute = scheme_text(base.scheme);
+        absolute.append(":").append(reference);
+    } else {
+        append_origin(base, absolute);
+        absolute += merged_path(base, reference);
+    }
+    UriError error;
+    auto uri = parse_absolute(absolute, error);
+    if (!uri) return std::nullopt;
+    std::string normal;
+    append_origin(*uri, normal);
+    auto query = std::min(uri->path_and_query.find('?'), uri->path_and_query.size());
+    normal += uri->bare_query ? "/" : without_dot_segments(uri->path_and_query.substr(0, query));
+    normal += uri->path_and_query.substr(query);
+    return normal;
+}
+
+}  // namespace garner::http

@@ -1,0 +1,61 @@
+// Validation (RFC 9111 4.3, RFC 9110 8.8 and 13): conditional requests answered from the store, and made to the origin.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "http/freshness.hpp"
+#include "http/message.hpp"
+
+namespace garner::http {
+
+/// An entity-tag: "…" or W/"…" (RFC 9110 8.8.3).
+bool is_etag(std::string_view);
+/// RFC 9110 8.8.3.2. False when either is not an entity-tag.
+bool strong_match(std::string_view a, std::string_view b);
+bool weak_match(std::string_view a, std::string_view b);
+
+enum class Conditional : std::uint8_t { none, not_modified };
+
+/// Answers the request's If-None-Match, else its If-Modified-Since, by a stored response that may be reused
+/// (RFC 9111 4.3.2): not_modified calls for a 304, none for the response itself. Only for GET and HEAD, only when the
+/// stored status is 200. If-Match and If-Unmodified-Since are for origins: may_use_cache sends such requests there.
+/// O(1) without allocation when the request is unconditional.
+Conditional answer_conditional(RequestHead const&, ResponseHead const& stored, Terms const&, WallTime now);
+
+/// True for the fields of a stored 200 that belong into a 304 made of it (RFC 9110 15.4.5): all but the description of
+/// the body that is not sent.
+bool field_stays_in_304(Field const&);
+
+/// The validators of a stored response; empty when absent or unusable. Views into its head.
+struct Validators {
+    std::string_view etag;
+    std::string_view last_modified;
+
+    bool empty() const { return etag.empty() && last_modified.empty(); }
+};
+Validators validators_of(ResponseHead const& stored);
+
+/// Appends If-None-Match and If-Modified-Since lines, each with its CRLF (RFC 9111 4.3.1).
+void append_conditional_fields(Validators const&, std::string& out);
+
+/// True when the 304 is about this stored response (4.3.4): no validator of it contradicts the stored ones. False: the
+/// stored response is not what the origin has; ask again without conditions.
+bool is_about(ResponseHead const& not_modified, ResponseHead const& stored);
+
+/// True when a field of a 304 (or of a HEAD response) replaces the stored ones of that name (3.2): never those that
+/// describe the stored body, never hop-by-hop ones.
+bool updates_stored(Field const&);
+
+/// The field section ("Name: value\r\n"…, no blank line) of the freshened head (3.2): the stored fields with those of
+/// `update` in their place. Age, Date and Warning of the old head never survive; fields that `update` names in its
+/// Connection, or that the resulting Cache-Control (or targeted field) forbids to store, do not enter. The caller adds
+/// Date when it is missing, as for every response, and computes new Terms from the new head.
+std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& update,
+                               std::span<std::string_view const> targeted = {});
+
+/// RFC 9111 4.3.5: true when the response to a HEAD agrees with the stored response to GET, which it then freshens by
+/// merged_head_fields; false: the stored response must be invalidated. Ask only for HEAD responses with status 200.
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored);
+
+}  // namespace garner::http

@@ -1,0 +1,31 @@
+// Vary (RFC 9111 4.1): which request fields select among the variants of one URL, and the key they give.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/message.hpp"
+
+namespace garner::http {
+
+/// The names that a response's Vary lists: lower-cased, sorted, without repetition.
+struct VaryNames {
+    bool star = false;  // "*", or a member that is no field name: selects nothing, ever
+    std::vector<std::string> names;
+
+    bool empty() const { return !star && names.empty(); }
+};
+
+VaryNames parse_vary(std::string_view joined_value);
+VaryNames parse_vary(Fields const& response);
+
+/// "accept, accept-language": the marker to keep for a URL that has variants; "*" when star. parse_vary reads it.
+std::string to_string(VaryNames const&);
+
+/// A canonical text of the selecting fields of `request`: equal exactly when the stored response is selected (4.1).
+/// Lines of one field are joined, white space around commas goes; Accept-Language is compared without case and order,
+/// Accept-Encoding without case; an absent field differs from an empty one. Never call it for star.
+std::string variant_key(VaryNames const&, Fields const& request);
+std::string variant_key(std::string_view vary_value_joined, Fields const& request);
+
+}  // namespace garner::http

@@ -1,0 +1,184 @@
+// garner: builds the house from the ground up, hands each room its options, and waits for signals.
+#include <signal.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <iostream>
+#include <span>
+
+#include "admin/admin_server.hpp"
+#include "admin/commands.hpp"
+#include "config/check_command.hpp"
+#include "config/command_line.hpp"
+#include "config/load.hpp"
+#include "config/reload.hpp"
+#include "proxy/server.hpp"
+
+namespace {
+
+using namespace garner;
+using config::CommandLine;
+
+constexpr int exit_faulty = 1;
+constexpr int exit_usage = 2;
+
+config::Loaded load(CommandLine const& line) {
+    return line.config_file.empty() ? config::load_defaults(line.sets) : config::load_file(line.config_file, line.sets);
+}
+
+std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config) {
+    return std::make_shared<proxy::Options>(config.proxy);
+}
+
+proxy::ServerOptions server_options(config::Config const& config) {
+    proxy::ServerOptions options;
+    options.workers = config.workers;
+    options.net = {.dns = config.dns, .connect = config.connect, .pool = config.pool};
+    options.tls = config.tls;
+    if (config.admin.enabled) {
+        auto address = parse_ip(config.admin.address);
+        if (address) options.also_closed.push_back({*address, config.admin.port});
+    }
+    return options;
+}
+
+/// One line: where it listens, how to use it, how to stop it.
+void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin) {
+    std::string places;
+    for (auto const& address : server.addresses()) places += (places.empty() ? "" : ", ") + address;
+    std::string forward;
+    for (std::size_t i = 0; i < config.proxy.listen.size() && forward.empty(); ++i)
+        if (!config.proxy.listen[i].origin) forward = server.addresses()[i];
+    std::string use = forward.empty() ? "" : "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" +
+                                                 forward + " http://example.com/";
+    std::string figures = admin.empty() ? "" : "; figures: http://" + admin + "/";
+    std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
+}
+
+void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
+
+class House {
+public:
+    House(CommandLine line, config::Config config) : line_(std::move(line)), config_(std::move(config)), cache_(config_.memory) {}
+
+    bool open(std::string& fault) {
+        server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
+        if (!server_) return false;
+        if (config_.admin.enabled) {
+            admin_ = admin::AdminServer::open({config_.admin.address, config_.admin.port}, *server_, fault);
+            if (!admin_) return false;
+        }
+        server_->start();
+        if (admin_) admin_->start();
+        say_hello(*server_, config_, admin_ ? admin_->address() : std::string());
+        return true;
+    }
+
+    /// SIGHUP: a file with faults leaves everything as it is.
+    void reload() {
+        auto loaded = load(line_);
+        if (!loaded.faults.empty()) {
+            spdlog::error("the configuration has faults; the running one stays in force:");
+            config::print_faults(loaded.faults, std::cerr);
+            return;
+        }
+        config::print_notices(loaded.notices, std::cerr);
+        for (auto const& key : config::cannot_change(config_, loaded.config))
+            spdlog::warn("{} changes only with a restart; the running value stays", key);
+        auto listen = config_.proxy.listen;
+        auto log = config_.proxy.log;
+        config_.proxy = loaded.config.proxy;
+        config_.proxy.listen = std::move(listen);
+        config_.proxy.log.access = log.access;
+        config_.proxy.log.format = log.format;
+        config_.memory = loaded.config.memory;
+        set_log_level(config_.proxy.log.level);
+        server_->reconfigure(proxy_options(config_));
+        cache_.reconfigure(config_.memory);
+        server_->reload_names();
+        spdlog::info("configuration read again");
+    }
+
+    void reopen_log() {
+        auto fault = server_->reopen_log();
+        if (!fault.empty()) spdlog::error("the access log cannot be opened again: {}", fault);
+    }
+
+    bool stop() {
+        if (admin_) admin_->stop();
+        return server_->stop(config_.proxy.deadlines.drain);
+    }
+
+private:
+    CommandLine line_;
+    config::Config config_;
+    cache::Cache cache_;
+    std::unique_ptr<proxy::Server> server_;
+    std::unique_ptr<admin::AdminServer> admin_;
+};
+
+/// Waits for signals until one of them ends the process.
+int serve(House& house, sigset_t const& signals) {
+    for (;;) {
+        int signal = 0;
+        if (::sigwait(&signals, &signal) != 0) continue;
+        if (signal == SIGHUP) house.reload();
+        if (signal == SIGUSR1) house.reopen_log();
+        if (signal != SIGTERM && signal != SIGINT) continue;
+        spdlog::info("stopping; running answers may end");
+        if (!house.stop()) {
+            spdlog::warn("something would not end in time");
+            std::fflush(nullptr);
+            std::_Exit(0);   // its worker still uses the house: nothing may be taken down
+        }
+        return 0;
+    }
+}
+
+int run(CommandLine line) {
+    auto loaded = load(line);
+    config::print_notices(loaded.notices, std::cerr);
+    if (!loaded.faults.empty()) {
+        config::print_faults(loaded.faults, std::cerr);
+        std::fprintf(stderr, "garner: not started: the configuration has faults\n");
+        return exit_faulty;
+    }
+    spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
+    set_log_level(loaded.config.proxy.log.level);
+    // Blocked before any thread starts, so that all of them come to sigwait.
+    ::signal(SIGPIPE, SIG_IGN);
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (int signal : {SIGHUP, SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, signal);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+
+    House house(std::move(line), loaded.config);
+    std::string fault;
+    if (!house.open(fault)) {
+        std::fprintf(stderr, "garner: not started: %s\n", fault.c_str());
+        return exit_faulty;
+    }
+    return serve(house, signals);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    auto line = config::parse_command_line(std::span<char const* const>(argv + 1, static_cast<std::size_t>(argc - 1)));
+    switch (line.command) {
+    case CommandLine::Command::help:
+    case CommandLine::Command::version:
+        std::fputs(line.text.c_str(), stdout);
+        return 0;
+    case CommandLine::Command::wrong:
+        std::fputs(line.text.c_str(), stderr);
+        return exit_usage;
+    case CommandLine::Command::check:
+        return config::check_command(line.config_file, line.sets, std::cout);
+    case CommandLine::Command::run:
+        return run(std::move(line));
+    default:
+        return admin::run_command(line, std::cout, std::cerr);
+    }
+}

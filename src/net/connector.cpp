@@ -1,0 +1,220 @@
+#include "net/connector.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <deque>
+
+#include "net/waiter.hpp"
+#include "util/check.hpp"
+
+namespace garner::net {
+
+namespace {
+
+ConnectFailure failure_of(Error const& error) {
+    if (error == asio::error::timed_out) return ConnectFailure::timed_out;
+    switch (error.value()) {
+    case ECONNREFUSED: return ConnectFailure::refused;
+    case EMFILE:
+    case ENFILE: return ConnectFailure::no_descriptors;
+    default: return ConnectFailure::unreachable;
+    }
+}
+
+/// Of several addresses' failures, the one that says most about the origin is reported.
+int weight(ConnectFailure failure) {
+    switch (failure) {
+    case ConnectFailure::no_descriptors: return 5;
+    case ConnectFailure::refused: return 4;
+    case ConnectFailure::timed_out: return 3;
+    case ConnectFailure::unreachable: return 2;
+    case ConnectFailure::forbidden: return 1;
+    default: return 0;
+    }
+}
+
+/// IPv6 first, then the families in turn; within a family the order stays (RFC 8305 4).
+std::vector<Address> interleaved(std::vector<Address> const& addresses) {
+    std::vector<Address> v6, v4, order;
+    for (auto const& address : addresses) (address.is_v6() ? v6 : v4).push_back(address);
+    for (std::size_t i = 0; i < std::max(v6.size(), v4.size()); ++i) {
+        if (i < v6.size()) order.push_back(v6[i]);
+        if (i < v4.size()) order.push_back(v4[i]);
+    }
+    if (order.size() > Connector::attempts_max) order.resize(Connector::attempts_max);
+    return order;
+}
+
+milliseconds until(SteadyTime then) {
+    return std::max(std::chrono::ceil<milliseconds>(then - steady_now()), milliseconds{0});
+}
+
+}  // namespace
+
+/// The attempts at one target's addresses. Each attempt's completion shares the ownership, so that a loser, closed,
+/// may complete when connect() has long returned.
+struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
+    Race(Executor on, NamesPtr const& names, std::uint16_t to_port, AddressFilter const& filter,
+         ConnectorOptions const& options)
+        : executor(on),
+          addresses(interleaved(names->addresses)),
+          port(to_port),
+          allowed(filter),
+          attempt_delay(options.attempt_delay),
+          give_up(steady_now() + options.timeout) {}
+
+    bool more() const { return next < addresses.size(); }
+    bool decided() const { return winner || (!more() && running == 0); }
+    void start_next();
+    void finished(std::size_t attempt, Error error);
+    void failed(Address const& address, ConnectFailure with, std::string const& words);
+    void close_all_but_the_winner();
+
+    struct Attempt {
+        TcpSocket socket;
+        Address address;
+    };
+    Executor executor;
+    std::vector<Address> addresses;
+    std::uint16_t port;
+    AddressFilter const& allowed;   // the caller's: not for finished()
+    milliseconds attempt_delay;
+    SteadyTime give_up;
+    SteadyTime next_start = SteadyTime::min();
+    std::size_t next = 0;
+    std::size_t running = 0;
+    std::deque<Attempt> attempts;
+    Attempt* winner = nullptr;
+    ConnectFailure failure = ConnectFailure::none;
+    std::string reason;
+    Address tried;
+    WakeHandle waiting;
+};
+
+void ConnectStop::request() {
+    requested_ = true;
+    waiting_.wake(Wake::client_gone);
+    if (handshaking_) handshaking_->cancel();
+}
+
+Connector::Connector(asio::io_context& io, DeadlineWheel& wheel, Resolver& resolver, std::shared_ptr<TlsContext> tls,
+                     ConnectorOptions const& options)
+    : io_(io), wheel_(wheel), resolver_(resolver), tls_(std::move(tls)), options_(options) {}
+
+awaitable<Connected> Connector::connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop) {
+    auto begun = steady_now();
+    Connected result;
+    WakeHandle* waiting = stop ? &stop->waiting_ : nullptr;
+    auto names = co_await resolver_.resolve(target.host, waiting);
+    if (!names->failure.empty()) {
+        result.failure = ConnectFailure::dns;
+        result.reason = names->failure;
+    } else {
+        auto race = std::make_shared<Race>(io_.get_executor(), names, target.port, allowed, options_);
+        co_await run(race, stop);
+        race->close_all_but_the_winner();
+        take_result(*race, result);
+        if (result.transport && target.tls) co_await secure(target, race->give_up, stop, result);
+    }
+    if (stop && stop->requested()) {
+        result.transport.reset();
+        result.failure = ConnectFailure::cancelled;
+        result.reason = "cancelled";
+    }
+    result.took = std::chrono::ceil<milliseconds>(steady_now() - begun);
+    co_return result;
+}
+
+awaitable<void> Connector::run(std::shared_ptr<Race> race, ConnectStop* stop) {
+    while (!race->decided() && !(stop && stop->requested())) {
+        auto now = steady_now();
+        if (now >= race->give_up) {
+            race->failure = ConnectFailure::timed_out;
+            race->reason = "no answer within " + std::to_string(options_.timeout.count()) + " ms";
+            co_return;
+        }
+        if (race->more() && now >= race->next_start) {
+            race->start_next();
+            continue;
+        }
+        Waiter waiter(race->executor);
+        race->waiting = waiter.handle();
+        if (stop) stop->waiting_ = waiter.handle();
+        auto limit = until(race->more() ? std::min(race->next_start, race->give_up) : race->give_up);
+        co_await waiter.wait(limit);
+    }
+}
+
+void Connector::take_result(Race& race, Connected& result) {
+    result.address = race.tried;
+    if (!race.winner) {
+        result.failure = race.failure;
+        result.reason = race.reason;
+        return;
+    }
+    result.address = race.winner->address;
+    Error ignored;
+    race.winner->socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+    result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
+}
+
+awaitable<void> Connector::secure(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result) {
+    check(tls_ != nullptr);
+    auto& transport = *result.transport;
+    if (stop) stop->handshaking_ = &transport;
+    auto const& name = target.server_name.empty() ? target.host : target.server_name;
+    auto left = std::max(until(give_up), milliseconds{1});
+    Error error = co_await transport.start_tls(*tls_, name, left);
+    if (stop) stop->handshaking_ = nullptr;
+    if (!error) co_return;
+    result.failure = error == asio::error::timed_out ? ConnectFailure::timed_out : ConnectFailure::tls;
+    result.reason = transport.tls_fault().empty() ? "TLS handshake: " + error.message() : transport.tls_fault();
+    result.transport.reset();
+}
+
+void Connector::Race::start_next() {
+    auto address = addresses[next++];
+    tried = address;
+    if (allowed)
+        if (char const* why = allowed(address)) return failed(address, ConnectFailure::forbidden, why);
+    TcpEndpoint endpoint(address, port);
+    auto& attempt = attempts.emplace_back(TcpSocket(executor), address);
+    Error error;
+    attempt.socket.open(endpoint.protocol(), error);
+    if (error) {
+        attempts.pop_back();
+        if (failure_of(error) == ConnectFailure::no_descriptors) next = addresses.size();
+        return failed(address, failure_of(error), error.message());
+    }
+    ++running;
+    next_start = steady_now() + attempt_delay;
+    attempt.socket.async_connect(endpoint, [race = shared_from_this(), index = attempts.size() - 1](Error outcome) {
+        race->finished(index, outcome);
+    });
+}
+
+void Connector::Race::finished(std::size_t index, Error error) {
+    --running;
+    auto& attempt = attempts[index];
+    if (!error && !winner)
+        winner = &attempt;
+    else if (error && error != asio::error::operation_aborted)
+        failed(attempt.address, failure_of(error), error.message());
+    waiting.wake(Wake::ready);
+}
+
+void Connector::Race::failed(Address const& address, ConnectFailure with, std::string const& words) {
+    next_start = SteadyTime::min();
+    if (weight(with) <= weight(failure)) return;
+    failure = with;
+    reason = address.to_string() + ": " + words;
+}
+
+void Connector::Race::close_all_but_the_winner() {
+    Error ignored;
+    for (auto& attempt : attempts)
+        if (&attempt != winner) attempt.socket.close(ignored);
+    waiting = {};
+}
+
+}  // namespace garner::net

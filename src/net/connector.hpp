@@ -1,0 +1,88 @@
+// Connections to origins and peers: names resolved, addresses raced, TLS begun.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/asio.hpp"
+#include "net/deadline.hpp"
+#include "net/options.hpp"
+#include "net/resolver.hpp"
+#include "net/tls.hpp"
+#include "net/transport.hpp"
+#include "net/wake.hpp"
+
+namespace garner::net {
+
+enum class ConnectFailure : std::uint8_t {
+    none,
+    dns,             // the name leads nowhere
+    forbidden,       // the filter refused every address
+    refused,
+    unreachable,     // no route, no such address family, a firewall
+    timed_out,
+    tls,             // handshake or certificate
+    no_descriptors,  // EMFILE, ENFILE: ours or the system's limit
+    cancelled,
+};
+
+struct ConnectTarget {
+    std::string host;          // a name or an IP literal, IPv6 without brackets
+    std::uint16_t port = 80;
+    bool tls = false;
+    std::string server_name;   // for SNI and the certificate; empty: the host
+};
+
+struct Connected {
+    std::unique_ptr<Transport> transport;   // null when failed
+    Address address;                        // connected to, or the last one tried
+    ConnectFailure failure = ConnectFailure::none;
+    std::string reason;                     // in words; empty when connected
+    milliseconds took{0};                   // DNS, connecting and TLS together
+};
+
+/// Why an address must not be connected to (a string that outlives the call); nullptr when it may.
+using AddressFilter = std::function<char const*(Address const&)>;
+
+/// Ends one connect() early, from the same worker. Must outlive it.
+class ConnectStop {
+public:
+    void request();
+    bool requested() const { return requested_; }
+
+private:
+    friend class Connector;
+    bool requested_ = false;
+    WakeHandle waiting_;
+    Transport* handshaking_ = nullptr;
+};
+
+/// One per worker; not thread-safe. Must outlive its connect() calls.
+class Connector {
+public:
+    /// `tls` may be null when no target asks for TLS.
+    Connector(asio::io_context&, DeadlineWheel&, Resolver&, std::shared_ptr<TlsContext> tls, ConnectorOptions const&);
+
+    /// Tries the addresses as RFC 8305 says: families in turn, IPv6 first, the next one beside the last after
+    /// attempt_delay or as soon as one fails. The first to connect wins and has TCP_NODELAY; with TLS, its handshake
+    /// is done and its certificate verified. The filter sees every address before it is connected to. `timeout`
+    /// covers attempts and handshake, not DNS. `target`, `allowed` and `stop` must live until it returns.
+    awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop = nullptr);
+
+    static constexpr std::size_t attempts_max = 16;   // addresses tried for one connection
+
+private:
+    struct Race;
+    awaitable<void> run(std::shared_ptr<Race> race, ConnectStop* stop);
+    void take_result(Race& race, Connected& result);
+    awaitable<void> secure(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result);
+
+    asio::io_context& io_;
+    DeadlineWheel& wheel_;
+    Resolver& resolver_;
+    std::shared_ptr<TlsContext> tls_;
+    ConnectorOptions options_;
+};
+
+}  // namespace garner::net

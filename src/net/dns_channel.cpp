@@ -1,0 +1,200 @@
+#include "net/dns_channel.hpp"
+
+#include <ares.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <boost/asio/posix/basic_stream_descriptor.hpp>
+#include <cstring>
+
+#include "util/check.hpp"
+
+namespace garner::net {
+
+namespace {
+
+using Descriptor = asio::posix::basic_stream_descriptor<Executor>;
+
+constexpr milliseconds tick_length{100};
+constexpr milliseconds timeout_min{250};
+
+void initialise_library() {
+    static int const status = ares_library_init(ARES_LIB_INIT_ALL);
+    check(status == ARES_SUCCESS);
+}
+
+Address address_of(sockaddr const& from) {
+    if (from.sa_family == AF_INET) {
+        sockaddr_in v4;
+        std::memcpy(&v4, &from, sizeof v4);
+        return asio::ip::address_v4(ntohl(v4.sin_addr.s_addr));
+    }
+    sockaddr_in6 v6;
+    std::memcpy(&v6, &from, sizeof v6);
+    asio::ip::address_v6::bytes_type bytes;
+    std::memcpy(bytes.data(), &v6.sin6_addr, bytes.size());
+    return asio::ip::address_v6(bytes);
+}
+
+DnsAnswer failed(int status) {
+    auto about_the_name = [](char const* words) { return DnsAnswer{{}, seconds{0}, words, true}; };
+    switch (status) {
+    case ARES_ENOTFOUND: return about_the_name("no such host");
+    case ARES_ENODATA: return about_the_name("the name has no address");
+    case ARES_ETIMEOUT: return about_the_name("DNS server did not answer");
+    // c-ares tries the next server after SERVFAIL and REFUSED, and has only this left to say when there is none.
+    case ARES_ECONNREFUSED:
+    case ARES_ESERVFAIL:
+    case ARES_EREFUSED: return about_the_name("DNS server failed or cannot be reached");
+    case ARES_EFORMERR:
+    case ARES_EBADRESP: return about_the_name("DNS server gave a malformed answer");
+    case ARES_EBADNAME: return {{}, seconds{0}, "not a valid host name", false};
+    case ARES_ECANCELLED:
+    case ARES_EDESTRUCTION: return {{}, seconds{0}, "shutting down", false};
+    default: return {{}, seconds{0}, ares_strerror(status), false};
+    }
+}
+
+}  // namespace
+
+struct DnsChannel::Watch {
+    explicit Watch(asio::io_context& io) : descriptor(io) {}
+    Descriptor descriptor;
+    bool open = true;   // false from the moment c-ares is about to close the socket
+    bool wants_read = false;
+    bool wants_write = false;
+    bool awaits_read = false;
+    bool awaits_write = false;
+};
+
+struct DnsChannel::Query {
+    DnsChannel& channel;
+    Done done;
+};
+
+DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel, std::vector<std::string> const& servers,
+                       milliseconds limit)
+    : io_(io), tick_(wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {
+    initialise_library();
+    // c-ares asks each server in turn and doubles its patience each round: 3 rounds take 7 times the first timeout of
+    // each server, 2 rounds 3 times. How many servers there are is known once resolv.conf has been read.
+    open(limit / 7, 3, servers);
+    auto count = static_cast<int>(server_count());
+    if (count <= 1) return;
+    ares_destroy(channel_);
+    open(std::max(limit / (3 * count), timeout_min), 2, servers);
+}
+
+DnsChannel::~DnsChannel() { ares_destroy(channel_); }
+
+void DnsChannel::open(milliseconds timeout, int tries, std::vector<std::string> const& servers) {
+    char lookups[] = "b";   // DNS only: the hosts file is the name cache's
+    ares_options options{};
+    options.flags = ARES_FLAG_NOALIASES;
+    options.timeout = static_cast<int>(timeout.count());
+    options.tries = tries;
+    options.lookups = lookups;
+    options.domains = nullptr;   // no search list: a name means the same from everywhere
+    options.ndomains = 0;
+    options.sock_state_cb = [](void* self, ares_socket_t descriptor, int read, int write) {
+        static_cast<DnsChannel*>(self)->socket_state(descriptor, read != 0, write != 0);
+    };
+    options.sock_state_cb_data = this;
+    check(ares_init_options(&channel_, &options,
+                            ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_LOOKUPS | ARES_OPT_DOMAINS |
+                                ARES_OPT_SOCK_STATE_CB) == ARES_SUCCESS);
+    if (servers.empty()) return;
+    std::string list;
+    for (auto const& server : servers) list += (list.empty() ? "" : ",") + server;
+    check(ares_set_servers_ports_csv(channel_, list.c_str()) == ARES_SUCCESS);
+}
+
+std::size_t DnsChannel::server_count() const {
+    ares_addr_port_node* servers = nullptr;
+    if (ares_get_servers_ports(channel_, &servers) != ARES_SUCCESS) return 1;
+    std::size_t count = 0;
+    for (auto* server = servers; server; server = server->next) ++count;
+    ares_free_data(servers);
+    return count;
+}
+
+void DnsChannel::ask(std::string const& host, Done done) {
+    ares_addrinfo_hints hints{};
+    hints.ai_family = AF_UNSPEC;
+    hints.ai_socktype = SOCK_STREAM;
+    auto finished = [](void* argument, int status, int, ares_addrinfo* found) {
+        std::unique_ptr<Query> query(static_cast<Query*>(argument));
+        --query->channel.running_;
+        auto result = answer(status, found);
+        ares_freeaddrinfo(found);
+        query->done(std::move(result));
+    };
+    if (running_++ == 0) tick_.arm(tick_length);
+    auto* query = new Query{*this, std::move(done)};   // c-ares calls back exactly once
+    ares_getaddrinfo(channel_, host.c_str(), nullptr, &hints, finished, query);
+}
+
+DnsAnswer DnsChannel::answer(int status, ares_addrinfo const* found) {
+    if (status != ARES_SUCCESS) return failed(status);
+    DnsAnswer answer;
+    int ttl = INT32_MAX;
+    for (auto const* alias = found->cnames; alias; alias = alias->next) ttl = std::min(ttl, alias->ttl);
+    for (auto const* node = found->nodes; node; node = node->ai_next) {
+        ttl = std::min(ttl, node->ai_ttl);
+        auto address = address_of(*node->ai_addr);
+        auto& all = answer.addresses;
+        if (std::find(all.begin(), all.end(), address) == all.end()) all.push_back(address);
+    }
+    if (answer.addresses.empty()) return failed(ARES_ENODATA);
+    answer.ttl = seconds{std::max(ttl, 0)};
+    return answer;
+}
+
+void DnsChannel::socket_state(int descriptor, bool wants_read, bool wants_write) {
+    if (!wants_read && !wants_write) {
+        auto found = watches_.find(descriptor);
+        if (found == watches_.end()) return;
+        found->second->open = false;
+        found->second->descriptor.release();   // c-ares closes it, and its number may come again at once
+        watches_.erase(found);
+        return;
+    }
+    auto& watch = watches_[descriptor];
+    if (!watch) {
+        watch = std::make_shared<Watch>(io_);
+        Error error;
+        watch->descriptor.assign(descriptor, error);
+        if (error) {   // not watched: the query runs into its timeout
+            watches_.erase(descriptor);
+            return;
+        }
+    }
+    watch->wants_read = wants_read;
+    watch->wants_write = wants_write;
+    auto kept = watch;
+    if (wants_read) await_ready(kept, true);
+    if (wants_write) await_ready(kept, false);
+}
+
+void DnsChannel::await_ready(std::shared_ptr<Watch> watch, bool read) {
+    bool& awaits = read ? watch->awaits_read : watch->awaits_write;
+    if (awaits) return;
+    awaits = true;
+    auto& descriptor = watch->descriptor;
+    descriptor.async_wait(read ? Descriptor::wait_read : Descriptor::wait_write, [this, watch, read](Error error) {
+        (read ? watch->awaits_read : watch->awaits_write) = false;
+        if (error || !watch->open) return;   // then `this` may be gone
+        int number = watch->descriptor.native_handle();
+        ares_process_fd(channel_, read ? number : ARES_SOCKET_BAD, read ? ARES_SOCKET_BAD : number);
+        if (watch->open && (read ? watch->wants_read : watch->wants_write)) await_ready(watch, read);
+    });
+}
+
+void DnsChannel::cancel() { ares_cancel(channel_); }
+
+void DnsChannel::tick() {
+    ares_process_fd(channel_, ARES_SOCKET_BAD, ARES_SOCKET_BAD);
+    if (running_ > 0) tick_.arm(tick_length);
+}
+
+}  // namespace garner::net

@@ -1,0 +1,60 @@
+// c-ares on a worker's io_context: one name, one answer.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "net/asio.hpp"
+#include "net/deadline.hpp"
+#include "util/clock.hpp"
+
+typedef struct ares_channeldata* ares_channel;
+struct ares_addrinfo;
+
+namespace garner::net {
+
+struct DnsAnswer {
+    std::vector<Address> addresses;   // in the order to try them (RFC 6724), none twice
+    seconds ttl{0};                   // the shortest of all records involved
+    std::string failure;              // in words; empty when there are addresses
+    bool about_the_name = true;       // false: the failure is our own and must not be remembered
+};
+
+/// One per worker; not thread-safe. Must be destroyed before the io_context and the wheel.
+class DnsChannel {
+public:
+    using Done = std::function<void(DnsAnswer)>;
+
+    /// Servers without fault (dns_servers_fault); none: those of /etc/resolv.conf. All tries together end within
+    /// about `limit`.
+    DnsChannel(asio::io_context&, DeadlineWheel&, std::vector<std::string> const& servers, milliseconds limit);
+    /// As cancel().
+    ~DnsChannel();
+
+    /// Asks for AAAA and A together, over UDP, over TCP when the answer is truncated. `done` is called once, possibly
+    /// before this returns.
+    void ask(std::string const& host, Done done);
+
+    /// Queries still running end with the failure "shutting down".
+    void cancel();
+
+private:
+    struct Watch;
+    struct Query;
+    void open(milliseconds timeout, int tries, std::vector<std::string> const& servers);
+    std::size_t server_count() const;
+    void socket_state(int descriptor, bool wants_read, bool wants_write);
+    void await_ready(std::shared_ptr<Watch> watch, bool read);
+    void tick();
+    static DnsAnswer answer(int status, ares_addrinfo const* found);
+
+    asio::io_context& io_;
+    ares_channel channel_ = nullptr;
+    std::size_t running_ = 0;
+    Deadline tick_;   // c-ares' own timeouts are looked after while queries run
+    std::unordered_map<int, std::shared_ptr<Watch>> watches_;
+};
+
+}  // namespace garner::net

@@ -1,0 +1,89 @@
+// What is known of host names: DNS answers, failures, and the hosts file. Shared by all workers.
+#pragma once
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "net/asio.hpp"
+#include "net/options.hpp"
+#include "util/clock.hpp"
+#include "util/hash.hpp"
+#include "util/link.hpp"
+
+namespace garner::net {
+
+/// What a name leads to. Immutable once shared.
+struct Names {
+    std::vector<Address> addresses;   // in the order to try them (RFC 6724); empty exactly when `failure` is not
+    std::string failure;              // in words: "no such host", "DNS server did not answer"
+};
+using NamesPtr = std::shared_ptr<Names const>;
+
+/// Thread-safe; a look-up holds one of 16 locks for some 50 ns. Host names are given in lower case.
+/// Holds at most `entries_max` names besides those of the hosts file; the longest unused leaves first.
+class NameCache {
+public:
+    /// Reads the hosts file; one that cannot be read is empty.
+    explicit NameCache(ResolverOptions const&);
+
+    /// What is known and still valid; nullptr otherwise. Allocates nothing.
+    NamesPtr find(std::string_view host, SteadyTime now = steady_now());
+
+    /// Keeps an answer for `ttl`, clamped to positive_min … positive_max. The hosts file's word stands against it.
+    NamesPtr store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now = steady_now());
+
+    /// Keeps a failure for negative_first, doubled with each failure of this name in a row, up to negative_ttl.
+    NamesPtr store_failure(std::string_view host, std::string failure, SteadyTime now = steady_now());
+
+    /// The next look-up asks again. Names of the hosts file stay.
+    void forget(std::string_view host);
+
+    /// Reads the hosts file again, in place of what it said before. Answers of DNS stay.
+    void reload();
+
+    /// Names held, valid or not, the hosts file's included.
+    std::size_t size();
+
+private:
+    struct Entry : Link {
+        NamesPtr names;
+        SteadyTime expires{};
+        std::uint32_t failures = 0;        // in a row
+        bool from_hosts = false;           // such an entry never expires and is in no order of use
+        std::string const* host = nullptr; // the map's own key
+    };
+    struct Hash {
+        using is_transparent = void;
+        std::uint64_t seed;
+        std::size_t operator()(std::string_view host) const { return fingerprint(host, seed); }
+    };
+    struct Shard {
+        std::mutex mutex;
+        List<Entry> by_use;   // the longest unused first
+        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries;
+        std::size_t answers = 0;   // entries that are not the hosts file's
+    };
+
+    static constexpr std::size_t shards_max = 16;
+    std::size_t shard_number(std::string_view host) const;
+    Shard& shard_of(std::string_view host) { return shards_[shard_number(host)]; }
+    /// The entry to fill in, made if need be and the latest used. One of the hosts file must be left as it is.
+    Entry& entry_for(Shard&, std::string_view host);
+    void evict_beyond_bound(Shard&);
+    void replace_hosts(Shard&, std::vector<std::pair<std::string, NamesPtr>> hosts);
+
+    ResolverOptions options_;
+    Hash hash_;
+    std::size_t shards_used_;   // 1 when there is room for a few names only
+    std::array<Shard, shards_max> shards_;
+};
+
+/// The names of a hosts(5) text in lower case, each with its addresses in the order they are given. Lines that are
+/// not understood are passed over.
+std::unordered_map<std::string, std::vector<Address>> parse_hosts(std::string_view text);
+
+}  // namespace garner::net

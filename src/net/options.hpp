@@ -1,0 +1,37 @@
+// What the network room is told.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "util/clock.hpp"
+
+namespace garner::net {
+
+struct ResolverOptions {
+    std::vector<std::string> servers;        // "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; empty: those of /etc/resolv.conf
+    milliseconds negative_first{5'000};      // a failure is remembered this long at first, doubling up to …
+    milliseconds negative_ttl{300'000};      // … this
+    milliseconds positive_min{1'000};
+    milliseconds positive_max{86'400'000};
+    std::uint32_t entries_max = 100'000;     // names remembered, all shards together
+    std::string hosts_file = "/etc/hosts";
+};
+
+struct ConnectorOptions {
+    milliseconds attempt_delay{250};         // RFC 8305 5: before the next address is tried beside the last
+    milliseconds timeout{10'000};            // for all attempts together
+};
+
+struct TlsOptions {
+    bool verify = true;
+    std::string ca_file;                     // PEM; empty: the system's store
+};
+
+struct PoolOptions {
+    std::uint32_t idle_per_origin = 64;      // per worker
+    std::uint32_t idle_total = 4'096;        // per worker
+    milliseconds idle_timeout{15'000};
+};
+
+}  // namespace garner::net

@@ -1,0 +1,65 @@
+#include "net/origin_pool.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "util/text.hpp"
+
+namespace garner::net {
+
+std::string_view pool_key(PoolKey const& key, std::string& buffer) {
+    // None of the parts can contain a line's end.
+    buffer.assign(key.tls ? "https\n" : "http\n");
+    for (char c : key.host) buffer += to_lower(c);
+    char port[8] = {'\n'};
+    buffer.append(port, std::to_chars(port + 1, port + sizeof port, key.port).ptr);
+    buffer += '\n';
+    buffer += key.peer;
+    buffer += '\n';
+    buffer += key.server_name;
+    return buffer;
+}
+
+std::unique_ptr<Transport> OriginPool::take(std::string_view key) {
+    auto origin = origins_.find(key);
+    if (origin == origins_.end()) return nullptr;
+    auto& idle = origin->second;
+    std::unique_ptr<Transport> found;
+    while (!found && !idle.empty()) {
+        auto latest = idle.back();
+        if (!latest->transport->stale()) found = std::move(latest->transport);
+        idle.pop_back();
+        idle_.erase(latest);
+    }
+    if (idle.empty()) origins_.erase(origin);
+    return found;
+}
+
+void OriginPool::give(std::string_view key, std::unique_ptr<Transport> transport) {
+    if (options_.idle_per_origin == 0 || options_.idle_total == 0) return;
+    auto origin = origins_.find(key);
+    if (origin == origins_.end()) origin = origins_.try_emplace(std::string(key)).first;
+    idle_.push_back(Idle{std::move(transport), steady_now(), &*origin});
+    origin->second.push_back(std::prev(idle_.end()));
+    if (origin->second.size() > options_.idle_per_origin) close_oldest(*origin);
+    if (idle_.size() > options_.idle_total) close_oldest(*idle_.front().origin);
+}
+
+void OriginPool::sweep(SteadyTime now) {
+    while (!idle_.empty() && now - idle_.front().since >= options_.idle_timeout) close_oldest(*idle_.front().origin);
+}
+
+void OriginPool::clear() {
+    origins_.clear();
+    idle_.clear();
+}
+
+void OriginPool::close_oldest(Origins::value_type& origin) {
+    auto& idle = origin.second;
+    auto oldest = idle.front();
+    idle.erase(idle.begin());
+    idle_.erase(oldest);
+    if (idle.empty()) origins_.erase(origins_.find(origin.first));
+}
+
+}  // namespace garner::net

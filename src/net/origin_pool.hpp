@@ -1,0 +1,73 @@
+// Idle connections to origins and peers, kept for the next request.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "net/options.hpp"
+#include "net/transport.hpp"
+#include "util/clock.hpp"
+#include "util/hash.hpp"
+
+namespace garner::net {
+
+/// What two requests must have in common to share a connection.
+struct PoolKey {
+    bool tls = false;
+    std::string_view host;          // in any case
+    std::uint16_t port = 80;
+    std::string_view peer;          // the peer it goes through; empty: none
+    std::string_view server_name;   // for SNI; empty: none
+};
+
+/// The key's text, written into `buffer` and valid as long as that is left alone.
+std::string_view pool_key(PoolKey const& key, std::string& buffer);
+
+/// One per worker; not thread-safe.
+class OriginPool {
+public:
+    explicit OriginPool(PoolOptions const& options) : options_(options) {}
+
+    /// The connection given last under this key; those the peer has closed meanwhile are discarded. nullptr when there
+    /// is none. Allocates nothing.
+    std::unique_ptr<Transport> take(std::string_view key);
+
+    /// Keeps a connection on which nothing runs and nothing is to be read. Past idle_per_origin or idle_total the
+    /// oldest one is closed.
+    void give(std::string_view key, std::unique_ptr<Transport> transport);
+
+    /// Closes those idle for longer than idle_timeout; to be called each tick.
+    void sweep(SteadyTime now = steady_now());
+
+    /// Closes all.
+    void clear();
+
+    std::size_t size() const { return idle_.size(); }
+
+private:
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view key) const { return fingerprint(key, 0); }
+    };
+    struct Idle;
+    using Idles = std::list<Idle>;
+    // Oldest first in both, so that the oldest of all is also the first of its origin.
+    using Origins = std::unordered_map<std::string, std::vector<Idles::iterator>, Hash, std::equal_to<>>;
+    struct Idle {
+        std::unique_ptr<Transport> transport;
+        SteadyTime since;
+        Origins::value_type* origin;
+    };
+
+    void close_oldest(Origins::value_type& origin);
+
+    PoolOptions options_;
+    Idles idle_;
+    Origins origins_;
+};
+
+}  // namespace garner::net

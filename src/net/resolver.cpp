@@ -1,0 +1,139 @@
+#include "net/resolver.hpp"
+
+#include <algorithm>
+
+#include "net/dns_channel.hpp"
+#include "net/waiter.hpp"
+#include "util/ip.hpp"
+#include "util/text.hpp"
+
+namespace garner::net {
+
+namespace {
+
+// c-ares ends before a look-up does: what one family's records say is lost when the other's are waited for too long.
+constexpr milliseconds queries_limit = Resolver::lookup_limit - milliseconds{500};
+
+constexpr std::size_t name_max = 253;   // RFC 1035 2.3.4, in the form with dots
+
+NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words}); }
+
+NamesPtr loopback() {
+    static NamesPtr const both = std::make_shared<Names const>(
+        Names{{asio::ip::address_v6::loopback(), asio::ip::address_v4::loopback()}, {}});
+    return both;
+}
+
+bool is_localhost(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
+
+NamesPtr literal(std::string_view host) {
+    bool possible = host.find(':') != host.npos || host.find_first_not_of("0123456789.") == host.npos;
+    if (!possible) return nullptr;
+    Error fault;
+    auto address = asio::ip::make_address(host, fault);
+    if (fault) return nullptr;
+    return std::make_shared<Names const>(Names{{address}, {}});
+}
+
+}  // namespace
+
+/// Shared by the map of running look-ups, c-ares and the coroutines that wait. The latter touch nothing else once they
+/// have waited: the resolver may be gone.
+struct Resolver::Lookup {
+    std::string host;
+    SteadyTime give_up;
+    NamesPtr names;      // set when c-ares has answered
+    NamesPtr too_late;   // the failure given out since give_up
+    std::vector<WakeHandle> waiting;
+};
+
+Resolver::Resolver(asio::io_context& io, DeadlineWheel& wheel, NameCache& cache, ResolverOptions const& options)
+    : executor_(io.get_executor()),
+      cache_(cache),
+      channel_(std::make_unique<DnsChannel>(io, wheel, options.servers, queries_limit)) {}
+
+Resolver::~Resolver() = default;
+
+void Resolver::stop() {
+    stopped_ = true;
+    channel_->cancel();
+}
+
+awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting) {
+    if (auto names = known(host)) co_return names;
+    auto lookup = ask();
+    if (lookup->names) co_return lookup->names;
+    if (lookup->too_late) co_return lookup->too_late;
+
+    Waiter waiter(executor_);
+    lookup->waiting.push_back(waiter.handle());
+    if (waiting) *waiting = waiter.handle();
+    auto& cache = cache_;
+    auto left = std::chrono::ceil<milliseconds>(lookup->give_up - steady_now());
+    auto wake = co_await waiter.wait(std::max(left, milliseconds{0}));
+    if (lookup->names) co_return lookup->names;
+    if (wake != Wake::deadline) co_return failure("cancelled");
+    // The query goes on; should it be answered yet, the next request finds the answer in the cache.
+    if (!lookup->too_late) lookup->too_late = cache.store_failure(lookup->host, "DNS server did not answer");
+    co_return lookup->too_late;
+}
+
+NamesPtr Resolver::known(std::string_view host) {
+    if (auto names = literal(host)) return names;
+    host_.assign(host);
+    for (char& c : host_) c = to_lower(c);
+    if (host_.ends_with('.')) host_.pop_back();
+    if (is_localhost(host_)) return loopback();
+    if (host_.empty() || host_.size() > name_max) return failure("not a valid host name");
+    return cache_.find(host_);
+}
+
+std::shared_ptr<Resolver::Lookup> Resolver::ask() {
+    if (auto found = lookups_.find(host_); found != lookups_.end()) return found->second;
+    auto lookup = std::make_shared<Lookup>();
+    if (stopped_ || lookups_.size() >= lookups_max) {
+        lookup->names = failure(stopped_ ? "shutting down" : "too many DNS queries at once");
+        return lookup;
+    }
+    lookup->host = host_;
+    lookup->give_up = steady_now() + lookup_limit;
+    lookups_.emplace(host_, lookup);
+    channel_->ask(host_, [this, lookup](DnsAnswer answer) { finish(*lookup, std::move(answer)); });
+    return lookup;
+}
+
+void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
+    if (answer.failure.empty())
+        lookup.names = cache_.store(lookup.host, std::move(answer.addresses), answer.ttl);
+    else if (!answer.about_the_name)
+        lookup.names = failure(answer.failure.c_str());
+    else if (lookup.too_late)   // remembered already
+        lookup.names = lookup.too_late;
+    else
+        lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure));
+    lookups_.erase(lookup.host);
+    wake_all(std::move(lookup.waiting), Wake::ready);
+}
+
+std::string dns_servers_fault(std::vector<std::string> const& servers) {
+    for (auto const& server : servers) {
+        std::string_view address = server;
+        std::optional<std::string_view> port;
+        if (address.starts_with('[')) {
+            auto end = address.find(']');
+            if (end == address.npos) return "'" + server + "' lacks the closing bracket";
+            if (end + 1 < address.size()) port = address.substr(end + 1);
+            address = address.substr(1, end - 1);
+        } else if (std::count(address.begin(), address.end(), ':') == 1) {
+            port = address.substr(address.find(':'));
+            address = address.substr(0, address.find(':'));
+        }
+        if (!parse_ip(address)) return "'" + server + "' is not an IP address";
+        if (!port) continue;
+        auto number = port->starts_with(':') ? parse_decimal(port->substr(1)) : std::nullopt;
+        if (!number || *number == 0 || *number > 65'535) return "'" + server + "' has no valid port";
+    }
+    return {};
+}
+
+}  // namespace garner::net

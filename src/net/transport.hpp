@@ -1,0 +1,98 @@
+// A byte stream to a client, an origin or a peer: plain TCP or TLS, with deadlines, counted.
+#pragma once
+#include <sys/uio.h>
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "net/asio.hpp"
+#include "net/deadline.hpp"
+#include "util/bytes.hpp"
+
+namespace garner::net {
+
+class TlsContext;
+class TlsSession;
+
+struct IoResult {
+    Error error;             // asio::error::eof at an orderly end, asio::error::timed_out past the deadline
+    std::size_t bytes = 0;
+};
+
+/// Owns one connected socket. One reader and one writer at a time (they may be two coroutines of the same worker).
+/// Not thread-safe: belongs to its worker. Destroying it while an operation runs is an error; cancel() first and await.
+class Transport {
+public:
+    Transport(TcpSocket socket, DeadlineWheel& wheel);
+    ~Transport();
+    Transport(Transport const&) = delete;
+    Transport& operator=(Transport const&) = delete;
+
+    /// Waits at most `limit` for at least one byte. bytes > 0 when and only when there is no error.
+    awaitable<IoResult> read_some(std::span<char> into, milliseconds limit);
+
+    /// Writes all of it, `limit` being the time without any progress. `parts` is consumed (its elements change).
+    awaitable<IoResult> write(std::span<iovec> parts, milliseconds limit);
+    awaitable<IoResult> write(std::string_view bytes, milliseconds limit);
+
+    /// Writes what goes without waiting and advances `parts` past it; error would_block when not all of it went.
+    /// Allocates nothing.
+    IoResult try_write(std::span<iovec>& parts);
+
+    /// TLS as a client, to `server_name` (SNI and certificate check), within `limit` as a whole. Nothing was read or
+    /// written before.
+    awaitable<Error> start_tls(TlsContext& context, std::string const& server_name, milliseconds limit);
+    bool secure() const { return tls_ != nullptr; }
+    /// Why the handshake failed, in words ("certificate has expired"); empty otherwise.
+    std::string tls_fault() const;
+
+    /// Ends the running operations with operation_aborted.
+    void cancel();
+    /// Half-close: no more will be sent (TLS: close_notify first).
+    void shutdown_send();
+    void close();
+    /// Makes the close a reset, so that the peer cannot take what it got for complete.
+    void close_with_reset();
+
+    /// True when an idle connection has been closed by the peer or has unexpected bytes. One system call, with TLS one
+    /// more for each batch of session tickets, which are taken in.
+    bool stale();
+
+    TcpSocket& socket() { return socket_; }
+    int descriptor() { return socket_.native_handle(); }
+    Bytes received() const { return received_; }
+    Bytes sent() const { return sent_; }
+    void count_spliced(Bytes received, Bytes sent) {
+        received_ += received;
+        sent_ += sent;
+    }
+
+private:
+    awaitable<Error> ready(TcpSocket::wait_type direction, Deadline& deadline, milliseconds limit);
+    /// True when the operation was aborted by a deadline, not by cancel() or close() since `cancels` was noted. A
+    /// deadline cancels the socket as a whole; the direction whose deadline it is not begins again.
+    bool sat_out(Error const& error, std::uint64_t cancels) const;
+    void end_operations();
+
+    awaitable<Error> flush_ciphertext(milliseconds limit);
+    Error receive_ciphertext();   // would_block when there is none yet
+    Error send_ciphertext();      // would_block when not all of it went
+    Error tls_error();
+    bool stale_tls();
+    awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
+    awaitable<IoResult> write_tls(std::span<iovec> parts, milliseconds limit);
+    awaitable<IoResult> read_socket(std::span<char> into, milliseconds limit);
+    awaitable<IoResult> write_socket(std::span<iovec> parts, milliseconds limit);
+
+    TcpSocket socket_;
+    Deadline read_deadline_;
+    Deadline write_deadline_;
+    std::unique_ptr<TlsSession> tls_;
+    std::string tls_fault_;
+    std::uint64_t cancels_ = 0;   // calls of cancel(): tells them from a deadline's
+    Bytes received_ = 0;
+    Bytes sent_ = 0;
+};
+
+}  // namespace garner::net

@@ -1,0 +1,51 @@
+// A worker: one thread, one io_context, and what its connections share. Nothing here is locked.
+#pragma once
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include "net/asio.hpp"
+#include "net/buffers.hpp"
+#include "net/connector.hpp"
+#include "net/deadline.hpp"
+#include "net/name_cache.hpp"
+#include "net/options.hpp"
+#include "net/origin_pool.hpp"
+#include "net/resolver.hpp"
+#include "net/tls.hpp"
+
+namespace garner::net {
+
+struct WorkerOptions {
+    ResolverOptions dns;
+    ConnectorOptions connect;
+    PoolOptions pool;
+};
+
+/// Members are used on the worker's own thread only, but for io, by which others post to it.
+class Worker {
+public:
+    Worker(unsigned number, NameCache& names, std::shared_ptr<TlsContext> tls, WorkerOptions const& options)
+        : number(number), io(1), wheel(io), pool(options.pool), resolver(io, wheel, names, options.dns),
+          connector(io, wheel, resolver, std::move(tls), options.connect) {}
+
+    /// Runs until finish().
+    void start();
+    /// Lets the thread end when nothing more runs on it.
+    void finish();
+    void join();
+
+    unsigned const number;
+    asio::io_context io;
+    DeadlineWheel wheel;
+    BufferPool buffers;
+    OriginPool pool;
+    Resolver resolver;
+    Connector connector;
+
+private:
+    std::optional<asio::executor_work_guard<Executor>> work_;
+    std::thread thread_;
+};
+
+}  // namespace garner::net

@@ -1,0 +1,92 @@
+// The access log: workers hand over lines without ever waiting, one thread writes them.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "proxy/log_entry.hpp"
+#include "util/counter.hpp"
+
+namespace garner::proxy {
+
+/// Each worker has a bounded buffer. When it is full, lines are dropped and counted. Lines reach the file within about
+/// 200 ms (two intervals), in the order each worker logged them.
+class AccessLog {
+public:
+    struct Options {
+        std::string path = "-";                // "-": standard output; "": no log
+        LogFormat format = LogFormat::squid;
+        unsigned workers = 1;
+        Bytes buffer = 1 * MiB;                // per worker; rounded up to a power of two, at least 32 KiB
+        milliseconds interval{100};            // between two batches; a buffer that is half full hastens the next
+    };
+
+    struct Stats {
+        std::uint64_t written = 0;             // lines
+        std::uint64_t dropped = 0;             // lines, because the worker's buffer was full
+        std::uint64_t lost = 0;                // lines, because they could not be written
+        std::uint64_t write_errors = 0;
+        Bytes bytes = 0;                       // written
+        std::string last_error;                // empty: none yet
+    };
+
+    struct Opened;
+    /// Opens the file, creating it with mode 0640, and starts the thread.
+    static Opened open(Options);
+
+    /// Writes what is buffered; waits at most about a second for an output that takes nothing. No worker may log any more.
+    ~AccessLog();
+
+    AccessLog(AccessLog const&) = delete;
+    AccessLog& operator=(AccessLog const&) = delete;
+
+    /// By one thread at a time for each worker number. Never waits, never allocates.
+    void write(unsigned worker, LogEntry const&);
+
+    /// Opens the path anew, after the file was renamed. The error's text, or empty; after an error the old file goes on.
+    /// The log thread takes the new file with its next batch: what is logged 200 ms later is surely there.
+    std::string reopen();
+
+    std::uint64_t dropped() const;
+    Stats stats() const;
+
+private:
+    class Worker;
+    class File;
+
+    AccessLog(Options, std::unique_ptr<File>, int wake);
+    void run();
+    void take_new_file();
+    void deliver(std::string_view first, std::string_view second);
+    void account(std::string_view lines, std::size_t sent);
+    std::size_t write_what_goes(std::string_view);
+    bool wait_until_writable();
+    void note_error(int error);
+    void wake();
+
+    Options const options_;
+    std::vector<std::unique_ptr<Worker>> workers_;   // empty: no log
+    int const wake_;                                  // an eventfd
+    std::atomic<bool> hurry_{false};                  // a buffer is half full; the wake-up is on its way
+    std::atomic<bool> stop_{false};
+    std::atomic<File*> new_file_{nullptr};            // owned; reopened, not taken yet
+
+    // The log thread's own.
+    std::unique_ptr<File> file_;
+    bool torn_ = false;                               // the last line written is incomplete
+    unsigned vain_waits_ = 0;                         // while stopping
+
+    Counter written_, lost_, write_errors_, bytes_;
+    std::atomic<int> last_error_{0};
+    std::thread thread_;
+};
+
+struct AccessLog::Opened {
+    std::unique_ptr<AccessLog> log;   // none after an error
+    std::string error;                // with the path and the reason
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,130 @@
+#include "proxy/client_stream.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/error.hpp>
+#include <cstring>
+#include <utility>
+
+namespace garner::proxy {
+
+namespace asio = net::asio;
+
+namespace {
+constexpr std::size_t body_buffer_size = 64 * KiB;
+}
+
+void ClientStream::make_room() {
+    if (begin_ == end_) begin_ = end_ = 0;
+    if (end_ < buffer_.size()) return;
+    if (begin_ > 0) {
+        std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    } else {
+        buffer_.resize(2 * buffer_.size());   // bounded: the parser refuses heads beyond its limit
+    }
+}
+
+net::awaitable<net::Error> ClientStream::fill(milliseconds limit) {
+    make_room();
+    std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
+    auto read = co_await transport_->read_some(free, limit);
+    end_ += read.bytes;
+    co_return read.error;
+}
+
+net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits const& limits, HeadWaits waits) {
+    scanned_ = 0;
+    SteadyTime give_up{};   // set when a first read did not bring a whole head: rare, so the clock is rarely asked
+    for (;;) {
+        if (begin_ != end_) {
+            parse_ = http::parse_request_head({input() + begin_, end_ - begin_}, limits, scanned_, head_);
+            if (parse_.kind == http::HeadParse::Kind::complete) {
+                begin_ += parse_.bytes;
+                co_return Arrival::request;
+            }
+            if (parse_.kind == http::HeadParse::Kind::refused) co_return Arrival::refused;
+            if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
+        }
+        auto limit = waits.idle;
+        if (begin_ != end_) {
+            limit = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
+            if (limit <= milliseconds{0}) co_return Arrival::timed_out;
+        }
+        auto error = co_await fill(limit);
+        if (error == asio::error::timed_out) co_return Arrival::timed_out;
+        if (error) co_return Arrival::closed;
+    }
+}
+
+http::Framing const& ClientStream::begin_body() {
+    framing_ = http::request_framing(head_);
+    decoder_ = http::BodyDecoder(framing_);
+    body_begin_ = body_end_ = 0;
+    return framing_;
+}
+
+net::awaitable<ClientStream::Piece> ClientStream::read_body(milliseconds limit) {
+    for (;;) {
+        if (decoder_.done()) co_return Piece{};
+        // First what came with the head, then what is read into the body's own buffer.
+        bool in_head_buffer = begin_ != end_;
+        auto* bytes = in_head_buffer ? buffer_.data() + begin_ : body_buffer_.data() + body_begin_;
+        auto step = decoder_.step({bytes, in_head_buffer ? end_ - begin_ : body_end_ - body_begin_});
+        (in_head_buffer ? begin_ : body_begin_) += step.consumed;
+        Piece piece;
+        switch (step.kind) {
+        case http::BodyDecoder::Step::Kind::refused:
+            piece.refusal = decoder_.refusal();
+            co_return piece;
+        case http::BodyDecoder::Step::Kind::done:
+            co_return piece;
+        case http::BodyDecoder::Step::Kind::data:
+            if (step.data.empty()) continue;
+            piece.data = step.data;
+            co_return piece;
+        case http::BodyDecoder::Step::Kind::need_more:
+            break;
+        }
+        if (body_buffer_.empty()) body_buffer_.resize(body_buffer_size);
+        auto read = co_await transport_->read_some(body_buffer_, limit);
+        if (read.error) {
+            piece.error = read.error;
+            co_return piece;
+        }
+        body_begin_ = 0;
+        body_end_ = read.bytes;
+    }
+}
+
+void ClientStream::finish_request() {
+    if (body_begin_ != body_end_) {
+        // The next request begins in the body's buffer.
+        auto left = body_end_ - body_begin_;
+        if (buffer_.size() < left) buffer_.resize(left);
+        std::memcpy(buffer_.data(), body_buffer_.data() + body_begin_, left);
+        begin_ = 0;
+        end_ = left;
+        body_begin_ = body_end_ = 0;
+    }
+    if (!body_buffer_.empty()) std::vector<char>().swap(body_buffer_);
+}
+
+void ClientStream::watch(std::function<void()> gone) {
+    watch_->gone = std::move(gone);
+    int descriptor = transport_->descriptor();
+    transport_->socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, descriptor](net::Error error) {
+        if (error || !watch->gone) return;
+        char byte;
+        // A pipelined request is no hang-up; the watch ends then, and a later hang-up shows at the next write.
+        if (::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) std::exchange(watch->gone, nullptr)();
+    });
+}
+
+void ClientStream::unwatch() {
+    watch_->gone = nullptr;
+    transport_->cancel();
+}
+
+}  // namespace garner::proxy

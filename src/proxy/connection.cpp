@@ -1,0 +1,89 @@
+#include "proxy/connection.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+
+namespace garner::proxy {
+
+using Arrival = ClientStream::Arrival;
+
+Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
+                       AcceleratedOrigin const* origin)
+    : services_(services), stream_(std::move(transport), peer), transaction_(services, stream_, origin) {
+    services_.connections.push_back(*this);
+}
+
+Connection::~Connection() {
+    services_.counters.client_received.add(stream_.transport().received());
+    services_.counters.client_sent.add(stream_.transport().sent());
+    services_.shared.clients.leave(stream_.peer().address);
+    services_.shared.connections.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Connection::start(std::unique_ptr<Connection> connection) {
+    auto executor = connection->services_.worker.io.get_executor();
+    auto running = run_and_destroy(std::move(connection));
+    net::asio::co_spawn(executor, std::move(running), net::asio::detached);
+}
+
+net::awaitable<void> Connection::run_and_destroy(std::unique_ptr<Connection> connection) { co_await connection->run(); }
+
+net::awaitable<void> Connection::run() {
+    std::uint32_t in_turn = 0;
+    auto wait_first = services_.options->deadlines.head;   // who connects and says nothing gets no keep-alive time
+    for (bool first = true;; first = false) {
+        auto options = services_.options;
+        ClientStream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
+        idle_ = !stream_.pipelined();
+        if (idle_ && services_.draining) break;
+        auto arrival = co_await stream_.read_head(options->limits.head, waits);
+        idle_ = false;
+        if (arrival != Arrival::request) co_return co_await refuse(arrival);
+        co_await transaction_.run(options);
+        if (!transaction_.keeps_connection()) break;
+        stream_.finish_request();
+        // A flood of pipelined requests must not keep the others waiting.
+        in_turn = stream_.pipelined() ? in_turn + 1 : 0;
+        if (in_turn >= options->limits.pipelined_per_turn) {
+            in_turn = 0;
+            co_await net::asio::post(services_.worker.io.get_executor(), net::as_values);
+        }
+    }
+    co_await linger();
+}
+
+net::awaitable<void> Connection::refuse(Arrival arrival) {
+    auto options = services_.options;
+    if (arrival == Arrival::refused)
+        co_await transaction_.refuse_head(options, stream_.refusal().status, stream_.refusal().refusal);
+    else if (arrival == Arrival::timed_out && stream_.begun())
+        co_await transaction_.refuse_head(options, 408, "The request's head did not come in time.");
+    else
+        co_return;
+    co_await linger();
+}
+
+/// RFC 9112 9.6: after the last answer the client's bytes are still read for a moment; a reset could take the answer away.
+net::awaitable<void> Connection::linger() {
+    auto& transport = stream_.transport();
+    if (!transport.socket().is_open()) co_return;
+    transport.shutdown_send();
+    constexpr milliseconds patience{2'000};
+    constexpr Bytes most = 256 * KiB;
+    char sink[4096];
+    auto give_up = steady_now() + patience;
+    for (Bytes read = 0; read < most && !services_.draining;) {
+        auto left = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
+        if (left <= milliseconds::zero()) break;
+        auto result = co_await transport.read_some(sink, left);
+        if (result.error) break;
+        read += result.bytes;
+    }
+}
+
+void Connection::drain() {
+    if (idle_) stream_.transport().cancel();
+}
+
+}  // namespace garner::proxy

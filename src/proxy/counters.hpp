@@ -1,0 +1,53 @@
+// What one worker counts about requests: written by that worker alone, read by anybody.
+#pragma once
+#include <array>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+#include "util/counter.hpp"
+#include "util/ip.hpp"
+
+namespace garner::proxy {
+
+/// How a request was answered, as the operator counts it.
+enum class Answer : std::uint8_t {
+    hit, miss, revalidated, refreshed, collapsed, stale, passed, tunnelled, refused, failed, purged, own, count_
+};
+
+struct Counters {
+    Counter connections;                 // accepted
+    Counter connections_refused;         // over a limit
+    std::array<Counter, static_cast<std::size_t>(Answer::count_)> answers;
+    Counter client_received;             // bytes
+    Counter client_sent;
+    Counter client_hit_bytes;            // bodies sent from the store
+    Counter client_body_bytes;           // all bodies sent
+    Counter origin_received;
+    Counter origin_sent;
+    Counter origin_connections;
+    Counter origin_reused;
+    Counter origin_retries;
+    Counter origin_failures;
+    Counter client_aborts;
+    Counter accept_paused;               // times accepting stopped near the descriptor limit
+    Histogram hit_time;                  // microseconds from the request's head to the answer's last byte
+    Histogram miss_time;
+};
+
+/// Connections by client address; thread-safe.
+class ClientCounts {
+public:
+    /// False, and nothing counted, when the client has `limit` connections already; 0: no limit.
+    bool enter(IpAddress const& client, std::uint32_t limit);
+    void leave(IpAddress const& client);
+
+private:
+    struct Hash {
+        std::size_t operator()(IpAddress const& address) const;
+    };
+    std::mutex mutex_;
+    std::unordered_map<IpAddress, std::uint32_t, Hash> counts_;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,175 @@
+// Answers from the store: whole, by range, as 304, complete or still growing.
+#include <algorithm>
+
+#include "http/range.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+namespace {
+
+// What one write takes at most: enough to reach one copy to the kernel, little enough to stay fair.
+constexpr Bytes write_bytes = MiB;
+
+bool is_plain(http::RequestHead const& request) {
+    return !request.fields.has(Name::range) && !request.fields.has(Name::if_none_match) &&
+           !request.fields.has(Name::if_modified_since);
+}
+
+}  // namespace
+
+/// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
+net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follower* follower) {
+    auto const& request = client_.head();
+    Patch patch;
+    patch.status = status_;
+    auto age = http::current_age(object->terms(), now_);
+    // A response straight from the origin has no age, unless another cache gave it one (RFC 9111 5.1).
+    if (status_.hit || age > 0) patch.age = age;
+    auto head = object->head();
+    Slice slice{0, object->length(), false};
+    sent_status_ = object->status();
+    if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {
+        // A 304 or 416: no body.
+    } else {
+        patch.content_length = slice.count;
+        if (!slice.count) slice.chunked = patch.chunked = starts_closing(patch) == false;
+        if (request.method == Method::head) slice = {0, 0, false};
+    }
+    status_ = patch.status;
+    co_await send_slice(std::move(object), slice, head, follower, patch);
+}
+
+/// Evaluates preconditions and ranges; true when the answer has no body. May replace the head.
+bool Transaction::answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
+    auto const& request = client_.head();
+    parse_text_.assign(object.head()).append("\r\n");
+    std::size_t scanned = 0;
+    auto parsed = http::parse_response_head(parse_text_, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, stored_head_);
+    garner::check(parsed.kind == http::HeadParse::Kind::complete);
+
+    if (http::answer_conditional(request, stored_head_, object.terms(), now_) == http::Conditional::not_modified) {
+        head_text_.clear();
+        append_status_line(304, reason_phrase(304), head_text_);
+        for (auto const& field : stored_head_.fields)
+            if (http::field_stays_in_304(field))
+                head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+        head = head_text_;
+        sent_status_ = 304;
+        if (status_.hit)
+            tag_ = request.fields.has(Name::if_none_match) ? ResultTag::tcp_inm_hit : ResultTag::tcp_ims_hit;
+        slice = {0, 0, false};
+        return true;
+    }
+    if (!slice.count || object.status() != 200) return false;
+    auto length = *slice.count;
+    auto ranges = http::answer_range(request, stored_head_, length, now_);
+    if (ranges.kind == http::RangeKind::whole || ranges.parts.size() > 1) return false;
+    bool partial = ranges.kind == http::RangeKind::partial;
+    sent_status_ = partial ? 206 : 416;
+    head_text_.clear();
+    append_status_line(sent_status_, reason_phrase(sent_status_), head_text_);
+    for (auto const& field : stored_head_.fields)
+        if (partial || (field.id != Name::content_type && field.id != Name::content_encoding))
+            head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+    http::ContentRange where;
+    where.length = length;
+    if (partial) where.range = ranges.parts.front();
+    head_text_.append("Content-Range: ").append(http::format_content_range(where)).append("\r\n");
+    head = head_text_;
+    if (!partial) {
+        slice = {0, 0, false};
+        patch.content_length = 0;
+        return true;
+    }
+    slice = {where.range->first, where.range->size(), false};
+    return false;
+}
+
+net::awaitable<void> Transaction::send_slice(store::ObjectPtr object, Slice slice, std::string_view head,
+                                             cache::Follower* follower, Patch& patch) {
+    auto tail = patch_of(patch);
+    Parts parts;
+    std::size_t used = 0;
+    auto add = [&](std::string_view bytes) {
+        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
+    };
+    add(head);
+    add(tail);
+    head_sent_ = true;
+    if (!object->body()) {
+        auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
+        add(body);
+        if (co_await send(std::span(parts.data(), used))) body_sent_ += body.size();
+        co_return;
+    }
+    co_await send_body(std::move(object), slice, parts, used, follower);
+}
+
+/// Sends from a shared body, waiting for more while it grows. `parts` holds the head already.
+net::awaitable<void> Transaction::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
+                                            cache::Follower* follower) {
+    store::BodyReader reader(object->body(), slice.first);
+    auto left = slice.count.value_or(UINT64_MAX);
+    std::array<std::string_view, write_pieces> pieces;
+    char chunk_header[18];
+    for (;;) {
+        auto seen = follower ? follower->view().version : 0;
+        // The state before the bytes: a body seen complete has nothing more behind what is read now.
+        auto state = object->body()->state();
+        auto count = left > 0 ? reader.next(pieces, std::min(left, write_bytes)) : 0;
+        Bytes bytes = 0;
+        for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].size();
+        if (bytes > 0 && slice.chunked)
+            parts[used++] = {chunk_header, http::write_chunk_header(bytes, chunk_header)};
+        for (std::size_t i = 0; i < count; ++i)
+            parts[used++] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
+        if (bytes > 0 && slice.chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete);
+        if (over && slice.chunked) parts[used++] = {const_cast<char*>("0\r\n\r\n"), 5};
+        if (used > 0) {
+            bool sent = co_await send(std::span(parts.data(), used));
+            used = 0;
+            if (!sent) co_return;
+        }
+        if (over) co_return;
+        reader.advance(bytes);
+        body_sent_ += bytes;
+        left -= slice.count ? bytes : 0;
+        if (follower) follower->read_up_to(reader.offset());
+        if (bytes > 0) continue;
+        bool dropped = reader.lost() || (follower && follower->dropped());
+        if (state == store::Body::State::failed || dropped || !follower) {
+            // What the client has is not whole, and it must not take it for that.
+            reason_ = dropped ? "the reader was too slow" : "the origin's answer broke off";
+            close_ = true;
+            client_.transport().close_with_reset();
+            co_return;
+        }
+        if (!co_await wait_for_growth(*follower, seen)) co_return;
+    }
+}
+
+/// False when there is nothing more to wait for: the client is gone, or the fill said nothing for too long.
+net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std::uint64_t seen) {
+    net::Waiter waiter(services_.worker.io.get_executor());
+    waiting_ = waiter.handle();
+    follower.wake_on_change(seen, waiter.handle());
+    client_.watch([handle = waiter.handle()] { handle.wake(net::Wake::client_gone); });
+    auto wake = co_await waiter.wait(options_->deadlines.fill);
+    client_.unwatch();
+    waiting_ = {};
+    if (wake == net::Wake::ready) co_return true;
+    client_gone_ = wake == net::Wake::client_gone;
+    close_ = true;
+    if (wake == net::Wake::deadline && !head_sent_)
+        co_await error(504, "The origin is taking too long.", "deadlines.fill");
+    else
+        client_.transport().close_with_reset();
+    co_return false;
+}
+
+}  // namespace garner::proxy

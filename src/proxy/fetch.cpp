@@ -1,0 +1,555 @@
+// From the origin: asking, retrying, judging, storing, passing on.
+#include "http/cacheability.hpp"
+#include "http/dates.hpp"
+#include "http/hop_by_hop.hpp"
+#include "net/address.hpp"
+#include "proxy/fill_pump.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using http::Method;
+using http::Name;
+
+net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr stale) {
+    counted_ = Answer::miss;
+    http::Validators validators;
+    if (stale) {
+        parse_text_.assign(stale->head()).append("\r\n");
+        std::size_t scanned = 0;
+        http::parse_response_head(parse_text_, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, stored_head_);
+        validators = http::validators_of(stored_head_);
+    }
+    conditional_ = !validators.empty() && client_.head().method == Method::get;
+    if (!conditional_) validators = {};
+    // Who may lead wants the whole answer, for itself and for others; a range or a HEAD goes out as it came.
+    bool whole = may_collapse() || conditional_;
+    if (!co_await ask_origin(validators, whole)) co_return co_await answer_failure(std::move(lead), std::move(stale));
+    co_await take_response(std::move(lead), std::move(stale));
+}
+
+net::awaitable<void> Transaction::pass(std::string_view why) {
+    counted_ = Answer::passed;
+    tag_ = ResultTag::tcp_miss;
+    status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
+    status_.detail = why;
+    reason_ = why;
+    if (!co_await ask_origin({}, false)) {
+        cache::FillLease nothing;
+        store::ObjectPtr none;
+        co_await answer_failure(std::move(nothing), std::move(none));
+        co_return;
+    }
+    if (exchange_->head().status == 101) co_return co_await switch_protocols();
+    invalidate();
+    co_await stream_through(why);
+}
+
+/// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
+/// Location and Content-Location name on the same origin.
+void Transaction::invalidate() {
+    auto const& request = client_.head();
+    auto const& response = exchange_->head();
+    if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
+    services_.cache.purge(key_);
+    for (auto id : {Name::location, Name::content_location}) {
+        if (!response.fields.has(id)) continue;
+        auto resolved = http::resolve(target_.uri, response.fields.first(id));
+        http::UriError error;
+        auto uri = resolved ? http::parse_absolute(*resolved, error) : std::nullopt;
+        if (!uri || !http::same_origin(*uri, target_.uri)) continue;
+        auto text = key_text_.substr(0, 1) + *resolved;
+        services_.cache.purge(services_.cache.key(text));
+    }
+}
+
+// ---- asking ----
+
+void Transaction::write_request(http::Validators validators, bool strip_conditions) {
+    auto const& request = client_.head();
+    RequestExtras extras;
+    extras.target = target_.path;
+    extras.host = target_.host_field;
+    extras.via = services_.shared.via_name;
+    extras.body = client_.body_framing();
+    extras.validators = validators;
+    extras.strip_conditions = strip_conditions;
+    extras.upgrade = http::wants_upgrade(request);
+    auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
+    extras.forwarded_line = forwarded;
+    if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards)) {
+        auto hops = parse_decimal(request.fields.first(Name::max_forwards));
+        if (hops && *hops > 0) extras.max_forwards = static_cast<std::uint32_t>(std::min<std::uint64_t>(*hops, 1'000'000) - 1);
+    }
+    request_text_.clear();
+    append_request_head(request, extras, request_text_);
+}
+
+/// True when a final head (or a 101) is there; else failure_ says what went wrong.
+net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool strip_conditions) {
+    write_request(validators, strip_conditions);
+    if (co_await try_origin(false)) co_return true;
+    // RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
+    bool died = exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_ && !client_gone_;
+    if (!died || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
+    services_.counters.origin_retries.add();
+    co_return co_await try_origin(true);
+}
+
+net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
+    exchange_.reset();
+    failure_ = {};
+    auto const& authority = target_.uri.authority;
+    bool tls = target_.uri.scheme == http::Scheme::https;
+    net::PoolKey key{.tls = tls, .host = authority.host, .port = authority.port, .peer = {}, .server_name = authority.host};
+    net::pool_key(key, pool_key_);
+    hierarchy_ = Hierarchy::direct;
+    std::unique_ptr<net::Transport> transport;
+    if (!fresh_connection) transport = take_pooled();
+    bool reused = transport != nullptr;
+    if (!reused) {
+        transport = co_await connect();
+        if (!transport) co_return false;
+    }
+    (reused ? services_.counters.origin_reused : services_.counters.origin_connections).add();
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), reused,
+                                                   options_->limits.head);
+    asked_at_ = wall_now();
+    iovec part{request_text_.data(), request_text_.size()};
+    std::span<iovec> parts(&part, 1);
+    auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
+    if (trouble == Trouble::none) {
+        if (!client_.body_done()) start_upload();
+        trouble = co_await read_final_head();
+    }
+    if (trouble == Trouble::none) co_return true;
+    co_await join_upload();
+    if (failure_.reason.empty()) failed_by(trouble);
+    co_return false;
+}
+
+/// A pooled connection may have been opened for somebody whom other rules let further.
+std::unique_ptr<net::Transport> Transaction::take_pooled() {
+    while (auto transport = services_.worker.pool.take(pool_key_)) {
+        net::Error error;
+        auto remote = transport->socket().remote_endpoint(error);
+        if (error) continue;
+        peer_text_ = net::to_ip(remote.address()).text();
+        if (target_.accelerated ||
+            options_->access.permits(rule_request(), net::to_ip(remote.address()), services_.shared.own).allowed())
+            return transport;
+    }
+    return nullptr;
+}
+
+net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
+    auto const& authority = target_.uri.authority;
+    net::ConnectTarget where;
+    where.host = std::string(authority.host);
+    where.port = authority.port;
+    where.tls = target_.uri.scheme == http::Scheme::https && client_.head().method != Method::connect;
+    net::AddressFilter filter = [this](net::Address const& address) -> char const* {
+        if (target_.accelerated) return nullptr;
+        auto decision = options_->access.permits(rule_request(), net::to_ip(address), services_.shared.own);
+        if (decision.allowed()) return nullptr;
+        rule_text_ = decision.text();
+        return rule_text_.c_str();
+    };
+    net::ConnectStop stop;
+    connecting_ = &stop;
+    client_.watch([this] {
+        client_gone_ = true;
+        if (connecting_) connecting_->request();
+    });
+    auto connected = co_await services_.worker.connector.connect(where, filter, &stop);
+    client_.unwatch();
+    connecting_ = nullptr;
+    if (connected.address != net::Address{}) peer_text_ = net::to_ip(connected.address).text();
+    if (connected.failure == net::ConnectFailure::none) co_return std::move(connected.transport);
+    failed_to_connect(connected);
+    co_return nullptr;
+}
+
+net::awaitable<Trouble> Transaction::read_final_head() {
+    for (std::uint32_t interim = 0;; ++interim) {
+        bool watch = !upload_.running;
+        if (watch)
+            client_.watch([this] {
+                client_gone_ = true;
+                exchange_->cancel();
+            });
+        auto trouble = co_await exchange_->read_head(client_.head().method, options_->deadlines.first_byte);
+        if (watch) client_.unwatch();
+        if (trouble != Trouble::none) co_return trouble;
+        auto status = exchange_->head().status;
+        if (status >= 200 || status == 101) {
+            status_.fwd_status = status;
+            co_return Trouble::none;
+        }
+        if (interim >= options_->limits.interim_responses) {
+            failed(502, "The origin sends interim responses without end.");
+            co_return Trouble::malformed;
+        }
+        if (!co_await pass_interim()) co_return Trouble::cancelled;
+    }
+}
+
+/// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0.
+net::awaitable<bool> Transaction::pass_interim() {
+    if (client_.head().version == http::Version::http_1_0) co_return true;
+    head_text_.clear();
+    auto const& interim = exchange_->head();
+    append_status_line(interim.status, interim.reason, head_text_);
+    http::HopByHop hop_by_hop(interim.fields);
+    for (auto const& field : interim.fields)
+        if (!hop_by_hop.dropped(field)) head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+    head_text_.append("\r\n");
+    iovec part{head_text_.data(), head_text_.size()};
+    co_return co_await send(std::span<iovec>(&part, 1));
+}
+
+// ---- judging ----
+
+net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::ObjectPtr stale) {
+    auto const& response = exchange_->head();
+    if (response.status == 101) {
+        lead.refuse("101");
+        failed(502, "The origin switches protocols, and nobody asked it to.");
+        cache::FillLease nothing;
+        co_return co_await answer_failure(std::move(nothing), std::move(stale));
+    }
+    if (stale && conditional_ && response.status == 304 && http::is_about(response, stored_head_))
+        co_return co_await freshen(std::move(lead), std::move(stale));
+    if (stale && http::is_stale_if_error_status(response.status) &&
+        http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
+        lead.fail({response.status, "the origin answers " + std::to_string(response.status)});
+        finish_exchange();
+        co_return co_await serve_stale(std::move(stale), "stale-if-error");
+    }
+    if (stale) {
+        counted_ = Answer::refreshed;
+        tag_ = ResultTag::tcp_refresh_modified;
+    }
+    auto control = http::parse_response_cache_control(response.fields, freshness_options({}).targeted);
+    http::StoreOptions how;
+    auto freshness = freshness_options(response.fields.first(Name::content_type));
+    how.set_cookie = options_->caching.store_set_cookie;
+    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
+    bool unasked_304 = response.status == 304 && conditional_;
+    bool too_large = exchange_->framing().kind == http::Framing::Kind::length &&
+                     exchange_->framing().length > services_.cache.object_max();
+    char const* why = refusal != http::StoreRefusal::none ? http::text(refusal)
+                      : too_large                         ? "larger than object_max"
+                      : unasked_304                       ? "304 for another validator"
+                      : rule_forbids_storing(response.fields.first(Name::content_type)) ? "caching rule" : nullptr;
+    if (!lead && !why) {
+        // It neither led nor waited (a range, a HEAD, credentials); what it brought may be kept all the same.
+        lead = services_.cache.lease_alone(key_, stale);
+    }
+    if (!why) co_return co_await store_response(std::move(lead), control);
+    if (lead) lead.refuse(why);
+    co_await stream_through(why);
+}
+
+http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
+    http::FreshnessOptions freshness;
+    auto clamp = [](milliseconds time) {
+        auto whole = std::chrono::duration_cast<seconds>(time).count();
+        return static_cast<http::DeltaSeconds>(std::clamp<std::int64_t>(whole, 0, http::delta_seconds_max));
+    };
+    freshness.default_ttl = clamp(options_->caching.default_ttl);
+    if (target_.accelerated) freshness.targeted = targeted_;
+    auto facts = rule_request();
+    for (auto const& rule : options_->caching.rules) {
+        if (!rule.applies(facts, content_type)) continue;
+        if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
+        if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
+        if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
+        if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
+        break;
+    }
+    return freshness;
+}
+
+bool Transaction::rule_forbids_storing(std::string_view content_type) const {
+    auto facts = rule_request();
+    for (auto const& rule : options_->caching.rules)
+        if (rule.applies(facts, content_type)) return rule.never.value_or(false);
+    return false;
+}
+
+// ---- storing ----
+
+net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::ResponseCacheControl const& control) {
+    auto const& response = exchange_->head();
+    content_type_ = response.fields.first(Name::content_type);
+    auto arrived = wall_now();
+    now_ = arrived;
+    bool restricted = !control.no_cache_fields.empty() || !control.private_fields.empty();
+    head_text_.clear();
+    append_response_head(response, &control, unix_seconds(arrived), head_text_);
+    auto vary = http::parse_vary(response.fields);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+
+    store::Object::Parts parts;
+    std::string variant_key;
+    parts.key = key_.text;
+    if (!vary.empty()) {
+        variant_key = cache::variant_text(key_.text, variant);
+        parts.key = variant_key;
+    }
+    parts.head = head_text_;
+    parts.terms = http::terms_of(response, control, asked_at_, arrived, freshness_options(content_type_));
+    parts.status = response.status;
+    parts.sequence = services_.cache.next_sequence();
+    status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+
+    if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
+
+    bool whole = exchange_->framing().kind == http::Framing::Kind::none;
+    if (!whole) {
+        parts.bytes = whole_body_at_hand();
+        whole = exchange_->body_done();
+    }
+    if (whole) {
+        auto object = services_.cache.make_object(parts, key_.fingerprint);
+        status_.stored = object != nullptr;
+        if (!object) object = store::Object::make(parts, nullptr);
+        lead.complete(object, std::move(vary), std::move(variant));
+        finish_exchange();
+        co_return co_await deliver(std::move(object), nullptr);
+    }
+    co_await start_fill(std::move(lead), parts, std::move(vary), std::move(variant));
+}
+
+/// The body, when all of it came with the head; the bytes stay valid until the exchange reads again.
+std::string_view Transaction::whole_body_at_hand() {
+    auto const& framing = exchange_->framing();
+    if (framing.kind != http::Framing::Kind::length || framing.length > store::Object::inline_body_max ||
+        exchange_->leftover().size() < framing.length)
+        return {};
+    auto piece = exchange_->body_at_hand();
+    if (piece.data.size() != framing.length) return {};   // a zero length has no data step
+    exchange_->body_at_hand();
+    return piece.data;
+}
+
+/// From here on the body belongs to the worker's pump, and this client is its first follower.
+net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
+                                             std::string variant) {
+    auto const& framing = exchange_->framing();
+    std::optional<Bytes> expected;
+    if (framing.kind == http::Framing::Kind::length) expected = framing.length;
+    auto body = services_.cache.make_body(expected);
+    parts.bytes = {};
+    parts.body = body;
+    auto growing = services_.cache.make_object(parts, key_.fingerprint);
+    if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
+        lead.refuse("no room");
+        co_return co_await stream_through("no room");
+    }
+    status_.stored = true;
+    auto fill = lead.fill();
+    cache::Follower follower(services_.cache, fill);
+    lead.head_is_storable(growing, vary, variant);
+    auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
+                                           std::move(vary), std::move(variant));
+    FillPump::start(std::move(pump));
+    co_await deliver(std::move(growing), &follower);
+}
+
+/// Some fields are for this client alone: it gets the response as it came, and a small whole one is kept without them.
+net::awaitable<void> Transaction::store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
+                                                   std::string variant) {
+    auto kept = std::string(whole_body_at_hand());
+    if (!exchange_->body_done() && exchange_->framing().kind != http::Framing::Kind::none) {
+        lead.refuse("fields for one client alone");
+        co_return co_await stream_through("fields for one client alone");
+    }
+    parts.bytes = kept;
+    auto object = services_.cache.make_object(parts, key_.fingerprint);
+    status_.stored = object != nullptr;
+    if (!object) object = store::Object::make(parts, nullptr);
+    lead.complete(object, std::move(vary), std::move(variant));
+    std::string full;
+    append_response_head(exchange_->head(), nullptr, unix_seconds(now_), full);
+    parts.head = full;
+    object = store::Object::make(parts, nullptr);
+    finish_exchange();
+    co_await deliver(std::move(object), nullptr);
+}
+
+/// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
+net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPtr stale) {
+    counted_ = Answer::revalidated;
+    tag_ = ResultTag::tcp_refresh_unmodified;
+    auto const& update = exchange_->head();
+    auto arrived = wall_now();
+    now_ = arrived;
+    head_text_.clear();
+    append_status_line(stale->status(), stored_head_.reason, head_text_);
+    head_text_ += http::merged_head_fields(stored_head_, update);
+    std::string merged = head_text_ + "\r\n";
+    http::ResponseHead head;
+    std::size_t scanned = 0;
+    http::parse_response_head(merged, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, head);
+    if (!head.fields.has(Name::date)) {
+        head_text_.append("Date: ").append(http::format_http_date(unix_seconds(arrived))).append("\r\n");
+    }
+    content_type_ = head.fields.first(Name::content_type);
+    auto control = http::parse_response_cache_control(head.fields, freshness_options({}).targeted);
+    store::Object::Parts parts;
+    parts.key = stale->key();
+    parts.head = head_text_;
+    parts.bytes = stale->bytes();
+    parts.body = stale->body();
+    parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
+    parts.status = stale->status();
+    parts.sequence = services_.cache.next_sequence();
+    auto vary = http::parse_vary(head.fields);
+    auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
+    finish_exchange();
+    auto object = services_.cache.make_object(parts, key_.fingerprint);
+    status_.stored = object != nullptr;
+    if (!object) object = store::Object::make(parts, nullptr);
+    status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    if (!lead) lead = services_.cache.lease_alone(key_, stale);
+    lead.complete(object, std::move(vary), std::move(variant));
+    co_await deliver(std::move(object), nullptr);
+}
+
+// ---- passing on ----
+
+/// Sends the response as it comes, re-framed, at the client's pace.
+net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored) {
+    if (reason_.empty()) reason_ = why_not_stored;
+    status_.detail = why_not_stored;
+    auto const& response = exchange_->head();
+    auto const& framing = exchange_->framing();
+    content_type_ = response.fields.first(Name::content_type);
+    sent_status_ = response.status;
+    head_text_.clear();
+    append_response_head(response, nullptr, unix_seconds(wall_now()), head_text_);
+    if (response.fields.has(Name::age))
+        head_text_.append("Age: ").append(response.fields.first(Name::age)).append("\r\n");
+    Patch patch;
+    patch.status = status_;
+    using Kind = http::Framing::Kind;
+    bool chunked = false;
+    if (framing.kind == Kind::length)
+        patch.content_length = framing.length;
+    else if (framing.kind == Kind::none) {
+        // HEAD and 304 say how long the body would be; a 204 has none to speak of.
+        auto length = parse_decimal(response.fields.first(Name::content_length));
+        if (length && response.status != 204) patch.content_length = length;
+    } else {
+        chunked = patch.chunked = !starts_closing(patch);
+    }
+    auto tail = patch_of(patch);
+    head_sent_ = true;
+    std::array<iovec, 6> parts;
+    parts[0] = {head_text_.data(), head_text_.size()};
+    parts[1] = {const_cast<char*>(tail.data()), tail.size()};
+    std::size_t used = 2;
+    char chunk_header[18];
+    for (;;) {
+        auto piece = exchange_->body_at_hand();
+        if (piece.data.empty() && piece.trouble == Trouble::none && !exchange_->body_done()) {
+            // Nothing here: let the client have what there is, then wait.
+            if (used > 0 && !co_await send(std::span(parts.data(), used))) co_return co_await join_upload();
+            used = 0;
+            piece = co_await exchange_->read_body(options_->deadlines.body);
+        }
+        if (piece.trouble != Trouble::none) {
+            if (used > 0) co_await send(std::span(parts.data(), used));
+            co_return co_await break_off(piece.trouble);
+        }
+        if (piece.data.empty()) break;
+        if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
+        parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
+        if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        if (!co_await send(std::span(parts.data(), used))) co_return co_await join_upload();
+        body_sent_ += piece.data.size();
+        used = 0;
+    }
+    std::string end;
+    if (chunked) end.append("0\r\n").append(exchange_->trailers()).append("\r\n");
+    if (!end.empty()) parts[used++] = {end.data(), end.size()};
+    if (used > 0) co_await send(std::span(parts.data(), used));
+    finish_exchange();
+    co_await join_upload();
+}
+
+/// The origin's body broke off: the client must not take what it has for the whole.
+net::awaitable<void> Transaction::break_off(Trouble trouble) {
+    reason_ = trouble == Trouble::timed_out ? "the origin stalled in the body" : "the origin's answer broke off";
+    services_.counters.origin_failures.add();
+    close_ = true;
+    co_await join_upload();
+    client_.transport().close_with_reset();
+}
+
+void Transaction::finish_exchange() {
+    if (!exchange_) return;
+    services_.counters.origin_received.add(exchange_->transport().received());
+    // While the request is still being sent, the connection is not the next one's.
+    if (!upload_.running && exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+}
+
+// ---- failures ----
+
+net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, char const* why) {
+    counted_ = Answer::stale;
+    tag_ = ResultTag::tcp_refresh_fail_old;
+    status_.hit = true;
+    status_.fwd = http::Fwd::none;
+    now_ = wall_now();
+    status_.ttl = std::int64_t{stale->terms().lifetime} - http::current_age(stale->terms(), now_);
+    status_.detail = why;
+    reason_ = why;
+    co_await deliver(std::move(stale), nullptr);
+}
+
+net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::ObjectPtr stale) {
+    if (client_gone_ || aborted_) {
+        close_ = true;
+        lead.drop();
+        co_return;
+    }
+    if (lead) lead.fail(failure_);
+    services_.counters.origin_failures.add();
+    if (stale && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::unreachable))
+        co_return co_await serve_stale(std::move(stale), "origin unreachable");
+    counted_ = failure_.status == 403 ? Answer::refused : Answer::failed;
+    tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
+    reason_ = failure_.reason;
+    auto what = failure_.reason;
+    co_await error(failure_.status, what, failure_.status == 403 ? std::string_view(rule_text_) : std::string_view("origin"));
+}
+
+void Transaction::failed(std::uint16_t status, std::string reason) { failure_ = {status, std::move(reason)}; }
+
+void Transaction::failed_by(Trouble trouble) {
+    switch (trouble) {
+    case Trouble::timed_out: return failed(504, "The origin did not answer in time.");
+    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault());
+    case Trouble::cancelled: return failed(503, "The request was given up.");
+    default: return failed(502, "The origin closed the connection without an answer.");
+    }
+}
+
+void Transaction::failed_to_connect(net::Connected const& connected) {
+    using F = net::ConnectFailure;
+    switch (connected.failure) {
+    case F::forbidden: return failed(403, "This proxy's rules do not allow this destination.");
+    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason);
+    case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
+    case F::dns: return failed(502, "The name could not be resolved: " + connected.reason);
+    case F::cancelled: return failed(503, "The request was given up.");
+    default: return failed(502, "The origin could not be reached: " + connected.reason);
+    }
+}
+
+}  // namespace garner::proxy

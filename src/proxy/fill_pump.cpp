@@ -1,0 +1,152 @@
+#include "proxy/fill_pump.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <cstring>
+
+#include "net/waiter.hpp"
+#include "util/check.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using store::Body;
+
+namespace {
+
+// With nobody left to read it, a body is still received to its end when this little is missing.
+constexpr Bytes worth_finishing_bytes = 256 * KiB;
+constexpr Bytes worth_finishing_fraction = 10;
+// A reader of a windowed body that holds the others back is given up after this.
+constexpr milliseconds laggard_patience{5'000};
+
+char const* text(Trouble trouble) {
+    switch (trouble) {
+    case Trouble::timed_out: return "the origin stalled in the body";
+    case Trouble::malformed: return "the origin's body is malformed";
+    case Trouble::cancelled: return "the fetch was given up";
+    default: return "the origin closed before the end of the body";
+    }
+}
+
+}  // namespace
+
+void FillPump::start(std::unique_ptr<FillPump> pump) {
+    auto executor = pump->services_.worker.io.get_executor();
+    auto running = run_and_destroy(std::move(pump));
+    net::asio::co_spawn(executor, std::move(running), net::asio::detached);
+}
+
+net::awaitable<void> FillPump::run_and_destroy(std::unique_ptr<FillPump> pump) { co_await pump->run(); }
+
+net::awaitable<void> FillPump::run() {
+    for (;;) {
+        auto piece = co_await exchange_->read_body(options_->deadlines.body);
+        if (piece.trouble != Trouble::none) co_return finish(piece.trouble);
+        if (piece.data.empty()) co_return finish(Trouble::none);
+        if (!co_await append(piece.data)) co_return finish(Trouble::cancelled);
+        if (!worth_finishing()) co_return finish(Trouble::cancelled);
+    }
+}
+
+bool FillPump::worth_finishing() const {
+    if (lease_.fill()->followers() > 0) return true;
+    auto const& body = *growing_->body();
+    if (windowed_ || !body.expected()) return false;
+    auto missing = *body.expected() - body.size();
+    return missing <= worth_finishing_bytes || missing <= *body.expected() / worth_finishing_fraction;
+}
+
+net::awaitable<bool> FillPump::append(std::string_view data) {
+    auto& body = *growing_->body();
+    while (!data.empty()) {
+        auto room = co_await this->room();
+        if (room.empty()) co_return false;
+        auto bytes = std::min(room.size(), data.size());
+        std::memcpy(room.data(), data.data(), bytes);
+        body.grow(bytes);
+        data.remove_prefix(bytes);
+    }
+    lease_.fill()->grown();
+    co_return true;
+}
+
+net::awaitable<std::span<char>> FillPump::room() {
+    auto& body = *growing_->body();
+    if (!windowed_) {
+        std::span<char> free;
+        if (body.size() < services_.cache.object_max()) free = services_.cache.room(body, lease_.fill()->primary());
+        if (!free.empty()) co_return free;
+        windowed_ = true;
+        lease_.stop_storing();
+    }
+    co_return co_await room_in_window();
+}
+
+/// Too large to be kept: what everybody has read makes room for more, at the pace of the readers.
+net::awaitable<std::span<char>> FillPump::room_in_window() {
+    auto& body = *growing_->body();
+    auto& fill = *lease_.fill();
+    auto free = body.room([](Bytes) { return false; });
+    if (!free.empty()) co_return free;
+    auto patience = steady_now() + laggard_patience;
+    for (;;) {
+        net::Waiter waiter(services_.worker.io.get_executor());
+        waiting_ = waiter.handle();
+        fill.wake_on_reading(waiter.handle());
+        auto slowest = fill.slowest_follower();
+        if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
+        if (slowest >= body.size()) co_return body.recycle();
+        fill.grown();   // they may be waiting for what is there
+        auto wake = co_await waiter.wait(milliseconds{1'000});
+        waiting_ = {};
+        if (wake == net::Wake::shutdown) co_return std::span<char>{};
+        if (steady_now() > patience) {
+            fill.drop_laggards(body.size());
+            patience = steady_now() + laggard_patience;
+        }
+    }
+}
+
+void FillPump::finish(Trouble trouble) {
+    auto& body = *growing_->body();
+    services_.counters.origin_received.add(exchange_->transport().received());
+    if (trouble == Trouble::none) {
+        body.finish(Body::State::complete);
+        store();
+        if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+        return;
+    }
+    body.finish(Body::State::failed);
+    cache::FetchFailure failure{502, text(trouble)};
+    lease_.fail(std::move(failure));
+}
+
+/// A small body moves into one allocation with its head; the segments go when the last reader is done.
+void FillPump::store() {
+    auto const& body = growing_->body();
+    store::ObjectPtr object = growing_;
+    if (!windowed_ && body->size() <= store::Object::inline_body_max) {
+        std::string bytes;
+        bytes.reserve(body->size());
+        store::BodyReader reader(body);
+        std::array<std::string_view, 16> pieces;
+        while (auto count = reader.next(pieces, body->size()))
+            for (std::size_t i = 0; i < count; ++i) {
+                bytes.append(pieces[i]);
+                reader.advance(pieces[i].size());
+            }
+        store::Object::Parts parts;
+        parts.key = growing_->key();
+        parts.head = growing_->head();
+        parts.bytes = bytes;
+        parts.terms = growing_->terms();
+        parts.status = growing_->status();
+        parts.sequence = growing_->sequence();
+        object = services_.cache.make_object(parts, lease_.fill()->primary());
+    }
+    // Followers keep reading the body they have; what is stored may be another object with the same bytes.
+    lease_.complete(std::move(object), std::move(vary_), std::move(variant_));
+}
+
+}  // namespace garner::proxy

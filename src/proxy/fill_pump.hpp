@@ -1,0 +1,54 @@
+// Receives a stored body for all who follow it; belongs to the worker, so that it outlives the client that began it.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "cache/fill.hpp"
+#include "client/exchange.hpp"
+#include "proxy/services.hpp"
+
+namespace garner::proxy {
+
+class FillPump : public Link {
+public:
+    FillPump(Services& services, std::shared_ptr<Options const> options, cache::FillLease lease,
+             std::unique_ptr<client::Exchange> exchange, std::string pool_key, store::ObjectPtr growing,
+             http::VaryNames vary, std::string variant)
+        : services_(services), options_(std::move(options)), lease_(std::move(lease)), exchange_(std::move(exchange)),
+          pool_key_(std::move(pool_key)), growing_(std::move(growing)), vary_(std::move(vary)),
+          variant_(std::move(variant)) {
+        services_.pumps.push_back(*this);
+    }
+
+    /// Runs `pump` to its end, detached.
+    static void start(std::unique_ptr<FillPump> pump);
+
+    /// The worker is going down.
+    void abort() {
+        exchange_->cancel();
+        waiting_.wake(net::Wake::shutdown);
+    }
+
+private:
+    static net::awaitable<void> run_and_destroy(std::unique_ptr<FillPump> pump);
+    net::awaitable<void> run();
+    net::awaitable<bool> append(std::string_view data);
+    net::awaitable<std::span<char>> room();
+    net::awaitable<std::span<char>> room_in_window();
+    bool worth_finishing() const;
+    void finish(client::Trouble trouble);
+    void store();
+
+    Services& services_;
+    std::shared_ptr<Options const> options_;
+    cache::FillLease lease_;
+    std::unique_ptr<client::Exchange> exchange_;
+    std::string pool_key_;
+    store::ObjectPtr growing_;
+    http::VaryNames vary_;
+    std::string variant_;
+    net::WakeHandle waiting_;
+    bool windowed_ = false;
+};
+
+}  // namespace garner::proxy

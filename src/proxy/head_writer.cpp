@@ -1,0 +1,156 @@
+#include "proxy/head_writer.hpp"
+
+#include <charconv>
+#include <cstring>
+
+#include "http/dates.hpp"
+#include "http/hop_by_hop.hpp"
+#include "util/check.hpp"
+
+namespace garner::proxy {
+
+using http::Name;
+
+namespace {
+
+void append_line(std::string& out, std::string_view name, std::string_view value) {
+    out.append(name).append(": ").append(value).append("\r\n");
+}
+
+void append_number(std::string& out, std::uint64_t value) {
+    char digits[20];
+    auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    out.append(digits, end);
+}
+
+bool is_condition(Name id) {
+    return id == Name::if_match || id == Name::if_none_match || id == Name::if_modified_since ||
+           id == Name::if_unmodified_since || id == Name::if_range || id == Name::range;
+}
+
+/// A cursor into a fixed buffer that is known to be large enough.
+struct Cursor {
+    char* at;
+    char* end;
+    void put(std::string_view text) {
+        check(text.size() <= static_cast<std::size_t>(end - at));
+        std::memcpy(at, text.data(), text.size());
+        at += text.size();
+    }
+    void put(std::uint64_t value) { at = std::to_chars(at, end, value).ptr; }
+};
+
+}  // namespace
+
+void append_request_head(http::RequestHead const& request, RequestExtras const& extras, std::string& out) {
+    out.append(request.method_text).append(" ").append(extras.target).append(" HTTP/1.1\r\n");
+    append_line(out, "Host", extras.host);
+    http::HopByHop hop_by_hop(request.fields);
+    for (auto const& field : request.fields) {
+        if (field.id == Name::host || field.id == Name::content_length || hop_by_hop.dropped(field)) continue;
+        if (extras.strip_conditions && is_condition(field.id)) continue;
+        if (extras.max_forwards && field.id == Name::max_forwards) continue;
+        append_line(out, field.name, field.value);
+    }
+    if (extras.max_forwards) out.append("Max-Forwards: "), append_number(out, *extras.max_forwards), out.append("\r\n");
+    http::append_conditional_fields(extras.validators, out);
+    out.append(extras.forwarded_line);
+    out.append(request.version == http::Version::http_1_0 ? "Via: 1.0 " : "Via: 1.1 ").append(extras.via).append("\r\n");
+    if (extras.body.kind == http::Framing::Kind::chunked) out.append("Transfer-Encoding: chunked\r\n");
+    if (extras.body.kind == http::Framing::Kind::length) {
+        out.append("Content-Length: ");
+        append_number(out, extras.body.length);
+        out.append("\r\n");
+    }
+    if (extras.upgrade) {
+        out.append("Connection: Upgrade\r\n");
+        for (auto const& field : request.fields)
+            if (field.id == Name::upgrade) append_line(out, "Upgrade", field.value);
+    }
+    out.append("\r\n");
+}
+
+std::string forwarded_line(ForwardedField kind, std::string_view client) {
+    std::string line;
+    bool ipv6 = client.find(':') != std::string_view::npos;
+    if (kind == ForwardedField::x_forwarded_for) line.append("X-Forwarded-For: ").append(client).append("\r\n");
+    if (kind == ForwardedField::forwarded)
+        line.append(ipv6 ? "Forwarded: for=\"[" : "Forwarded: for=").append(client).append(ipv6 ? "]\"\r\n" : "\r\n");
+    return line;
+}
+
+void append_status_line(std::uint16_t status, std::string_view reason, std::string& out) {
+    out.append("HTTP/1.1 ");
+    append_number(out, status);
+    out.append(" ").append(reason).append("\r\n");
+}
+
+void append_response_head(http::ResponseHead const& response, http::ResponseCacheControl const* storing,
+                          std::int64_t now_seconds, std::string& out) {
+    append_status_line(response.status, response.reason, out);
+    http::HopByHop hop_by_hop(response.fields);
+    for (auto const& field : response.fields) {
+        if (field.id == Name::content_length || field.id == Name::age || hop_by_hop.dropped(field)) continue;
+        if (storing && !storing->keeps_field(field.name)) continue;
+        append_line(out, field.name, field.value);
+    }
+    // RFC 9110 6.6.1: who receives a response without Date supplies the time of receipt.
+    if (!response.fields.has(Name::date)) {
+        char date[http::http_date_bytes];
+        http::format_http_date(now_seconds, date);
+        append_line(out, "Date", {date, sizeof date});
+    }
+}
+
+std::string_view write_patch(PatchBuffer& buffer, Patch const& patch, std::string_view via) {
+    Cursor cursor{buffer.data(), buffer.data() + buffer.size()};
+    if (patch.age) {
+        cursor.put("Age: ");
+        cursor.put(*patch.age);
+        cursor.put("\r\n");
+    }
+    if (patch.content_length) {
+        cursor.put("Content-Length: ");
+        cursor.put(*patch.content_length);
+        cursor.put("\r\n");
+    }
+    if (patch.chunked) cursor.put("Transfer-Encoding: chunked\r\n");
+    cursor.put("Via: 1.1 ");
+    cursor.put(via);
+    cursor.put("\r\nCache-Status: ");
+    check(cursor.end - cursor.at >= static_cast<std::ptrdiff_t>(http::cache_status_bytes));
+    cursor.at += http::write_cache_status(cursor.at, patch.status);
+    cursor.put("\r\n");
+    cursor.put(patch.extra);
+    if (patch.close) cursor.put("Connection: close\r\n");
+    cursor.put("\r\n");
+    return {buffer.data(), static_cast<std::size_t>(cursor.at - buffer.data())};
+}
+
+std::string_view reason_phrase(std::uint16_t status) {
+    switch (status) {
+    case 200: return "OK";
+    case 206: return "Partial Content";
+    case 304: return "Not Modified";
+    case 400: return "Bad Request";
+    case 403: return "Forbidden";
+    case 404: return "Not Found";
+    case 405: return "Method Not Allowed";
+    case 408: return "Request Timeout";
+    case 414: return "URI Too Long";
+    case 416: return "Range Not Satisfiable";
+    case 417: return "Expectation Failed";
+    case 421: return "Misdirected Request";
+    case 429: return "Too Many Requests";
+    case 431: return "Request Header Fields Too Large";
+    case 501: return "Not Implemented";
+    case 502: return "Bad Gateway";
+    case 503: return "Service Unavailable";
+    case 504: return "Gateway Timeout";
+    case 505: return "HTTP Version Not Supported";
+    case 508: return "Loop Detected";
+    default: return "";
+    }
+}
+
+}  // namespace garner::proxy

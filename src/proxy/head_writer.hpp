@@ -1,0 +1,56 @@
+// The heads that leave this proxy: always serialised anew from what was parsed.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "http/cache_control.hpp"
+#include "http/cache_status.hpp"
+#include "http/framing.hpp"
+#include "http/message.hpp"
+#include "http/validation.hpp"
+#include "proxy/options.hpp"
+
+namespace garner::proxy {
+
+/// What a request towards an origin carries beside the client's own end-to-end fields.
+struct RequestExtras {
+    std::string_view target;              // origin-form
+    std::string_view host;                // the Host field's value
+    std::string_view via;                 // our name
+    std::string_view forwarded_line;      // a whole line with its CRLF, or empty
+    http::Framing body;                   // none, length or chunked
+    http::Validators validators;          // for a conditional request; empty: none
+    bool strip_conditions = false;        // the client's preconditions and Range are not sent
+    bool upgrade = false;
+    std::optional<std::uint32_t> max_forwards;
+};
+void append_request_head(http::RequestHead const&, RequestExtras const&, std::string& out);
+
+/// A Forwarded (RFC 7239) or X-Forwarded-For line with its CRLF; empty for none.
+std::string forwarded_line(ForwardedField kind, std::string_view client);
+
+/// Status line and end-to-end fields of a response, without Age, Content-Length and the blank line: the form in which
+/// heads are stored and sent. Date is added when it is missing. `storing`: leaves out what Cache-Control forbids to store.
+void append_response_head(http::ResponseHead const&, http::ResponseCacheControl const* storing, std::int64_t now_seconds,
+                          std::string& out);
+void append_status_line(std::uint16_t status, std::string_view reason, std::string& out);
+/// The standard reason phrase, or "".
+std::string_view reason_phrase(std::uint16_t status);
+
+/// The rest of a response head: what differs from one delivery to the next.
+struct Patch {
+    std::optional<std::uint32_t> age;
+    http::CacheStatus status;
+    std::optional<std::uint64_t> content_length;
+    bool chunked = false;
+    bool close = false;
+    std::string_view extra;               // further lines, each with CRLF; at most 256 bytes
+};
+/// Room for a patch with its blank line; writing one allocates nothing.
+using PatchBuffer = std::array<char, 1024>;
+std::string_view write_patch(PatchBuffer&, Patch const&, std::string_view via);
+
+}  // namespace garner::proxy

@@ -1,0 +1,105 @@
+#include "proxy/listener.hpp"
+
+#include <sys/socket.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/ip/v6_only.hpp>
+
+#include "net/address.hpp"
+#include "proxy/connection.hpp"
+
+namespace garner::proxy {
+
+namespace asio = net::asio;
+
+namespace {
+
+using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
+constexpr int backlog = 4096;
+constexpr milliseconds at_limit_pause{20};
+constexpr milliseconds no_descriptors_pause{100};
+
+}  // namespace
+
+void Listener::start() {
+    auto running = run();
+    asio::co_spawn(services_.worker.io.get_executor(), std::move(running), asio::detached);
+}
+
+void Listener::stop() {
+    stopped_ = true;
+    net::Error ignored;
+    acceptor_.close(ignored);
+    pause_.cancel();
+}
+
+net::awaitable<void> Listener::pause(milliseconds time) {
+    services_.counters.accept_paused.add();
+    pause_.expires_after(time);
+    auto [error] = co_await pause_.async_wait(net::as_values);
+    (void)error;
+}
+
+net::awaitable<void> Listener::run() {
+    while (!stopped_) {
+        if (services_.shared.connections.load(std::memory_order_relaxed) >= services_.shared.connections_max) {
+            co_await pause(at_limit_pause);
+            continue;
+        }
+        auto [error, socket] = co_await acceptor_.async_accept(net::as_values);
+        if (stopped_) break;
+        if (!error) {
+            admit(std::move(socket));
+        } else if (error == asio::error::no_descriptors || error.value() == ENFILE || error == asio::error::no_memory) {
+            co_await pause(no_descriptors_pause);
+        }
+    }
+}
+
+void Listener::admit(net::TcpSocket socket) {
+    net::Error error;
+    auto remote = socket.remote_endpoint(error);
+    if (error) return;   // gone already
+    IpEndpoint peer{net::to_ip(remote.address()), remote.port()};
+    if (!services_.shared.clients.enter(peer.address, services_.options->limits.connections_per_client)) {
+        services_.counters.connections_refused.add();
+        return;
+    }
+    socket.set_option(asio::ip::tcp::no_delay(true), error);
+    services_.shared.connections.fetch_add(1, std::memory_order_relaxed);
+    services_.counters.connections.add();
+    auto transport = std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel);
+    Connection::start(std::make_unique<Connection>(services_, std::move(transport), peer, origin_));
+}
+
+bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault) {
+    asio::io_context io;
+    Acceptor probe(io);
+    net::Error error;
+    probe.open(endpoint.protocol(), error);
+    if (!error) probe.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) probe.set_option(asio::ip::v6_only(true), error);
+    if (!error) probe.bind(endpoint, error);
+    if (error) fault = error.message();
+    return !error;
+}
+
+std::optional<Acceptor> listen_on(asio::io_context& io, net::TcpEndpoint const& endpoint, std::string& fault) {
+    Acceptor acceptor(io);
+    net::Error error;
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor.set_option(ReusePort(true), error);
+    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+    if (!error) acceptor.bind(endpoint, error);
+    if (!error) acceptor.listen(backlog, error);
+    if (error) {
+        fault = error.message();
+        return std::nullopt;
+    }
+    return acceptor;
+}
+
+}  // namespace garner::proxy

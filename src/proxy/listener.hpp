@@ -1,0 +1,44 @@
+// Listening sockets: made in one place, accepting on one worker each.
+#pragma once
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <memory>
+#include <string>
+
+#include "net/asio.hpp"
+#include "proxy/services.hpp"
+#include "proxy/target.hpp"
+
+namespace garner::proxy {
+
+using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Executor>;
+
+/// Accepts clients on one worker. Must outlive its run.
+class Listener {
+public:
+    Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin)
+        : services_(services), acceptor_(std::move(acceptor)), pause_(services.worker.io), origin_(origin) {}
+
+    /// Starts accepting; from any thread.
+    void start();
+    /// Stops accepting and closes the socket. On its worker.
+    void stop();
+
+private:
+    net::awaitable<void> run();
+    net::awaitable<void> pause(milliseconds time);
+    void admit(net::TcpSocket socket);
+
+    Services& services_;
+    Acceptor acceptor_;
+    net::Timer pause_;
+    AcceleratedOrigin const* origin_;
+    bool stopped_ = false;
+};
+
+/// True when nobody listens there: SO_REUSEPORT alone would let a second proxy of the same user share the port unseen.
+bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault);
+
+/// A bound, listening socket with SO_REUSEPORT; `fault` says why not.
+std::optional<Acceptor> listen_on(net::asio::io_context& io, net::TcpEndpoint const& endpoint, std::string& fault);
+
+}  // namespace garner::proxy

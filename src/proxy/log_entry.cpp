@@ -1,0 +1,309 @@
+#include "proxy/log_entry.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+
+namespace garner::proxy {
+namespace {
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count_)> tag_names{
+    "NONE_NONE",
+    "TCP_HIT",
+    "TCP_MEM_HIT",
+    "TCP_NEGATIVE_HIT",
+    "TCP_OFFLINE_HIT",
+    "TCP_IMS_HIT",
+    "TCP_INM_HIT",
+    "TCP_CF_HIT",
+    "TCP_MISS",
+    "TCP_CF_MISS",
+    "TCP_REFRESH_UNMODIFIED",
+    "TCP_REFRESH_MODIFIED",
+    "TCP_REFRESH_FAIL_OLD",
+    "TCP_REFRESH_FAIL_ERR",
+    "TCP_CLIENT_REFRESH_MISS",
+    "TCP_SWAPFAIL_MISS",
+    "TCP_DENIED",
+    "TCP_TUNNEL",
+};
+static_assert(!tag_names.back().empty());
+
+constexpr std::array<std::string_view, static_cast<std::size_t>(Hierarchy::count_)> hierarchy_names{
+    "HIER_NONE",
+    "HIER_DIRECT",
+    "SIBLING_HIT",
+    "PARENT_HIT",
+    "DEFAULT_PARENT",
+    "SINGLE_PARENT",
+    "FIRSTUP_PARENT",
+    "FIRST_PARENT_MISS",
+    "CLOSEST_PARENT_MISS",
+    "CLOSEST_DIRECT",
+    "NO_DIRECT_FAIL",
+    "SOURCE_FASTEST",
+    "ROUNDROBIN_PARENT",
+    "CD_PARENT_HIT",
+    "CD_SIBLING_HIT",
+    "CARP",
+    "ANY_OLD_PARENT",
+};
+static_assert(!hierarchy_names.back().empty());
+
+// Ten fields of text, and what stands between them.
+static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent +
+                  LogFieldLimits::cache_status + 6 * LogFieldLimits::other + 1 * KiB <
+              std::tuple_size_v<LineBuffer>);
+
+/// Bytes that stand for themselves in a format.
+using ByteSet = std::array<bool, 256>;
+
+constexpr ByteSet printable_without(std::string_view others) {
+    ByteSet set{};
+    for (unsigned c = 0x21; c < 0x7f; ++c) set[c] = true;
+    for (char c : others) set[static_cast<unsigned char>(c)] = false;
+    return set;
+}
+
+constexpr ByteSet bare = printable_without("\"\\");
+constexpr ByteSet quotable = [] {
+    ByteSet set = bare;
+    set[' '] = true;
+    return set;
+}();
+
+/// The length of the valid UTF-8 sequence (RFC 3629) of a character above U+009F that `text` begins with; else 0.
+/// Below that are ASCII and the C1 control characters, which a terminal may obey.
+std::size_t utf8_length(std::string_view text) {
+    auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+    auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
+        return at(i) >= low && at(i) <= high;
+    };
+    unsigned lead = at(0);
+    if (lead >= 0xc2 && lead <= 0xdf) return continues(1, lead == 0xc2 ? 0xa0 : 0x80) ? 2 : 0;
+    if (lead >= 0xe0 && lead <= 0xef) {
+        bool second = continues(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf);
+        return second && continues(2) ? 3 : 0;
+    }
+    if (lead >= 0xf0 && lead <= 0xf4) {
+        bool second = continues(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf);
+        return second && continues(2) && continues(3) ? 4 : 0;
+    }
+    return 0;
+}
+
+/// Builds one line in a buffer that has room for any.
+class Line {
+public:
+    explicit Line(LineBuffer& buffer) : begin_(buffer.data()), at_(begin_), end_(begin_ + buffer.size()) {}
+
+    std::string_view text() const { return {begin_, at_}; }
+
+    /// Our own text only.
+    Line& operator<<(std::string_view own) {
+        std::memcpy(at_, own.data(), own.size());
+        at_ += own.size();
+        return *this;
+    }
+
+    Line& number(std::uint64_t value) {
+        at_ = std::to_chars(at_, end_, value).ptr;
+        return *this;
+    }
+
+    Line& padded(std::uint64_t value, std::size_t width, char with) {
+        char digits[20];
+        auto size = static_cast<std::size_t>(std::to_chars(digits, std::end(digits), value).ptr - digits);
+        for (; width > size; --width) *at_++ = with;
+        return *this << std::string_view(digits, size);
+    }
+
+    /// A field between spaces: everything but printable ASCII becomes %XX.
+    Line& bare_field(std::string_view text, std::size_t limit = LogFieldLimits::other) {
+        return field(text, limit, bare, "%");
+    }
+
+    /// A field between quotes, as Apache escapes it: \" \\ \xhh.
+    Line& quoted_field(std::string_view text, std::size_t limit) { return field(text, limit, quotable, "\\x"); }
+
+    /// "name":"text", for JSON.
+    Line& member(std::string_view name, std::string_view text, std::size_t limit = LogFieldLimits::other) {
+        *this << ",\"" << name << "\":\"";
+        char const* const stop = at_ + limit - longest_escape;
+        while (!text.empty() && at_ <= stop) text.remove_prefix(json_character(text));
+        return *this << "\"";
+    }
+
+private:
+    static constexpr std::size_t longest_escape = 6;   // \u0000
+
+    Line& field(std::string_view text, std::size_t limit, ByteSet const& plain, std::string_view escape) {
+        if (text.empty()) return *this << "-";
+        char const* const stop = at_ + limit - longest_escape;
+        for (char c : text) {
+            if (at_ > stop) break;
+            if (plain[static_cast<unsigned char>(c)])
+                *at_++ = c;
+            else if (&plain == &quotable && (c == '"' || c == '\\'))
+                *at_++ = '\\', *at_++ = c;
+            else
+                *this << escape, hex(c);
+        }
+        return *this;
+    }
+
+    /// One character of a JSON string; returns how many bytes of the text it was.
+    std::size_t json_character(std::string_view text) {
+        char c = text.front();
+        if (quotable[static_cast<unsigned char>(c)]) {
+            *at_++ = c;
+            return 1;
+        }
+        if (c == '"' || c == '\\') {
+            *at_++ = '\\', *at_++ = c;
+            return 1;
+        }
+        if (auto length = utf8_length(text)) {
+            *this << text.substr(0, length);
+            return length;
+        }
+        // Controls, and bytes that are no UTF-8: as if they were Latin-1, so that nothing is lost.
+        *this << "\\u00", hex(c);
+        return 1;
+    }
+
+    void hex(char c) {
+        constexpr char digits[] = "0123456789ABCDEF";
+        auto byte = static_cast<unsigned char>(c);
+        *at_++ = digits[byte >> 4];
+        *at_++ = digits[byte & 15];
+    }
+
+    char* begin_;
+    char* at_;
+    char* end_;
+};
+
+/// A moment as its parts, in UTC. What lies before 1970 counts as 1970.
+struct Moment {
+    explicit Moment(WallTime time)
+        : since_1970(std::max(time.time_since_epoch(), milliseconds(0))),
+          date(std::chrono::floor<std::chrono::days>(WallTime(since_1970))),
+          clock(since_1970 % std::chrono::days(1)) {}
+
+    std::uint64_t seconds_since_1970() const { return static_cast<std::uint64_t>(since_1970.count()) / 1000; }
+    std::uint64_t millis() const { return static_cast<std::uint64_t>(since_1970.count()) % 1000; }
+    std::uint64_t year() const { return static_cast<std::uint64_t>(static_cast<int>(date.year())); }
+    unsigned month() const { return static_cast<unsigned>(date.month()); }
+    unsigned day() const { return static_cast<unsigned>(date.day()); }
+    void put_clock(Line& line) const {
+        line.padded(static_cast<std::uint64_t>(clock.hours().count()), 2, '0') << ":";
+        line.padded(static_cast<std::uint64_t>(clock.minutes().count()), 2, '0') << ":";
+        line.padded(static_cast<std::uint64_t>(clock.seconds().count()), 2, '0');
+    }
+
+    milliseconds since_1970;
+    std::chrono::year_month_day date;
+    std::chrono::hh_mm_ss<milliseconds> clock;
+};
+
+std::uint64_t elapsed_millis(LogEntry const& entry) {
+    return static_cast<std::uint64_t>(std::max(entry.elapsed.count(), milliseconds::rep{0}));
+}
+
+void put_tag(Line& line, LogEntry const& entry) { line << name_of(entry.tag) << (entry.aborted ? "_ABORTED" : ""); }
+
+void put_hierarchy(Line& line, LogEntry const& entry) {
+    line << (entry.peers_timed_out ? "TIMEOUT_" : "") << name_of(entry.hierarchy);
+}
+
+/// Without its parameters, as Squid logs it.
+std::string_view media_type(std::string_view content_type) {
+    return content_type.substr(0, content_type.find_first_of("; \t"));
+}
+
+/// %ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un %Sh/%<a %mt
+void squid_line(Line& line, LogEntry const& entry) {
+    Moment moment(entry.end);
+    line.number(moment.seconds_since_1970()) << ".";
+    line.padded(moment.millis(), 3, '0') << " ";
+    line.padded(elapsed_millis(entry), 6, ' ') << " ";
+    line.bare_field(entry.client) << " ";
+    put_tag(line, entry);
+    line << "/";
+    line.padded(entry.status, 3, '0') << " ";
+    line.number(entry.bytes) << " ";
+    line.bare_field(entry.method) << " ";
+    line.bare_field(entry.url, LogFieldLimits::url) << " ";
+    line.bare_field(entry.user) << " ";
+    put_hierarchy(line, entry);
+    line << "/";
+    line.bare_field(entry.peer) << " ";
+    line.bare_field(media_type(entry.content_type));
+}
+
+/// %h %l %u %t "%r" %>s %O "%{Referer}i" "%{User-Agent}i"
+void combined_line(Line& line, LogEntry const& entry) {
+    constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                           "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    Moment moment(entry.end);
+    line.bare_field(entry.client) << " - ";
+    line.bare_field(entry.user) << " [";
+    line.padded(moment.day(), 2, '0') << "/" << months[moment.month() - 1] << "/";
+    line.padded(moment.year(), 4, '0') << ":";
+    moment.put_clock(line);
+    line << " +0000] \"";
+    line.bare_field(entry.method) << " ";
+    line.bare_field(entry.url, LogFieldLimits::url) << " HTTP/1.";
+    line.number(entry.http_minor) << "\" ";
+    line.padded(entry.status, 3, '0') << " ";
+    line.number(entry.bytes) << " \"";
+    line.quoted_field(entry.referer, LogFieldLimits::referer) << "\" \"";
+    line.quoted_field(entry.user_agent, LogFieldLimits::user_agent) << "\"";
+}
+
+void json_line(Line& line, LogEntry const& entry) {
+    Moment moment(entry.end);
+    line << "{\"time\":\"";
+    line.padded(moment.year(), 4, '0') << "-";
+    line.padded(moment.month(), 2, '0') << "-";
+    line.padded(moment.day(), 2, '0') << "T";
+    moment.put_clock(line);
+    line << ".";
+    line.padded(moment.millis(), 3, '0') << "Z\",\"elapsed_ms\":";
+    line.number(elapsed_millis(entry));
+    line.member("client", entry.client).member("user", entry.user) << ",\"result\":\"";
+    put_tag(line, entry);
+    line << "\",\"status\":";
+    line.number(entry.status) << ",\"bytes\":";
+    line.number(entry.bytes);
+    line.member("method", entry.method).member("url", entry.url, LogFieldLimits::url) << ",\"http\":\"1.";
+    line.number(entry.http_minor) << "\",\"hierarchy\":\"";
+    put_hierarchy(line, entry);
+    line << "\"";
+    line.member("peer", entry.peer).member("content_type", entry.content_type);
+    line.member("referer", entry.referer, LogFieldLimits::referer);
+    line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
+    line.member("reason", entry.reason);
+    line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status) << "}";
+}
+
+}  // namespace
+
+std::string_view name_of(ResultTag tag) { return tag_names[static_cast<std::size_t>(tag)]; }
+
+std::string_view name_of(Hierarchy hierarchy) { return hierarchy_names[static_cast<std::size_t>(hierarchy)]; }
+
+std::string_view format_line(LogFormat format, LogEntry const& entry, LineBuffer& buffer) {
+    Line line(buffer);
+    switch (format) {
+    case LogFormat::squid: squid_line(line, entry); break;
+    case LogFormat::combined: combined_line(line, entry); break;
+    case LogFormat::json: json_line(line, entry); break;
+    }
+    line << "\n";
+    return line.text();
+}
+
+}  // namespace garner::proxy

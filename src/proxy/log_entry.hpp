@@ -1,0 +1,103 @@
+// One line of the access log: what it says, and the formats it is written in.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "proxy/options.hpp"
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+
+namespace garner::proxy {
+
+/// How a request was answered, in Squid's words (docs: its wiki, "Squid result codes").
+enum class ResultTag : std::uint8_t {
+    none,                    // an answer to something that was hardly a request
+    tcp_hit,                 // from disk
+    tcp_mem_hit,
+    tcp_negative_hit,        // a stored error
+    tcp_offline_hit,
+    tcp_ims_hit,             // the client's If-Modified-Since answered with 304 from the cache
+    tcp_inm_hit,             // its If-None-Match
+    tcp_cf_hit,              // collapsed: joined another client's fetch
+    tcp_miss,
+    tcp_cf_miss,             // waited for another client's fetch, then fetched for itself
+    tcp_refresh_unmodified,  // revalidated: 304
+    tcp_refresh_modified,    // revalidated: a new response
+    tcp_refresh_fail_old,    // revalidation failed, stale served
+    tcp_refresh_fail_err,    // revalidation failed, the error served
+    tcp_client_refresh_miss, // the client's no-cache
+    tcp_swapfail_miss,       // the stored object could not be read
+    tcp_denied,
+    tcp_tunnel,
+    count_
+};
+
+/// From where the response came, in Squid's words.
+enum class Hierarchy : std::uint8_t {
+    none,
+    direct,
+    sibling_hit,
+    parent_hit,
+    default_parent,
+    single_parent,
+    firstup_parent,
+    first_parent_miss,
+    closest_parent_miss,
+    closest_direct,
+    no_direct_fail,
+    source_fastest,
+    roundrobin_parent,
+    cd_parent_hit,
+    cd_sibling_hit,
+    carp,
+    any_old_parent,
+    count_
+};
+
+std::string_view name_of(ResultTag);
+std::string_view name_of(Hierarchy);
+
+/// Views must live until the entry has been written. Empty text means there is none. Nothing needs to be clean: every
+/// format escapes what could end a field or a line, and cuts what is longer than LogFieldLimits.
+struct LogEntry {
+    WallTime end{};                     // when the last byte had gone to the client
+    milliseconds elapsed{0};            // since the request's first byte
+    std::string_view client;            // its address, as text
+    std::string_view user;
+    ResultTag tag = ResultTag::none;
+    bool aborted = false;               // the client left before the end
+    std::uint16_t status = 0;           // 0: no response was sent
+    Bytes bytes = 0;                    // to the client, head and body
+    std::string_view method;
+    std::string_view url;
+    std::uint8_t http_minor = 1;        // HTTP/1.x
+    Hierarchy hierarchy = Hierarchy::none;
+    bool peers_timed_out = false;       // not all peers asked had answered
+    std::string_view peer;              // the origin's or peer's address or name
+    std::string_view content_type;
+    std::string_view referer;
+    std::string_view user_agent;
+    std::string_view reason;            // our own: which rule decided
+    std::string_view cache_status;      // as sent to the client (RFC 9211)
+};
+
+/// The most bytes a field takes in a line, after escaping.
+struct LogFieldLimits {
+    static constexpr std::size_t url = 8 * KiB;
+    static constexpr std::size_t referer = 2 * KiB;
+    static constexpr std::size_t user_agent = 1 * KiB;
+    static constexpr std::size_t cache_status = 512;
+    static constexpr std::size_t other = 256;
+};
+
+/// Room for any line.
+using LineBuffer = std::array<char, 16 * KiB>;
+
+/// The line with its newline, inside the buffer. Allocates nothing.
+///   squid     Squid's default logformat: time.ms elapsed client tag/status bytes method url user hierarchy/peer type
+///   combined  Apache's; in UTC
+///   json      one object a line, valid UTF-8; the only one with reason and cache status
+std::string_view format_line(LogFormat, LogEntry const&, LineBuffer&);
+
+}  // namespace garner::proxy

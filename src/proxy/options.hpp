@@ -1,0 +1,76 @@
+// What the proxy room is told: one immutable snapshot; a transaction keeps the one it began with.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/message.hpp"
+#include "http/rule.hpp"
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+
+namespace garner::proxy {
+
+/// One listening address. With an origin it is an accelerator (reverse proxy) for it and takes origin-form.
+struct Listen {
+    std::string address;                   // "127.0.0.1"
+    std::uint16_t port = 3128;
+    std::optional<std::string> origin;     // "http://127.0.0.1:8000", validated, no path
+    friend bool operator==(Listen const&, Listen const&) = default;
+};
+
+struct Limits {
+    http::HeadLimits head;
+    std::uint32_t connections = 100'000;          // clients, all workers; lowered to what RLIMIT_NOFILE allows
+    std::uint32_t connections_per_client = 0;     // per client address; 0: no limit
+    std::uint32_t pipelined_per_turn = 16;        // requests served before other connections get their turn
+    std::uint32_t interim_responses = 16;         // 1xx accepted before a final response
+    std::uint32_t max_hops = 32;                  // Via entries before a request counts as looping
+};
+
+struct Deadlines {
+    milliseconds head{30'000};            // from the first byte of a head to its last
+    milliseconds keep_alive{120'000};     // between requests of a client
+    milliseconds body{60'000};            // without progress of a body, either way
+    milliseconds first_byte{60'000};      // from the request sent to the response head
+    milliseconds fill{120'000};           // a follower waits this long at most for a fill to say anything
+    milliseconds tunnel_idle{600'000};
+    milliseconds tunnel_total{86'400'000};
+    milliseconds drain{10'000};           // SIGTERM: running transactions get this long
+};
+
+enum class ForwardedField : std::uint8_t { none, forwarded, x_forwarded_for };
+
+struct Caching {
+    std::vector<std::string> never;       // URL substrings that are not cached
+    milliseconds default_ttl{0};          // for what has no freshness of its own
+    milliseconds negative_ttl{300'000};
+    bool negative_backoff = true;
+    bool offline = false;
+    bool store_set_cookie = true;
+    std::vector<std::string> targeted_cache_control;   // accelerators only (RFC 9213)
+    std::vector<http::CachingRule> rules;
+};
+
+enum class LogFormat : std::uint8_t { squid, combined, json };
+
+struct Log {
+    std::string access = "-";             // "-": standard output; "": none
+    LogFormat format = LogFormat::squid;
+    std::string level = "info";           // debug, info, warn, error
+};
+
+struct Options {
+    std::vector<Listen> listen{Listen{"127.0.0.1", 3128, std::nullopt}};
+    Limits limits;
+    Deadlines deadlines;
+    Caching caching;
+    http::AccessRules access;
+    std::vector<http::AccessRule> purge;  // who may PURGE; empty: clients on loopback
+    ForwardedField forwarded = ForwardedField::none;
+    std::string via_name;                 // empty: "garner-" and a random number, unique to this process
+    Log log;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,149 @@
+#include "proxy/relay.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/error.hpp>
+#include <cerrno>
+
+namespace garner::proxy {
+
+namespace {
+
+constexpr std::size_t pipe_bytes = 256 * KiB;
+
+/// Both ends of a pipe, closed together.
+struct Pipe {
+    int ends[2] = {-1, -1};
+    Pipe() {
+        if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
+        // A larger pipe needs fewer calls; where the system allows no more, the default does.
+        else ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
+    }
+    Pipe(Pipe const&) = delete;
+    ~Pipe() {
+        for (int end : ends)
+            if (end >= 0) ::close(end);
+    }
+    bool usable() const { return ends[0] >= 0; }
+};
+
+bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
+
+}  // namespace
+
+Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits)
+    : worker_(worker), client_(client), origin_(origin), limits_(limits),
+      idle_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
+      total_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
+
+void Relay::abort() {
+    aborted_ = true;
+    client_.cancel();
+    origin_.cancel();
+}
+
+net::awaitable<void> Relay::run(std::string_view from_client, std::string_view from_origin) {
+    idle_.arm(limits_.idle);
+    total_.arm(limits_.total);
+    upstream_running_ = true;
+    auto other = upstream(from_client);
+    net::asio::co_spawn(worker_.io.get_executor(), std::move(other), net::asio::detached);
+    Direction down{origin_, client_, to_client_, from_origin};
+    bool orderly = co_await relay(down);
+    if (!orderly) abort();
+    while (upstream_running_) {
+        net::Waiter waiter(worker_.io.get_executor());
+        joined_ = waiter.handle();
+        co_await waiter.wait(milliseconds{1'000});
+    }
+    idle_.disarm();
+    total_.disarm();
+}
+
+net::awaitable<void> Relay::upstream(std::string_view first) {
+    Direction up{client_, origin_, to_origin_, first};
+    bool orderly = co_await relay(up);
+    if (!orderly) abort();
+    upstream_running_ = false;
+    joined_.wake(net::Wake::ready);
+}
+
+/// True at an orderly end, which is passed on.
+net::awaitable<bool> Relay::relay(Direction& way) {
+    if (!way.first.empty()) {
+        auto sent = co_await way.to.write(way.first, limits_.idle);
+        way.count += sent.bytes;
+        if (sent.error) co_return false;
+    }
+    bool plain = !way.from.secure() && !way.to.secure();
+    bool orderly;
+    if (plain)
+        orderly = co_await splice(way);
+    else
+        orderly = co_await copy(way);
+    if (orderly) way.to.shutdown_send();
+    co_return orderly;
+}
+
+net::awaitable<bool> Relay::splice(Direction& way) {
+    Pipe pipe;
+    if (!pipe.usable()) co_return co_await copy(way);
+    for (;;) {
+        if (aborted_) co_return false;
+        auto bytes = ::splice(way.from.descriptor(), nullptr, pipe.ends[1], nullptr, pipe_bytes,
+                              SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        if (bytes == 0) co_return true;
+        if (bytes < 0) {
+            if (errno == EINTR) continue;
+            if (errno == EINVAL) co_return co_await copy(way);   // this kernel or socket cannot
+            if (!would_block()) co_return false;
+            auto [error] = co_await way.from.socket().async_wait(net::TcpSocket::wait_read, net::as_values);
+            if (error) co_return false;
+            continue;
+        }
+        idle_.arm(limits_.idle);
+        auto amount = static_cast<std::size_t>(bytes);
+        if (!co_await pipe_to(pipe.ends[0], amount, way)) co_return false;
+        way.from.count_spliced(amount, 0);
+        way.to.count_spliced(0, amount);
+        way.count += amount;
+    }
+}
+
+net::awaitable<bool> Relay::pipe_to(int pipe, std::size_t bytes, Direction& way) {
+    while (bytes > 0) {
+        if (aborted_) co_return false;
+        auto moved = ::splice(pipe, nullptr, way.to.descriptor(), nullptr, bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+        if (moved > 0) {
+            bytes -= static_cast<std::size_t>(moved);
+            continue;
+        }
+        if (moved < 0 && errno == EINTR) continue;
+        if (moved == 0 || !would_block()) co_return false;
+        auto [error] = co_await way.to.socket().async_wait(net::TcpSocket::wait_write, net::as_values);
+        if (error) co_return false;
+        idle_.arm(limits_.idle);
+    }
+    co_return true;
+}
+
+net::awaitable<bool> Relay::copy(Direction& way) {
+    auto buffer = worker_.buffers.take();
+    std::span<char> into(buffer.data(), net::BufferPool::size);
+    for (;;) {
+        if (aborted_) co_return false;
+        auto read = co_await way.from.read_some(into, limits_.total);
+        if (read.error == net::asio::error::eof) co_return true;
+        if (read.error) co_return false;
+        idle_.arm(limits_.idle);
+        std::string_view bytes(buffer.data(), read.bytes);
+        auto sent = co_await way.to.write(bytes, limits_.idle);
+        way.count += sent.bytes;
+        if (sent.error) co_return false;
+    }
+}
+
+}  // namespace garner::proxy

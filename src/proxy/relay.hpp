@@ -1,0 +1,58 @@
+// Bytes both ways between two connections, until both have ended: tunnels and switched protocols.
+#pragma once
+#include <string_view>
+
+#include "net/transport.hpp"
+#include "net/waiter.hpp"
+#include "net/worker.hpp"
+
+namespace garner::proxy {
+
+struct RelayLimits {
+    milliseconds idle{600'000};       // without a byte either way
+    milliseconds total{86'400'000};
+};
+
+/// Plain connections are spliced through a pipe, so that the bytes stay in the kernel; others are copied. Half-close is
+/// kept: one side's end is passed on, and the other direction goes on. Belongs to one worker.
+class Relay {
+public:
+    Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits);
+
+    /// First sends what was read already, then relays. Returns when both directions have ended or a limit was reached.
+    net::awaitable<void> run(std::string_view from_client, std::string_view from_origin);
+
+    /// Ends it soon.
+    void abort();
+
+    Bytes to_client() const { return to_client_; }
+    Bytes to_origin() const { return to_origin_; }
+    bool out_of_time() const { return idle_.expired() || total_.expired(); }
+
+private:
+    struct Direction {
+        net::Transport& from;
+        net::Transport& to;
+        Bytes& count;
+        std::string_view first;
+    };
+    net::awaitable<void> upstream(std::string_view first);
+    net::awaitable<bool> relay(Direction& way);
+    net::awaitable<bool> splice(Direction& way);
+    net::awaitable<bool> copy(Direction& way);
+    net::awaitable<bool> pipe_to(int pipe, std::size_t bytes, Direction& way);
+
+    net::Worker& worker_;
+    net::Transport& client_;
+    net::Transport& origin_;
+    RelayLimits limits_;
+    net::Deadline idle_;
+    net::Deadline total_;
+    bool upstream_running_ = false;
+    bool aborted_ = false;
+    net::WakeHandle joined_;
+    Bytes to_client_ = 0;
+    Bytes to_origin_ = 0;
+};
+
+}  // namespace garner::proxy

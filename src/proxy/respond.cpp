@@ -1,0 +1,77 @@
+// Sending: our own answers, and the one place through which every byte goes to the client.
+#include <boost/asio/error.hpp>
+
+#include "http/dates.hpp"
+#include "proxy/error_page.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+
+/// False when the client is gone or takes nothing for too long; the connection closes then.
+net::awaitable<bool> Transaction::send(std::span<iovec> parts) {
+    auto tried = client_.try_send(parts);
+    if (!tried.error) co_return true;
+    if (tried.error == net::asio::error::would_block) {
+        auto sent = co_await client_.send(parts, options_->deadlines.body);
+        if (!sent.error) co_return true;
+        reason_ = sent.error == net::asio::error::timed_out ? "the client takes nothing" : "the client is gone";
+    }
+    client_gone_ = close_ = true;
+    co_return false;
+}
+
+/// Writes the patch; whether the connection closes is said here, so that it is said truly.
+std::string_view Transaction::patch_of(Patch const& patch) {
+    auto with_close = patch;
+    if (!client_.body_done() && !upload_.running) close_ = true;
+    with_close.close = close_;
+    return write_patch(patch_, with_close, services_.shared.via_name);
+}
+
+/// A body of unknown length goes to HTTP/1.0 until close, to HTTP/1.1 in chunks.
+bool Transaction::starts_closing(Patch& patch) {
+    if (client_.head().version == http::Version::http_1_1) return false;
+    patch.close = close_ = true;
+    return true;
+}
+
+net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view what, std::string_view rule) {
+    if (head_sent_) {
+        close_ = true;
+        client_.transport().close_with_reset();
+        co_return;
+    }
+    if (reason_.empty()) reason_.assign(what);
+    if (!rule.empty() && reason_ != rule) reason_.append(" [").append(rule).append("]");
+    ErrorPage page{.status = status, .what = what, .rule = rule, .url = target_.url, .server = services_.shared.via_name};
+    auto body = error_page(page);
+    status_.detail = rule;
+    co_await own_answer(status, "text/html;charset=utf-8", body, "Cache-Control: no-store\r\n");
+}
+
+net::awaitable<void> Transaction::own_answer(std::uint16_t status, std::string_view type, std::string_view body,
+                                             std::string_view extra) {
+    sent_status_ = status;
+    content_type_ = type;
+    head_text_.clear();
+    append_status_line(status, reason_phrase(status), head_text_);
+    head_text_.append("Date: ").append(http::format_http_date(unix_seconds(wall_now()))).append("\r\n");
+    if (!type.empty()) head_text_.append("Content-Type: ").append(type).append("\r\n");
+    Patch patch;
+    patch.status = status_;
+    patch.content_length = body.size();
+    patch.extra = extra;
+    auto tail = patch_of(patch);
+    head_sent_ = true;
+    std::array<iovec, 3> parts;
+    std::size_t used = 0;
+    parts[used++] = {head_text_.data(), head_text_.size()};
+    parts[used++] = {const_cast<char*>(tail.data()), tail.size()};
+    if (!body.empty() && client_.head().method != Method::head)
+        parts[used++] = {const_cast<char*>(body.data()), body.size()};
+    if (co_await send(std::span(parts.data(), used))) body_sent_ += body.size();
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,222 @@
+#include "proxy/server.hpp"
+
+#include <ifaddrs.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+
+#include <boost/asio/post.hpp>
+#include <future>
+#include <random>
+#include <thread>
+
+#include "net/address.hpp"
+#include "proxy/connection.hpp"
+#include "proxy/fill_pump.hpp"
+
+namespace garner::proxy {
+
+namespace asio = net::asio;
+
+namespace {
+
+std::string unique_via_name() {
+    std::random_device device;
+    char text[20];
+    std::snprintf(text, sizeof text, "garner-%08x", static_cast<unsigned>(device()));
+    return text;
+}
+
+std::vector<IpAddress> interface_addresses() {
+    std::vector<IpAddress> own;
+    ifaddrs* list = nullptr;
+    if (::getifaddrs(&list) != 0) return own;
+    for (auto* at = list; at; at = at->ifa_next) {
+        if (!at->ifa_addr) continue;
+        if (at->ifa_addr->sa_family == AF_INET) {
+            auto const* v4 = reinterpret_cast<sockaddr_in const*>(at->ifa_addr);
+            own.push_back(IpAddress::v4(ntohl(v4->sin_addr.s_addr)));
+        } else if (at->ifa_addr->sa_family == AF_INET6) {
+            auto const* v6 = reinterpret_cast<sockaddr_in6 const*>(at->ifa_addr);
+            std::array<std::uint8_t, 16> bytes;
+            std::copy_n(v6->sin6_addr.s6_addr, 16, bytes.begin());
+            own.push_back(IpAddress::v6(bytes));
+        }
+    }
+    ::freeifaddrs(list);
+    return own;
+}
+
+std::string text_of(net::TcpEndpoint const& endpoint) {
+    auto host = endpoint.address().to_string();
+    return (endpoint.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port());
+}
+
+}  // namespace
+
+std::unique_ptr<Server> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
+                                     cache::Cache& cache, std::string& fault) {
+    std::unique_ptr<Server> made(new Server(server, std::move(options), cache));
+    if (!made->open(fault)) return nullptr;
+    return made;
+}
+
+Server::~Server() = default;
+
+bool Server::open(std::string& fault) {
+    auto workers = server_.workers ? server_.workers : std::max(1u, std::thread::hardware_concurrency());
+    shared_.via_name = options_->via_name.empty() ? unique_via_name() : options_->via_name;
+    limit_connections();
+    auto tls = net::TlsContext::make(server_.tls, fault);
+    if (!tls) return false;
+    if (!options_->log.access.empty()) {
+        AccessLog::Options log;
+        log.path = options_->log.access;
+        log.format = options_->log.format;
+        log.workers = workers;
+        auto opened = AccessLog::open(log);
+        if (!opened.log) {
+            fault = opened.error;
+            return false;
+        }
+        log_ = std::move(opened.log);
+    }
+    names_ = std::make_unique<net::NameCache>(server_.net.dns);
+    for (unsigned number = 0; number < workers; ++number) {
+        auto room = std::make_unique<Room>();
+        room->worker = std::make_unique<net::Worker>(number, *names_, tls, server_.net);
+        room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
+        rooms_.push_back(std::move(room));
+    }
+    for (std::size_t i = 0; i < options_->listen.size(); ++i)
+        if (!open_listener(i, fault)) return false;
+    close_own_places();
+    return true;
+}
+
+bool Server::open_listener(std::size_t index, std::string& fault) {
+    auto const& listen = options_->listen[index];
+    net::Error error;
+    auto address = asio::ip::make_address(listen.address, error);
+    net::TcpEndpoint endpoint(address, listen.port);
+    AcceleratedOrigin const* origin = nullptr;
+    if (listen.origin) {
+        auto made = std::make_unique<AcceleratedOrigin>();
+        made->text = *listen.origin;
+        http::UriError refused;
+        auto uri = http::parse_absolute(made->text, refused);
+        if (!uri) {
+            fault = "listen[" + std::to_string(index) + "].origin: " + refused.refusal;
+            return false;
+        }
+        made->uri = *uri;
+        origin = made.get();
+        origins_.push_back(std::move(made));
+    }
+    std::string why;
+    if (error || !port_is_free(endpoint, why)) {
+        fault = "cannot listen on " + text_of(endpoint) + ": " + (error ? error.message() : why);
+        return false;
+    }
+    for (auto& room : rooms_) {
+        auto acceptor = listen_on(room->worker->io, endpoint, why);
+        if (!acceptor) {
+            fault = "cannot listen on " + text_of(endpoint) + ": " + why;
+            return false;
+        }
+        endpoint = acceptor->local_endpoint();   // port 0 becomes the one all workers share
+        room->listeners.push_back(std::make_unique<Listener>(*room->services, std::move(*acceptor), origin));
+    }
+    addresses_.push_back(text_of(endpoint));
+    shared_.own.listening.push_back({net::to_ip(endpoint.address()), endpoint.port()});
+    return true;
+}
+
+void Server::close_own_places() {
+    shared_.own.interfaces = interface_addresses();
+    for (auto const& place : server_.also_closed) shared_.own.listening.push_back(place);
+}
+
+/// A connection needs a descriptor, and as a rule one to an origin; some are kept for files, logs and DNS.
+void Server::limit_connections() {
+    constexpr rlim_t reserve = 256;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    auto possible = limit.rlim_cur > 2 * reserve ? (limit.rlim_cur - reserve) / 2 : reserve / 2;
+    shared_.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(options_->limits.connections, possible));
+}
+
+void Server::start() {
+    for (auto& room : rooms_) {
+        for (auto& listener : room->listeners) listener->start();
+        room->worker->start();
+    }
+}
+
+std::shared_ptr<Options const> Server::options() const {
+    std::lock_guard lock(options_mutex_);
+    return options_;
+}
+
+void Server::reconfigure(std::shared_ptr<Options const> options) {
+    {
+        std::lock_guard lock(options_mutex_);
+        options_ = options;
+    }
+    for (auto& room : rooms_)
+        asio::post(room->worker->io, [services = room->services.get(), options] { services->options = options; });
+}
+
+std::vector<Counters const*> Server::counters() const {
+    std::vector<Counters const*> all;
+    for (auto const& room : rooms_) all.push_back(&room->counters);
+    return all;
+}
+
+void Server::on_each_worker(void (*task)(Room&)) {
+    for (auto& room : rooms_) asio::post(room->worker->io, [task, room = room.get()] { task(*room); });
+}
+
+bool Server::idle() const {
+    if (connections() > 0) return false;
+    for (auto const& room : rooms_) {
+        std::promise<bool> empty;
+        asio::post(room->worker->io, [&] { empty.set_value(room->services->pumps.empty()); });
+        if (!empty.get_future().get()) return false;
+    }
+    return true;
+}
+
+bool Server::stop(milliseconds patience) {
+    constexpr milliseconds look{20};
+    constexpr milliseconds last_patience{3'000};
+    on_each_worker([](Room& room) {
+        room.services->draining = true;
+        for (auto& listener : room.listeners) listener->stop();
+        for (auto* connection : room.services->connections) connection->drain();
+    });
+    auto wait_until_idle = [&](milliseconds time) {
+        for (auto end = steady_now() + time; steady_now() < end; std::this_thread::sleep_for(look))
+            if (idle()) return true;
+        return idle();
+    };
+    bool over = wait_until_idle(patience);
+    for (auto end = steady_now() + last_patience; !over && steady_now() < end;) {
+        // Again and again: an aborted step may begin another one before it sees that it is over.
+        on_each_worker([](Room& room) {
+            for (auto* connection : room.services->connections) connection->abort();
+            for (auto* pump : room.services->pumps) pump->abort();
+        });
+        over = wait_until_idle(milliseconds{200});
+    }
+    for (auto& room : rooms_) room->worker->finish();
+    if (over)
+        for (auto& room : rooms_) room->worker->join();
+    return over;
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,80 @@
+// The proxy as a whole: workers, their listeners and services.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "proxy/listener.hpp"
+#include "proxy/services.hpp"
+
+namespace garner::proxy {
+
+struct ServerOptions {
+    unsigned workers = 0;                        // 0: one per core
+    net::WorkerOptions net;
+    net::TlsOptions tls;
+    std::vector<IpEndpoint> also_closed;         // own places that are no proxy listener: the admin address
+};
+
+/// Thread-safe unless said otherwise.
+class Server {
+public:
+    /// Binds all listening sockets; nullptr with `fault` naming the address and the reason when one cannot be had.
+    static std::unique_ptr<Server> make(ServerOptions const& server, std::shared_ptr<Options const> options,
+                                        cache::Cache& cache, std::string& fault);
+    ~Server();
+
+    void start();
+    /// Later requests use these options. Listening addresses and the log's path stay as they are.
+    void reconfigure(std::shared_ptr<Options const> options);
+    /// After the log file was renamed; the error's text, or empty.
+    std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
+    /// The hosts file is read again.
+    void reload_names() { names_->reload(); }
+    /// Stops accepting, lets running answers end for at most `patience`, then ends them. Returns when all is over; false
+    /// when something would not end.
+    bool stop(milliseconds patience);
+
+    /// Where it really listens ("127.0.0.1:3128"), in the order of options.listen.
+    std::vector<std::string> const& addresses() const { return addresses_; }
+    std::string const& via_name() const { return shared_.via_name; }
+    std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
+    std::uint32_t connections_max() const { return shared_.connections_max; }
+    cache::Cache& cache() { return cache_; }
+    std::shared_ptr<Options const> options() const;
+    AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
+    net::NameCache& names() { return *names_; }
+    /// One a worker; counters may be read at any time.
+    std::vector<Counters const*> counters() const;
+    SteadyTime started() const { return started_; }
+
+private:
+    struct Room {   // one worker and all that runs on it
+        std::unique_ptr<net::Worker> worker;
+        Counters counters;
+        std::unique_ptr<Services> services;
+        std::vector<std::unique_ptr<Listener>> listeners;
+    };
+    Server(ServerOptions const& server, std::shared_ptr<Options const> options, cache::Cache& cache)
+        : server_(server), options_(std::move(options)), cache_(cache) {}
+    bool open(std::string& fault);
+    bool open_listener(std::size_t index, std::string& fault);
+    void close_own_places();
+    void limit_connections();
+    void on_each_worker(void (*task)(Room&));
+    bool idle() const;
+
+    ServerOptions server_;
+    mutable std::mutex options_mutex_;
+    std::shared_ptr<Options const> options_;
+    cache::Cache& cache_;
+    Shared shared_;
+    std::unique_ptr<net::NameCache> names_;
+    std::unique_ptr<AccessLog> log_;
+    std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
+    std::vector<std::unique_ptr<Room>> rooms_;
+    std::vector<std::string> addresses_;
+    SteadyTime started_ = steady_now();
+};
+
+}  // namespace garner::proxy

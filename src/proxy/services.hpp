@@ -1,0 +1,42 @@
+// What a worker offers to the transactions that run on it.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "cache/cache.hpp"
+#include "http/rule.hpp"
+#include "net/worker.hpp"
+#include "proxy/access_log.hpp"
+#include "proxy/counters.hpp"
+#include "proxy/options.hpp"
+#include "util/link.hpp"
+
+namespace garner::proxy {
+
+class Connection;
+class FillPump;
+
+/// Shared by all workers; limits that hold for the whole process.
+struct Shared {
+    std::atomic<std::uint32_t> connections{0};
+    std::uint32_t connections_max = 0;          // what descriptors and options allow
+    ClientCounts clients;                       // connections by client address
+    std::string via_name;                       // ours in Via and Cache-Status; unique to this process
+    http::OwnAddresses own;
+};
+
+/// One a worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began with.
+struct Services {
+    net::Worker& worker;
+    cache::Cache& cache;
+    Shared& shared;
+    AccessLog* log = nullptr;                   // none: no access log
+    Counters& counters;
+    std::shared_ptr<Options const> options;
+    bool draining = false;
+    List<Connection> connections{};
+    List<FillPump> pumps{};
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,88 @@
+#include "proxy/target.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+namespace {
+
+/// RFC 9112 3.2: exactly one valid Host with HTTP/1.1; also when absolute-form overrides it.
+char const* fault_of_host(http::RequestHead const& request) {
+    auto count = request.fields.count(Name::host);
+    if (count > 1) return "more than one Host field";
+    if (count == 0) return request.version == http::Version::http_1_1 ? "Host field missing" : nullptr;
+    auto value = request.fields.first(Name::host);
+    http::UriError error;
+    if (!value.empty() && !http::parse_authority(value, error)) return "invalid Host field";
+    return nullptr;
+}
+
+char const* read_connect(http::RequestHead const& request, Target& target) {
+    http::UriError error;
+    auto authority = http::parse_authority(request.target, error);
+    if (!authority) return error.refusal;
+    if (authority->port == 0) return "CONNECT without a port";
+    target.uri.scheme = http::Scheme::https;
+    target.uri.authority = *authority;
+    target.uri.path_and_query = {};
+    target.url.clear();
+    if (authority->ipv6) target.url += '[';
+    target.url += authority->host;
+    if (authority->ipv6) target.url += ']';
+    target.url += ':';
+    target.url += std::to_string(authority->port);
+    return nullptr;
+}
+
+void finish(Target& target) {
+    auto const& uri = target.uri;
+    target.url.clear();
+    http::append_normalised(uri, target.url);
+    target.host_field.clear();
+    http::append_host(uri, target.host_field);
+    target.path.clear();
+    if (uri.bare_query) target.path += '/';
+    target.path += uri.path_and_query;
+}
+
+}  // namespace
+
+char const* read_target(http::RequestHead const& request, AcceleratedOrigin const* origin, Target& target) {
+    target.accelerated = origin != nullptr;
+    if (auto const* fault = fault_of_host(request)) return fault;
+    if (request.method == Method::connect) {
+        if (origin) return "CONNECT to an accelerator";
+        return read_connect(request, target);
+    }
+    if (request.method == Method::options && request.target == "*") {
+        target.url = "*";
+        target.uri = origin ? origin->uri : http::Uri{};
+        if (!origin) return nullptr;
+        target.uri.path_and_query = "*";
+        finish(target);
+        return nullptr;
+    }
+    if (origin && http::is_origin_form(request.target)) {
+        target.uri = origin->uri;
+        target.uri.path_and_query = request.target;
+        target.uri.bare_query = false;
+        finish(target);
+        return nullptr;
+    }
+    if (!origin && http::is_origin_form(request.target))
+        return "this is a forward proxy: it wants an absolute URI (http://host/path), not a path";
+    http::UriError error;
+    auto uri = http::parse_absolute(request.target, error);
+    if (!uri) return error.refusal;
+    target.uri = *uri;
+    if (origin) {
+        // An accelerator takes no authority from the client.
+        target.uri.scheme = origin->uri.scheme;
+        target.uri.authority = origin->uri.authority;
+    }
+    finish(target);
+    return nullptr;
+}
+
+}  // namespace garner::proxy

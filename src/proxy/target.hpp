@@ -1,0 +1,30 @@
+// What a request asks for: its URI, from absolute-form or an accelerator's origin, or a tunnel's authority.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "http/message.hpp"
+#include "http/uri.hpp"
+
+namespace garner::proxy {
+
+/// The origin an accelerator listener stands for. Owns its text.
+struct AcceleratedOrigin {
+    std::string text;      // "http://127.0.0.1:8000"
+    http::Uri uri;         // into text
+};
+
+/// Filled anew for each request; its strings keep their room. The views live as long as the request's head.
+struct Target {
+    http::Uri uri;
+    bool accelerated = false;
+    std::string url;            // normal form, for rules, key and log; "host:port" for CONNECT
+    std::string host_field;     // the Host field's value towards the origin
+    std::string path;           // origin-form towards the origin; "*" for OPTIONS without a path
+};
+
+/// What is wrong with the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).
+char const* read_target(http::RequestHead const&, AcceleratedOrigin const*, Target& target);
+
+}  // namespace garner::proxy

@@ -1,0 +1,336 @@
+#include "proxy/transaction.hpp"
+
+#include <algorithm>
+
+#include "http/cacheability.hpp"
+#include "http/hop_by_hop.hpp"
+#include "net/address.hpp"
+#include "proxy/relay.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& options) {
+    begin(options);
+    co_await answer();
+    finish();
+}
+
+net::awaitable<void> Transaction::answer() {
+    if (!co_await check()) co_return;
+    auto const& request = client_.head();
+    if (request.method == Method::connect) co_return co_await tunnel();
+    if (request.method == Method::purge) co_return co_await purge();
+    char const* why = why_bypassed();
+    if (why || !http::may_use_cache(request, control_, why)) co_return co_await pass(why);
+    co_await use_cache();
+}
+
+net::awaitable<void> Transaction::use_cache() {
+    using Kind = cache::Lookup::Kind;
+    auto collapse = may_collapse() ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
+    auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
+
+    // RFC 9111 3.5: what was stored without credentials in mind answers no request that has them.
+    bool barred = found.object && client_.head().fields.has(Name::authorization) &&
+                  !found.object->terms().allows_authorization;
+    if (barred && !control_.only_if_cached) co_return co_await pass("authorization");
+    if (found.kind == Kind::fresh && !barred) {
+        status_.hit = true;
+        status_.ttl = found.answer.ttl;
+        counted_ = Answer::hit;
+        tag_ = ResultTag::tcp_mem_hit;
+        co_return co_await deliver(std::move(found.object), nullptr);
+    }
+    if (control_.only_if_cached) {
+        found.lead.drop();
+        co_return co_await error(504, "The client wants a stored answer only, and there is no fresh one.",
+                                 "only-if-cached");
+    }
+    tag_ = control_.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
+    status_.fwd = found.kind == Kind::stale ? http::Fwd::stale
+                  : found.variant_missing  ? http::Fwd::vary_miss
+                                           : http::Fwd::uri_miss;
+    if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
+    if (found.kind == Kind::stale) status_.ttl = found.answer.ttl, reason_ = found.answer.why;
+    if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
+    co_await fetch(std::move(found.lead), std::move(found.object));
+}
+
+/// Waits for somebody else's fetch, then answers by what it brought.
+net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr stale) {
+    using Phase = cache::FillView::Phase;
+    std::optional<cache::Follower> follower;
+    follower.emplace(services_.cache, fill);
+    auto give_up = steady_now() + options_->deadlines.fill;
+    for (;;) {
+        auto view = follower->view();
+        if (follower->promoted()) {
+            auto lead = follower->take_lead();
+            follower.reset();
+            co_return co_await fetch(std::move(lead), std::move(stale));
+        }
+        if (view.phase == Phase::body || view.phase == Phase::complete) {
+            auto const& terms = view.object->terms();
+            bool usable = fill->selects(client_.head().fields) && !terms.no_cache && !control_.no_cache &&
+                          (stale || http::may_reuse(terms, control_, wall_now()).reuse == http::Reuse::fresh);
+            if (!usable) break;
+            status_.collapsed = true;
+            counted_ = Answer::collapsed;
+            tag_ = ResultTag::tcp_cf_hit;
+            co_return co_await deliver(view.object, &*follower);
+        }
+        if (view.phase == Phase::refused) {
+            reason_ = view.reason;
+            break;
+        }
+        if (view.phase == Phase::failed) {
+            failure_ = view.failure;
+            status_.collapsed = true;
+            follower.reset();
+            cache::FillLease nothing;
+            co_return co_await answer_failure(std::move(nothing), std::move(stale));
+        }
+        if (steady_now() >= give_up) break;
+        if (!co_await wait_for_growth(*follower, view.version)) co_return;
+    }
+    // Not ours to share: at once, beside the others, for ourselves.
+    follower.reset();
+    tag_ = ResultTag::tcp_cf_miss;
+    auto lead = services_.cache.lease_alone(key_, stale);
+    co_await fetch(std::move(lead), std::move(stale));
+}
+
+// ---- check ----
+
+net::awaitable<bool> Transaction::check() {
+    auto const& request = client_.head();
+    auto const& framing = client_.begin_body();
+    if (framing.refusal) {
+        close_ = true;
+        co_await error(framing.status, framing.refusal, "RFC 9112 message framing");
+        co_return false;
+    }
+    if (auto const* fault = read_target(request, origin_, target_)) {
+        close_ = true;
+        co_await error(400, fault, "RFC 9112 request target");
+        co_return false;
+    }
+    if (request.method == Method::connect && client_.body_done() == false) {
+        close_ = true;
+        co_await error(400, "CONNECT with a body", "RFC 9110 9.3.6");
+        co_return false;
+    }
+    if (is_loop()) {
+        co_await error(508, "This request has been here before: the proxies form a loop.", "Via");
+        co_return false;
+    }
+    if (request.target == "*" && !origin_) {
+        co_await own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, CONNECT, PATCH\r\n");
+        co_return false;
+    }
+    auto facts = rule_request();
+    if (!co_await check_destination(facts)) co_return false;
+    if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards) &&
+        parse_decimal(request.fields.first(Name::max_forwards)) == 0u) {
+        co_await answer_as_last_hop();
+        co_return false;
+    }
+    control_ = http::parse_request_cache_control(request.fields);
+    key_text_.assign(1, target_.accelerated ? 'a' : 'f');
+    key_text_ += target_.url;
+    key_ = services_.cache.key(key_text_);
+    co_return true;
+}
+
+/// Access rules. When one of them needs the destination, the name is resolved first: a hit must not bypass a deny.
+net::awaitable<bool> Transaction::check_destination(http::RuleRequest const& facts) {
+    auto decision = options_->access.decide(facts, std::nullopt);
+    if (decision.verdict == http::Decision::Verdict::needs_destination) {
+        auto host = target_.uri.authority.host;
+        auto names = co_await services_.worker.resolver.resolve(host);
+        if (!names->failure.empty()) {
+            failed(503, "The name could not be resolved: " + names->failure);
+            co_await error(failure_.status, failure_.reason, "DNS");
+            co_return false;
+        }
+        for (auto const& address : names->addresses) {
+            decision = options_->access.permits(facts, net::to_ip(address), services_.shared.own);
+            if (decision.allowed()) break;
+        }
+    }
+    if (decision.allowed()) co_return true;
+    counted_ = Answer::refused;
+    tag_ = ResultTag::tcp_denied;
+    rule_text_ = decision.text();
+    close_ = !client_.body_done();
+    co_await error(403, "This proxy's rules do not allow the request.", rule_text_);
+    co_return false;
+}
+
+/// Max-Forwards: 0 (RFC 9110 7.6.2): we are who answers. TRACE shows the request as it came, without its secrets.
+net::awaitable<void> Transaction::answer_as_last_hop() {
+    auto const& request = client_.head();
+    if (request.method == Method::options)
+        co_return co_await own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH\r\n");
+    std::string echo(request.method_text);
+    echo.append(" ").append(request.target).append(" HTTP/1.1\r\n");
+    for (auto const& field : request.fields) {
+        if (field.id == Name::cookie || field.id == Name::authorization || field.id == Name::proxy_authorization) continue;
+        echo.append(field.name).append(": ").append(field.value).append("\r\n");
+    }
+    echo.append("\r\n");
+    co_await own_answer(200, "message/http", echo);
+}
+
+http::RuleRequest Transaction::rule_request() const {
+    auto const& request = client_.head();
+    http::RuleRequest facts;
+    facts.client = client_.peer().address;
+    facts.method = request.method;
+    facts.method_text = request.method_text;
+    facts.scheme = target_.uri.scheme;
+    facts.host = target_.uri.authority.host;
+    facts.port = target_.uri.authority.port;
+    facts.url = target_.url;
+    facts.now = now_;
+    return facts;
+}
+
+bool Transaction::is_loop() const {
+    auto const& request = client_.head();
+    if (!request.fields.has(Name::via)) return false;
+    std::uint32_t hops = 0;
+    bool ours = false;
+    http::for_each_member(request.fields, Name::via, [&](std::string_view member) {
+        ++hops;
+        // received-protocol RWS received-by
+        auto space = member.find_first_of(" \t");
+        if (space == std::string_view::npos) return;
+        auto by = trim(member.substr(space));
+        ours = ours || by.substr(0, by.find_first_of(" \t(")) == services_.shared.via_name;
+    });
+    return ours || hops > options_->limits.max_hops;
+}
+
+/// Requests that must have their own answer neither lead others nor wait for them.
+bool Transaction::may_collapse() const {
+    auto const& request = client_.head();
+    return request.method == Method::get && !request.fields.has(Name::authorization) && !request.fields.has(Name::range);
+}
+
+char const* Transaction::why_bypassed() const {
+    auto const& request = client_.head();
+    if (http::wants_upgrade(request)) return "upgrade";
+    for (auto const& part : options_->caching.never)
+        if (target_.url.find(part) != std::string::npos) return "caching.never";
+    return nullptr;
+}
+
+net::awaitable<void> Transaction::purge() {
+    bool allowed = client_.peer().address.is_loopback();
+    if (!options_->purge.empty()) {
+        http::AccessRules rules(options_->purge);
+        allowed = rules.decide(rule_request(), std::nullopt).allowed();
+    }
+    if (!allowed) {
+        counted_ = Answer::refused;
+        tag_ = ResultTag::tcp_denied;
+        co_return co_await error(403, "This client may not purge.", "purge");
+    }
+    counted_ = Answer::purged;
+    bool found = services_.cache.purge(key_);
+    if (found) co_return co_await own_answer(200, "text/plain", "purged\n");
+    co_await error(404, "Nothing is stored under this address.", "purge");
+}
+
+// ---- begin and end ----
+
+void Transaction::begin(std::shared_ptr<Options const> const& options) {
+    if (options_ != options) {
+        options_ = options;
+        targeted_.assign(options->caching.targeted_cache_control.begin(), options->caching.targeted_cache_control.end());
+    }
+    now_ = wall_now();
+    started_ = steady_now();
+    close_ = !http::keeps_alive(client_.head()) || services_.draining;
+    head_sent_ = client_gone_ = conditional_ = false;
+    exchange_.reset();
+    failure_ = {};
+    upload_ = {};
+    status_ = {};
+    status_.cache_name = services_.shared.via_name;
+    counted_ = Answer::own;
+    tag_ = ResultTag::none;
+    hierarchy_ = Hierarchy::none;
+    peer_text_.clear();
+    reason_.clear();
+    content_type_.clear();
+    rule_text_.clear();
+    sent_status_ = 0;
+    body_sent_ = 0;
+    sent_before_ = client_.transport().sent();
+}
+
+void Transaction::finish() {
+    auto& counters = services_.counters;
+    auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - started_);
+    counters.answers[static_cast<std::size_t>(counted_)].add();
+    counters.client_body_bytes.add(body_sent_);
+    if (counted_ == Answer::hit) {
+        counters.client_hit_bytes.add(body_sent_);
+        counters.hit_time.add(elapsed);
+    } else if (counted_ != Answer::tunnelled) {
+        counters.miss_time.add(elapsed);
+    }
+    if (client_gone_) counters.client_aborts.add();
+    if (!client_.body_done()) close_ = true;
+    if (!services_.log) return;
+    LogEntry entry;
+    auto client = client_.peer().address.text();
+    auto const& request = client_.head();
+    entry.end = wall_now();
+    entry.elapsed = std::chrono::duration_cast<milliseconds>(elapsed);
+    entry.client = client;
+    entry.tag = tag_;
+    entry.aborted = client_gone_;
+    entry.status = sent_status_;
+    entry.bytes = client_.transport().sent() - sent_before_;
+    entry.method = request.method_text;
+    entry.url = target_.url.empty() ? request.target : std::string_view(target_.url);
+    entry.http_minor = request.version == http::Version::http_1_0 ? 0 : 1;
+    entry.hierarchy = hierarchy_;
+    entry.peer = peer_text_;
+    entry.content_type = content_type_;
+    entry.referer = {};
+    if (auto const* referer = request.fields.find("Referer")) entry.referer = referer->value;
+    if (auto const* agent = request.fields.find("User-Agent")) entry.user_agent = agent->value;
+    entry.reason = reason_;
+    char text[http::cache_status_bytes];
+    entry.cache_status = {text, http::write_cache_status(text, status_)};
+    services_.log->write(services_.worker.number, entry);
+}
+
+net::awaitable<void> Transaction::refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,
+                                              std::string_view why) {
+    client_.forget_head();
+    begin(options);
+    target_.url.clear();
+    close_ = true;
+    counted_ = Answer::refused;
+    co_await error(status, why, "RFC 9112 message syntax");
+    finish();
+}
+
+void Transaction::abort() {
+    aborted_ = close_ = true;
+    waiting_.wake(net::Wake::shutdown);
+    if (connecting_) connecting_->request();
+    if (exchange_) exchange_->cancel();
+    if (relay_) relay_->abort();
+    client_.transport().cancel();
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,175 @@
+// One request, from its head to the last byte of its answer: the story of the proxy.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "cache/cache.hpp"
+#include "client/exchange.hpp"
+#include "http/cache_status.hpp"
+#include "http/freshness.hpp"
+#include "net/waiter.hpp"
+#include "proxy/client_stream.hpp"
+#include "proxy/head_writer.hpp"
+#include "proxy/log_entry.hpp"
+#include "proxy/services.hpp"
+#include "proxy/target.hpp"
+#include "util/text.hpp"
+
+namespace garner::proxy {
+
+/// Lives as long as its connection and is used for one request after the other, so that its strings keep their room.
+/// Belongs to one worker.
+class Transaction {
+public:
+    Transaction(Services& services, ClientStream& client, AcceleratedOrigin const* origin)
+        : services_(services), client_(client), origin_(origin) {}
+
+    /// Answers the request whose head client.head() is, and logs it. Afterwards keeps_connection() tells whether
+    /// another request may follow.
+    net::awaitable<void> run(std::shared_ptr<Options const> const& options);
+
+    /// Answers what could not be read as a request, and logs it.
+    net::awaitable<void> refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,
+                                     std::string_view why);
+
+    bool keeps_connection() const { return !close_; }
+
+    /// Ends whatever it waits for; the client's connection is of no more use. From the same worker.
+    void abort();
+
+private:
+    // ---- the story: transaction.cpp ----
+    net::awaitable<void> answer();
+    net::awaitable<bool> check();
+    net::awaitable<bool> check_destination(http::RuleRequest const& rule_request);
+    net::awaitable<void> answer_as_last_hop();
+    net::awaitable<void> use_cache();
+    net::awaitable<void> purge();
+    net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
+    void begin(std::shared_ptr<Options const> const& options);
+    void finish();
+    bool is_loop() const;
+    bool may_collapse() const;
+    char const* why_bypassed() const;
+    http::RuleRequest rule_request() const;
+
+    // ---- from the store: deliver.cpp ----
+    net::awaitable<void> deliver(store::ObjectPtr object, cache::Follower* follower);
+    struct Slice {
+        Bytes first = 0;
+        std::optional<Bytes> count;   // nothing: to the end, whose place is not known yet
+        bool chunked = false;
+    };
+    static constexpr std::size_t write_pieces = 16;
+    using Parts = std::array<iovec, write_pieces + 5>;
+    net::awaitable<void> send_slice(store::ObjectPtr object, Slice slice, std::string_view head,
+                                    cache::Follower* follower, Patch& patch);
+    net::awaitable<void> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
+                                   cache::Follower* follower);
+    net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen);
+    bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
+
+    // ---- from the origin: fetch.cpp ----
+    /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
+    net::awaitable<void> fetch(cache::FillLease lead, store::ObjectPtr stale);
+    /// Fetches without the cache; a non-error answer to an unsafe method invalidates.
+    net::awaitable<void> pass(std::string_view why);
+    net::awaitable<bool> ask_origin(http::Validators validators, bool strip_conditions);
+    net::awaitable<bool> try_origin(bool fresh_connection);
+    std::unique_ptr<net::Transport> take_pooled();
+    net::awaitable<std::unique_ptr<net::Transport>> connect();
+    void failed_by(client::Trouble trouble);
+    void failed_to_connect(net::Connected const& connected);
+    net::awaitable<void> break_off(client::Trouble trouble);
+    net::awaitable<client::Trouble> read_final_head();
+    net::awaitable<bool> pass_interim();
+    net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
+    net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
+    net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
+    net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
+                                    std::string variant);
+    net::awaitable<void> store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
+                                          std::string variant);
+    net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
+    net::awaitable<void> stream_through(std::string_view why_not_stored);
+    net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
+    void write_request(http::Validators validators, bool strip_conditions);
+    void invalidate();
+    void finish_exchange();
+    void failed(std::uint16_t status, std::string reason);
+    http::FreshnessOptions freshness_options(std::string_view content_type) const;
+    bool rule_forbids_storing(std::string_view content_type) const;
+    std::string_view whole_body_at_hand();
+
+    // ---- bodies of requests: upload.cpp ----
+    void start_upload();
+    net::awaitable<void> upload();
+    net::awaitable<void> join_upload();
+
+    // ---- tunnels: tunnel.cpp ----
+    net::awaitable<void> tunnel();
+    net::awaitable<void> switch_protocols();
+    net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
+
+    // ---- answers: respond.cpp ----
+    net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {});
+    net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
+                                    std::string_view extra = {});
+    net::awaitable<bool> send(std::span<iovec> parts);
+    std::string_view patch_of(Patch const& patch);
+    bool starts_closing(Patch& patch);
+
+    Services& services_;
+    ClientStream& client_;
+    AcceleratedOrigin const* origin_;
+    std::shared_ptr<Options const> options_;
+
+    Target target_;
+    http::RequestCacheControl control_;
+    cache::Key key_;
+    std::string key_text_;
+    WallTime now_{};
+    SteadyTime started_{};
+    bool close_ = false;
+    bool head_sent_ = false;
+    bool client_gone_ = false;
+    bool aborted_ = false;
+
+    std::unique_ptr<client::Exchange> exchange_;
+    WallTime asked_at_{};                 // when the request went to the origin
+    net::ConnectStop* connecting_ = nullptr;
+    class Relay* relay_ = nullptr;
+    net::WakeHandle waiting_;             // what abort() wakes
+    cache::FetchFailure failure_;
+    bool conditional_ = false;            // the origin was asked with our validators
+    std::string pool_key_;
+    std::string request_text_;
+    std::string head_text_;
+    std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
+    std::string parse_text_;              // a stored head with its blank line
+    std::string rule_text_;
+    http::ResponseHead stored_head_;
+    PatchBuffer patch_;
+
+    struct Upload {
+        bool running = false;
+        bool started = false;
+        bool joining = false;
+        net::WakeHandle joined;
+    } upload_;
+
+    // What the log, the counters and Cache-Status say.
+    http::CacheStatus status_;
+    Answer counted_ = Answer::own;
+    ResultTag tag_ = ResultTag::none;
+    Hierarchy hierarchy_ = Hierarchy::none;
+    std::string peer_text_;
+    std::string reason_;
+    std::string content_type_;
+    std::uint16_t sent_status_ = 0;
+    Bytes body_sent_ = 0;
+    Bytes sent_before_ = 0;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,110 @@
+#include "store/body.hpp"
+
+#include <algorithm>
+
+namespace garner::store {
+
+namespace {
+constexpr Bytes first_segment = 16 * KiB;
+// Large enough that a hit reaches one copy to the kernel; four fill a send buffer.
+constexpr Bytes largest_segment = 256 * KiB;
+}  // namespace
+
+Body::~Body() {
+    budget_.release(charged_.load(std::memory_order_relaxed));
+    budget_.release_filling(filling_.load(std::memory_order_relaxed));
+}
+
+std::optional<Bytes> Body::length() const {
+    if (state() == State::complete) return size();
+    return expected_;
+}
+
+Bytes Body::next_capacity() const {
+    auto size = size_.load(std::memory_order_relaxed);
+    if (expected_) return std::min(*expected_ - std::min(size, *expected_), largest_segment);
+    return std::clamp(size, first_segment, largest_segment);
+}
+
+void Body::add_segment(Bytes capacity) {
+    charged_.fetch_add(capacity, std::memory_order_relaxed);
+    filling_.fetch_add(capacity, std::memory_order_relaxed);
+    Segment segment{std::make_unique_for_overwrite<char[]>(capacity), size_.load(std::memory_order_relaxed), capacity};
+    std::lock_guard lock(mutex_);
+    segments_.push_back(std::move(segment));
+}
+
+std::span<char> Body::open_room() {
+    if (segments_.empty()) return {};
+    auto& last = segments_.back();
+    auto used = size_.load(std::memory_order_relaxed) - last.offset;
+    return {last.bytes.get() + used, static_cast<std::size_t>(last.capacity - used)};
+}
+
+void Body::grow(Bytes bytes) {
+    size_.store(size_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
+}
+
+std::span<char> Body::recycle() {
+    forget_before(size());
+    std::lock_guard lock(mutex_);
+    check(!segments_.empty());
+    segments_.back().offset = size_.load(std::memory_order_relaxed);
+    return {segments_.back().bytes.get(), static_cast<std::size_t>(segments_.back().capacity)};
+}
+
+void Body::finish(State end) {
+    check(end != State::complete || !expected_ || *expected_ == size());
+    budget_.release_filling(filling_.exchange(0, std::memory_order_relaxed));
+    state_.store(end, std::memory_order_release);
+}
+
+void Body::forget_before(Bytes offset) {
+    std::lock_guard lock(mutex_);
+    auto keep = std::find_if(segments_.begin(), segments_.end(),
+                             [&](Segment const& segment) { return segment.offset + segment.capacity > offset; });
+    // The last segment stays: it is where the producer writes.
+    if (keep == segments_.end() && keep != segments_.begin()) --keep;
+    Bytes freed = 0;
+    for (auto segment = segments_.begin(); segment != keep; ++segment) freed += segment->capacity;
+    segments_.erase(segments_.begin(), keep);
+    charged_.fetch_sub(freed, std::memory_order_relaxed);
+    auto filling = filling_.load(std::memory_order_relaxed);
+    auto filling_freed = std::min(filling, freed);
+    filling_.fetch_sub(filling_freed, std::memory_order_relaxed);
+    budget_.release(freed);
+    budget_.release_filling(filling_freed);
+}
+
+std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
+    // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.
+    bool settled = body_->state() == Body::State::complete;
+    auto end = body_->size();
+    if (offset_ >= end) return 0;
+    if (settled) return collect(pieces, limit, end);
+    std::lock_guard lock(body_->mutex_);
+    return collect(pieces, limit, end);
+}
+
+std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit, Bytes end) {
+    auto const& segments = body_->segments_;
+    if (segment_ >= segments.size() || segments[segment_].offset > offset_) segment_ = 0;
+    while (segment_ < segments.size() && segments[segment_].offset + segments[segment_].capacity <= offset_) ++segment_;
+    if (segment_ == segments.size() || segments[segment_].offset > offset_) {
+        lost_ = true;
+        return 0;
+    }
+    std::size_t count = 0;
+    auto at = offset_;
+    for (auto i = segment_; i < segments.size() && count < pieces.size() && at < end && limit > 0; ++i) {
+        auto const& segment = segments[i];
+        auto in_segment = at - segment.offset;
+        auto bytes = std::min({segment.capacity - in_segment, end - at, limit});
+        pieces[count++] = {segment.bytes.get() + in_segment, static_cast<std::size_t>(bytes)};
+        at += bytes;
+        limit -= bytes;
+    }
+    return count;
+}
+
+}  // namespace garner::store

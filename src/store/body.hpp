@@ -1,0 +1,104 @@
+// The bytes of one representation: they only grow, may be read while they do, and know whether they are complete.
+#pragma once
+#include <atomic>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <boost/smart_ptr/intrusive_ref_counter.hpp>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "store/budget.hpp"
+
+namespace garner::store {
+
+/// One producer, many readers, on any threads. Readers never see a byte that may still change.
+class Body : public boost::intrusive_ref_counter<Body> {
+public:
+    enum class State : std::uint8_t { growing, complete, failed };
+
+    /// `expected`: the length, where it is known. The budget is charged for each segment until the body dies.
+    Body(Budget& budget, std::optional<Bytes> expected) : budget_(budget), expected_(expected) {}
+    ~Body();
+    Body(Body const&) = delete;
+
+    /// Makes room for at least one more byte and returns it; empty when the budget has none. Producer only.
+    /// `reserve(bytes)` takes bytes from the budget, evicting others if need be, and says whether it could.
+    template <class Reserve>
+    std::span<char> room(Reserve&& reserve);
+    /// `bytes` of the last room are filled. Producer only; readers see them from now on.
+    void grow(Bytes bytes);
+    /// No more will come. A body that is complete has exactly the expected length, where there was one.
+    void finish(State end);
+
+    /// Drops whole segments before `offset`; they cannot be read any more. Producer only.
+    void forget_before(Bytes offset);
+
+    /// Everything so far has been read and may go: the last segment becomes room again. Producer only.
+    std::span<char> recycle();
+
+    State state() const { return state_.load(std::memory_order_acquire); }
+    Bytes size() const { return size_.load(std::memory_order_acquire); }
+    std::optional<Bytes> expected() const { return expected_; }
+    /// The final length, or what is expected to become it; nothing when unknown.
+    std::optional<Bytes> length() const;
+    Bytes charged() const { return charged_.load(std::memory_order_relaxed); }
+
+private:
+    friend class BodyReader;
+    struct Segment {
+        std::unique_ptr<char[]> bytes;
+        Bytes offset;
+        Bytes capacity;
+    };
+    Bytes next_capacity() const;
+    std::span<char> open_room();
+    void add_segment(Bytes capacity);
+
+    Budget& budget_;
+    std::optional<Bytes> expected_;
+    std::atomic<Bytes> size_{0};
+    std::atomic<State> state_{State::growing};
+    std::atomic<Bytes> charged_{0};
+    std::atomic<Bytes> filling_{0};
+    mutable std::mutex mutex_;          // guards segments_ while growing; a complete body's are read without it
+    std::vector<Segment> segments_;
+};
+
+using BodyPtr = boost::intrusive_ptr<Body>;
+
+/// Reads one body forward from an offset. Belongs to one reader; what it returns lives as long as the body.
+class BodyReader {
+public:
+    explicit BodyReader(BodyPtr body, Bytes offset = 0) : body_(std::move(body)), offset_(offset) {}
+
+    /// Up to `pieces.size()` consecutive pieces of what is there from the current offset on, at most `limit` bytes.
+    /// Returns how many pieces; 0 when nothing more is there (yet: see Body::state). lost() when it was forgotten.
+    std::size_t next(std::span<std::string_view> pieces, Bytes limit);
+    void advance(Bytes bytes) { offset_ += bytes; }
+    Bytes offset() const { return offset_; }
+    bool lost() const { return lost_; }
+    Body const& body() const { return *body_; }
+
+private:
+    std::size_t collect(std::span<std::string_view> pieces, Bytes limit, Bytes end);
+    BodyPtr body_;
+    Bytes offset_;
+    std::size_t segment_ = 0;           // a hint: where offset_ was found last
+    bool lost_ = false;
+};
+
+// ---- template ----
+
+template <class Reserve>
+std::span<char> Body::room(Reserve&& reserve) {
+    if (auto open = open_room(); !open.empty()) return open;
+    auto capacity = next_capacity();
+    if (capacity == 0 || !reserve(capacity)) return {};
+    add_segment(capacity);
+    return open_room();
+}
+
+}  // namespace garner::store

@@ -1,0 +1,46 @@
+#include "store/object.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace garner::store {
+
+namespace {
+
+Bytes allocation(Object::Parts const& parts) {
+    return sizeof(Object) + parts.key.size() + parts.head.size() + parts.bytes.size();
+}
+
+}  // namespace
+
+Bytes Object::cost_of(Parts const& parts) {
+    // glibc: 8 bytes before each block, rounded up to 16.
+    return (allocation(parts) + 8 + 15) / 16 * 16;
+}
+
+ObjectPtr Object::make(Parts const& parts, Budget* budget, Bytes extra) {
+    void* place = ::operator new(allocation(parts));
+    return ObjectPtr(new (place) Object(parts, budget, extra));
+}
+
+Object::Object(Parts const& parts, Budget* budget, Bytes extra)
+    : kind_(parts.kind), status_(parts.status), key_size_(static_cast<std::uint32_t>(parts.key.size())),
+      head_size_(static_cast<std::uint32_t>(parts.head.size())), bytes_size_(static_cast<std::uint32_t>(parts.bytes.size())),
+      own_cost_(budget ? static_cast<std::uint32_t>(cost_of(parts) + extra) : 0), sequence_(parts.sequence), budget_(budget),
+      body_(parts.body), terms_(parts.terms) {
+    auto* out = const_cast<char*>(text());
+    for (auto piece : {parts.key, parts.head, parts.bytes}) {
+        if (!piece.empty()) std::memcpy(out, piece.data(), piece.size());
+        out += piece.size();
+    }
+}
+
+void Object::destroy(Object const* object) {
+    auto* budget = object->budget_;
+    auto cost = object->own_cost_;
+    object->~Object();
+    ::operator delete(const_cast<Object*>(object));
+    if (budget) budget->release(cost);
+}
+
+}  // namespace garner::store

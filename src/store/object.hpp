@@ -1,0 +1,81 @@
+// A stored response: key, head, terms of reuse and body. Immutable once published; shared by reference count.
+#pragma once
+#include <atomic>
+#include <boost/smart_ptr/intrusive_ptr.hpp>
+#include <cstdint>
+#include <string_view>
+
+#include "http/freshness.hpp"
+#include "store/body.hpp"
+#include "store/budget.hpp"
+
+namespace garner::store {
+
+class Object;
+using ObjectPtr = boost::intrusive_ptr<Object const>;
+
+/// Key, head and a body up to `inline_body_max` lie with the object in one allocation of exact size.
+class Object {
+public:
+    static constexpr Bytes inline_body_max = 64 * KiB;
+
+    enum class Kind : std::uint8_t {
+        response,
+        vary_marker   // of a URL with variants: `head` is the list of Vary names, `body` nothing
+    };
+    struct Parts {
+        Kind kind = Kind::response;
+        std::string_view key;        // cache key, with the variant where there is one
+        std::string_view head;       // status line and end-to-end fields, each with CRLF; no Age, no Content-Length
+        std::string_view bytes;      // the body, where it is small; else `body`
+        BodyPtr body;
+        http::Terms terms;
+        std::uint16_t status = 200;
+        std::uint64_t sequence = 0;
+    };
+    /// What an object with these parts costs the budget, its shared body apart.
+    static Bytes cost_of(Parts const& parts);
+    /// The caller has reserved cost_of(parts) + `extra` in `budget` (extra: its place in the index); the object gives it
+    /// back when it dies. With a nullptr it costs nothing: for objects that are sent and never kept.
+    static ObjectPtr make(Parts const& parts, Budget* budget, Bytes extra = 0);
+
+    Kind kind() const { return kind_; }
+    std::string_view key() const { return {text(), key_size_}; }
+    std::string_view head() const { return {text() + key_size_, head_size_}; }
+    /// The small body; empty when it lies in body().
+    std::string_view bytes() const { return {text() + key_size_ + head_size_, bytes_size_}; }
+    BodyPtr const& body() const { return body_; }
+    http::Terms const& terms() const { return terms_; }
+    std::uint16_t status() const { return status_; }
+    std::uint64_t sequence() const { return sequence_; }
+    /// The body's length; nothing while it grows and the origin did not say.
+    std::optional<Bytes> length() const { return body_ ? body_->length() : std::optional<Bytes>(bytes_size_); }
+    /// What it holds of the budget, its shared body included.
+    Bytes cost() const { return own_cost_ + (body_ ? body_->charged() : 0); }
+
+private:
+    friend void intrusive_ptr_add_ref(Object const* object) {
+        object->references_.fetch_add(1, std::memory_order_relaxed);
+    }
+    friend void intrusive_ptr_release(Object const* object) {
+        if (object->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(object);
+    }
+    Object(Parts const& parts, Budget* budget, Bytes extra);
+    ~Object() = default;
+    static void destroy(Object const* object);
+    char const* text() const { return reinterpret_cast<char const*>(this + 1); }
+
+    mutable std::atomic<std::uint32_t> references_{0};
+    Kind kind_;
+    std::uint16_t status_;
+    std::uint32_t key_size_;
+    std::uint32_t head_size_;
+    std::uint32_t bytes_size_;
+    std::uint32_t own_cost_;
+    std::uint64_t sequence_;
+    Budget* budget_;
+    BodyPtr body_;
+    http::Terms terms_;
+};
+
+}  // namespace garner::store

@@ -1,0 +1,71 @@
+// IP addresses and networks: text forms.
+#include "util/ip.hpp"
+
+#include <arpa/inet.h>
+
+#include <cstring>
+
+#include "util/text.hpp"
+
+namespace garner {
+
+IpAddress IpAddress::v4(std::uint32_t host_order) {
+    return v4(static_cast<std::uint8_t>(host_order >> 24), static_cast<std::uint8_t>(host_order >> 16),
+              static_cast<std::uint8_t>(host_order >> 8), static_cast<std::uint8_t>(host_order));
+}
+
+std::string IpAddress::text() const {
+    char out[INET6_ADDRSTRLEN];
+    if (is_v4())
+        inet_ntop(AF_INET, bytes.data() + 12, out, sizeof out);
+    else
+        inet_ntop(AF_INET6, bytes.data(), out, sizeof out);
+    return out;
+}
+
+std::optional<IpAddress> parse_ip(std::string_view text) {
+    char terminated[INET6_ADDRSTRLEN];
+    if (text.empty() || text.size() >= sizeof terminated || text.find('\0') != text.npos) return std::nullopt;
+    std::memcpy(terminated, text.data(), text.size());
+    terminated[text.size()] = '\0';
+
+    IpAddress address;
+    if (text.find(':') != text.npos) {
+        if (inet_pton(AF_INET6, terminated, address.bytes.data()) != 1) return std::nullopt;
+        return address;
+    }
+    std::uint8_t four[4];
+    if (inet_pton(AF_INET, terminated, four) != 1) return std::nullopt;
+    return IpAddress::v4(four[0], four[1], four[2], four[3]);
+}
+
+std::string IpNetwork::text() const {
+    if (prefix == 128) return address.text();
+    if (address.is_v4() && prefix >= 96) return address.text() + "/" + std::to_string(prefix - 96);
+    return address.text() + "/" + std::to_string(prefix);
+}
+
+std::optional<IpNetwork> parse_network(std::string_view text) {
+    auto const slash = text.find('/');
+    auto const written = text.substr(0, slash);
+    auto const address = parse_ip(written);
+    if (!address) return std::nullopt;
+    if (slash == text.npos) return IpNetwork{*address, 128};
+
+    bool const dotted = written.find(':') == written.npos;
+    auto const bits = parse_decimal(text.substr(slash + 1));
+    if (!bits || *bits > (dotted ? 32u : 128u)) return std::nullopt;
+    auto const prefix = static_cast<std::uint8_t>(*bits + (dotted ? 96 : 0));
+
+    IpNetwork network{*address, prefix};
+    for (unsigned bit = prefix; bit < 128; ++bit)
+        if ((address->bytes[bit / 8] >> (7 - bit % 8)) & 1) return std::nullopt;
+    return network;
+}
+
+std::string IpEndpoint::text() const {
+    auto const host = address.is_v4() ? address.text() : "[" + address.text() + "]";
+    return host + ":" + std::to_string(port);
+}
+
+}  // namespace garner

@@ -1,0 +1,88 @@
+// IP addresses and networks as values; IPv4 is kept v4-mapped (RFC 4291 2.5.5.2), so that there is one form to compare.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace garner {
+
+/// An IPv4 or IPv6 address, 16 bytes in network order. The default is "::".
+struct IpAddress {
+    std::array<std::uint8_t, 16> bytes{};
+
+    static IpAddress v4(std::uint32_t host_order);
+    static constexpr IpAddress v4(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d) {
+        return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}};
+    }
+    static constexpr IpAddress v6(std::array<std::uint8_t, 16> const& network_order) { return {network_order}; }
+
+    /// True also for a v4-mapped address that was written as IPv6: it is the same host.
+    constexpr bool is_v4() const {
+        for (int i = 0; i < 10; ++i)
+            if (bytes[i] != 0) return false;
+        return bytes[10] == 0xff && bytes[11] == 0xff;
+    }
+
+    /// 127.0.0.0/8 and ::1.
+    constexpr bool is_loopback() const {
+        if (is_v4()) return bytes[12] == 127;
+        for (int i = 0; i < 15; ++i)
+            if (bytes[i] != 0) return false;
+        return bytes[15] == 1;
+    }
+
+    /// 0.0.0.0 and "::".
+    constexpr bool is_unspecified() const {
+        for (int i = 0; i < 10; ++i)
+            if (bytes[i] != 0) return false;
+        bool const mapped = bytes[10] == 0xff && bytes[11] == 0xff;
+        if (!mapped && (bytes[10] != 0 || bytes[11] != 0)) return false;
+        return (bytes[12] | bytes[13] | bytes[14] | bytes[15]) == 0;
+    }
+
+    /// Dotted decimal for IPv4, RFC 5952 for IPv6, no brackets.
+    std::string text() const;
+
+    friend constexpr auto operator<=>(IpAddress const&, IpAddress const&) = default;
+};
+
+/// "10.0.0.1" or "::1": no brackets, no zone, no port, no shortened or octal IPv4.
+std::optional<IpAddress> parse_ip(std::string_view text);
+
+/// An address and how many of its leading bits count.
+struct IpNetwork {
+    IpAddress address;              // the bits after the prefix are zero
+    std::uint8_t prefix = 128;      // of 128: an IPv4 /8 is 96 + 8
+
+    constexpr bool contains(IpAddress const& other) const {
+        unsigned const whole = prefix / 8;
+        for (unsigned i = 0; i < whole; ++i)
+            if (address.bytes[i] != other.bytes[i]) return false;
+        unsigned const rest = prefix % 8;
+        if (rest == 0) return true;
+        auto const mask = static_cast<std::uint8_t>(0xff << (8 - rest));
+        return ((address.bytes[whole] ^ other.bytes[whole]) & mask) == 0;
+    }
+
+    /// "10.0.0.0/8"; a whole address without its "/32" or "/128".
+    std::string text() const;
+
+    friend constexpr bool operator==(IpNetwork const&, IpNetwork const&) = default;
+};
+
+/// "10.0.0.0/8", "2001:db8::/32", or one address. Bits set after the prefix ("10.0.0.1/8") are refused: it is either a
+/// mistake in the address or in the prefix. "::/0" is every address, IPv4 included; "0.0.0.0/0" is every IPv4 address.
+std::optional<IpNetwork> parse_network(std::string_view text);
+
+/// An address and a port.
+struct IpEndpoint {
+    IpAddress address;
+    std::uint16_t port = 0;
+    /// "127.0.0.1:3128", "[::1]:3128".
+    std::string text() const;
+    friend constexpr bool operator==(IpEndpoint const&, IpEndpoint const&) = default;
+};
+
+}  // namespace garner

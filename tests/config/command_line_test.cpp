@@ -1,0 +1,91 @@
+#include "config/command_line.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "config/check_command.hpp"
+#include "support.hpp"
+
+namespace garner::config {
+namespace {
+
+using Command = CommandLine::Command;
+using testing::HasSubstr;
+
+CommandLine parse(std::vector<char const*> const& arguments) { return parse_command_line(arguments); }
+
+TEST(CommandLine, nothing_starts_the_proxy) {
+    auto const line = parse({});
+    EXPECT_EQ(line.command, Command::run);
+    EXPECT_EQ(line.config_file, "");
+}
+
+TEST(CommandLine, options_of_a_start) {
+    auto const line = parse({"--config", "a.json", "--set", "workers=2", "--set=log.access=-"});
+    EXPECT_EQ(line.command, Command::run);
+    EXPECT_EQ(line.config_file, "a.json");
+    EXPECT_EQ(line.sets, (std::vector<std::string>{"workers=2", "log.access=-"}));
+}
+
+TEST(CommandLine, subcommands) {
+    auto const check = parse({"check", "a.json", "--set", "a=b"});
+    EXPECT_EQ(check.command, Command::check);
+    EXPECT_EQ(check.config_file, "a.json");
+    EXPECT_EQ(check.sets.size(), 1u);
+    auto const purge = parse({"--config", "a.json", "purge", "http://example.com/"});
+    EXPECT_EQ(purge.command, Command::purge);
+    EXPECT_EQ(purge.url, "http://example.com/");
+    EXPECT_EQ(purge.config_file, "a.json");
+    EXPECT_EQ(parse({"stats"}).command, Command::stats);
+    EXPECT_EQ(parse({"explain", "http://a/"}).command, Command::explain);
+    EXPECT_EQ(parse({"check", "--", "--help"}).config_file, "--help");
+}
+
+TEST(CommandLine, help_everywhere) {
+    EXPECT_THAT(parse({"--help"}).text, HasSubstr("garner check FILE"));
+    EXPECT_EQ(parse({"-h"}).command, Command::help);
+    EXPECT_EQ(parse({"check", "--help"}).command, Command::help);
+    EXPECT_THAT(parse({"purge", "x", "--help"}).text, HasSubstr("Usage: garner purge URL"));
+    EXPECT_THAT(parse({"--version"}).text, HasSubstr("garner "));
+}
+
+TEST(CommandLine, faults_are_clear) {
+    struct Row {
+        std::vector<char const*> arguments;
+        char const* told;
+    };
+    for (Row const& row : {Row{{"chekc"}, "unknown subcommand \"chekc\"; did you mean check?"},
+                           Row{{"--confg=a"}, "unknown option --confg=a; did you mean --config?"},
+                           Row{{"--config"}, "--config needs a value"},
+                           Row{{"--config", "a", "--config", "b"}, "given twice"},
+                           Row{{"--set", "workers"}, "--set workers: write --set KEY=VALUE"},
+                           Row{{"check"}, "check needs a FILE"},
+                           Row{{"check", "--config", "a"}, "check needs a FILE"},
+                           Row{{"check", "a", "b"}, "check takes one FILE"},
+                           Row{{"stats", "all"}, "stats takes no \"all\""},
+                           Row{{"purge", "example"}, "\"example\" is not a URL"},
+                           Row{{"purge", ""}, "purge needs a URL"}}) {
+        auto const line = parse(row.arguments);
+        EXPECT_EQ(line.command, Command::wrong);
+        EXPECT_THAT(line.text, HasSubstr(row.told));
+    }
+}
+
+TEST(CheckCommand, a_good_file_says_nothing) {
+    std::ostringstream out;
+    EXPECT_EQ(check_command((repository() / "etc/garner.json").string(), {}, out), 0);
+    EXPECT_EQ(out.str(), "");
+}
+
+TEST(CheckCommand, faults_and_notices_are_lines) {
+    std::ostringstream out;
+    std::vector<std::string> const sets{"memory.szie=1", "disk.path=/tmp"};
+    EXPECT_EQ(check_command((repository() / "etc/garner.json").string(), sets, out), 1);
+    EXPECT_EQ(out.str(), "--set memory.szie: unknown key (did you mean memory.size?)\n"
+                         "--set disk: notice: not in force yet (it is read and checked, and has no effect)\n");
+}
+
+}  // namespace
+}  // namespace garner::config

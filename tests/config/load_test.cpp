@@ -1,0 +1,246 @@
+#include "config/load.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+namespace garner::config {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+// The contract, with every key it names.
+constexpr char const* contract = R"({
+  "listen":  [ { "address": "127.0.0.1:3128" },                        // forward proxy
+               { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],   // accelerator
+  "workers": 0,
+  "memory":  { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share": 0.25 },
+  "disk":    { "path": "/var/cache/garner", "size": "10 GiB", "policy": "lfuda", "object_max": "4 GiB" },
+  "caching": { "never": ["cgi-bin"], "negative_ttl": "5m", "default_ttl": "0s", "offline": false,
+               "targeted_cache_control": [], "rules": [ ] },
+  "dns":     { "servers": [], "negative_ttl": "5m" },
+  "icp":     { "address": "0.0.0.0:3130", "timeout": "2s", "source_ping": false, "allow": ["10.0.0.0/8"] },
+  "peers":   [ { "name": "campus", "type": "parent", "host": "10.0.0.3", "http": 3128, "icp": 3130,
+                 "domains": [".edu"], "weight": 1, "default": false } ],
+  "direct":  { "always": [ { "url_contains": ["cgi-bin", "?"] } ], "never": [] },
+  "access":  [ { "allow": { "source": ["127.0.0.0/8", "::1"] } }, { "deny": "all" } ],
+  "log":     { "access": "-", "format": "squid", "level": "info" },
+  "admin":   { "address": "127.0.0.1:3131" }
+})";
+
+TEST(Load, the_contract_is_read) {
+    auto const loaded = load(contract);
+    EXPECT_EQ(told(loaded), "");
+    auto const& config = loaded.config;
+    ASSERT_EQ(config.proxy.listen.size(), 2u);
+    EXPECT_EQ(config.proxy.listen[0], (proxy::Listen{"127.0.0.1", 3128, std::nullopt}));
+    EXPECT_EQ(config.proxy.listen[1], (proxy::Listen{"127.0.0.1", 8080, "http://127.0.0.1:8000"}));
+    EXPECT_EQ(config.memory.size, 256 * MiB);
+    EXPECT_EQ(config.proxy.caching.never, std::vector<std::string>{"cgi-bin"});
+    EXPECT_EQ(config.icp.address, "0.0.0.0");
+    EXPECT_EQ(config.icp.allow.at(0).text(), "10.0.0.0/8");
+    EXPECT_EQ(config.peers.at(0).domains.at(0).text(), ".edu");
+    EXPECT_EQ(config.direct.always.at(0).url_contains.size(), 2u);
+    ASSERT_EQ(config.proxy.access.rules().size(), 2u);
+    EXPECT_EQ(config.proxy.access.rules()[1].name, "access[1]: deny all");
+    EXPECT_FALSE(config.proxy.access.rules()[1].allow);
+}
+
+TEST(Load, what_has_no_effect_yet_is_told) {
+    auto const notices = load(contract).notices;
+    ASSERT_EQ(notices.size(), 4u);
+    EXPECT_EQ(notices[0].key, "disk");
+    EXPECT_EQ(notices[0].line, 6u);
+    EXPECT_EQ(notices[3].key, "direct");
+}
+
+TEST(Load, the_example_has_no_faults_and_is_the_defaults) {
+    auto const path = (repository() / "etc/garner.json").string();
+    auto const loaded = load_file(path, {});
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_TRUE(loaded.notices.empty());
+    Config const fresh;
+    EXPECT_EQ(loaded.config.proxy.listen, fresh.proxy.listen);
+    EXPECT_EQ(loaded.config.memory.size, fresh.memory.size);
+    EXPECT_EQ(loaded.config.memory.object_max, fresh.memory.object_max);
+    EXPECT_EQ(loaded.config.proxy.deadlines.body, fresh.proxy.deadlines.body);
+    EXPECT_EQ(loaded.config.proxy.limits.head.bytes, fresh.proxy.limits.head.bytes);
+    EXPECT_EQ(loaded.config.pool.idle_timeout, fresh.pool.idle_timeout);
+    EXPECT_EQ(loaded.config.admin, fresh.admin);
+}
+
+TEST(Load, defaults_need_no_file) {
+    auto const loaded = load_defaults({});
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_EQ(loaded.config.proxy.listen, Config{}.proxy.listen);
+    EXPECT_TRUE(loaded.config.proxy.access.empty());
+}
+
+TEST(Load, every_fault_is_told_with_its_line_and_the_nearest_key) {
+    auto const loaded = load(R"({
+  "listne": [],
+  "memory": {
+    "size": "64 MB/s",
+    "szie": 5
+  },
+  "workers": -1,
+  "deadlines": { "head": 30 },
+  "object_max": 1
+})");
+    EXPECT_EQ(told(loaded),
+              "test.json:2: listne: unknown key (did you mean listen?)\n"
+              "test.json:4: memory.size: \"64 MB/s\" is not a size (write it like \"64 MiB\"; units are B, KB, MB, GB, "
+              "TB, KiB, MiB, GiB, TiB)\n"
+              "test.json:5: memory.szie: unknown key (did you mean memory.size?)\n"
+              "test.json:7: workers: -1 is out of range (write a number between 0 and 1024)\n"
+              "test.json:8: deadlines.head: a time needs a unit (write it like \"300ms\", \"2s\", \"5m\", \"1h\" or "
+              "\"7d\")\n"
+              "test.json:9: object_max: unknown key here (did you mean memory.object_max?)\n");
+}
+
+TEST(Load, faults) {
+    struct Row {
+        char const* text;
+        char const* told;
+    };
+    for (Row const& row : {
+             Row{R"({"listen": []})", "test.json:1: listen: nothing to listen on"},
+             Row{R"({"listen": [{}]})", "listen[0]: has no address (add it)"},
+             Row{R"({"listen": {"address": ":80"}})", "listen: expects a list, not an object"},
+             Row{R"({"listen": [{"address": "127.0.0.1:99999"}]})",
+                 "listen[0].address: \"127.0.0.1:99999\" has a port"},
+             Row{R"({"listen": [{"address": "127.0.0.1:0"}]})", "has a port outside 1 to 65535"},
+             Row{R"({"listen": [{"address": "127.0.0.1"}]})", "has no port"},
+             Row{R"({"listen": [{"address": "::1"}]})", "has no port"},
+             Row{R"({"listen": [{"address": "127.0.0.1:http"}]})", "has no number as its port"},
+             Row{R"({"listen": [{"address": "proxy.example:80"}]})", "has no IP address before its port"},
+             Row{R"({"listen": [{"address": 3128}]})", "expects an address with a port, not the number 3128"},
+             Row{R"({"listen": [{"address": ":80"}, {"address": ":80"}]})",
+                 "listen[1].address: [::]:80 is listened on already"},
+             Row{R"({"listen": [{"address": "localhost:3131"}]})", "127.0.0.1:3131 is admin.address"},
+             Row{R"({"admin": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is admin.address"},
+             Row{R"({"listen": [{"address": ":80", "origin": "127.0.0.1:8000"}]})", "is not an origin"},
+             Row{R"({"listen": [{"address": ":80", "origin": "ftp://a"}]})", "is not an origin"},
+             Row{R"({"listen": [{"address": ":80", "origin": "http://a/b"}]})", "has a path"},
+             Row{R"({"workers": 1.5})", "expects a whole number, not the number 1.5"},
+             Row{R"({"workers": 99999999999999999999})", "expects a whole number"},
+             Row{R"({"workers": "two"})", "expects a whole number, not text"},
+             Row{R"({"memory": 5})", "memory: expects an object, not the number 5"},
+             Row{R"({"memory": {"size": true}})", "expects a size, not true"},
+             Row{R"({"memory": {"size": 1}})", "1 is out of range"},
+             Row{R"({"memory": {"size": -1}})", "expects a size, not the number -1"},
+             Row{R"({"memory": {"size": "64M"}})", "is not a size"},
+             Row{R"({"memory": {"fill_share": 2}})", "2 is out of range (write a number between 0.01 and 1.0)"},
+             Row{R"({"memory": {"shards": 60}})", "memory.shards: is not a power of two"},
+             Row{R"({"memory": {"policy": "gdfs"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
+             Row{R"({"memory": {"policy": "best"}})", "\"best\" is not known (write one of "},
+             Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" has no port"},
+             Row{R"({"dns": {"positive_min": "2d"}})", "positive_min is longer than positive_max"},
+             Row{R"({"tls": {"verify": "no"}})", "expects true or false, not text"},
+             Row{R"({"log": {"format": "sqiud"}})", "did you mean \"squid\"?"},
+             Row{R"({"log": {"access": "a\nb"}})", "has a control character"},
+             Row{R"({"forwarded": true})", "expects a name, not true (write one of off, forwarded, x-forwarded-for)"},
+             Row{R"({"via": "a b"})", "is not a name for Via"},
+             Row{R"({"limits": {"target_bytes": "1 MiB"}})", "limits.target_bytes: is not below limits.head_bytes"},
+             Row{R"({"access": [{"allow": "everyone"}]})", "access[0].allow: expects matchers, not \"everyone\""},
+             Row{R"({"access": [{"permit": "all"}]})", "access[0].permit: unknown key (known here: allow, deny)"},
+             Row{R"({"access": [{}]})", "a rule is either allow or deny"},
+             Row{R"({"access": [{"allow": "all", "deny": "all"}]})", "a rule is either allow or deny"},
+             Row{R"({"access": ["deny"]})", "expects a rule, not text"},
+             Row{R"({"access": [{"allow": {"user": "anna"}}]})", "access[0].allow.user: there are no users"},
+             Row{R"({"access": [{"allow": {"source": "10.0.0.1/8"}}]})", "has bits set after its prefix"},
+             Row{R"({"access": [{"allow": {"source": ["10.0.0.0/40"]}}]})",
+                 "source[0]: \"10.0.0.0/40\" has no valid prefix"},
+             Row{R"({"access": [{"allow": {"source": "lan"}}]})", "\"lan\" is not a network"},
+             Row{R"({"access": [{"allow": {"port": "0-80"}}]})", "is no port and no range of ports"},
+             Row{R"({"access": [{"allow": {"port": [70000]}}]})", "port[0]: \"70000\" is no port"},
+             Row{R"({"access": [{"allow": {"url_matches": "("}}]})", "is not a regular expression: missing )"},
+             Row{R"({"access": [{"allow": {"time": "Mon-Fri 8-18"}}]})", "is not a time of the week"},
+             Row{R"({"access": [{"allow": {"method": "get"}}]})", "is not GET: case matters"},
+             Row{R"({"access": [{"allow": {"host": "http://a"}}]})", "is not a host"},
+             Row{R"({"access": [{"allow": {"url_contains": ""}}]})", "would match every URL"},
+             Row{R"({"purge": [{"allow": {"sorce": "::1"}}]})", "did you mean purge[0].allow.source?"},
+             Row{R"({"purge": [{"deny": {"destination": "::1"}}]})", "purge[0]: a purge connects to no destination"},
+             Row{R"({"caching": {"rules": [{"destination": "::1"}]}})", "caching.rules[0].destination: unknown key"},
+             Row{R"({"caching": {"rules": [{"min_ttl": "2h", "max_ttl": "1h"}]}})", "min_ttl is longer than max_ttl"},
+             Row{R"({"caching": {"rules": [{"type": "images"}]}})", "is not a media type"},
+             Row{R"({"peers": [{"name": "a", "host": "b"}, {"name": "a", "host": "c"}]})", "two peers are named \"a\""},
+             Row{R"({"peers": [{"name": "a", "host": "b", "type": "cousin"}]})", "\"cousin\" is not known"},
+             Row{R"([])", "test.json:1: a configuration is one JSON object"},
+         })
+        EXPECT_THAT(told(load(row.text)), HasSubstr(row.told)) << row.text;
+}
+
+TEST(Load, duplicate_keys_are_refused) {
+    EXPECT_EQ(told(load("{\n\"memory\": {\n\"size\": \"1 GiB\",\n\"size\": \"2 GiB\"}}")),
+              "test.json:4: memory.size: this key is given twice (the first is in line 3; keep one)\n");
+}
+
+TEST(Load, broken_json_is_told_with_its_line) {
+    EXPECT_THAT(told(load("{\n\"workers\": 2,\n}")), StartsWith("test.json:3: syntax error"));
+    EXPECT_THAT(told(load("{\n\"workers\": 2,\n}")), HasSubstr("(remove the comma before the brace)"));
+    EXPECT_THAT(told(load("{\n\"workers\": 2\n\"memory\": {}}")), HasSubstr("(put a comma after the value before it)"));
+    EXPECT_THAT(told(load("{\n\"workers\": two\n}")), StartsWith("test.json:2: "));
+    EXPECT_THAT(told(load("{\"log\": {\"access\": \"-}\n}")), HasSubstr("test.json:1: "));
+    EXPECT_THAT(told(load("")), HasSubstr("missing"));
+    EXPECT_THAT(told(load("{} {}")), HasSubstr("test.json:1: "));
+    EXPECT_THAT(told(load(std::string(100, '['))), HasSubstr("nested deeper than 32 levels"));
+    EXPECT_THAT(told(load(std::string(500'000, '['))), HasSubstr("nested deeper"));
+}
+
+TEST(Load, lines_of_list_items_are_their_own) {
+    auto const loaded = load("{\"access\": [{\"allow\": {\"port\": [\n80,\n70000\n,\n\"x\"]}}],\n"
+                             "\"dns\": {\"servers\": [\n\"10.0.0.1\",\n\"nowhere\"]}}");
+    ASSERT_EQ(loaded.faults.size(), 3u);
+    EXPECT_EQ(loaded.faults[0].line, 3u);
+    EXPECT_EQ(loaded.faults[1].line, 5u);
+    EXPECT_EQ(loaded.faults[2].line, 8u);
+}
+
+TEST(Load, overrides_win_and_make_what_is_absent) {
+    auto const loaded = load(R"({"memory": {"size": "1 GiB"}})",
+                             {"memory.size=64MiB", "listen[0].address=127.0.0.1:4000", "listen[1].address=[::1]:4000",
+                              "caching.never=[\"a\",\"b\"]", "workers=3", "log.access=", "tls.verify=false",
+                              "icp.allow=10.0.0.0/8", "admin.address="});
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_EQ(loaded.config.memory.size, 64 * MiB);
+    ASSERT_EQ(loaded.config.proxy.listen.size(), 2u);
+    EXPECT_EQ(loaded.config.proxy.listen[1].address, "::1");
+    EXPECT_EQ(loaded.config.proxy.listen[1].port, 4000);
+    EXPECT_EQ(loaded.config.proxy.caching.never.size(), 2u);
+    EXPECT_EQ(loaded.config.workers, 3u);
+    EXPECT_EQ(loaded.config.proxy.log.access, "");
+    EXPECT_FALSE(loaded.config.tls.verify);
+    EXPECT_FALSE(loaded.config.admin.enabled);
+}
+
+TEST(Load, faulty_overrides_are_named) {
+    EXPECT_EQ(told(load("{}", {"memory.szie=1"})), "--set memory.szie: unknown key (did you mean memory.size?)\n");
+    EXPECT_THAT(told(load("{}", {"memory.size=big"})), StartsWith("--set memory.size: \"big\" is not a size"));
+    EXPECT_THAT(told(load("{}", {"memory"})), StartsWith("--set memory: no value"));
+    EXPECT_THAT(told(load("{}", {"=1"})), HasSubstr("not a key"));
+    EXPECT_THAT(told(load("{}", {"listen[x].address=:80"})), HasSubstr("not a key"));
+    EXPECT_THAT(told(load("{}", {"listen[5].address=:80"})), HasSubstr("the list has only 0 items"));
+    EXPECT_THAT(told(load(R"({"workers": 2})", {"workers.a=1"})), HasSubstr("is no object"));
+    EXPECT_THAT(told(load("{\n\"memory\": {\"size\": 5, \"bad\": 1}}", {"memory.size=64MiB"})),
+                StartsWith("test.json:2: memory.bad: unknown key"));
+    EXPECT_THAT(told(load("{\n\"dns\": {}}", {"listen=[{\"address\": \"x\"}]"})),
+                StartsWith("--set listen[0].address: "));
+}
+
+TEST(Load, object_max_follows_a_small_memory) {
+    EXPECT_EQ(load("{}", {"memory.size=1MiB"}).config.memory.object_max, MiB / 2);
+    auto const told_so = load(R"({"memory": {"size": "1 MiB", "object_max": "2 MiB"}})");
+    EXPECT_TRUE(told_so.faults.empty());
+    EXPECT_EQ(told_so.notices.at(0).key, "memory.object_max");
+}
+
+TEST(Load, files_that_cannot_be_read) {
+    EXPECT_THAT(told(load_file("/nowhere/garner.json", {})), HasSubstr("cannot be read: No such file"));
+    EXPECT_THAT(told(load_file("/", {})), HasSubstr("is a directory"));
+}
+
+}  // namespace
+}  // namespace garner::config

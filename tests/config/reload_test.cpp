@@ -1,0 +1,20 @@
+#include "config/reload.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support.hpp"
+
+namespace garner::config {
+namespace {
+
+TEST(Reload, names_what_needs_a_restart) {
+    Config const running;
+    EXPECT_TRUE(cannot_change(running, running).empty());
+    auto const fresh = load("{}", {"memory.size=64MiB", "listen[0].address=:80", "workers=3", "log.level=warn",
+                                   "caching.offline=true", "access=[{\"deny\":\"all\"}]", "admin.address="});
+    std::vector<std::string> const expected{"listen", "workers", "memory.size", "admin.address"};
+    EXPECT_EQ(cannot_change(running, fresh.config), expected);
+}
+
+}  // namespace
+}  // namespace garner::config

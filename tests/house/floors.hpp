@@ -1,0 +1,77 @@
+// The floors: a file may include its own room and rooms on lower floors, and the pure rooms never see Asio or Beast.
+#pragma once
+
+#include "house/source.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace garner::house {
+
+/// Every source file by its path below src/, such as "http/uri.hpp".
+using Sources = std::map<std::string, std::string>;
+
+inline std::map<std::string, int, std::less<>> const floors{
+    {"main", 7},   {"config", 6}, {"admin", 6}, {"proxy", 5},  {"icp", 4},    {"sim", 4}, {"cache", 3}, {"client", 2},
+    {"store", 2},  {"crawl", 2},  {"http", 1},  {"policy", 1}, {"net", 1},    {"io", 1},  {"util", 0},
+};
+
+inline std::set<std::string, std::less<>> const rooms_without_asio{"http", "policy", "crawl"};
+
+/// "" for a file in no room; main.cpp has a floor of its own.
+inline std::string_view room_of(std::string_view path) {
+    if (path == "main.cpp") return "main";
+    auto const slash = path.find('/');
+    return slash == path.npos ? "" : path.substr(0, slash);
+}
+
+inline std::vector<Breach> breaches_of_floors(std::string const& file, std::string_view text) {
+    auto const own = room_of(file);
+    auto const own_floor = floors.find(own);
+    if (own_floor == floors.end()) return {{file, 1, "no room of the house: '" + std::string(own) + "'"}};
+
+    std::vector<Breach> breaches;
+    for (auto const& include : includes(text)) {
+        if (!include.quoted) continue;
+        auto const room = room_of(include.path);
+        auto const floor = floors.find(room);
+        if (floor == floors.end())
+            breaches.push_back({file, include.line, "\"" + include.path + "\" names no room of the house"});
+        else if (room != own && floor->second > own_floor->second)
+            breaches.push_back({file, include.line, "includes upwards: " + include.path});
+        else if (room != own && floor->second == own_floor->second)
+            breaches.push_back({file, include.line, "includes sideways: " + include.path});
+    }
+    return breaches;
+}
+
+/// True when the file brings in Asio or Beast, itself or through files of the house; `seen` ends circles.
+inline bool brings_in_asio(Sources const& sources, std::string const& file, std::set<std::string>& seen) {
+    auto const source = sources.find(file);
+    if (source == sources.end() || !seen.insert(file).second) return false;
+    for (auto const& include : includes(source->second)) {
+        std::string_view const path = include.path;
+        if (path.starts_with("boost/asio") || path.starts_with("boost/beast")) return true;
+        if (include.quoted && brings_in_asio(sources, include.path, seen)) return true;
+    }
+    return false;
+}
+
+inline std::vector<Breach> breaches_of_pure_rooms(Sources const& sources) {
+    std::vector<Breach> breaches;
+    for (auto const& [file, text] : sources) {
+        if (!rooms_without_asio.contains(room_of(file))) continue;
+        for (auto const& include : includes(text)) {
+            std::set<std::string> seen;
+            bool const direct = include.path.starts_with("boost/asio") || include.path.starts_with("boost/beast");
+            if (direct || (include.quoted && brings_in_asio(sources, include.path, seen)))
+                breaches.push_back({file, include.line, "brings Asio or Beast into a pure room: " + include.path});
+        }
+    }
+    return breaches;
+}
+
+}  // namespace garner::house

@@ -1,0 +1,160 @@
+#include "http/cacheability.hpp"
+
+#include <gtest/gtest.h>
+
+#include "http/heads.hpp"
+
+namespace garner::http {
+namespace {
+
+StoreRefusal refusal(RequestHead const& asked, ResponseHead const& answer, StoreOptions const& options = {}) {
+    return why_not_store(asked, parse_request_cache_control(asked.fields), answer,
+                         parse_response_cache_control(answer.fields), options);
+}
+
+TEST(Cacheability, any_final_status_with_explicit_freshness_is_stored) {
+    for (std::uint16_t status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 401, 403,
+                                 404, 405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
+        EXPECT_EQ(refusal(get(), response(status, {{"Cache-Control", "max-age=10"}})), StoreRefusal::none) << status;
+        EXPECT_EQ(refusal(get(), response(status, {{"Expires", date(10)}})), StoreRefusal::none) << status;
+    }
+    for (std::uint16_t status : {100, 101, 103, 199, 304, 407, 412, 416, 417, 428, 429, 431, 511, 600, 999})
+        EXPECT_EQ(refusal(get(), response(status, {{"Cache-Control", "max-age=10"}})), StoreRefusal::status) << status;
+    EXPECT_EQ(refusal(get(), response(206, {{"Cache-Control", "max-age=10"}})), StoreRefusal::partial);
+}
+
+TEST(Cacheability, why_a_response_is_not_stored) {
+    struct Case {
+        char const* name;
+        RequestHead asked;
+        ResponseHead answer;
+        StoreRefusal refusal;
+    };
+    auto const fresh = response(200, {{"Cache-Control", "max-age=10"}});
+    auto const with = [](std::string_view control) { return response(200, {{"Cache-Control", control}}); };
+    auto const authorized = get({{"Authorization", "Basic x"}});
+    using enum StoreRefusal;
+    Case const cases[] = {
+        {"GET", get(), fresh, none},
+        {"HEAD", request(Method::head, {}), fresh, method},
+        {"POST", request(Method::post, {}), fresh, method},
+        {"OPTIONS", request(Method::options, {}), fresh, method},
+        {"unknown method", request(Method::other, {}), fresh, method},
+        {"body", get({{"Content-Length", "3"}}), fresh, request_body},
+        {"chunked body", get({{"Transfer-Encoding", "chunked"}}), fresh, request_body},
+        {"empty body", get({{"Content-Length", "0"}}), fresh, none},
+        {"request no-store", get({{"Cache-Control", "no-store"}}), fresh, no_store_request},
+        {"Cookie", get({{"Cookie", "a=b"}}), fresh, none},
+        {"no-store", get(), with("no-store, max-age=10"), no_store_response},
+        {"private", get(), with("private, max-age=10"), private_response},
+        {"private field", get(), with("private=\"a\", max-age=10"), none},
+        {"no-store, must-understand", get(), with("no-store, must-understand, max-age=10"), none},
+        {"must-understand 599", get(), response(599, {{"Cache-Control", "max-age=10, no-store, must-understand"}}),
+         status},
+        {"must-understand alone", get(), response(599, {{"Cache-Control", "max-age=10, must-understand"}}), status},
+        {"Authorization", authorized, fresh, authorization},
+        {"Authorization, Expires", authorized, response(200, {{"Expires", date(10)}}), authorization},
+        {"Authorization, public", authorized, with("public, max-age=10"), none},
+        {"Authorization, must-revalidate", authorized, with("must-revalidate, max-age=10"), none},
+        {"Authorization, s-maxage", authorized, with("s-maxage=10"), none},
+        {"Authorization, proxy-revalidate", authorized, with("proxy-revalidate, max-age=10"), authorization},
+        {"Vary", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "Foo"}}), none},
+        {"Vary: *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "*"}}), vary_star},
+        {"Vary: a, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a"}, {"Vary", ", *"}}),
+         vary_star},
+        {"Set-Cookie", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}}), none},
+        {"Set-Cookie, heuristic", get(), response(200, {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}}),
+         set_cookie},
+        {"Set-Cookie left out", get(),
+         response(200,
+                  {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}, {"Cache-Control", "no-cache=\"set-cookie\""}}),
+         none},
+        {"nothing said", get(), response(200, {}), no_freshness_no_validator},
+        {"only public", get(), with("public"), no_freshness_no_validator},
+        {"Last-Modified", get(), response(200, {{"Last-Modified", date(-99)}}), none},
+        {"bad Last-Modified", get(), response(200, {{"Last-Modified", "x"}}), no_freshness_no_validator},
+        {"ETag", get(), response(200, {{"ETag", "\"a\""}}), none},
+        {"302 with ETag", get(), response(302, {{"ETag", "\"a\""}}), not_heuristically_cacheable},
+        {"302 public with ETag", get(), response(302, {{"ETag", "\"a\""}, {"Cache-Control", "public"}}), none},
+        {"503", get(), response(503, {}), not_heuristically_cacheable},
+        {"404", get(), response(404, {}), no_freshness_no_validator},
+        {"max-age=0", get(), with("max-age=0"), no_freshness_no_validator},
+        {"bad max-age", get(), with("max-age=x"), no_freshness_no_validator},
+        {"max-age=0, s-maxage", get(), with("max-age=0, s-maxage=10"), none},
+        {"max-age=0 with SWR", get(), with("max-age=0, stale-while-revalidate=10"), none},
+        {"max-age=0 with ETag", get(), response(200, {{"Cache-Control", "max-age=0"}, {"ETag", "\"a\""}}), none},
+        {"no-cache", get(), with("no-cache, max-age=10"), no_freshness_no_validator},
+        {"no-cache with ETag", get(), response(200, {{"Cache-Control", "no-cache"}, {"ETag", "\"a\""}}), none},
+        {"past Expires with validator", get(), response(200, {{"Expires", date(-99)}, {"Last-Modified", date(-999)}}),
+         none},
+    };
+    for (auto const& c : cases) EXPECT_STREQ(text(refusal(c.asked, c.answer)), text(c.refusal)) << c.name;
+}
+
+TEST(Cacheability, the_operator_decides_about_cookies_and_lifetimes) {
+    auto const cookie = response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}});
+    EXPECT_EQ(refusal(get(), cookie, {.set_cookie = false}), StoreRefusal::set_cookie);
+    EXPECT_EQ(refusal(get(), response(404, {}), {.has_own_ttl = true}), StoreRefusal::none);
+    EXPECT_EQ(refusal(get(), response(503, {}), {.has_own_ttl = true}), StoreRefusal::not_heuristically_cacheable);
+}
+
+TEST(Cacheability, which_requests_go_past_the_cache) {
+    struct Case {
+        RequestHead asked;
+        std::string_view why;  // empty: may use the cache
+    };
+    Case const cases[] = {
+        {get(), ""},
+        {request(Method::head, {}), ""},
+        {request(Method::post, {}), "method"},
+        {request(Method::options, {}), "method"},
+        {request(Method::purge, {}), "method"},
+        {request(Method::other, {}), "method"},
+        {get({{"Content-Length", "1"}}), "request body"},
+        {get({{"Content-Length", "0"}}), ""},
+        {get({{"Transfer-Encoding", "chunked"}}), "request body"},
+        {get({{"If-Match", "\"a\""}}), "If-Match"},
+        {get({{"If-Unmodified-Since", date(0)}}), "If-Unmodified-Since"},
+        {get({{"If-None-Match", "\"a\""}, {"If-Modified-Since", date(0)}, {"Range", "bytes=0-1"}}), ""},
+        {get({{"Authorization", "x"}}), ""},
+        {get({{"Cache-Control", "no-cache"}}), ""},
+        {get({{"Cache-Control", "no-store"}}), "no-store in request"},
+        {get({{"Cache-Control", "no-store, only-if-cached"}}), ""},
+    };
+    for (auto const& c : cases) {
+        char const* why = nullptr;
+        EXPECT_EQ(may_use_cache(c.asked, parse_request_cache_control(c.asked.fields), why), c.why.empty());
+        ASSERT_NE(why, nullptr);
+        EXPECT_EQ(why, c.why);
+    }
+}
+
+TEST(Cacheability, what_a_follower_may_get) {
+    struct Case {
+        std::string_view control;
+        bool anyone;
+        bool with_authorization;
+    };
+    Case const cases[] = {
+        {"max-age=10", true, false},
+        {"max-age=10, public", true, true},
+        {"max-age=10, must-revalidate", true, true},
+        {"s-maxage=10", true, true},
+        {"max-age=10, no-cache", false, false},
+        {"max-age=10, no-cache=\"a\"", true, false},
+        {"max-age=10, private", false, false},
+        {"max-age=10, public, no-store", false, false},
+        {"max-age=10, no-store, must-understand", true, false},
+    };
+    for (auto const& c : cases) {
+        auto const answer = response(200, {{"Cache-Control", c.control}});
+        auto const control = parse_response_cache_control(answer.fields);
+        EXPECT_EQ(may_be_shared(get(), answer, control), c.anyone) << c.control;
+        EXPECT_EQ(may_be_shared(get({{"Authorization", "x"}}), answer, control), c.with_authorization) << c.control;
+    }
+    EXPECT_FALSE(may_be_shared(get(), response(200, {{"Vary", "*"}}), {}));
+    EXPECT_TRUE(may_be_shared(get(), response(200, {{"Vary", "a"}}), {}));
+}
+
+}  // namespace
+}  // namespace garner::http

@@ -1,0 +1,240 @@
+#include "http/rule.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace garner::http {
+namespace {
+
+using Verdict = Decision::Verdict;
+
+IpAddress ip(char const* text) { return *parse_ip(text); }
+IpNetwork network(char const* text) { return *parse_network(text); }
+HostPattern host(char const* text) { return *HostPattern::parse(text); }
+PortRange ports(char const* text) { return *PortRange::parse(text); }
+
+RuleRequest request(char const* client, std::string_view host = "example.com", std::uint16_t port = 80) {
+    return {.client = ip(client), .host = host, .port = port, .url = "http://example.com/a?b"};
+}
+
+AccessRule allow(Matcher match) { return {true, std::move(match), "allow"}; }
+AccessRule deny(Matcher match) { return {false, std::move(match), "deny"}; }
+
+IpAddress const open_address = ip("93.184.216.34");
+OwnAddresses const nothing_own;
+
+TEST(Rule, without_rules_only_loopback_clients_are_served) {
+    AccessRules const rules;
+    EXPECT_TRUE(rules.decide(request("127.0.0.1"), std::nullopt).allowed());
+    EXPECT_TRUE(rules.decide(request("::1"), std::nullopt).allowed());
+    auto const denied = rules.decide(request("10.0.0.1"), std::nullopt);
+    EXPECT_TRUE(denied.denied());
+    EXPECT_EQ(denied.text(), "default: clients on loopback only");
+}
+
+TEST(Rule, the_first_match_decides) {
+    Matcher campus{.source = {network("10.0.0.0/8")}};
+    Matcher lab{.source = {network("10.1.0.0/16")}};
+    AccessRules const rules({deny(lab), allow(campus)});
+    EXPECT_TRUE(rules.decide(request("10.1.2.3"), std::nullopt).denied());
+    EXPECT_TRUE(rules.decide(request("10.2.2.3"), std::nullopt).allowed());
+    EXPECT_TRUE(rules.decide(request("192.0.2.1"), std::nullopt).denied());
+    EXPECT_TRUE(rules.decide(request("127.0.0.1"), std::nullopt).allowed()) << "no match: the default";
+}
+
+TEST(Rule, an_empty_matcher_is_everybody) {
+    AccessRules const rules({deny({})});
+    EXPECT_TRUE(rules.decide(request("127.0.0.1"), std::nullopt).denied());
+}
+
+TEST(Rule, all_matchers_given_must_match_and_any_value_of_each) {
+    Matcher match{.host = {host("a.test"), host(".b.test")},
+                  .port = {ports("80"), ports("8000-8999")},
+                  .method = {"GET"}};
+    AccessRules const rules({allow(match), deny({})});
+    auto const verdict = [&](std::string_view name, std::uint16_t port, std::string_view method) {
+        auto asked = request("192.0.2.1", name, port);
+        asked.method_text = method;
+        return rules.decide(asked, std::nullopt).allowed();
+    };
+    EXPECT_TRUE(verdict("a.test", 80, "GET"));
+    EXPECT_TRUE(verdict("x.B.test", 8500, "GET"));
+    EXPECT_FALSE(verdict("x.a.test", 80, "GET"));
+    EXPECT_FALSE(verdict("a.test", 81, "GET"));
+    EXPECT_FALSE(verdict("a.test", 80, "POST"));
+    EXPECT_FALSE(verdict("a.test", 80, "get"));
+}
+
+TEST(Rule, a_rule_about_the_destination_waits_for_it) {
+    Matcher match{.source = {network("10.0.0.0/8")}, .destination = {network("172.16.0.0/12")}};
+    AccessRules const rules({deny(match), allow({})});
+    EXPECT_EQ(rules.decide(request("10.0.0.1"), std::nullopt).verdict, Verdict::needs_destination);
+    EXPECT_TRUE(rules.decide(request("10.0.0.1"), ip("172.17.0.1")).denied());
+    EXPECT_TRUE(rules.decide(request("10.0.0.1"), open_address).allowed());
+    EXPECT_TRUE(rules.decide(request("11.0.0.1"), std::nullopt).allowed()) << "another source: the rule is out already";
+}
+
+TEST(Rule, an_earlier_deny_needs_no_destination) {
+    AccessRules const rules({deny({.host = {host("bad.test")}}), allow({.destination = {network("10.0.0.0/8")}})});
+    EXPECT_TRUE(rules.decide(request("127.0.0.1", "bad.test"), std::nullopt).denied());
+}
+
+TEST(Rule, closed_destinations_stay_closed_under_a_rule_about_the_source) {
+    AccessRules const rules({allow({.source = {network("127.0.0.0/8")}})});
+    EXPECT_TRUE(rules.permits(request("127.0.0.1"), open_address, nothing_own).allowed());
+    for (char const* closed : {"127.0.0.1", "127.9.9.9", "0.0.0.0", "0.1.2.3", "169.254.169.254", "::", "::1",
+                               "fe80::1", "febf::1", "::ffff:127.0.0.1", "::127.0.0.1", "64:ff9b::127.0.0.1",
+                               "64:ff9b::169.254.1.1",
+                               "64:ff9b:1::127.0.0.1", "64:ff9b:1:7f00:0:100::", "2002:7f00:1::", "::ffff:0:127.0.0.1",
+                               "2001:0:1:1::80ff:fffe"}) {
+        auto const decision = rules.permits(request("127.0.0.1"), ip(closed), nothing_own);
+        EXPECT_TRUE(decision.denied()) << closed;
+        EXPECT_NE(decision.closed, nullptr) << closed;
+    }
+    for (char const* open : {"10.0.0.1", "1.1.1.1", "2001:db8::1", "fec0::1", "64:ff9b::8.8.8.8", "2002:808:808::",
+                             "128.0.0.1", "169.253.0.1", "2001:0:808:808::f7f7:f7f7"})
+        EXPECT_TRUE(rules.permits(request("127.0.0.1"), ip(open), nothing_own).allowed()) << open;
+}
+
+TEST(Rule, naming_destination_host_or_port_opens_what_is_closed) {
+    for (Matcher match : {Matcher{.destination = {network("127.0.0.0/8")}}, Matcher{.host = {host("localhost")}},
+                          Matcher{.port = {ports("8000")}}}) {
+        AccessRules const rules({allow(match)});
+        auto const asked = request("127.0.0.1", "localhost", 8000);
+        EXPECT_TRUE(rules.permits(asked, ip("127.0.0.1"), nothing_own).allowed());
+    }
+    AccessRules const elsewhere({allow({.host = {host("intra.test")}})});
+    EXPECT_TRUE(elsewhere.permits(request("127.0.0.1", "other.test"), ip("127.0.0.1"), nothing_own).denied())
+        << "the default decides, and opens nothing";
+    AccessRules const denies({deny({.host = {host("bad.test")}}), allow({})});
+    EXPECT_TRUE(denies.permits(request("127.0.0.1"), ip("127.0.0.1"), nothing_own).denied()) << "a deny opens nothing";
+}
+
+TEST(Rule, connect_goes_to_443_unless_a_rule_opens_more) {
+    auto asked = request("127.0.0.1", "example.com", 22);
+    asked.method = Method::connect;
+    asked.method_text = "CONNECT";
+    AccessRules const plain;
+    EXPECT_EQ(plain.decide(asked, std::nullopt).text(),
+              "CONNECT to a port other than 443 (default: clients on loopback)");
+    AccessRules const source({allow({.source = {network("127.0.0.1")}})});
+    EXPECT_TRUE(source.decide(asked, std::nullopt).denied());
+    AccessRules const opened({allow({.port = {ports("22")}})});
+    EXPECT_TRUE(opened.decide(asked, std::nullopt).allowed());
+    asked.port = 443;
+    EXPECT_TRUE(plain.decide(asked, std::nullopt).allowed());
+}
+
+TEST(Rule, the_machines_own_addresses_are_closed_and_its_listeners_never_open) {
+    OwnAddresses const own{.interfaces = {ip("192.0.2.7")},
+                           .listening = {{ip("127.0.0.1"), 3131}, {ip("::"), 3128}}};
+    AccessRules const plain;
+    EXPECT_TRUE(plain.permits(request("127.0.0.1", "me", 80), ip("192.0.2.7"), own).denied());
+    EXPECT_TRUE(plain.permits(request("127.0.0.1", "me", 80), ip("64:ff9b::192.0.2.7"), own).denied());
+    AccessRules const opened({allow({.destination = {network("::/0")}})});
+    EXPECT_TRUE(opened.permits(request("127.0.0.1", "me", 80), ip("192.0.2.7"), own).allowed());
+    for (char const* address : {"127.0.0.1", "0.0.0.0", "::ffff:127.0.0.1"})
+        EXPECT_TRUE(opened.permits(request("127.0.0.1", "me", 3131), ip(address), own).denied()) << address;
+    for (char const* address : {"192.0.2.7", "127.0.0.5", "::1", "::"})
+        EXPECT_TRUE(opened.permits(request("127.0.0.1", "me", 3128), ip(address), own).denied()) << address;
+    EXPECT_TRUE(opened.permits(request("127.0.0.1", "me", 3128), open_address, own).allowed());
+}
+
+TEST(Rule, a_hit_asks_for_the_address_where_another_client_may_have_brought_in_what_is_closed_to_this_one) {
+    Matcher admin{.source = {network("10.0.0.1")}, .host = {host("intra.test")}};
+    AccessRules const rules({allow(admin), allow({.source = {network("10.0.0.0/8")}})});
+    EXPECT_TRUE(rules.decide(request("10.0.0.1", "intra.test"), std::nullopt).allowed());
+    EXPECT_EQ(rules.decide(request("10.0.0.2", "intra.test"), std::nullopt).verdict, Verdict::needs_destination);
+    EXPECT_TRUE(rules.decide(request("10.0.0.2", "other.test"), std::nullopt).allowed());
+    EXPECT_TRUE(rules.permits(request("10.0.0.2", "intra.test"), ip("127.0.0.1"), nothing_own).denied());
+}
+
+TEST(Rule, hosts) {
+    EXPECT_TRUE(host("Example.COM").matches("example.com"));
+    EXPECT_TRUE(host("example.com").matches("example.com."));
+    EXPECT_TRUE(host("example.com.").matches("EXAMPLE.com"));
+    EXPECT_FALSE(host("example.com").matches("www.example.com"));
+    EXPECT_TRUE(host(".example.com").matches("www.example.com."));
+    EXPECT_TRUE(host(".example.com").matches("example.com"));
+    EXPECT_FALSE(host(".example.com").matches("badexample.com"));
+    EXPECT_FALSE(host(".example.com").matches("com"));
+    EXPECT_FALSE(host(".example.com").matches(""));
+    EXPECT_TRUE(host("::1").matches("::1"));
+    for (char const* text : {"", ".", "*.example.com", "http://a", "a b", "a/b", "[::1]"})
+        EXPECT_FALSE(HostPattern::parse(text)) << text;
+}
+
+TEST(Rule, port_ranges) {
+    EXPECT_TRUE(ports("80").contains(80));
+    EXPECT_FALSE(ports("80").contains(81));
+    EXPECT_TRUE(ports("80-90").contains(90));
+    for (char const* text : {"", "0", "65536", "90-80", "a", "80-", "-80", "80-90-100"})
+        EXPECT_FALSE(PortRange::parse(text)) << text;
+}
+
+TEST(Rule, urls) {
+    auto asked = request("127.0.0.1");
+    asked.url = "http://example.com/cgi-bin/a?b=\xff";
+    EXPECT_EQ(Matcher{.url_contains = {"?"}}.matches(asked, nullptr), Matcher::Answer::yes);
+    EXPECT_EQ(Matcher{.url_contains = {"CGI"}}.matches(asked, nullptr), Matcher::Answer::no);
+    std::string why;
+    EXPECT_TRUE(UrlPattern::parse("/cgi-[a-z]+/", why)->matches(asked.url));
+    EXPECT_TRUE(UrlPattern::parse("=.$", why)->matches(asked.url)) << "any byte is one character";
+    EXPECT_TRUE(UrlPattern::parse("(?i)EXAMPLE", why)->matches(asked.url));
+    EXPECT_FALSE(UrlPattern::parse("^/cgi", why)->matches(asked.url));
+    EXPECT_FALSE(UrlPattern::parse("(", why));
+    EXPECT_NE(why, "");
+    EXPECT_FALSE(UrlPattern::parse("((a{1000}){1000}){1000}", why));
+    EXPECT_FALSE(UrlPattern::parse(std::string(2'000, 'a'), why));
+}
+
+TEST(Rule, time_windows) {
+    auto const weekday_hours = *TimeWindow::parse("Mon-Fri 08:00-18:00");
+    EXPECT_TRUE(weekday_hours.contains(1, 8 * 60));
+    EXPECT_TRUE(weekday_hours.contains(5, 18 * 60 - 1));
+    EXPECT_FALSE(weekday_hours.contains(5, 18 * 60));
+    EXPECT_FALSE(weekday_hours.contains(0, 9 * 60));
+    auto const night = *TimeWindow::parse("fri 22:00-06:00");
+    EXPECT_TRUE(night.contains(5, 23 * 60));
+    EXPECT_TRUE(night.contains(6, 5 * 60)) << "Saturday morning belongs to Friday night";
+    EXPECT_FALSE(night.contains(5, 5 * 60));
+    auto const weekend = *TimeWindow::parse("Sat-Sun");
+    EXPECT_TRUE(weekend.contains(0, 0));
+    EXPECT_TRUE(weekend.contains(6, 1439));
+    EXPECT_FALSE(weekend.contains(1, 0));
+    EXPECT_TRUE(TimeWindow::parse("Mon,Wed 00:00-24:00")->contains(3, 1439));
+    EXPECT_TRUE(TimeWindow::parse("10:00-11:00")->contains(4, 600));
+    for (char const* text : {"", "Mon Fri", "8:00-18:00", "08:00", "Mon-", "Mon 08:00-25:00", "Mon 08:60-09:00",
+                             "Monday", "08:00-08:00", "24:00-01:00", "Mon, Tue", "08:00-18:00 Mon"})
+        EXPECT_FALSE(TimeWindow::parse(text)) << text;
+}
+
+TEST(Rule, time_is_local) {
+    setenv("TZ", "EST5", 1);
+    tzset();
+    // 1970-01-01 was a Thursday; 02:00 UTC is Wednesday evening there.
+    EXPECT_TRUE(TimeWindow::parse("Wed 20:00-22:00")->contains(from_unix_seconds(2 * 3'600)));
+    EXPECT_FALSE(TimeWindow::parse("Thu")->contains(from_unix_seconds(2 * 3'600)));
+    unsetenv("TZ");
+    tzset();
+}
+
+TEST(Rule, caching_rules_match_the_media_type) {
+    CachingRule rule;
+    rule.type = {"image/*", "text/css"};
+    auto const asked = request("127.0.0.1");
+    EXPECT_TRUE(rule.applies(asked, "image/png"));
+    EXPECT_TRUE(rule.applies(asked, "Text/CSS; charset=utf-8"));
+    EXPECT_FALSE(rule.applies(asked, "text/html"));
+    EXPECT_FALSE(rule.applies(asked, "image/"));
+    EXPECT_FALSE(rule.applies(asked, ""));
+    rule.type.clear();
+    EXPECT_TRUE(rule.applies(asked, ""));
+    rule.match.host = {host("other.test")};
+    EXPECT_FALSE(rule.applies(asked, ""));
+}
+
+}  // namespace
+}  // namespace garner::http

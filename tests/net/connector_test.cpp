@@ -1,0 +1,254 @@
+// Connecting: which address wins, when it is given up, and what is said about it.
+#include "net/connector.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/tcp.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/fake_dns.hpp"
+#include "net/listener.hpp"
+#include "net/loop.hpp"
+
+namespace garner::net {
+namespace {
+
+using testing::HasSubstr;
+
+Address ip(char const* text) { return asio::ip::make_address(text); }
+
+struct Scene {
+    Scene() {
+        options.attempt_delay = milliseconds{250};
+        options.timeout = milliseconds{1'500};
+    }
+    void name(char const* host, std::vector<Address> addresses) { cache.store(host, std::move(addresses), seconds{60}); }
+
+    Connected connect(std::string host, std::uint16_t port, AddressFilter allowed = {}, ConnectStop* stop = nullptr) {
+        Connector connector(loop.io, loop.wheel, resolver, nullptr, options);
+        ConnectTarget target{std::move(host), port, false, {}};
+        auto begun = steady_now();
+        auto result = loop.run(connector.connect(target, allowed, stop));
+        EXPECT_GE(result.took, milliseconds{0});
+        EXPECT_LE(result.took, std::chrono::ceil<milliseconds>(steady_now() - begun));
+        EXPECT_EQ(result.transport == nullptr, result.failure != ConnectFailure::none);
+        EXPECT_EQ(result.reason.empty(), result.failure == ConnectFailure::none) << result.reason;
+        return result;
+    }
+
+    FakeDns dns;
+    Loop loop;
+    ResolverOptions dns_options = [this] {
+        ResolverOptions made;
+        made.hosts_file = "";
+        made.servers = {dns.server()};
+        return made;
+    }();
+    NameCache cache{dns_options};
+    Resolver resolver{loop.io, loop.wheel, cache, dns_options};
+    ConnectorOptions options;
+};
+
+TEST(Connector, connects_to_a_literal_without_nagle) {
+    Scene scene;
+    Listener listener;
+    auto result = scene.connect("127.0.0.1", listener.port());
+    ASSERT_TRUE(result.transport) << result.reason;
+    EXPECT_EQ(result.address, ip("127.0.0.1"));
+    EXPECT_FALSE(result.transport->secure());
+    int no_delay = 0;
+    socklen_t size = sizeof no_delay;
+    ::getsockopt(result.transport->descriptor(), IPPROTO_TCP, TCP_NODELAY, &no_delay, &size);
+    EXPECT_EQ(no_delay, 1);
+}
+
+TEST(Connector, connects_over_ipv6) {
+    if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
+    Scene scene;
+    Listener listener("::1");
+    EXPECT_EQ(scene.connect("::1", listener.port()).address, ip("::1"));
+    EXPECT_EQ(scene.connect("localhost", listener.port()).address, ip("::1"));
+}
+
+TEST(Connector, a_name_is_resolved_and_a_bad_one_said) {
+    Scene scene;
+    Listener listener;
+    scene.dns.set("origin.test", {.v4 = {"127.0.0.1"}});
+    EXPECT_EQ(scene.connect("origin.test", listener.port()).failure, ConnectFailure::none);
+    auto gone = scene.connect("gone.test", listener.port());
+    EXPECT_EQ(gone.failure, ConnectFailure::dns);
+    EXPECT_EQ(gone.reason, "no such host");
+}
+
+TEST(Connector, a_closed_port_is_refused) {
+    Scene scene;
+    std::uint16_t port = Listener().port();
+    auto result = scene.connect("127.0.0.1", port);
+    EXPECT_EQ(result.failure, ConnectFailure::refused);
+    EXPECT_EQ(result.reason, "127.0.0.1: Connection refused");
+    EXPECT_EQ(result.address, ip("127.0.0.1"));
+}
+
+TEST(Connector, an_address_without_a_route_is_unreachable) {
+    Scene scene;
+    EXPECT_EQ(scene.connect("255.255.255.255", 80).failure, ConnectFailure::unreachable);
+}
+
+TEST(Connector, the_next_address_is_tried_at_once_when_one_fails) {
+    Scene scene;
+    scene.options.attempt_delay = seconds{20};
+    Listener listener("127.0.0.3");
+    scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2"), ip("127.0.0.3")});
+    auto result = scene.connect("origin.test", listener.port());
+    EXPECT_EQ(result.address, ip("127.0.0.3"));
+    EXPECT_LT(result.took, milliseconds{1'000});
+}
+
+TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
+    Scene scene;
+    Blackhole dead("127.0.0.1");
+    Listener alive("127.0.0.2", dead.port());
+    scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
+    auto result = scene.connect("origin.test", dead.port());
+    EXPECT_EQ(result.address, ip("127.0.0.2"));
+    EXPECT_GE(result.took, milliseconds{250});
+    EXPECT_LT(result.took, milliseconds{1'000});
+    scene.loop.run_for(milliseconds{50});   // the loser ends by itself
+}
+
+TEST(Connector, families_take_turns_and_ipv6_begins) {
+    if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
+    Scene scene;
+    std::vector<std::string> seen;
+    scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2"), ip("::1"), ip("127.0.0.3")});
+    std::uint16_t port = Listener().port();
+    AddressFilter note = [&](Address const& address) -> char const* {
+        seen.push_back(address.to_string());
+        return nullptr;
+    };
+    EXPECT_EQ(scene.connect("origin.test", port, note).failure, ConnectFailure::refused);
+    EXPECT_THAT(seen, testing::ElementsAre("::1", "127.0.0.1", "127.0.0.2", "127.0.0.3"));
+}
+
+TEST(Connector, a_dead_ipv6_falls_back_to_ipv4) {
+    if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
+    Scene scene;
+    Blackhole dead("::1");
+    Listener alive("127.0.0.1", dead.port());
+    auto result = scene.connect("localhost", dead.port());
+    EXPECT_EQ(result.address, ip("127.0.0.1"));
+    EXPECT_LT(result.took, milliseconds{1'000});
+}
+
+TEST(Connector, a_silent_origin_is_given_up_at_the_timeout) {
+    Scene scene;
+    scene.options.timeout = milliseconds{600};
+    Blackhole dead("127.0.0.1");
+    Blackhole dead_too("127.0.0.2", dead.port());
+    scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
+    auto result = scene.connect("origin.test", dead.port());
+    EXPECT_EQ(result.failure, ConnectFailure::timed_out);
+    EXPECT_EQ(result.reason, "no answer within 600 ms");
+    EXPECT_GE(result.took, milliseconds{600});
+    EXPECT_LT(result.took, milliseconds{1'200});
+    scene.loop.run_for(milliseconds{50});
+}
+
+TEST(Connector, forbidden_addresses_are_never_connected_to) {
+    Scene scene;
+    Listener forbidden("127.0.0.1");
+    AddressFilter filter = [](Address const& address) -> char const* {
+        return address == ip("127.0.0.1") ? "loopback is closed" : nullptr;
+    };
+    auto refused = scene.connect("127.0.0.1", forbidden.port(), filter);
+    EXPECT_EQ(refused.failure, ConnectFailure::forbidden);
+    EXPECT_EQ(refused.reason, "127.0.0.1: loopback is closed");
+
+    Listener open("127.0.0.2", forbidden.port());
+    scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
+    EXPECT_EQ(scene.connect("origin.test", forbidden.port(), filter).address, ip("127.0.0.2"));
+
+    ::fcntl(forbidden.descriptor(), F_SETFL, O_NONBLOCK);
+    EXPECT_EQ(::accept(forbidden.descriptor(), nullptr, nullptr), -1);
+}
+
+TEST(Connector, what_an_origin_said_outweighs_what_was_forbidden) {
+    Scene scene;
+    std::uint16_t port = Listener().port();
+    scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
+    AddressFilter filter = [](Address const& address) -> char const* {
+        return address == ip("127.0.0.2") ? "closed" : nullptr;
+    };
+    EXPECT_EQ(scene.connect("origin.test", port, filter).failure, ConnectFailure::refused);
+}
+
+TEST(Connector, a_hundred_addresses_are_not_all_tried) {
+    Scene scene;
+    std::vector<Address> many;
+    for (int i = 1; i <= 100; ++i) many.push_back(asio::ip::make_address("127.0.1." + std::to_string(i)));
+    scene.name("origin.test", many);
+    std::size_t seen = 0;
+    AddressFilter count = [&](Address const&) -> char const* {
+        ++seen;
+        return "no";
+    };
+    EXPECT_EQ(scene.connect("origin.test", 80, count).failure, ConnectFailure::forbidden);
+    EXPECT_EQ(seen, Connector::attempts_max);
+}
+
+TEST(Connector, no_descriptors_left_is_told_apart) {
+    Scene scene;
+    Listener listener;
+    rlimit before{};
+    ::getrlimit(RLIMIT_NOFILE, &before);
+    rlimit none = before;
+    none.rlim_cur = 3;
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    auto result = scene.connect("127.0.0.1", listener.port());
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    EXPECT_EQ(result.failure, ConnectFailure::no_descriptors);
+    EXPECT_THAT(result.reason, HasSubstr("Too many open files"));
+    EXPECT_EQ(scene.connect("127.0.0.1", listener.port()).failure, ConnectFailure::none);
+}
+
+TEST(Connector, can_be_stopped_while_it_connects) {
+    Scene scene;
+    scene.options.timeout = seconds{20};
+    Blackhole dead;
+    ConnectStop stop;
+    Timer timer(scene.loop.io.get_executor(), milliseconds{50});
+    timer.async_wait([&](Error) { stop.request(); });
+    auto result = scene.connect("127.0.0.1", dead.port(), {}, &stop);
+    EXPECT_EQ(result.failure, ConnectFailure::cancelled);
+    EXPECT_LT(result.took, milliseconds{2'000});
+}
+
+TEST(Connector, can_be_stopped_while_it_resolves_and_before_it_begins) {
+    Scene scene;
+    scene.dns.set("silent.test", {.kind = FakeDns::Name::silent});
+    ConnectStop stop;
+    Timer timer(scene.loop.io.get_executor(), milliseconds{50});
+    timer.async_wait([&](Error) { stop.request(); });
+    auto result = scene.connect("silent.test", 80, {}, &stop);
+    EXPECT_EQ(result.failure, ConnectFailure::cancelled);
+    EXPECT_LT(result.took, milliseconds{2'000});
+    EXPECT_EQ(scene.connect("127.0.0.1", 80, {}, &stop).failure, ConnectFailure::cancelled);
+}
+
+TEST(Connector, unfinished_attempts_may_outlive_everything_but_the_worker) {
+    Blackhole dead;
+    Scene scene;
+    Connector connector(scene.loop.io, scene.loop.wheel, scene.resolver, nullptr, scene.options);
+    ConnectTarget target{"127.0.0.1", dead.port(), false, {}};
+    AddressFilter all;
+    auto ignore = [](std::exception_ptr, Connected) {};
+    asio::co_spawn(scene.loop.io, connector.connect(target, all), ignore);
+    scene.loop.run_for(milliseconds{100});
+    // The loop goes down with the attempt and its coroutine: the sanitizers look on.
+}
+
+}  // namespace
+}  // namespace garner::net

@@ -1,0 +1,62 @@
+// A DNS server on loopback, UDP and TCP on one port, that answers what the test says.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "util/clock.hpp"
+
+namespace garner::net {
+
+class FakeDns {
+public:
+    struct Name {
+        enum Kind { answers, nxdomain, servfail, silent, garbage } kind = answers;
+        std::vector<std::string> v4;
+        std::vector<std::string> v6;
+        std::uint32_t ttl = 60;
+        std::string alias;               // the records are this name's, after a CNAME with alias_ttl
+        std::uint32_t alias_ttl = 60;
+        bool truncated_on_udp = false;
+        int udp_queries_lost = 0;        // before the first is answered
+        bool aaaa_lost = false;
+        milliseconds delay{0};
+    };
+
+    FakeDns();
+    ~FakeDns();
+    FakeDns(FakeDns const&) = delete;
+
+    /// Unknown names get NXDOMAIN.
+    void set(std::string const& host, Name name);
+    std::string server() const { return "127.0.0.1:" + std::to_string(port_); }
+
+    struct Counts {
+        int udp = 0;
+        int tcp = 0;
+    };
+    /// Queries for this name, A and AAAA counted each.
+    Counts queries(std::string const& host);
+
+private:
+    void serve();
+    void serve_udp();
+    bool serve_tcp(int client);
+    std::string reply_to(std::string_view query, bool tcp);
+
+    int udp_ = -1;
+    int tcp_ = -1;
+    std::vector<int> clients_;
+    int stop_[2] = {-1, -1};
+    std::uint16_t port_ = 0;
+    std::mutex mutex_;
+    std::map<std::string, Name> names_;
+    std::map<std::string, Counts> counts_;
+    std::thread thread_;
+};
+
+}  // namespace garner::net

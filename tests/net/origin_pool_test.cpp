@@ -1,0 +1,135 @@
+// Idle connections: who gets which, and when they go.
+#include "net/origin_pool.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <deque>
+
+#include "net/listener.hpp"
+#include "net/loop.hpp"
+
+namespace garner::net {
+namespace {
+
+struct Scene {
+    Loop loop;
+    PoolOptions options;
+    std::deque<Pair> pairs;
+
+    /// A connection, and the number it can be told by.
+    std::unique_ptr<Transport> connection() {
+        auto& pair = pairs.emplace_back(loop.io, loop.wheel);
+        return std::move(pair.ours);
+    }
+    static bool is_closed(Pair const& pair) {
+        char byte;
+        return ::recv(pair.theirs, &byte, 1, MSG_DONTWAIT) == 0;
+    }
+};
+
+TEST(OriginPool, what_was_given_last_is_taken_first) {
+    Scene scene;
+    OriginPool pool(scene.options);
+    EXPECT_EQ(pool.take("a"), nullptr);
+    auto first = scene.connection(), second = scene.connection();
+    auto *first_is = first.get(), *second_is = second.get();
+    pool.give("a", std::move(first));
+    pool.give("a", std::move(second));
+    EXPECT_EQ(pool.size(), 2u);
+    EXPECT_EQ(pool.take("b"), nullptr);
+    auto one = pool.take("a");
+    EXPECT_EQ(one.get(), second_is);
+    auto two = pool.take("a");
+    EXPECT_EQ(two.get(), first_is);
+    EXPECT_EQ(pool.take("a"), nullptr);
+    EXPECT_EQ(pool.size(), 0u);
+}
+
+TEST(OriginPool, those_the_peer_has_closed_are_passed_over) {
+    Scene scene;
+    OriginPool pool(scene.options);
+    auto alive = scene.connection();
+    auto* alive_is = alive.get();
+    pool.give("a", std::move(alive));
+    pool.give("a", scene.connection());
+    pool.give("a", scene.connection());
+    ::shutdown(scene.pairs[1].theirs, SHUT_WR);
+    EXPECT_EQ(::send(scene.pairs[2].theirs, "x", 1, 0), 1);
+    auto taken = pool.take("a");
+    EXPECT_EQ(taken.get(), alive_is);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(Scene::is_closed(scene.pairs[1]));
+}
+
+TEST(OriginPool, the_oldest_goes_when_an_origin_or_the_pool_is_full) {
+    Scene scene;
+    scene.options.idle_per_origin = 2;
+    scene.options.idle_total = 3;
+    OriginPool pool(scene.options);
+    for (int i = 0; i < 3; ++i) pool.give("a", scene.connection());
+    EXPECT_EQ(pool.size(), 2u);
+    EXPECT_TRUE(Scene::is_closed(scene.pairs[0]));
+    pool.give("b", scene.connection());
+    pool.give("c", scene.connection());
+    EXPECT_EQ(pool.size(), 3u);
+    EXPECT_TRUE(Scene::is_closed(scene.pairs[1]));
+    EXPECT_FALSE(Scene::is_closed(scene.pairs[2]));
+    pool.give("c", scene.connection());
+    EXPECT_EQ(pool.take("a"), nullptr);
+}
+
+TEST(OriginPool, a_pool_of_none_keeps_none) {
+    Scene scene;
+    scene.options.idle_per_origin = 0;
+    OriginPool pool(scene.options);
+    pool.give("a", scene.connection());
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(Scene::is_closed(scene.pairs[0]));
+}
+
+TEST(OriginPool, what_idles_too_long_is_closed) {
+    Scene scene;
+    OriginPool pool(scene.options);
+    pool.give("a", scene.connection());
+    pool.give("b", scene.connection());
+    pool.sweep();
+    EXPECT_EQ(pool.size(), 2u);
+    pool.sweep(steady_now() + scene.options.idle_timeout);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(Scene::is_closed(scene.pairs[0]));
+    EXPECT_EQ(pool.take("a"), nullptr);
+    pool.give("a", scene.connection());
+    pool.clear();
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(Scene::is_closed(scene.pairs[2]));
+}
+
+TEST(OriginPool, many_origins_come_and_go) {
+    Scene scene;
+    scene.options.idle_total = 20;
+    OriginPool pool(scene.options);
+    for (int i = 0; i < 100; ++i) pool.give("origin " + std::to_string(i), scene.connection());
+    EXPECT_EQ(pool.size(), 20u);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(pool.take("origin " + std::to_string(i)) != nullptr, i >= 80) << i;
+}
+
+TEST(PoolKey, every_part_tells_connections_apart) {
+    std::string buffer, other;
+    PoolKey const base{.tls = false, .host = "Example.COM", .port = 80, .peer = "", .server_name = ""};
+    auto text = std::string(pool_key(base, buffer));
+    EXPECT_EQ(pool_key({.host = "example.com"}, other), text);
+    PoolKey const different[] = {
+        {.tls = true, .host = "example.com", .port = 80},
+        {.host = "example.org", .port = 80},
+        {.host = "example.com", .port = 8080},
+        {.host = "example.com", .port = 80, .peer = "campus"},
+        {.host = "example.com", .port = 80, .server_name = "campus"},
+    };
+    for (auto const& key : different) EXPECT_NE(pool_key(key, other), text);
+    EXPECT_NE(std::string(pool_key(different[3], buffer)), pool_key(different[4], other));
+}
+
+}  // namespace
+}  // namespace garner::net

@@ -1,0 +1,245 @@
+// Host names to addresses, against a DNS server that does what the scene needs.
+#include "net/resolver.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <thread>
+
+#include "net/fake_dns.hpp"
+#include "net/loop.hpp"
+#include "net/waiter.hpp"
+
+namespace garner::net {
+namespace {
+
+using testing::ElementsAre;
+using testing::UnorderedElementsAre;
+
+Address ip(char const* text) { return asio::ip::make_address(text); }
+
+struct Scene {
+    Scene() { options.hosts_file = ""; }
+
+    Resolver& resolver() {
+        if (options.servers.empty()) options.servers = {dns.server()};
+        if (!cache) cache = std::make_unique<NameCache>(options);
+        if (!resolver_) resolver_ = std::make_unique<Resolver>(loop.io, loop.wheel, *cache, options);
+        return *resolver_;
+    }
+    NamesPtr resolve(std::string_view host) { return loop.run(resolver().resolve(host)); }
+    int asked(std::string const& host) {
+        auto count = dns.queries(host);
+        return count.udp + count.tcp;
+    }
+
+    FakeDns dns;
+    Loop loop;
+    ResolverOptions options;
+    std::unique_ptr<NameCache> cache;
+    std::unique_ptr<Resolver> resolver_;
+};
+
+TEST(Resolver, literals_and_localhost_need_no_dns) {
+    Scene scene;
+    EXPECT_THAT(scene.resolve("192.0.2.7")->addresses, ElementsAre(ip("192.0.2.7")));
+    EXPECT_THAT(scene.resolve("2001:db8::7")->addresses, ElementsAre(ip("2001:db8::7")));
+    for (auto host : {"localhost", "LocalHost", "localhost.", "app.localhost", "a.b.LOCALHOST"})
+        EXPECT_THAT(scene.resolve(host)->addresses, ElementsAre(ip("::1"), ip("127.0.0.1"))) << host;
+    EXPECT_EQ(scene.asked("app.localhost"), 0);
+}
+
+TEST(Resolver, a_and_aaaa_come_together_and_are_kept) {
+    Scene scene;
+    scene.dns.set("both.test", {.v4 = {"192.0.2.1", "192.0.2.2"}, .v6 = {"2001:db8::1"}});
+    auto names = scene.resolve("Both.Test");
+    EXPECT_THAT(names->addresses, UnorderedElementsAre(ip("192.0.2.1"), ip("192.0.2.2"), ip("2001:db8::1")));
+    EXPECT_EQ(names->failure, "");
+    EXPECT_EQ(scene.resolve("both.test."), names);
+    EXPECT_EQ(scene.asked("both.test"), 2);
+}
+
+TEST(Resolver, one_family_is_enough) {
+    Scene scene;
+    scene.dns.set("v4.test", {.v4 = {"192.0.2.1"}});
+    scene.dns.set("v6.test", {.v6 = {"2001:db8::1"}});
+    EXPECT_THAT(scene.resolve("v4.test")->addresses, ElementsAre(ip("192.0.2.1")));
+    EXPECT_THAT(scene.resolve("v6.test")->addresses, ElementsAre(ip("2001:db8::1")));
+}
+
+TEST(Resolver, failures_are_said_in_words_and_remembered) {
+    Scene scene;
+    scene.dns.set("empty.test", {});
+    scene.dns.set("broken.test", {.kind = FakeDns::Name::servfail});
+    EXPECT_EQ(scene.resolve("gone.test")->failure, "no such host");
+    EXPECT_EQ(scene.resolve("empty.test")->failure, "the name has no address");
+    EXPECT_EQ(scene.resolve("broken.test")->failure, "DNS server failed or cannot be reached");
+    EXPECT_EQ(scene.resolve("")->failure, "not a valid host name");
+    EXPECT_EQ(scene.resolve(std::string(300, 'a'))->failure, "not a valid host name");
+    auto asked = scene.asked("gone.test");
+    EXPECT_TRUE(scene.resolve("gone.test")->addresses.empty());
+    EXPECT_EQ(scene.asked("gone.test"), asked);
+    scene.cache->forget("gone.test");
+    scene.dns.set("gone.test", {.v4 = {"192.0.2.1"}});
+    EXPECT_THAT(scene.resolve("gone.test")->addresses, ElementsAre(ip("192.0.2.1")));
+}
+
+TEST(Resolver, a_port_without_a_server_is_given_up_early) {
+    Scene scene;
+    scene.options.servers = {"127.0.0.1:1"};
+    auto begun = steady_now();
+    EXPECT_THAT(scene.resolve("any.test")->failure, testing::StartsWith("DNS server"));
+    EXPECT_LT(steady_now() - begun, seconds{3});
+}
+
+TEST(Resolver, a_silent_server_is_given_up_within_five_seconds) {
+    Scene scene;
+    scene.dns.set("silent.test", {.kind = FakeDns::Name::silent});
+    auto begun = steady_now();
+    EXPECT_EQ(scene.resolve("silent.test")->failure, "DNS server did not answer");
+    auto took = steady_now() - begun;
+    EXPECT_GE(took, seconds{3});
+    EXPECT_LE(took, milliseconds{5'500});
+    EXPECT_GE(scene.asked("silent.test"), 4);   // asked again meanwhile
+}
+
+TEST(Resolver, a_lost_query_is_repeated) {
+    Scene scene;
+    scene.dns.set("lossy.test", {.v4 = {"192.0.2.1"}, .udp_queries_lost = 2});
+    auto begun = steady_now();
+    EXPECT_THAT(scene.resolve("lossy.test")->addresses, ElementsAre(ip("192.0.2.1")));
+    EXPECT_LE(steady_now() - begun, seconds{2});
+}
+
+TEST(Resolver, the_second_server_is_asked_when_the_first_is_silent) {
+    Scene scene;
+    FakeDns dead;
+    dead.set("a.test", {.kind = FakeDns::Name::silent});
+    scene.dns.set("a.test", {.v4 = {"192.0.2.1"}});
+    scene.options.servers = {dead.server(), scene.dns.server()};
+    auto begun = steady_now();
+    EXPECT_THAT(scene.resolve("a.test")->addresses, ElementsAre(ip("192.0.2.1")));
+    EXPECT_LE(steady_now() - begun, seconds{3});
+}
+
+TEST(Resolver, a_server_that_loses_every_aaaa_query_does_not_cost_the_a_record) {
+    Scene scene;
+    scene.dns.set("half.test", {.v4 = {"192.0.2.1"}, .aaaa_lost = true});
+    EXPECT_THAT(scene.resolve("half.test")->addresses, ElementsAre(ip("192.0.2.1")));
+}
+
+TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
+    Scene scene;
+    FakeDns::Name big{.truncated_on_udp = true};
+    for (int i = 1; i <= 60; ++i) big.v4.push_back("192.0.2." + std::to_string(i));
+    scene.dns.set("big.test", big);
+    for (int round = 0; round < 3; ++round) {   // the descriptor's number comes again
+        EXPECT_EQ(scene.resolve("big.test")->addresses.size(), 60u);
+        scene.cache->forget("big.test");
+    }
+    EXPECT_GE(scene.dns.queries("big.test").tcp, 3);
+}
+
+TEST(Resolver, the_shortest_ttl_counts) {
+    Scene scene;
+    scene.dns.set("www.test", {.v4 = {"192.0.2.1"}, .ttl = 3'600, .alias = "cdn.test", .alias_ttl = 2});
+    scene.options.positive_min = milliseconds{0};
+    scene.resolve("www.test");
+    EXPECT_TRUE(scene.cache->find("www.test", steady_now() + milliseconds{1'500}));
+    EXPECT_FALSE(scene.cache->find("www.test", steady_now() + seconds{3}));
+}
+
+TEST(Resolver, many_who_ask_for_one_name_cost_one_question) {
+    Scene scene;
+    scene.dns.set("popular.test", {.v4 = {"192.0.2.1"}, .delay = milliseconds{50}});
+    auto& resolver = scene.resolver();
+    int answered = 0;
+    auto ask = [&]() -> awaitable<void> {
+        auto names = co_await resolver.resolve("popular.test");
+        if (names->addresses.size() == 1) ++answered;
+    };
+    auto ignore = [](std::exception_ptr) {};
+    for (int i = 0; i < 50; ++i) asio::co_spawn(scene.loop.io, ask(), ignore);
+    scene.loop.run_until([&] { return answered == 50; });
+    EXPECT_EQ(scene.asked("popular.test"), 2);
+}
+
+TEST(Resolver, many_names_at_once_are_all_answered) {
+    Scene scene;
+    auto& resolver = scene.resolver();
+    int answered = 0;
+    auto ask = [&](int i) -> awaitable<void> {
+        auto host = "n" + std::to_string(i) + ".test";
+        auto names = co_await resolver.resolve(host);
+        if (names->addresses.size() == 1) ++answered;
+    };
+    auto ignore = [](std::exception_ptr) {};
+    for (int i = 0; i < 200; ++i) {
+        scene.dns.set("n" + std::to_string(i) + ".test", {.v4 = {"192.0.2.1"}, .truncated_on_udp = i % 10 == 0});
+        asio::co_spawn(scene.loop.io, ask(i), ignore);
+    }
+    scene.loop.run_until([&] { return answered == 200; });
+}
+
+TEST(Resolver, a_wait_can_be_ended_early_and_the_answer_still_arrives) {
+    Scene scene;
+    scene.dns.set("slow.test", {.v4 = {"192.0.2.1"}, .delay = milliseconds{300}});
+    auto& resolver = scene.resolver();
+    WakeHandle waiting;
+    NamesPtr given;
+    auto ask = [&]() -> awaitable<void> { given = co_await resolver.resolve("slow.test", &waiting); };
+    auto ignore = [](std::exception_ptr) {};
+    asio::co_spawn(scene.loop.io, ask(), ignore);
+    scene.loop.run_until([&] { return static_cast<bool>(waiting); });
+    waiting.wake(Wake::client_gone);
+    scene.loop.run_until([&] { return given != nullptr; });
+    EXPECT_EQ(given->failure, "cancelled");
+    scene.loop.run_until([&] { return scene.cache->find("slow.test") != nullptr; });
+}
+
+TEST(Resolver, may_go_while_others_wait_for_it) {
+    for (bool stop : {false, true}) {
+        Scene scene;
+        scene.dns.set("silent.test", {.kind = FakeDns::Name::silent});
+        auto& resolver = scene.resolver();
+        NamesPtr given;
+        auto ask = [&]() -> awaitable<void> { given = co_await resolver.resolve("silent.test"); };
+        auto ignore = [](std::exception_ptr) {};
+        asio::co_spawn(scene.loop.io, ask(), ignore);
+        scene.loop.run_for(milliseconds{150});
+        if (stop) {
+            resolver.stop();
+            EXPECT_EQ(scene.resolve("other.test")->failure, "shutting down");
+        } else {
+            scene.resolver_.reset();
+        }
+        scene.loop.run_until([&] { return given != nullptr; });
+        EXPECT_EQ(given->failure, "shutting down");
+        EXPECT_FALSE(scene.cache->find("silent.test")) << "that is no knowledge about the name";
+        // Nothing is left that would keep a worker's thread.
+        scene.loop.wheel.stop();
+        auto begun = steady_now();
+        scene.loop.io.run();
+        EXPECT_LT(steady_now() - begun, seconds{1});
+    }
+}
+
+TEST(Resolver, a_garbled_answer_is_not_taken_for_one) {
+    Scene scene;
+    scene.dns.set("garbled.test", {.kind = FakeDns::Name::garbage});
+    EXPECT_NE(scene.resolve("garbled.test")->failure, "");
+}
+
+TEST(DnsServers, faulty_ones_are_named) {
+    EXPECT_EQ(dns_servers_fault({"10.0.0.1", "10.0.0.1:5353", "[::1]:53", "[::1]", "2001:db8::1"}), "");
+    EXPECT_EQ(dns_servers_fault({"10.0.0.1", "dns.example"}), "'dns.example' is not an IP address");
+    EXPECT_EQ(dns_servers_fault({"10.0.0.1:"}), "'10.0.0.1:' has no valid port");
+    EXPECT_EQ(dns_servers_fault({"10.0.0.1:70000"}), "'10.0.0.1:70000' has no valid port");
+    EXPECT_EQ(dns_servers_fault({"[::1"}), "'[::1' lacks the closing bracket");
+    EXPECT_EQ(dns_servers_fault({"[::1]53"}), "'[::1]53' has no valid port");
+    EXPECT_EQ(dns_servers_fault({""}), "'' is not an IP address");
+}
+
+}  // namespace
+}  // namespace garner::net

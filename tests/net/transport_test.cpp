@@ -1,0 +1,195 @@
+// A plain byte stream: deadlines of both directions, ends, and what is stale.
+#include "net/transport.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <thread>
+
+#include "net/listener.hpp"
+#include "net/loop.hpp"
+
+namespace garner::net {
+namespace {
+
+struct Scene {
+    Loop loop;
+    Pair pair{loop.io, loop.wheel};
+    Transport& ours = *pair.ours;
+    std::array<char, 64 * 1024> buffer;
+
+    IoResult read(milliseconds limit = seconds{5}) { return loop.run(ours.read_some(buffer, limit)); }
+    void tell(std::string_view bytes) { EXPECT_EQ(::send(pair.theirs, bytes.data(), bytes.size(), 0), ssize_t(bytes.size())); }
+    void close_theirs() {
+        ::close(pair.theirs);
+        pair.theirs = -1;
+        loop.run_for(milliseconds{10});
+    }
+};
+
+TEST(Transport, reads_what_comes_and_counts_it) {
+    Scene scene;
+    scene.tell("hello");
+    auto result = scene.read();
+    EXPECT_FALSE(result.error);
+    EXPECT_EQ(std::string_view(scene.buffer.data(), result.bytes), "hello");
+    EXPECT_EQ(scene.ours.received(), 5u);
+}
+
+TEST(Transport, an_orderly_end_is_eof) {
+    Scene scene;
+    scene.close_theirs();
+    auto result = scene.read();
+    EXPECT_EQ(result.error, asio::error::eof);
+    EXPECT_EQ(result.bytes, 0u);
+}
+
+TEST(Transport, a_silent_peer_is_timed_out_and_may_go_on_after) {
+    Scene scene;
+    auto begun = steady_now();
+    EXPECT_EQ(scene.read(milliseconds{200}).error, asio::error::timed_out);
+    EXPECT_GE(steady_now() - begun, milliseconds{200});
+    scene.tell("late");
+    EXPECT_EQ(scene.read().bytes, 4u);
+}
+
+TEST(Transport, writes_many_parts_to_a_slow_reader_in_order) {
+    Scene scene;
+    std::string body(8'000'000, 'b');
+    for (std::size_t i = 0; i < body.size(); i += 1'000) body[i] = static_cast<char>('a' + i / 1'000 % 26);
+    std::string got;
+    std::thread peer([&] {
+        char chunk[10'000];
+        for (;;) {
+            auto n = ::recv(scene.pair.theirs, chunk, sizeof chunk, 0);
+            if (n <= 0) return;
+            got.append(chunk, static_cast<std::size_t>(n));
+        }
+    });
+    std::vector<iovec> parts(200);
+    for (std::size_t i = 0; i < parts.size(); ++i) parts[i] = {body.data() + i * 40'000, i % 3 == 2 ? 0 : 40'000u};
+    std::string expected;
+    for (auto const& part : parts) expected.append(static_cast<char*>(part.iov_base), part.iov_len);
+    auto result = scene.loop.run(scene.ours.write(std::span(parts), seconds{5}));
+    scene.ours.shutdown_send();
+    peer.join();
+    EXPECT_FALSE(result.error);
+    EXPECT_EQ(result.bytes, expected.size());
+    EXPECT_TRUE(got == expected);
+    EXPECT_EQ(scene.ours.sent(), expected.size());
+}
+
+TEST(Transport, a_peer_that_takes_nothing_is_timed_out) {
+    Scene scene;
+    std::string body(32'000'000, 'b');
+    auto result = scene.loop.run(scene.ours.write(body, milliseconds{200}));
+    EXPECT_EQ(result.error, asio::error::timed_out);
+    EXPECT_GT(result.bytes, 0u);
+    EXPECT_LT(result.bytes, body.size());
+}
+
+TEST(Transport, try_write_takes_what_goes) {
+    Scene scene;
+    std::string body(32'000'000, 'b');
+    iovec part{body.data(), body.size()};
+    std::span<iovec> parts(&part, 1);
+    auto result = scene.ours.try_write(parts);
+    EXPECT_EQ(result.error, asio::error::would_block);
+    ASSERT_EQ(parts.size(), 1u);
+    EXPECT_EQ(part.iov_len, body.size() - result.bytes);
+    iovec none{body.data(), 0};
+    std::span<iovec> empty(&none, 1);
+    EXPECT_FALSE(scene.ours.try_write(empty).error);
+}
+
+TEST(Transport, one_directions_deadline_leaves_the_other_alone) {
+    Scene scene;
+    std::string body(32'000'000, 'b');
+    IoResult read, written;
+    int done = 0;
+    auto reader = [&]() -> awaitable<void> {
+        read = co_await scene.ours.read_some(scene.buffer, milliseconds{900});
+        ++done;
+    };
+    auto writer = [&]() -> awaitable<void> {
+        written = co_await scene.ours.write(body, milliseconds{200});
+        ++done;
+    };
+    auto ignore = [](std::exception_ptr) {};
+    asio::co_spawn(scene.loop.io, reader(), ignore);
+    asio::co_spawn(scene.loop.io, writer(), ignore);
+    scene.loop.run_until([&] { return done == 1; });
+    EXPECT_EQ(written.error, asio::error::timed_out);
+    scene.tell("still here");
+    scene.loop.run_until([&] { return done == 2; });
+    EXPECT_FALSE(read.error);
+    EXPECT_EQ(read.bytes, 10u);
+}
+
+TEST(Transport, cancel_ends_a_read_after_the_writer_ran_out_of_time) {
+    Scene scene;
+    std::string body(32'000'000, 'b');
+    EXPECT_EQ(scene.loop.run(scene.ours.write(body, milliseconds{100})).error, asio::error::timed_out);
+    IoResult read;
+    bool done = false;
+    auto reader = [&]() -> awaitable<void> {
+        read = co_await scene.ours.read_some(scene.buffer, seconds{20});
+        done = true;
+    };
+    auto ignore = [](std::exception_ptr) {};
+    asio::co_spawn(scene.loop.io, reader(), ignore);
+    scene.loop.run_for(milliseconds{20});
+    scene.ours.cancel();
+    scene.loop.run_until([&] { return done; });
+    EXPECT_EQ(read.error, asio::error::operation_aborted);
+}
+
+TEST(Transport, close_ends_a_read) {
+    Scene scene;
+    IoResult read;
+    bool done = false;
+    auto reader = [&]() -> awaitable<void> {
+        read = co_await scene.ours.read_some(scene.buffer, seconds{20});
+        done = true;
+    };
+    auto ignore = [](std::exception_ptr) {};
+    asio::co_spawn(scene.loop.io, reader(), ignore);
+    scene.loop.run_for(milliseconds{20});
+    scene.ours.close();
+    scene.loop.run_until([&] { return done; });
+    EXPECT_EQ(read.error, asio::error::operation_aborted);
+}
+
+TEST(Transport, stale_means_closed_or_unexpected_bytes) {
+    Scene idle, talks, closed, resets;
+    EXPECT_FALSE(idle.ours.stale());
+    EXPECT_FALSE(idle.ours.stale());
+    talks.tell("x");
+    closed.close_theirs();
+    linger at_once{1, 0};
+    ::setsockopt(resets.pair.theirs, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    resets.close_theirs();
+    EXPECT_TRUE(talks.ours.stale());
+    EXPECT_TRUE(closed.ours.stale());
+    EXPECT_TRUE(resets.ours.stale());
+}
+
+TEST(Transport, a_half_close_ends_one_direction_and_a_reset_both) {
+    Scene scene;
+    scene.ours.shutdown_send();
+    char byte;
+    EXPECT_EQ(::recv(scene.pair.theirs, &byte, 1, 0), 0);
+    scene.tell("answer");
+    EXPECT_EQ(scene.read().bytes, 6u);
+
+    Scene other;
+    other.ours.close_with_reset();
+    EXPECT_EQ(::recv(other.pair.theirs, &byte, 1, 0), -1);
+    EXPECT_EQ(errno, ECONNRESET);
+}
+
+}  // namespace
+}  // namespace garner::net

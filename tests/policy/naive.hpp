@@ -1,0 +1,85 @@
+// A policy as its definition reads: every victim is found by looking at everything.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "policy/policy.hpp"
+
+namespace garner::policy {
+
+/// The lowest key leaves, then the least recently used. `Key` gives an object's key from (age L, f, size).
+template <class Key>
+class Naive {
+public:
+    void inserted(Slot slot, Bytes size) {
+        held_[slot] = {.size = size, .hits = 1, .used = ++uses_, .key = 0};
+        value(held_[slot]);
+    }
+    void hit(Slot slot) {
+        auto& object = held_.at(slot);
+        ++object.hits;
+        object.used = ++uses_;
+        value(object);
+    }
+    void resized(Slot slot, Bytes size) {
+        held_.at(slot).size = size;
+        value(held_.at(slot));
+    }
+    void removed(Slot slot, Left why) {
+        if (why == Left::evicted) age_ = held_.at(slot).key;
+        held_.erase(slot);
+    }
+    Slot victim() const {
+        Slot lowest = no_slot;
+        for (auto const& [slot, object] : held_)
+            if (lowest == no_slot || object.below(held_.at(lowest))) lowest = slot;
+        return lowest;
+    }
+    bool holds(Slot slot) const { return held_.contains(slot); }
+
+private:
+    struct Object {
+        Bytes size;
+        std::uint64_t hits, used;
+        double key;
+        bool below(Object const& other) const { return key != other.key ? key < other.key : used < other.used; }
+    };
+    void value(Object& object) { object.key = Key{}(age_, object.hits, object.size); }
+
+    std::map<Slot, Object> held_;
+    std::uint64_t uses_ = 0;
+    double age_ = 0;
+};
+
+/// 100,000 random steps; the policy must name the naive one's victim at every eviction. Few sizes, so that many tie.
+template <class Key>
+void expect_the_naive_victims(ReplacementPolicy& policy, std::uint64_t seed) {
+    std::mt19937_64 random(seed);
+    Naive<Key> naive;
+    constexpr Bytes sizes[] = {1, 100, 100, 1000, 1024, 3000, 1 << 20};
+    auto size = [&] { return sizes[random() % std::size(sizes)]; };
+    auto remove = [&](Slot slot, Left why) { policy.removed(slot, why), naive.removed(slot, why); };
+    for (int step = 0; step < 100'000; ++step) {
+        auto slot = static_cast<Slot>(random() % 120);
+        auto what = random() % 100;
+        if (!naive.holds(slot)) {
+            auto bytes = size();
+            policy.inserted(slot, slot, bytes), naive.inserted(slot, bytes);
+        } else if (what < 70) {
+            policy.hit(slot), naive.hit(slot);
+        } else if (what < 74) {
+            auto bytes = size();
+            policy.resized(slot, bytes), naive.resized(slot, bytes);
+        } else if (what < 80) {
+            remove(slot, what < 77 ? Left::replaced : Left::purged);
+        } else {
+            ASSERT_EQ(policy.victim(), naive.victim()) << "at step " << step;
+            // Sometimes one only looks.
+            if (what < 95) remove(policy.victim(), Left::evicted);
+        }
+    }
+}
+
+}  // namespace garner::policy

@@ -1,0 +1,176 @@
+// Who may ask for what, what the defaults close, and what is said to whom is refused.
+#include <signal.h>
+
+#include "story/scene.hpp"
+
+namespace garner::test {
+
+namespace {
+
+std::string rules(std::string const& list) { return R"({"access": [)" + list + "]}"; }
+std::string const loopback_open = R"({"allow": {"destination": ["127.0.0.0/8", "::1"]}})";
+
+/// The same origin under its name in /etc/hosts.
+std::string by_name(Origin const& origin, std::string const& path) {
+    return "http://localhost:" + std::to_string(origin.port()) + path;
+}
+
+}  // namespace
+
+TEST(Access, loopback_origins_are_closed_by_default) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(rules(R"({"allow": {"source": ["127.0.0.0/8"]}})"));
+    Client client(proxy);
+    auto const port = ":" + std::to_string(origin.port());
+    for (std::string host : {"127.0.0.1", "localhost", "127.0.0.2", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::]",
+                             "[64:ff9b::7f00:1]", "169.254.1.1", "[fe80::1]", "2130706433", "127.1"}) {
+        auto reply = client.get("http://" + host + port + "/page");
+        EXPECT_THAT(reply.status(), AnyOf(403, 400, 502)) << host;
+        if (host == "127.0.0.1" || host == "localhost") EXPECT_EQ(reply.status(), 403);
+    }
+    EXPECT_EQ(client.connect_to("127.0.0.1:443").status(), 403);
+    EXPECT_EQ(origin.connections(), 0u);
+}
+
+TEST(Access, the_proxys_own_places_are_never_reached_through_it) {
+    Proxy proxy;
+    for (auto port : {proxy.port(), proxy.admin()})
+        for (std::string host : {"127.0.0.1", "localhost"}) {
+            auto const url = "http://" + host + ":" + std::to_string(port) + "/stats.json";
+            EXPECT_EQ(Client(proxy).get(url).status(), 403) << url;
+            EXPECT_EQ(Client(proxy).connect_to(host + ":" + std::to_string(port)).status(), 403) << url;
+        }
+}
+
+TEST(Access, a_denied_host_gets_403_with_the_rule) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(rules(R"({"deny": {"host": ["localhost", ".example.com"]}}, )" + loopback_open));
+    Client client(proxy);
+    auto denied = client.get(by_name(origin, "/page"));
+    EXPECT_EQ(denied.status(), 403);
+    EXPECT_THAT(denied.body(), HasSubstr("access[0]"));
+    EXPECT_EQ(client.get("http://www.example.com/").status(), 403);
+    EXPECT_EQ(client.get("http://EXAMPLE.com./").status(), 403);
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+    EXPECT_EQ(proxy.logged("localhost:" + std::to_string(origin.port()) + "/page").tag, "TCP_DENIED");
+}
+
+TEST(Access, a_denied_address_is_found_behind_its_name) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(rules(R"({"deny": {"destination": ["127.0.0.1", "::1"]}}, {"allow": "all"})"));
+    EXPECT_EQ(Client(proxy).get(by_name(origin, "/page")).status(), 403);
+    EXPECT_EQ(origin.connections(), 0u);
+}
+
+TEST(Access, the_first_rule_that_matches_decides) {
+    Origin origin;
+    origin.answer("/open/page", fresh("x"));
+    origin.answer("/shut/page", fresh("x"));
+    Proxy proxy(rules(R"({"deny": {"url_contains": ["/shut/"]}}, {"deny": {"method": ["DELETE"]}},
+                         {"deny": {"url_matches": ["[0-9]{4}$"]}}, )" + loopback_open + R"(, {"deny": "all"})"));
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/open/page").status(), 200);
+    EXPECT_EQ(client.get("/shut/page").status(), 403);
+    EXPECT_EQ(client.send("DELETE", "/open/page").status(), 403);
+    EXPECT_EQ(client.get("/open/2024").status(), 403);
+    EXPECT_EQ(client.get("/open/20241").status(), 403);
+    EXPECT_EQ(client.get("/open/202").status(), 404);
+    EXPECT_EQ(client.get("http://192.0.2.1/").status(), 403);
+}
+
+TEST(Access, a_source_that_no_rule_allows_is_refused) {
+    Origin origin;
+    Proxy proxy(rules(R"({"allow": {"source": ["10.0.0.0/8"], "destination": ["127.0.0.0/8"]}}, {"deny": "all"})"));
+    auto reply = get(proxy, origin, "/page");
+    EXPECT_EQ(reply.status(), 403);
+    EXPECT_EQ(origin.connections(), 0u);
+}
+
+TEST(Access, a_memory_hit_never_bypasses_a_rule_about_the_destination) {
+    Origin origin;
+    origin.answer("/page", fresh("secret"));
+    Proxy proxy(rules(R"({"deny": {"method": ["HEAD"], "destination": ["127.0.0.0/8", "::1"]}}, )" + loopback_open));
+    Client client(proxy);
+    auto const url = by_name(origin, "/page");
+    EXPECT_EQ(client.get(url).body(), "secret");
+    EXPECT_TRUE(client.get(url).hit());
+    EXPECT_EQ(client.head(url).status(), 403);
+    EXPECT_EQ(Client(proxy, origin).head("/page").status(), 403);
+}
+
+TEST(Access, a_rule_that_comes_later_covers_what_is_stored_already) {
+    Origin origin;
+    origin.answer("/page", fresh("secret"));
+    Proxy proxy;
+    Client client(proxy);
+    auto const url = by_name(origin, "/page");
+    EXPECT_EQ(client.get(url).body(), "secret");
+    proxy.reconfigure(rules(R"({"deny": {"destination": ["127.0.0.0/8", "::1"]}}, {"allow": "all"})"));
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return client.get(url).status() == 403; }));
+}
+
+TEST(Access, CONNECT_obeys_the_same_rules) {
+    Origin origin;
+    Proxy proxy(rules(R"({"deny": {"host": ["localhost"]}}, )" + loopback_open));
+    EXPECT_EQ(Client(proxy).connect_to(origin.authority()).status(), 200);
+    EXPECT_EQ(Client(proxy).connect_to("localhost:" + std::to_string(origin.port())).status(), 403);
+}
+
+// ---- error pages ----
+
+TEST(ErrorPages, an_origin_that_is_not_there_is_502_with_a_reason) {
+    Proxy proxy;
+    auto const url = "http://127.0.0.1:" + std::to_string(free_port()) + "/page";
+    Client client(proxy);
+    auto reply = client.get(url);
+    EXPECT_EQ(reply.status(), 502);
+    EXPECT_THAT(reply.body(), HasSubstr("refused"));
+    EXPECT_THAT(reply.body(), HasSubstr(url));
+    EXPECT_LT(reply.body().size(), 4096u);
+    EXPECT_TRUE(reply.has("Via"));
+    EXPECT_TRUE(reply.has("Cache-Status"));
+    EXPECT_TRUE(reply.has("Date"));
+    EXPECT_THAT(reply.field("Content-Type"), HasSubstr("charset"));
+    // The connection goes on.
+    EXPECT_EQ(client.get(url).status(), 502);
+    EXPECT_EQ(client.connections(), 1);
+}
+
+TEST(ErrorPages, a_name_that_does_not_exist_is_502_or_503_and_named) {
+    Proxy proxy;
+    auto reply = Client(proxy).get("http://no-such-host.invalid/page");
+    EXPECT_THAT(reply.status(), AnyOf(502, 503, 504));
+    EXPECT_THAT(reply.body(), HasSubstr("no-such-host.invalid"));
+}
+
+TEST(ErrorPages, what_a_client_sends_comes_back_only_escaped) {
+    Proxy proxy(rules(R"({"deny": "all"})"));
+    auto reply = Client(proxy).get("http://192.0.2.1/<script>alert(1)</script>");
+    EXPECT_EQ(reply.status(), 403);
+    EXPECT_THAT(reply.body(), Not(HasSubstr("<script>")));
+}
+
+TEST(ErrorPages, HEAD_gets_the_status_without_the_page) {
+    Proxy proxy(rules(R"({"deny": "all"})"));
+    Client client(proxy);
+    EXPECT_EQ(client.head("http://192.0.2.1/").status(), 403);
+    EXPECT_EQ(client.get("http://192.0.2.1/").status(), 403);
+    EXPECT_EQ(client.connections(), 1);
+}
+
+TEST(ErrorPages, an_answer_that_is_no_HTTP_is_502) {
+    Origin origin;
+    Proxy proxy;
+    for (std::string answer : {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+                               "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+                               "HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n", ""}) {
+        origin.raw("/page", answer);
+        EXPECT_EQ(get(proxy, origin, "/page").status(), 502) << answer;
+    }
+}
+
+}  // namespace garner::test

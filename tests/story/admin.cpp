@@ -1,0 +1,132 @@
+// The admin address: figures for people and Prometheus, and changes only for those who mean it.
+#include <set>
+#include <sstream>
+
+#include "story/scene.hpp"
+
+namespace garner::test {
+
+namespace {
+
+Client at_admin(Proxy const& proxy) { return Client("127.0.0.1", proxy.admin()); }
+
+/// The sum of all samples of a metric whose labels contain `label`.
+double sample(std::string const& metrics, std::string const& name, std::string const& label = "") {
+    double sum = 0;
+    std::istringstream lines(metrics);
+    for (std::string line; std::getline(lines, line);) {
+        auto const end = line.find_first_of("{ ");
+        if (line.starts_with('#') || line.substr(0, end) != name || line.find(label) == line.npos) continue;
+        sum += std::stod(line.substr(line.rfind(' ') + 1));
+    }
+    return sum;
+}
+
+}  // namespace
+
+TEST(Admin, metrics_are_Prometheus_text_and_every_name_is_documented) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    get(proxy, origin, "/page").body();
+    auto reply = at_admin(proxy).get("/metrics");
+    EXPECT_EQ(reply.status(), 200);
+    EXPECT_THAT(reply.field("Content-Type"), StartsWith("text/plain"));
+    std::set<std::string> helped;
+    std::istringstream lines(reply.body());
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("# HELP ")) helped.insert(line.substr(7, line.find(' ', 7) - 7));
+        if (line.empty() || line.starts_with('#')) continue;
+        auto name = line.substr(0, line.find_first_of("{ "));
+        EXPECT_THAT(name, StartsWith("garner_"));
+        for (std::string suffix : {"_bucket", "_sum", "_count"})
+            if (!helped.contains(name) && name.ends_with(suffix)) name.resize(name.size() - suffix.size());
+        EXPECT_TRUE(helped.contains(name)) << line;
+        EXPECT_NO_THROW(std::stod(line.substr(line.rfind(' ') + 1))) << line;
+    }
+    EXPECT_FALSE(helped.empty());
+}
+
+TEST(Admin, figures_count_what_has_happened) {
+    Origin origin;
+    origin.answer("/page", fresh(pattern(10'000)));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    for (int i = 0; i < 9; ++i) get(proxy, origin, "/page").body();
+    proxy.logged("/page", 10);
+    auto const metrics = proxy.metrics();
+    EXPECT_THAT(metrics, HasSubstr("garner_requests_total"));
+    EXPECT_EQ(sample(metrics, "garner_requests_total"), 10) << metrics;
+    auto const stats = proxy.stats();
+    EXPECT_TRUE(stats.is_object());
+    EXPECT_THAT(stats.dump(), HasSubstr("hit"));
+}
+
+TEST(Admin, answers_only_where_Host_is_its_own_address) {
+    Proxy proxy;
+    auto const own = "127.0.0.1:" + std::to_string(proxy.admin());
+    EXPECT_EQ(at_admin(proxy).get("/stats.json", {{"Host", own}}).status(), 200);
+    auto const port = ":" + std::to_string(proxy.admin());
+    for (auto const& host : std::vector<std::string>{"evil.example", "localhost", "127.0.0.1", "evil.example" + port,
+                                                     "127.0.0.2" + port})
+        for (auto path : {"/", "/metrics", "/stats.json"}) {
+            auto reply = at_admin(proxy).get(path, {{"Host", host}});
+            EXPECT_THAT(reply.status(), AnyOf(400, 403, 421)) << host << path;
+            EXPECT_THAT(reply.body(), Not(HasSubstr("garner_"))) << host << path;
+        }
+}
+
+TEST(Admin, sends_no_CORS_fields_and_refuses_preflights) {
+    Proxy proxy;
+    Fields const foreign{{"Origin", "http://evil.example"}};
+    auto reply = at_admin(proxy).get("/stats.json", foreign);
+    for (auto const& [name, value] : reply.head().fields)
+        EXPECT_THAT(lower(name), Not(StartsWith("access-control-"))) << value;
+    auto preflight = at_admin(proxy).send("OPTIONS", "/stats.json", foreign);
+    for (auto const& [name, value] : preflight.head().fields)
+        EXPECT_THAT(lower(name), Not(StartsWith("access-control-"))) << value;
+}
+
+TEST(Admin, purges_only_with_the_field_that_no_foreign_page_can_send) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    auto const url = origin.url("/page");
+    auto const own = "127.0.0.1:" + std::to_string(proxy.admin());
+    EXPECT_EQ(at_admin(proxy).send("PURGE", url, {{"Host", own}}).status(), 403);
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+    EXPECT_EQ(at_admin(proxy).send("PURGE", url, {{"Host", own}, {"Garner-Admin", "1"}}).status(), 200);
+    EXPECT_FALSE(get(proxy, origin, "/page").hit());
+}
+
+TEST(Admin, a_GET_changes_nothing) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    Fields const field{{"Garner-Admin", "1"}};
+    at_admin(proxy).get("/purge?url=" + origin.url("/page"), field).status();
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+}
+
+TEST(Admin, what_is_not_there_is_404_and_nonsense_is_refused) {
+    Proxy proxy;
+    auto client = at_admin(proxy);
+    EXPECT_EQ(client.get("/nothing").status(), 404);
+    EXPECT_THAT(client.send("DELETE", "/stats.json").status(), AnyOf(403, 405));
+    Client rude("127.0.0.1", proxy.admin());
+    rude.raw("nonsense\r\n\r\n");
+    EXPECT_EQ(rude.expect().status(), 400);
+    EXPECT_EQ(at_admin(proxy).get("/stats.json").status(), 200);
+}
+
+TEST(Admin, clients_that_never_speak_do_not_keep_others_out) {
+    Proxy proxy;
+    std::vector<Client> silent(50, at_admin(proxy));
+    for (auto& client : silent) client.wire();
+    EXPECT_EQ(at_admin(proxy).get("/stats.json").status(), 200);
+}
+
+}  // namespace garner::test

@@ -1,0 +1,92 @@
+// Memory has a bound: what leaves, what stays, and what slow readers may hold.
+#include <fstream>
+
+#include "story/scene.hpp"
+
+namespace garner::test {
+
+namespace {
+
+std::string const alone = "only-if-cached";
+
+bool is_stored(Client& client, std::string const& path) {
+    auto reply = client.get(path, {{"Cache-Control", alone}});
+    reply.body();
+    return reply.status() == 200;
+}
+
+/// Resident memory of the proxy in bytes.
+std::size_t resident(Proxy& proxy) {
+    std::ifstream status("/proc/" + std::to_string(proxy.child().pid()) + "/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.starts_with("VmRSS:")) return std::stoul(line.substr(6)) * 1024;
+    return 0;
+}
+
+}  // namespace
+
+TEST(Budget, what_is_stored_never_exceeds_the_memory_it_was_given) {
+    constexpr std::size_t objects = 800, object = 50'000, budget = 8 << 20;
+    for (std::string policy : {"lru", "gdsf"}) {
+        Origin origin;
+        origin.otherwise([](Hand& hand) { hand.answer(fresh(pattern(object))); });
+        Proxy proxy(R"({"memory": {"size": "8 MiB", "object_max": "1 MiB", "policy": ")" + policy + R"("}})");
+        Client client(proxy, origin);
+        for (std::size_t i = 0; i < objects; ++i) EXPECT_EQ(client.get("/" + std::to_string(i)).status(), 200);
+        client.get("/0").body();
+        std::size_t stored = 0;
+        for (std::size_t i = 0; i < objects; ++i) stored += is_stored(client, "/" + std::to_string(i));
+        EXPECT_LE(stored * object, budget) << policy;
+        EXPECT_GE(stored * object, budget * 6 / 10) << policy << ": most of the budget is for bodies";
+    }
+}
+
+TEST(Budget, lru_keeps_what_is_asked_for_again_and_again) {
+    Origin origin;
+    origin.otherwise([](Hand& hand) { hand.answer(fresh(pattern(50'000))); });
+    Proxy proxy(R"({"memory": {"size": "8 MiB", "object_max": "1 MiB", "policy": "lru", "shards": 1}})");
+    Client client(proxy, origin);
+    client.get("/loved").body();
+    for (int i = 0; i < 600; ++i) {
+        client.get("/" + std::to_string(i)).body();
+        if (i % 20 == 0) EXPECT_TRUE(client.get("/loved").hit()) << i;
+    }
+    EXPECT_EQ(origin.requests("/loved"), 1u);
+    EXPECT_FALSE(is_stored(client, "/0"));
+    EXPECT_TRUE(is_stored(client, "/599"));
+}
+
+TEST(Budget, with_memory_for_two_of_the_largest_one_is_a_hit) {
+    Origin origin;
+    origin.answer("/largest", fresh(pattern(1 << 20)));
+    Proxy proxy(R"({"memory": {"size": "2 MiB", "object_max": "1 MiB"}})");
+    Client client(proxy, origin);
+    client.get("/largest").body();
+    auto again = client.get("/largest");
+    EXPECT_TRUE(again.hit()) << again.field("Cache-Status");
+    EXPECT_EQ(again.body(), pattern(1 << 20));
+}
+
+TEST(Budget, clients_that_do_not_read_large_answers_hold_bounded_memory) {
+    Origin origin;
+    origin.otherwise([](Hand& hand) {
+        hand.send(fresh("").head_text(64 << 20));
+        auto const block = pattern(1 << 20);
+        for (int i = 0; i < 64; ++i)
+            if (!hand.send(block)) break;
+        hand.leave();
+    });
+    Proxy proxy(R"({"memory": {"size": "16 MiB", "object_max": "4 MiB"}})");
+    auto const before = resident(proxy);
+    std::vector<Client> sleepers(30, Client(proxy, origin));
+    for (std::size_t i = 0; i < sleepers.size(); ++i) {
+        sleepers[i].receive_buffer(4096);
+        sleepers[i].get("/" + std::to_string(i));
+    }
+    pause_for(3s);
+    // 30 windows of 1 MiB at the most, and what sanitizers and buffers add; not 30 x 64 MiB.
+    EXPECT_LT(resident(proxy), before + (300u << 20));
+    for (auto& sleeper : sleepers) sleeper.reset();
+}
+
+}  // namespace garner::test

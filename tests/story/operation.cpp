@@ -1,0 +1,233 @@
+// Running it: the command line, garner check, and the signals.
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "story/scene.hpp"
+
+namespace garner::test {
+
+namespace {
+
+Finished check(std::string const& text) {
+    TempDir dir;
+    return run({garner_binary(), "check", dir.write("garner.json", text)});
+}
+
+std::string said(Finished const& finished) { return finished.output + finished.errors; }
+
+}  // namespace
+
+// ---- garner check ----
+
+TEST(Check, a_good_file_passes) {
+    auto const result = check(R"({
+        // comments are allowed
+        "listen": [ { "address": "127.0.0.1:3128" }, { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],
+        "workers": 0,
+        "memory": { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share": 0.25 },
+        "caching": { "never": ["cgi-bin"], "negative_ttl": "5m", "default_ttl": "0s", "offline": false },
+        "access": [ { "allow": { "source": ["127.0.0.0/8", "::1"] } }, { "deny": "all" } ],
+        "log": { "access": "-", "format": "squid", "level": "info" },
+        "admin": { "address": "127.0.0.1:3131" }
+    })");
+    EXPECT_EQ(result.code, 0) << said(result);
+}
+
+TEST(Check, a_fault_is_told_with_its_line_its_key_and_its_mend) {
+    struct Case {
+        char const* text;
+        std::vector<std::string> told;
+    };
+    for (auto const& [text, told] : std::vector<Case>{
+             {"{\n\"memory\": {\n\"szie\": \"1 MiB\" } }", {":3:", "memory.szie", "memory.size"}},
+             {"{\n\n\"workers\": \"many\" }", {":3:", "workers"}},
+             {"{ \"memory\": {\n\"size\": \"64 parsecs\" } }", {":2:", "memory.size", "MiB"}},
+             {"{\n\"listen\": [\n{ \"address\": \"127.0.0.300:3128\" } ] }", {":3:", "listen[0].address"}},
+             {"{ \"deadlines\": {\n\"head\": \"5 parsecs\" } }", {":2:", "deadlines.head"}},
+             {"{ \"access\": [\n{ \"allow\": { \"user\": [\"me\"] } } ] }", {":2:", "user"}},
+             {"{ \"memory\": { \"policy\": \"best\" } }", {":1:", "memory.policy", "gdsf"}},
+             {"{\n\"workers\": 1,\n\"workers\": 2 }", {":3:", "workers"}},
+             {"{\n\"workers\": 1,\n}", {":3:", "comma"}},
+         }) {
+        auto const result = check(text);
+        EXPECT_EQ(result.code, 1) << text;
+        EXPECT_THAT(said(result), HasSubstr("garner.json")) << text;
+        for (auto const& word : told) EXPECT_THAT(said(result), HasSubstr(word)) << text;
+    }
+}
+
+TEST(Check, all_faults_are_told_at_once) {
+    auto const result = check("{\n\"wrokers\": 1,\n\"memory\": { \"size\": true } }");
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(said(result), HasSubstr("wrokers"));
+    EXPECT_THAT(said(result), HasSubstr("memory.size"));
+}
+
+TEST(Check, a_file_that_is_not_there_is_a_fault) {
+    auto const result = run({garner_binary(), "check", "/no/such/garner.json"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_THAT(said(result), HasSubstr("/no/such/garner.json"));
+}
+
+// ---- the command line ----
+
+TEST(CommandLine, help_is_everywhere_and_nonsense_is_refused) {
+    auto const help = run({garner_binary(), "--help"});
+    EXPECT_EQ(help.code, 0);
+    EXPECT_THAT(help.output, HasSubstr("--config"));
+    EXPECT_THAT(help.output, HasSubstr("check"));
+    EXPECT_EQ(run({garner_binary(), "check", "--help"}).code, 0);
+    auto const nonsense = run({garner_binary(), "fnord"});
+    EXPECT_NE(nonsense.code, 0);
+    EXPECT_NE(nonsense.errors, "");
+    EXPECT_NE(run({garner_binary(), "--fnord"}).code, 0);
+}
+
+TEST(CommandLine, nothing_starts_half_configured) {
+    TempDir dir;
+    auto const result = run({garner_binary(), "--config", dir.write("garner.json", R"({"memory": {"szie": 1}})")});
+    EXPECT_NE(result.code, 0);
+    EXPECT_THAT(result.errors, HasSubstr("memory.szie"));
+    EXPECT_NE(run({garner_binary(), "--set", "memory.szie=1"}).code, 0);
+}
+
+TEST(CommandLine, set_overrides_the_file) {
+    Origin origin;
+    origin.answer("/never/page", fresh("x"));
+    Proxy proxy({.arguments = {"--set", R"(caching.never=["/never/"])", "--set", "memory.size=32MiB"}});
+    get(proxy, origin, "/never/page").body();
+    EXPECT_FALSE(get(proxy, origin, "/never/page").hit());
+}
+
+TEST(CommandLine, it_starts_without_a_file_and_says_where_it_listens) {
+    auto const port = std::to_string(free_port()), admin = std::to_string(free_port());
+    Child child({garner_binary(), "--set", R"(listen=[{"address": "127.0.0.1:)" + port + R"("}])", "--set",
+                 "admin.address=127.0.0.1:" + admin});
+    EXPECT_TRUE(eventually([&] { return (child.output() + child.errors()).find("127.0.0.1:" + port) != std::string::npos; }));
+    EXPECT_THAT(child.output() + child.errors(), HasSubstr("curl"));
+    child.signal(SIGINT);
+    EXPECT_EQ(child.exit_code(), 0);
+}
+
+TEST(CommandLine, a_second_one_on_the_same_port_is_refused) {
+    Proxy proxy;
+    auto const second = run({garner_binary(), "--config", proxy.dir().path("garner.json").string()});
+    EXPECT_GT(second.code, 0);
+    EXPECT_THAT(second.errors, HasSubstr(std::to_string(proxy.port())));
+}
+
+// ---- signals ----
+
+TEST(Signals, SIGHUP_changes_rules_without_dropping_a_connection) {
+    Origin origin;
+    origin.answer("/page", no_store("x"));
+    auto slow = origin.hold("/film");
+    Proxy proxy;
+    Client client(proxy, origin), viewer(proxy, origin);
+    EXPECT_EQ(client.get("/page").status(), 200);
+    auto film = viewer.get("/film");
+    slow.head(no_store(""), 8);
+    slow.piece("reel");
+    film.early(4);
+
+    proxy.reconfigure(R"({"access": [{"deny": {"url_contains": ["/page"]}}, {"allow": {"destination": ["127.0.0.0/8"]}}]})");
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return client.get("/page").status() == 403; }));
+    EXPECT_EQ(client.connections(), 1);
+    slow.piece("ends");
+    slow.finish();
+    EXPECT_EQ(film.body(), "reelends");
+}
+
+TEST(Signals, SIGHUP_says_what_needs_a_restart) {
+    Proxy proxy;
+    proxy.reconfigure(R"({"memory": {"size": "32 MiB"}})");
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return proxy.child().errors().find("memory.size") != std::string::npos; }));
+}
+
+TEST(Signals, SIGHUP_with_a_bad_file_leaves_the_old_one_in_force) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy;
+    proxy.rewrite(R"({"acess": [{"deny": "all"}]})");
+    proxy.signal(SIGHUP);
+    EXPECT_TRUE(eventually([&] { return proxy.child().errors().find("acess") != std::string::npos; }));
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
+}
+
+TEST(Signals, many_SIGHUPs_under_load_lose_no_request) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    origin.answer("/other", no_store("y"));
+    Proxy proxy;
+    Client client(proxy, origin);
+    for (int i = 0; i < 200; ++i) {
+        if (i % 10 == 0) proxy.signal(SIGHUP);
+        EXPECT_EQ(client.get("/page").body(), "x");
+        EXPECT_EQ(client.get("/other").body(), "y");
+    }
+    EXPECT_EQ(client.connections(), 1);
+}
+
+TEST(Signals, SIGTERM_lets_running_answers_finish_and_takes_no_new_connection) {
+    Origin origin;
+    auto slow = origin.hold("/film");
+    Proxy proxy;
+    Client viewer(proxy, origin), idle(proxy, origin);
+    idle.wire();
+    auto film = viewer.get("/film");
+    slow.head(fresh(""), 8);
+    slow.piece("reel");
+    film.early(4);
+    proxy.signal(SIGTERM);
+    EXPECT_TRUE(idle.closed_by_proxy(5s));
+    EXPECT_TRUE(eventually([&] {
+        try {
+            Client late(proxy, origin);
+            late.wire();
+            return late.closed_by_proxy(2s);
+        } catch (Trouble const&) {
+            return true;
+        }
+    }));
+    slow.piece("ends");
+    slow.finish();
+    EXPECT_EQ(film.body(), "reelends");
+    EXPECT_TRUE(film.complete());
+    proxy.stop(5s);
+}
+
+TEST(Signals, SIGTERM_waits_no_longer_than_the_drain_deadline) {
+    Origin origin;
+    auto slow = origin.hold("/film");
+    Proxy proxy(R"({"deadlines": {"drain": "1s"}})");
+    Client viewer(proxy, origin);
+    auto film = viewer.get("/film");
+    slow.head(fresh(""), 8);
+    slow.piece("reel");
+    film.early(4);
+    auto const begun = std::chrono::steady_clock::now();
+    proxy.stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, 6s);
+    EXPECT_FALSE(film.complete());
+}
+
+TEST(Signals, SIGUSR1_reopens_the_log) {
+    Origin origin;
+    origin.answer("/before", fresh("x"));
+    origin.answer("/after", fresh("x"));
+    Proxy proxy;
+    get(proxy, origin, "/before").body();
+    proxy.logged("/before");
+    auto const moved = proxy.dir().path("access.log.1");
+    std::filesystem::rename(proxy.log_file(), moved);
+    proxy.signal(SIGUSR1);
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(proxy.log_file()); }));
+    get(proxy, origin, "/after").body();
+    proxy.logged("/after");
+    EXPECT_THAT(read_file(moved), HasSubstr("/before"));
+    EXPECT_THAT(read_file(moved), Not(HasSubstr("/after")));
+}
+
+}  // namespace garner::test

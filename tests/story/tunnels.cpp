@@ -1,0 +1,228 @@
+// Connections that stop being HTTP: CONNECT, and Upgrade to a WebSocket.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <functional>
+#include <future>
+#include <thread>
+#include <utility>
+
+#include "story/scene.hpp"
+#include "support/websocket.hpp"
+
+namespace garner::test {
+
+namespace {
+
+/// Lets CONNECT reach the tests' ports.
+std::string const open_ports = R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"]}}]})";
+
+/// A bare TCP server for one connection.
+class Plain {
+public:
+    explicit Plain(std::function<void(Wire&)> talk) : listening_(listen_on("127.0.0.1")) {
+        thread_ = std::thread([this, talk = std::move(talk)] {
+            int const fd = ::accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
+            if (fd < 0) return;
+            Wire wire(fd);
+            talk(wire);
+        });
+    }
+    ~Plain() {
+        ::shutdown(listening_.fd, SHUT_RDWR);
+        thread_.join();
+        ::close(listening_.fd);
+    }
+    std::string authority() const { return "127.0.0.1:" + std::to_string(listening_.port); }
+
+private:
+    Listening listening_;
+    std::thread thread_;
+};
+
+void echo(Wire& wire) {
+    while (wire.receive() == Wire::Read::data) wire.send(std::exchange(wire.buffer(), {}));
+    wire.half_close();
+    wire.take_all();
+}
+
+}  // namespace
+
+TEST(Connect, a_tunnel_carries_bytes_both_ways) {
+    Plain server(echo);
+    Proxy proxy(open_ports);
+    Client client(proxy);
+    auto opened = client.connect_to(server.authority());
+    EXPECT_EQ(opened.status(), 200);
+    EXPECT_FALSE(opened.has("Content-Length"));
+    EXPECT_FALSE(opened.has("Transfer-Encoding"));
+    client.raw("ping");
+    EXPECT_EQ(client.wire().take(4), "ping");
+    auto const much = pattern(5'000'000);
+    client.raw(much);
+    EXPECT_TRUE(client.wire().take(much.size()) == much);
+    client.half_close();
+    EXPECT_EQ(client.wire().take_all(), "");
+    auto const logged = proxy.logged(server.authority());
+    EXPECT_EQ(logged.method, "CONNECT");
+    EXPECT_EQ(logged.tag, "TCP_TUNNEL");
+    EXPECT_EQ(logged.status, 200);
+}
+
+TEST(Connect, bytes_that_come_right_behind_the_CONNECT_are_not_lost) {
+    Plain server(echo);
+    Proxy proxy(open_ports);
+    Client client(proxy);
+    client.raw("CONNECT " + server.authority() + " HTTP/1.1\r\nHost: x\r\n\r\nearly bird");
+    EXPECT_EQ(client.expect("CONNECT").status(), 200);
+    EXPECT_EQ(client.wire().take(10), "early bird");
+}
+
+TEST(Connect, each_side_may_end_its_half_first) {
+    Plain counts([](Wire& wire) {
+        auto const all = wire.take_all();
+        wire.send("got " + std::to_string(all.size()));
+    });
+    Proxy proxy(open_ports);
+    Client client(proxy);
+    client.connect_to(counts.authority());
+    client.raw(pattern(100'000));
+    client.half_close();
+    EXPECT_EQ(client.wire().take_all(), "got 100000");
+
+    Plain speaks_first([](Wire& wire) {
+        wire.send("greeting");
+        wire.half_close();
+        EXPECT_EQ(wire.take_all(), "late words");
+    });
+    Client listener(proxy);
+    listener.connect_to(speaks_first.authority());
+    EXPECT_EQ(listener.wire().take_all(), "greeting");
+    listener.wire().send("late words");
+    listener.half_close();
+}
+
+TEST(Connect, a_reset_on_one_side_ends_the_other) {
+    std::promise<Wire::Read> seen;
+    Plain server([&](Wire& wire) {
+        wire.send("hello");
+        seen.set_value(wire.receive());
+    });
+    Proxy proxy(open_ports);
+    Client client(proxy);
+    client.connect_to(server.authority());
+    EXPECT_EQ(client.wire().take(5), "hello");
+    client.reset();
+    EXPECT_THAT(seen.get_future().get(), AnyOf(Wire::Read::end, Wire::Read::reset));
+}
+
+TEST(Connect, TLS_runs_through_it_untouched) {
+    Certificate certificate;
+    Origin origin({.certificate = &certificate});
+    origin.answer("/page", no_store("secret"));
+    Proxy proxy(open_ports);
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to(origin.authority()).status(), 200);
+    client.start_tls("localhost");
+    EXPECT_EQ(client.wire().peer_certificate(), certificate.pem());
+    EXPECT_EQ(client.get("/page").body(), "secret");
+    EXPECT_EQ(client.get("/page").body(), "secret");
+    EXPECT_FALSE(client.get("/page").has("Via"));
+}
+
+TEST(Connect, to_a_port_other_than_443_is_refused_unless_a_rule_names_it) {
+    Plain server(echo);
+    Proxy proxy(R"({"access": [{"allow": {"source": ["127.0.0.0/8"]}}]})");
+    Client client(proxy);
+    auto refused = client.connect_to("192.0.2.1:25");
+    EXPECT_EQ(refused.status(), 403);
+    EXPECT_THAT(refused.body(), HasSubstr("443"));
+    EXPECT_EQ(Client(proxy).connect_to(server.authority()).status(), 403);
+}
+
+TEST(Connect, to_nobody_is_502) {
+    Proxy proxy(open_ports);
+    Client client(proxy);
+    EXPECT_EQ(client.connect_to("127.0.0.1:" + std::to_string(free_port())).status(), 502);
+    EXPECT_EQ(Client(proxy).connect_to("no-such-host.invalid:443").status(), 502);
+}
+
+TEST(Connect, a_faulty_target_is_400) {
+    Proxy proxy(open_ports);
+    for (auto target : {"127.0.0.1", "127.0.0.1:0", "127.0.0.1:99999", "http://127.0.0.1:443/", "127.0.0.1:443/path"}) {
+        Client client(proxy);
+        EXPECT_EQ(client.connect_to(target).status(), 400) << target;
+    }
+}
+
+TEST(Connect, an_idle_tunnel_is_closed_after_its_time) {
+    Plain server(echo);
+    Proxy proxy(R"({"deadlines": {"tunnel_idle": "1s"}})");
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to(server.authority()).status(), 200);
+    for (int i = 0; i < 4; ++i) {
+        client.raw("ping");
+        EXPECT_EQ(client.wire().take(4), "ping");
+        pause_for(400ms);
+    }
+    EXPECT_NE(client.wire().receive(5s), Wire::Read::timeout);
+}
+
+// ---- WebSocket ----
+
+namespace {
+
+void speak_websocket(Client& client, Origin const& origin) {
+    auto reply = client.get("/chat", {{"Upgrade", "websocket"},
+                                      {"Connection", "Upgrade"},
+                                      {"Sec-WebSocket-Version", "13"},
+                                      {"Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="}});
+    ASSERT_EQ(reply.status(), 101);
+    EXPECT_EQ(lower(reply.field("Upgrade")), "websocket");
+    EXPECT_EQ(lower(reply.field("Connection")), "upgrade");
+    EXPECT_EQ(reply.field("Sec-WebSocket-Accept"), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
+    EXPECT_EQ(lower(origin.last("/chat").head.field("Upgrade")), "websocket");
+    for (auto const& word : {std::string("hello"), std::string("again"), pattern(300)}) {
+        client.raw(websocket_frame(word, true));
+        EXPECT_EQ(take_websocket_frame(client.wire()), word);
+    }
+    client.close();
+}
+
+}  // namespace
+
+TEST(Upgrade, a_WebSocket_speaks_through_the_forward_proxy) {
+    Origin origin;
+    origin.by_hand("/chat", websocket_echo);
+    Proxy proxy;
+    Client client(proxy, origin);
+    speak_websocket(client, origin);
+}
+
+TEST(Upgrade, a_WebSocket_speaks_through_an_accelerator) {
+    Origin origin;
+    origin.by_hand("/chat", websocket_echo);
+    Proxy proxy({.accelerates = origin.url()});
+    Client client("127.0.0.1", proxy.accelerator());
+    speak_websocket(client, origin);
+}
+
+TEST(Upgrade, an_origin_that_does_not_upgrade_answers_as_ever) {
+    Origin origin;
+    origin.answer("/chat", no_store("no chat"));
+    Proxy proxy;
+    Client client(proxy, origin);
+    auto reply = client.get("/chat", {{"Upgrade", "websocket"}, {"Connection", "Upgrade"}});
+    EXPECT_EQ(reply.status(), 200);
+    EXPECT_EQ(reply.body(), "no chat");
+    EXPECT_EQ(client.get("/chat").body(), "no chat");
+}
+
+TEST(Upgrade, nobody_is_upgraded_who_did_not_ask) {
+    Origin origin;
+    origin.raw("/chat", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
+    Proxy proxy;
+    EXPECT_EQ(get(proxy, origin, "/chat").status(), 502);
+}
+
+}  // namespace garner::test

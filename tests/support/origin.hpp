@@ -1,0 +1,184 @@
+// The origin actor: a threaded HTTP/1.1 server on a free loopback port that does what the scene tells it, path by path.
+#pragma once
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/message.hpp"
+#include "support/wire.hpp"
+
+namespace garner::test {
+
+/// A request as it came. `connection` numbers the origin's connections from 1.
+struct Request {
+    Head head;
+    std::string body = {};
+    Fields trailers = {};
+    std::size_t connection = 0;
+};
+
+/// How an answer says where it ends.
+enum class Delimited { by_length, by_chunks, by_close };
+
+struct Answer {
+    int status = 200;
+    Fields fields = {};
+    std::string body = {};
+    Delimited delimited = Delimited::by_length;
+    Fields trailers = {};
+    bool close = false;                 // after the answer
+    bool dated = true;                  // with a Date of now, unless `fields` has one
+    std::string version = "HTTP/1.1";
+
+    /// The head on the wire; `length` for Content-Length when it is not the body's.
+    std::string head_text(std::optional<std::size_t> length = std::nullopt) const;
+    std::string text() const;
+};
+
+/// 200 with max-age: what a cache keeps.
+Answer fresh(std::string body, int max_age = 600, Fields more = {});
+/// 200 with no-store.
+Answer no_store(std::string body);
+
+/// The origin's side of one connection, in the hands of a script.
+class Hand {
+public:
+    using Note = std::function<void(Request const&)>;      // told when the request is read to its end
+    Hand(Wire& wire, Request& request, Note note) : wire_(wire), request_(request), note_(std::move(note)) {}
+    Wire& wire() { return wire_; }
+    Request& request() { return request_; }
+
+    void answer(Answer const&);
+    bool send(std::string_view bytes) { return wire_.send(bytes); }
+    /// Reads the rest of the request's body.
+    void read_body();
+    /// The connection is not used for another request.
+    void leave() { leaves_ = true; }
+    bool leaves() const { return leaves_; }
+
+private:
+    Wire& wire_;
+    Request& request_;
+    Note note_;
+    bool leaves_ = false;
+};
+using Script = std::function<void(Hand&)>;
+
+/// One request that waits for the scene. All but wait() is called from the scene's thread.
+class HeldExchange {
+public:
+    explicit HeldExchange(Hand& hand) : hand_(hand) {}
+
+    Request const& request() const { return hand_.request(); }
+    /// The head alone: with Content-Length: `length`, or chunked or until close as the answer says.
+    void head(Answer const&, std::size_t length = 0);
+    /// Bytes of the body, as one chunk where the head said so.
+    void piece(std::string_view bytes);
+    /// Any bytes.
+    void raw(std::string_view bytes);
+    /// The end of the body: the last chunk or the close that the head asked for. The connection goes on otherwise.
+    void finish();
+    /// The whole answer.
+    void release(Answer const&);
+    /// Ends the connection here and now, with FIN or RST.
+    void close();
+    void reset();
+    /// The proxy has closed this connection; waits for it up to `limit`.
+    bool abandoned(Millis limit = patience);
+
+    void wait();                // for the origin: until the scene is through with it
+    void let_go();
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    Hand& hand_;
+    bool through_ = false;
+    Delimited delimited_ = Delimited::by_length;
+};
+
+/// The requests for one path, which wait until the scene answers them. The plain calls are for the first one.
+class Held {
+public:
+    /// Waits for the request number `index` (from 0) of this path; throws Trouble when it does not come.
+    HeldExchange& nth(std::size_t index);
+    /// How many have come so far.
+    std::size_t count() const;
+    void arrived(std::size_t count = 1) { nth(count - 1); }
+
+    void release(std::string body) { nth(0).release(fresh(std::move(body))); }
+    void release(Answer const& answer) { nth(0).release(answer); }
+    void head(Answer const& answer, std::size_t length = 0) { nth(0).head(answer, length); }
+    void piece(std::string_view bytes) { nth(0).piece(bytes); }
+    void finish() { nth(0).finish(); }
+    void close() { nth(0).close(); }
+    void reset() { nth(0).reset(); }
+
+private:
+    friend class Origin;
+    struct Inside {
+        std::mutex mutex;
+        std::condition_variable changed;
+        std::list<HeldExchange> exchanges;      // a list: they stay where they are
+        bool over = false;
+    };
+    std::shared_ptr<Inside> inside_ = std::make_shared<Inside>();
+};
+
+class Origin {
+public:
+    struct Setup {
+        std::string address = "127.0.0.1";      // or "::1"
+        Certificate const* certificate = nullptr;   // given: TLS
+    };
+    Origin();
+    explicit Origin(Setup);
+    Origin(Origin const&) = delete;
+    ~Origin();
+
+    std::uint16_t port() const { return listening_.port; }
+    std::string authority() const;              // "127.0.0.1:1234", "[::1]:1234"
+    std::string url(std::string const& path = "") const;
+
+    // What to do about a path (query included). The last word counts; a path without one is answered 404 no-store.
+    void answer(std::string const& path, Answer);
+    void answer(std::string const& path, std::vector<Answer> in_turn);      // the last one again and again
+    void raw(std::string const& path, std::string bytes);                   // these bytes, then close
+    void by_hand(std::string const& path, Script);                          // the script reads the body itself
+    Held hold(std::string const& path);
+    void otherwise(Script);                                                 // for every path without a word of its own
+
+    std::size_t requests(std::string const& path) const;
+    std::vector<Request> seen(std::string const& path) const;
+    Request last(std::string const& path) const;                            // throws Trouble when there was none
+    std::size_t connections() const { return connections_; }
+
+private:
+    void accept();
+    void converse(Wire, std::size_t number);
+    bool one_request(Wire&, std::size_t number);
+    Script script_for(std::string const& path) const;
+
+    Setup setup_;
+    Listening listening_;
+    std::atomic<bool> stopping_{false};
+    std::atomic<std::size_t> connections_{0};
+    mutable std::mutex mutex_;
+    std::map<std::string, Script> scripts_;
+    Script otherwise_;
+    std::map<std::string, std::vector<std::shared_ptr<Request>>> seen_;
+    std::vector<Held> held_;
+    std::map<std::size_t, int> open_;           // descriptors by connection number
+    std::vector<std::thread> threads_;
+    std::thread acceptor_;
+};
+
+}  // namespace garner::test

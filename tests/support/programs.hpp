@@ -1,0 +1,47 @@
+// Programs that others wrote, as actors: a real origin, a real client, a real browser.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "support/certificate.hpp"
+#include "support/child.hpp"
+
+namespace garner::test {
+
+/// Leaves the test out when a program is not installed, unless $GARNER_NEED_REAL says that it must be.
+#define NEEDS(program)                                                                   \
+    if (!is_installed(program)) {                                                        \
+        if (std::getenv("GARNER_NEED_REAL")) FAIL() << program << " is not installed";   \
+        GTEST_SKIP() << program << " is not installed";                                  \
+    }
+
+/// nginx with the files of a folder on free ports, plain and TLS.
+class Nginx {
+public:
+    /// `location`: directives for the files, e.g. "expires 1h;".
+    explicit Nginx(std::string const& location = "expires 1h;");
+
+    /// Writes a file among those it serves.
+    void file(std::string const& name, std::string const& text);
+    std::string url(std::string const& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
+    std::string secure_url(std::string const& path) const { return "https://127.0.0.1:" + std::to_string(tls_port_) + path; }
+    std::string certificate_file() const { return dir_.path("certificate.pem").string(); }
+    /// How many requests it has logged whose path starts with `path`.
+    std::size_t requests(std::string const& path) const;
+
+private:
+    TempDir dir_;
+    Certificate certificate_;
+    std::uint16_t port_;
+    std::uint16_t tls_port_;
+    std::unique_ptr<Child> child_;
+};
+
+/// Opens a page in a headless Chromium with a profile of its own and gives the document as it is after loading.
+/// `proxy`: "http://127.0.0.1:3128", or empty for none.
+std::string browse(std::string const& url, std::string const& proxy, std::vector<std::string> const& more_flags = {});
+
+}  // namespace garner::test

@@ -1,0 +1,83 @@
+// The proxy actor: the real program as a child process on free ports, with a configuration of its own.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "support/child.hpp"
+
+namespace garner::test {
+
+class Origin;
+
+/// The program under test: $GARNER, or the one built beside the tests.
+std::string garner_binary();
+
+/// One line of the access log.
+struct Logged {
+    std::string tag;        // TCP_HIT …
+    int status = 0;
+    std::string method;
+    std::string url;
+    nlohmann::json all;
+};
+
+class Proxy {
+public:
+    struct Setup {
+        /// Merged over the tests' configuration (RFC 7396; comments allowed).
+        std::string patch = "{}";
+        /// Given: a second listener that is an accelerator for this origin, "http://127.0.0.1:1234".
+        std::string accelerates = "";
+        std::uint16_t accelerator_port = 0;             // 0: a free one
+        std::vector<std::string> arguments = {};        // "--set", "a=b"
+        std::vector<std::string> environment = {};      // "NAME=value"
+    };
+    Proxy() : Proxy(Setup{}) {}
+    explicit Proxy(std::string const& patch) : Proxy(Setup{.patch = patch}) {}
+    explicit Proxy(Setup);
+    Proxy(Proxy const&) = delete;
+    /// Stops it with SIGTERM; the test fails when it does not end with 0, or a sanitizer has found something.
+    ~Proxy();
+
+    std::uint16_t port() const { return port_; }
+    std::uint16_t accelerator() const { return accelerator_; }
+    std::uint16_t admin() const { return admin_; }
+    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+
+    Child& child() { return *child_; }
+    void signal(int number) { child_->signal(number); }
+    /// Sends SIGTERM and waits; what the destructor would judge is judged here.
+    void stop(Millis limit = Millis{30'000});
+
+    /// Writes the configuration anew with `patch` over it; for SIGHUP.
+    void reconfigure(std::string const& patch);
+    /// Writes any text in its place.
+    void rewrite(std::string const& text);
+    nlohmann::json const& configuration() const { return configuration_; }
+
+    std::filesystem::path log_file() const { return dir_.path("access.log"); }
+    TempDir const& dir() const { return dir_; }
+    std::vector<Logged> log() const;
+    /// The newest line whose URL ends with `path`, once there are `count` of them; throws Trouble when they do not come.
+    Logged logged(std::string const& path, std::size_t count = 1) const;
+
+    nlohmann::json stats() const;
+    std::string metrics() const;
+
+private:
+    void wait_until_it_listens();
+    void judge(std::optional<int> code);
+
+    TempDir dir_;
+    std::uint16_t port_;
+    std::uint16_t accelerator_;
+    std::uint16_t admin_;
+    nlohmann::json configuration_;
+    std::unique_ptr<Child> child_;
+    bool stopped_ = false;
+};
+
+}  // namespace garner::test
