@@ -162,6 +162,26 @@ int run(CommandLine line) {
     return serve(house, signals);
 }
 
+/// purge and stats: what a running proxy is asked, at the admin address of the same configuration.
+int ask(CommandLine const& line) {
+    auto loaded = load(line);
+    if (!loaded.faults.empty()) {
+        config::print_faults(loaded.faults, std::cerr);
+        return exit_faulty;
+    }
+    auto const& place = loaded.config.admin;
+    if (!place.enabled) {
+        std::fputs("garner: this configuration has no admin address to ask\n", stderr);
+        return exit_faulty;
+    }
+    admin::Command command;
+    command.kind = line.command == CommandLine::Command::purge ? admin::Command::Kind::purge : admin::Command::Kind::stats;
+    command.url = line.url;
+    command.address = place.address;
+    command.port = place.port;
+    return admin::run_command(command, std::cout, std::cerr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -179,6 +199,6 @@ int main(int argc, char** argv) {
     case CommandLine::Command::run:
         return run(std::move(line));
     default:
-        return admin::run_command(line, std::cout, std::cerr);
+        return ask(line);
     }
 }

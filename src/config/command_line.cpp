@@ -6,13 +6,14 @@
 
 #include "config/reader.hpp"
 #include "http/uri.hpp"
+#include "util/version.hpp"
 
 namespace garner::config {
 namespace {
 
 using Command = CommandLine::Command;
 
-constexpr char const* version_text = "garner 0.1.0\n";
+std::string version_text() { return std::string("garner ") + version + "\n"; }
 
 constexpr char const* options_text = R"(
 Options:
@@ -38,9 +39,6 @@ constexpr Row rows[]{
      "Ends with 0 when it was there, with 1 otherwise.\n"},
     {"stats", Command::stats, "", "garner stats [--config FILE] [--set KEY=VALUE ...]",
      "Prints one page of figures of the running proxy, which is asked at admin.address.\n"},
-    {"explain", Command::explain, "URL", "garner explain URL [--config FILE] [--set KEY=VALUE ...]",
-     "Tells why a URL is or is not served from the cache: every rule that decided.\n"
-     "The running proxy is asked at admin.address.\n"},
 };
 
 std::string overall_help() {
@@ -115,7 +113,7 @@ public:
             } else if (word == "--help" || word == "-h") {
                 return prints(Command::help, help_of(row_));
             } else if (word == "--version") {
-                return prints(Command::version, version_text);
+                return prints(Command::version, version_text());
             } else if (auto error = option(word)) {
                 return wrong(*error);
             }

@@ -16,8 +16,8 @@ fault with its line, its key and what would mend it; nothing starts with a fault
 defaults hold: a memory cache on 127.0.0.1:3128 for clients on loopback.
 
 `--set KEY=VALUE` overrides one key: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
-`--set 'caching.never=["cgi-bin","?"]'`. The value is JSON where it parses, and text otherwise. A list's item is named by its
-index; the index after the last adds one. Overrides hold across reloads.
+`--set 'caching.never=["cgi-bin","?"]'`. The value is JSON where it parses, and text otherwise. A list's item is named
+by its index; the index after the last adds one. Overrides hold across reloads.
 
 **Sizes** are `"64 MiB"`, `"10 GB"`, or a number of bytes; KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB
 of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. Where a **list** of names or networks is asked for,
@@ -58,7 +58,7 @@ that is not meant. The proxy's own listening addresses and the admin address are
 ## Reload
 
 SIGHUP reads the file again; a faulty one is refused and the running configuration stays. Requests keep the
-configuration they began with. These keys need a restart:
+configuration they began with. These keys and parts need a restart:
 )";
 
 // A bar would end the table's cell.

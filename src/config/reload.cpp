@@ -9,17 +9,22 @@ struct Row {
     bool (*same)(Config const&, Config const&);
 };
 
-// Listening sockets belong to the workers, and the cache is laid out for its budget, policy and shards.
+// Listening sockets and what each worker keeps of its own (resolver, pool, TLS) are made at the start.
 constexpr Row rows[]{
     {"listen", [](Config const& a, Config const& b) { return a.proxy.listen == b.proxy.listen; }},
     {"workers", [](Config const& a, Config const& b) { return a.workers == b.workers; }},
-    {"memory.size", [](Config const& a, Config const& b) { return a.memory.size == b.memory.size; }},
-    {"memory.policy", [](Config const& a, Config const& b) { return a.memory.policy == b.memory.policy; }},
-    {"memory.object_max", [](Config const& a, Config const& b) { return a.memory.object_max == b.memory.object_max; }},
-    {"memory.fill_share", [](Config const& a, Config const& b) { return a.memory.fill_share == b.memory.fill_share; }},
     {"memory.shards", [](Config const& a, Config const& b) { return a.memory.shards == b.memory.shards; }},
     {"memory.variants_per_url",
      [](Config const& a, Config const& b) { return a.memory.variants_per_url == b.memory.variants_per_url; }},
+    {"dns", [](Config const& a, Config const& b) { return a.dns == b.dns; }},
+    {"connect", [](Config const& a, Config const& b) { return a.connect == b.connect; }},
+    {"tls", [](Config const& a, Config const& b) { return a.tls == b.tls; }},
+    {"pool", [](Config const& a, Config const& b) { return a.pool == b.pool; }},
+    {"limits.connections",
+     [](Config const& a, Config const& b) { return a.proxy.limits.connections == b.proxy.limits.connections; }},
+    {"via", [](Config const& a, Config const& b) { return a.proxy.via_name == b.proxy.via_name; }},
+    {"log.access", [](Config const& a, Config const& b) { return a.proxy.log.access == b.proxy.log.access; }},
+    {"log.format", [](Config const& a, Config const& b) { return a.proxy.log.format == b.proxy.log.format; }},
     {"admin.address", [](Config const& a, Config const& b) { return a.admin == b.admin; }},
 };
 

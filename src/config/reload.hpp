@@ -8,7 +8,7 @@
 
 namespace garner::config {
 
-/// All such keys.
+/// All such keys, or the parts they are in ("dns").
 std::vector<std::string_view> restart_keys();
 
 /// Those of them in which the two differ; the running values stay.

@@ -158,7 +158,8 @@ void Connector::take_result(Race& race, Connected& result) {
     result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
 }
 
-awaitable<void> Connector::secure(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result) {
+awaitable<void> Connector::secure(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop,
+                                  Connected& result) {
     check(tls_ != nullptr);
     auto& transport = *result.transport;
     if (stop) stop->handshaking_ = &transport;

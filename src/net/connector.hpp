@@ -68,7 +68,8 @@ public:
     /// attempt_delay or as soon as one fails. The first to connect wins and has TCP_NODELAY; with TLS, its handshake
     /// is done and its certificate verified. The filter sees every address before it is connected to. `timeout`
     /// covers attempts and handshake, not DNS. `target`, `allowed` and `stop` must live until it returns.
-    awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed, ConnectStop* stop = nullptr);
+    awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed,
+                                 ConnectStop* stop = nullptr);
 
     static constexpr std::size_t attempts_max = 16;   // addresses tried for one connection
 

@@ -16,22 +16,26 @@ struct ResolverOptions {
     milliseconds positive_max{86'400'000};
     std::uint32_t entries_max = 100'000;     // names remembered, all shards together
     std::string hosts_file = "/etc/hosts";
+    friend bool operator==(ResolverOptions const&, ResolverOptions const&) = default;
 };
 
 struct ConnectorOptions {
     milliseconds attempt_delay{250};         // RFC 8305 5: before the next address is tried beside the last
     milliseconds timeout{10'000};            // for all attempts together
+    friend bool operator==(ConnectorOptions const&, ConnectorOptions const&) = default;
 };
 
 struct TlsOptions {
     bool verify = true;
     std::string ca_file;                     // PEM; empty: the system's store
+    friend bool operator==(TlsOptions const&, TlsOptions const&) = default;
 };
 
 struct PoolOptions {
     std::uint32_t idle_per_origin = 64;      // per worker
     std::uint32_t idle_total = 4'096;        // per worker
     milliseconds idle_timeout{15'000};
+    friend bool operator==(PoolOptions const&, PoolOptions const&) = default;
 };
 
 }  // namespace garner::net

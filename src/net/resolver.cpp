@@ -70,7 +70,8 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
     if (waiting) *waiting = waiter.handle();
     auto& cache = cache_;
     auto left = std::chrono::ceil<milliseconds>(lookup->give_up - steady_now());
-    auto wake = co_await waiter.wait(std::max(left, milliseconds{0}));
+    auto limit = std::max(left, milliseconds::zero());
+    auto wake = co_await waiter.wait(limit);
     if (lookup->names) co_return lookup->names;
     if (wake != Wake::deadline) co_return failure("cancelled");
     // The query goes on; should it be answered yet, the next request finds the answer in the cache.

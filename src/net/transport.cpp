@@ -62,9 +62,10 @@ Transport::~Transport() = default;
 
 awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds limit) {
     auto cancels = cancels_;
+    asio::mutable_buffer buffer(into.data(), into.size());
     read_deadline_.arm(limit);
     for (;;) {
-        auto [error, bytes] = co_await socket_.async_read_some(asio::mutable_buffer(into.data(), into.size()), as_values);
+        auto [error, bytes] = co_await socket_.async_read_some(buffer, as_values);
         if (sat_out(error, cancels)) {
             if (read_deadline_.expired()) co_return IoResult{asio::error::timed_out, 0};
             continue;

@@ -35,7 +35,8 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
     status_.detail = why;
     reason_ = why;
-    if (!co_await ask_origin({}, false)) {
+    http::Validators unconditional;
+    if (!co_await ask_origin(unconditional, false)) {
         cache::FillLease nothing;
         store::ObjectPtr none;
         co_await answer_failure(std::move(nothing), std::move(none));
@@ -59,7 +60,8 @@ void Transaction::invalidate() {
         http::UriError error;
         auto uri = resolved ? http::parse_absolute(*resolved, error) : std::nullopt;
         if (!uri || !http::same_origin(*uri, target_.uri)) continue;
-        auto text = key_text_.substr(0, 1) + *resolved;
+        std::string text;
+        write_key_text(target_.partition(), *resolved, text);
         services_.cache.purge(services_.cache.key(text));
     }
 }
@@ -526,7 +528,8 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     reason_ = failure_.reason;
     auto what = failure_.reason;
-    co_await error(failure_.status, what, failure_.status == 403 ? std::string_view(rule_text_) : std::string_view("origin"));
+    std::string_view rule = failure_.status == 403 ? std::string_view(rule_text_) : "origin";
+    co_await error(failure_.status, what, rule);
 }
 
 void Transaction::failed(std::uint16_t status, std::string reason) { failure_ = {status, std::move(reason)}; }

@@ -18,6 +18,7 @@ namespace {
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
 // A reader of a windowed body that holds the others back is given up after this.
+constexpr milliseconds look_again{1'000};
 constexpr milliseconds laggard_patience{5'000};
 
 char const* text(Trouble trouble) {
@@ -98,7 +99,7 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
         if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
         if (slowest >= body.size()) co_return body.recycle();
         fill.grown();   // they may be waiting for what is there
-        auto wake = co_await waiter.wait(milliseconds{1'000});
+        auto wake = co_await waiter.wait(look_again);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};
         if (steady_now() > patience) {

@@ -33,6 +33,7 @@ struct Cursor {
     char* at;
     char* end;
     void put(std::string_view text) {
+        if (text.empty()) return;   // an empty view may have no address
         check(text.size() <= static_cast<std::size_t>(end - at));
         std::memcpy(at, text.data(), text.size());
         at += text.size();

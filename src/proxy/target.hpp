@@ -1,5 +1,6 @@
 // What a request asks for: its URI, from absolute-form or an accelerator's origin, or a tunnel's authority.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,10 +16,21 @@ struct AcceleratedOrigin {
     http::Uri uri;         // into text
 };
 
+/// The parts of the cache that never answer for each other: an accelerator's objects come from its own origin alone.
+enum class Partition : char { forward = 'f', accelerator = 'a' };
+inline constexpr std::array partitions{Partition::forward, Partition::accelerator};
+
+/// The text of a cache key: the partition and the URL in its normal form.
+inline void write_key_text(Partition partition, std::string_view url, std::string& out) {
+    out.assign(1, static_cast<char>(partition));
+    out += url;
+}
+
 /// Filled anew for each request; its strings keep their room. The views live as long as the request's head.
 struct Target {
     http::Uri uri;
     bool accelerated = false;
+    Partition partition() const { return accelerated ? Partition::accelerator : Partition::forward; }
     std::string url;            // normal form, for rules, key and log; "host:port" for CONNECT
     std::string host_field;     // the Host field's value towards the origin
     std::string path;           // origin-form towards the origin; "*" for OPTIONS without a path

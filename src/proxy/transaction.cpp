@@ -139,8 +139,7 @@ net::awaitable<bool> Transaction::check() {
         co_return false;
     }
     control_ = http::parse_request_cache_control(request.fields);
-    key_text_.assign(1, target_.accelerated ? 'a' : 'f');
-    key_text_ += target_.url;
+    write_key_text(target_.partition(), target_.url, key_text_);
     key_ = services_.cache.key(key_text_);
     co_return true;
 }

@@ -23,7 +23,8 @@ net::awaitable<void> Transaction::tunnel() {
     if (!co_await send(std::span<iovec>(&part, 1))) co_return;
     sent_status_ = 200;
     head_sent_ = true;
-    co_await relay(*transport, client_.leftover(), {});
+    std::string_view nothing_yet;
+    co_await relay(*transport, client_.leftover(), nothing_yet);
 }
 
 /// After a 101: what follows belongs to the new protocol, in both directions.

@@ -7,6 +7,10 @@
 
 namespace garner::proxy {
 
+namespace {
+constexpr milliseconds look_again{1'000};
+}
+
 void Transaction::start_upload() {
     upload_.running = upload_.started = true;
     auto running = upload();
@@ -57,7 +61,7 @@ net::awaitable<void> Transaction::join_upload() {
     while (upload_.running) {
         net::Waiter waiter(services_.worker.io.get_executor());
         upload_.joined = waiter.handle();
-        co_await waiter.wait(milliseconds{1'000});
+        co_await waiter.wait(look_again);
     }
 }
 

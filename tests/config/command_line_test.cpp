@@ -39,7 +39,6 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(purge.url, "http://example.com/");
     EXPECT_EQ(purge.config_file, "a.json");
     EXPECT_EQ(parse({"stats"}).command, Command::stats);
-    EXPECT_EQ(parse({"explain", "http://a/"}).command, Command::explain);
     EXPECT_EQ(parse({"check", "--", "--help"}).config_file, "--help");
 }
 

@@ -10,9 +10,10 @@ namespace {
 TEST(Reload, names_what_needs_a_restart) {
     Config const running;
     EXPECT_TRUE(cannot_change(running, running).empty());
-    auto const fresh = load("{}", {"memory.size=64MiB", "listen[0].address=:80", "workers=3", "log.level=warn",
+    auto const fresh = load("{}", {"memory.size=64MiB", "dns.servers=10.0.0.1", "listen[0].address=:80", "workers=3",
+                                   "log.level=warn",
                                    "caching.offline=true", "access=[{\"deny\":\"all\"}]", "admin.address="});
-    std::vector<std::string> const expected{"listen", "workers", "memory.size", "admin.address"};
+    std::vector<std::string> const expected{"listen", "workers", "dns", "admin.address"};
     EXPECT_EQ(cannot_change(running, fresh.config), expected);
 }
 

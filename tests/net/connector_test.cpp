@@ -25,7 +25,9 @@ struct Scene {
         options.attempt_delay = milliseconds{250};
         options.timeout = milliseconds{1'500};
     }
-    void name(char const* host, std::vector<Address> addresses) { cache.store(host, std::move(addresses), seconds{60}); }
+    void name(char const* host, std::vector<Address> addresses) {
+        cache.store(host, std::move(addresses), seconds{60});
+    }
 
     Connected connect(std::string host, std::uint16_t port, AddressFilter allowed = {}, ConnectStop* stop = nullptr) {
         Connector connector(loop.io, loop.wheel, resolver, nullptr, options);

@@ -30,11 +30,13 @@ Identity make(CertificateWish const& wish, Identity const* issuer, bool is_autho
     Identity made{{X509_new(), X509_free}, {EVP_EC_gen("P-256"), EVP_PKEY_free}};
     auto* certificate = made.certificate.get();
     X509_set_version(certificate, 2);
-    ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial++);
+    auto number = serial++;
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), number);
     X509_gmtime_adj(X509_getm_notBefore(certificate), wish.valid_from);
     X509_gmtime_adj(X509_getm_notAfter(certificate), wish.valid_until);
-    auto const* common_name = reinterpret_cast<unsigned char const*>(is_authority ? "Test authority" : "Test origin");
-    X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC, common_name, -1, -1, 0);
+    auto name = (is_authority ? "Authority " : "Origin ") + std::to_string(number);
+    X509_NAME_add_entry_by_txt(X509_get_subject_name(certificate), "CN", MBSTRING_ASC,
+                               reinterpret_cast<unsigned char const*>(name.c_str()), -1, -1, 0);
     auto* signer = issuer ? issuer->certificate.get() : certificate;
     X509_set_issuer_name(certificate, X509_get_subject_name(signer));
     X509_set_pubkey(certificate, made.key.get());
@@ -73,8 +75,8 @@ TlsServer::TlsServer(Identity const& identity, Script script, Options const& opt
     auto choose = [](SSL*, unsigned char const** chosen, unsigned char* length, unsigned char const* offered,
                      unsigned int offered_length, void*) {
         static unsigned char const known[] = "\x02h2\x08http/1.1";
-        auto status = SSL_select_next_proto(const_cast<unsigned char**>(chosen), length, known, sizeof known - 1, offered,
-                                            offered_length);
+        auto** out = const_cast<unsigned char**>(chosen);
+        auto status = SSL_select_next_proto(out, length, known, sizeof known - 1, offered, offered_length);
         return status == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
     };
     SSL_CTX_set_alpn_select_cb(context, choose, nullptr);

@@ -53,7 +53,7 @@ public:
     ~TlsServer();
 
     std::uint16_t port() const { return listener_.port(); }
-    /// Of the last finished handshake.
+    /// Of the last finished handshake; under TLS 1.3 the client's end is done first: hear from the script before.
     std::string server_name();
     std::string protocol();
     std::atomic<int> handshakes = 0;

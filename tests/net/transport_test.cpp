@@ -22,7 +22,9 @@ struct Scene {
     std::array<char, 64 * 1024> buffer;
 
     IoResult read(milliseconds limit = seconds{5}) { return loop.run(ours.read_some(buffer, limit)); }
-    void tell(std::string_view bytes) { EXPECT_EQ(::send(pair.theirs, bytes.data(), bytes.size(), 0), ssize_t(bytes.size())); }
+    void tell(std::string_view bytes) {
+        EXPECT_EQ(::send(pair.theirs, bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
+    }
     void close_theirs() {
         ::close(pair.theirs);
         pair.theirs = -1;

@@ -73,9 +73,9 @@ TEST_F(AccessLogs, write_each_line_in_order_and_the_last_ones_at_the_end) {
         for (auto url : {"http://a/1", "http://a/2", "http://a/3"}) log->write(0, entry(url));
     }
     EXPECT_EQ(text(path()),
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/1 - NONE/- -\n"
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/2 - NONE/- -\n"
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/3 - NONE/- -\n");
+              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/1 - HIER_NONE/- -\n"
+              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/2 - HIER_NONE/- -\n"
+              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/3 - HIER_NONE/- -\n");
 }
 
 TEST_F(AccessLogs, appear_without_being_asked_for) {
@@ -106,8 +106,8 @@ TEST_F(AccessLogs, take_lines_from_all_workers_at_once) {
     for (auto const& line : all) {
         unsigned worker, number;
         auto at = line.find("http://");
-        ASSERT_EQ(std::sscanf(line.c_str() + at, "http://%u/%u - NONE/- -", &worker, &number), 2) << line;
-        ASSERT_TRUE(line.starts_with("0.000 ") && line.ends_with(" - NONE/- -")) << line;
+        ASSERT_EQ(std::sscanf(line.c_str() + at, "http://%u/%u - HIER_NONE/- -", &worker, &number), 2) << line;
+        ASSERT_TRUE(line.starts_with("0.000 ") && line.ends_with(" - HIER_NONE/- -")) << line;
         ASSERT_GE(number, next.at(worker));
         next[worker] = number + 1;
     }
@@ -222,7 +222,7 @@ TEST_F(AccessLogs, write_to_standard_output) {
     EXPECT_EQ(log->reopen(), "");
     log.reset();
     EXPECT_EQ(testing::internal::GetCapturedStdout(),
-              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/ - NONE/- -\n");
+              "0.000      0 127.0.0.1 TCP_MEM_HIT/200 0 GET http://a/ - HIER_NONE/- -\n");
 }
 
 TEST_F(AccessLogs, are_off_without_a_path) {

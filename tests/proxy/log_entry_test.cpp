@@ -48,7 +48,7 @@ TEST(LogEntry, squid_writes_its_native_line) {
 TEST(LogEntry, squid_fills_empty_fields) {
     LogEntry nothing;
     nothing.end = WallTime(milliseconds(5'007));
-    EXPECT_EQ(squid(nothing), "5.007      0 - NONE/000 0 - - - NONE/- -\n");
+    EXPECT_EQ(squid(nothing), "5.007      0 - NONE_NONE/000 0 - - - HIER_NONE/- -\n");
 }
 
 TEST(LogEntry, squid_widens_for_long_requests_and_marks_how_they_ended) {

@@ -1,0 +1,56 @@
+// What the proxy has counted, all workers together, at one moment.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cache/cache.hpp"
+#include "proxy/server.hpp"
+
+namespace garner::admin {
+
+inline constexpr std::size_t answer_count = static_cast<std::size_t>(proxy::Answer::count_);
+
+/// The answer's name as the figures give it: "hit", "tunnelled".
+std::string_view name_of(proxy::Answer);
+
+struct Figures {
+    SteadyTime at{};
+    double uptime_seconds = 0;
+    std::string via_name;
+    std::uint32_t workers = 0;
+
+    std::array<std::uint64_t, answer_count> answers{};
+    std::uint64_t requests = 0;                  // all answers
+    LatencySnapshot hit_time;
+    LatencySnapshot miss_time;
+
+    std::uint64_t client_received = 0;           // bytes
+    std::uint64_t client_sent = 0;
+    std::uint64_t client_body_bytes = 0;
+    std::uint64_t client_hit_bytes = 0;
+    std::uint64_t client_aborts = 0;
+    std::uint32_t connections_now = 0;
+    std::uint32_t connections_limit = 0;
+    std::uint64_t connections = 0;
+    std::uint64_t connections_refused = 0;
+    std::uint64_t accept_pauses = 0;
+
+    std::uint64_t origin_received = 0;           // bytes
+    std::uint64_t origin_sent = 0;
+    std::uint64_t origin_connections = 0;
+    std::uint64_t origin_reused = 0;
+    std::uint64_t origin_retries = 0;
+    std::uint64_t origin_failures = 0;
+
+    cache::Stats cache;
+    proxy::AccessLog::Stats log;
+
+    std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
+};
+
+/// Each figure is exact; they are read one after another while the workers go on.
+Figures take_figures(proxy::Server&);
+
+}  // namespace garner::admin
