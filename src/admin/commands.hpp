@@ -14,8 +14,8 @@ struct Command {
     std::uint16_t port = 3131;
 };
 
-/// The exit code: 0 done; 1 the URL was not there, nobody answers, or what answers is not Garner; 2 a wrong URL. What was
-/// asked for goes to `out`, everything else to `err`. Waits 10 s at most.
+/// The exit code: 0 done; 1 the URL was not there, nobody answers, or what answers is not Garner; 2 a wrong URL. The
+/// figures, or what became of the purge, go to `out`, troubles to `err`. Waits 10 s at most.
 int run_command(Command const&, std::ostream& out, std::ostream& err);
 
 }  // namespace garner::admin

@@ -33,8 +33,8 @@ struct Window {
     char const* name;
     seconds length;                  // zero: since the start
 };
-inline constexpr std::array windows{Window{"60s", seconds{60}}, Window{"5m", seconds{300}}, Window{"1h", seconds{3'600}},
-                                    Window{"start", seconds{0}}};
+inline constexpr std::array windows{Window{"60s", seconds{60}}, Window{"5m", seconds{300}},
+                                    Window{"1h", seconds{3'600}}, Window{"start", seconds{0}}};
 using WindowRatios = std::array<Ratios, windows.size()>;   // in the order of `windows`
 
 /// The samples of the last hour, oldest first.

@@ -83,7 +83,7 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first) {
         auto const& fill = first->second;
-        if (fill->exclusive_ && fill->key() == key.text && fill->stale() == result.object) {
+        if (fill->leads_others_ && fill->key() == key.text && fill->stale() == result.object) {
             result.follow = fill;
             return result;
         }
@@ -105,7 +105,7 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first) {
         auto const& fill = first->second;
-        if (!fill->exclusive_ || fill->stale() || fill->key() != key.text) continue;
+        if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
         if (fill->view().phase != FillView::Phase::head && !fill->selects(request.fields)) continue;
         result.kind = Lookup::Kind::busy;
         result.follow = fill;
@@ -128,9 +128,9 @@ bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, Wal
 
 // ---- fills ----
 
-FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale, bool exclusive) {
+FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
     auto fill = std::make_shared<Fill>(std::string(key.text), key.fingerprint, std::move(stale));
-    fill->exclusive_ = exclusive;
+    fill->leads_others_ = leads_others;
     shard.fills.emplace(key.fingerprint, fill);
     return FillLease(*this, std::move(fill));
 }
@@ -154,7 +154,8 @@ void Cache::detach(Fill& fill, Mark mark) {
     auto& shard = this->shard(fill.primary());
     std::lock_guard lock(shard.mutex);
     unregister(shard, fill);
-    if (mark == Mark::pass) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
+    if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
 }
 
 void Cache::stop_storing(Fill& fill) {

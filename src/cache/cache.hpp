@@ -105,7 +105,7 @@ private:
     Shard& shard(Fingerprint primary) const { return *shards_[(primary >> 56) % shards_.size()]; }
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
-    FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool exclusive);
+    FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
     store::ObjectPtr make_marker(Key const&, http::VaryNames const&);
     void detach(Fill&, Mark);

@@ -79,7 +79,7 @@ private:
     std::string const key_;            // the primary cache key
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
-    bool exclusive_ = true;            // others may follow; guarded by the shard's lock
+    bool leads_others_ = true;         // set before it is shared
     bool attached_ = true;             // not purged meanwhile; guarded by the shard's lock
 
     mutable std::mutex mutex_;
@@ -103,6 +103,8 @@ public:
 
     explicit operator bool() const { return fill_ != nullptr; }
     FillPtr const& fill() const { return fill_; }
+    /// Others may follow; false for a fetch beside others.
+    bool leads_others() const { return fill_->leads_others_; }
 
     /// The head is storable and the body grows: followers whose request it selects may read it.
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);

@@ -22,7 +22,7 @@ struct Counters {
     Counter client_received;             // bytes
     Counter client_sent;
     Counter client_hit_bytes;            // bodies sent from the store
-    Counter client_body_bytes;           // all bodies sent
+    Counter client_body_bytes;           // all bodies sent; what tunnels carried is none
     Counter origin_received;
     Counter origin_sent;
     Counter origin_connections;

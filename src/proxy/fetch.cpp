@@ -23,8 +23,11 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     }
     conditional_ = !validators.empty() && client_.head().method == Method::get;
     if (!conditional_) validators = {};
-    // Who may lead wants the whole answer, for itself and for others; a range or a HEAD goes out as it came.
-    bool whole = may_collapse() || conditional_;
+    // Who leads wants the whole answer, for itself and for others. What is fetched beside others goes out as it came, so
+    // that the client's own validators do their work where nothing is stored.
+    bool whole = conditional_ || (lead && lead.leads_others());
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
+    if (!lead && client_.head().method == Method::get) lead = services_.cache.lease_alone(key_, stale);
     if (!co_await ask_origin(validators, whole)) co_return co_await answer_failure(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
@@ -245,11 +248,8 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     char const* why = refusal != http::StoreRefusal::none ? http::text(refusal)
                       : too_large                         ? "larger than object_max"
                       : unasked_304                       ? "304 for another validator"
-                      : rule_forbids_storing(response.fields.first(Name::content_type)) ? "caching rule" : nullptr;
-    if (!lead && !why) {
-        // It neither led nor waited (a range, a HEAD, credentials); what it brought may be kept all the same.
-        lead = services_.cache.lease_alone(key_, stale);
-    }
+                      : rule_forbids_storing(response.fields.first(Name::content_type)) ? "caching rule"
+                      : !lead             ? "method" : nullptr;
     if (!why) co_return co_await store_response(std::move(lead), control);
     if (lead) lead.refuse(why);
     co_await stream_through(why);
@@ -417,7 +417,6 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     status_.stored = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
-    if (!lead) lead = services_.cache.lease_alone(key_, stale);
     lead.complete(object, std::move(vary), std::move(variant));
     co_await deliver(std::move(object), nullptr);
 }

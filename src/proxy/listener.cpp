@@ -21,6 +21,12 @@ constexpr int backlog = 4096;
 constexpr milliseconds at_limit_pause{20};
 constexpr milliseconds no_descriptors_pause{100};
 
+/// "::" takes IPv4 clients too; any other IPv6 address takes its own family alone.
+void set_dual_stack(Acceptor& acceptor, net::TcpEndpoint const& endpoint, net::Error& error) {
+    if (endpoint.protocol() != asio::ip::tcp::v6()) return;
+    acceptor.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
+}
+
 }  // namespace
 
 void Listener::start() {
@@ -65,6 +71,11 @@ void Listener::admit(net::TcpSocket socket) {
     IpEndpoint peer{net::to_ip(remote.address()), remote.port()};
     if (!services_.shared.clients.enter(peer.address, services_.options->limits.connections_per_client)) {
         services_.counters.connections_refused.add();
+        // One try: whoever opens too many connections must not cost more than this.
+        static constexpr std::string_view refusal =
+            "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        socket.native_non_blocking(true, error);
+        socket.write_some(asio::buffer(refusal), error);
         return;
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
@@ -80,7 +91,7 @@ bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault) {
     net::Error error;
     probe.open(endpoint.protocol(), error);
     if (!error) probe.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) probe.set_option(asio::ip::v6_only(true), error);
+    if (!error) set_dual_stack(probe, endpoint, error);
     if (!error) probe.bind(endpoint, error);
     if (error) fault = error.message();
     return !error;
@@ -92,7 +103,7 @@ std::optional<Acceptor> listen_on(asio::io_context& io, net::TcpEndpoint const& 
     acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) acceptor.set_option(ReusePort(true), error);
-    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+    if (!error) set_dual_stack(acceptor, endpoint, error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(backlog, error);
     if (error) {

@@ -147,6 +147,8 @@ net::awaitable<bool> Transaction::check() {
 /// Access rules. When one of them needs the destination, the name is resolved first: a hit must not bypass a deny.
 net::awaitable<bool> Transaction::check_destination(http::RuleRequest const& facts) {
     auto decision = options_->access.decide(facts, std::nullopt);
+    // An accelerator's origin is the operator's own choice.
+    if (decision.verdict == http::Decision::Verdict::needs_destination && target_.accelerated) co_return true;
     if (decision.verdict == http::Decision::Verdict::needs_destination) {
         auto host = target_.uri.authority.host;
         auto names = co_await services_.worker.resolver.resolve(host);
@@ -217,7 +219,8 @@ bool Transaction::is_loop() const {
 /// Requests that must have their own answer neither lead others nor wait for them.
 bool Transaction::may_collapse() const {
     auto const& request = client_.head();
-    return request.method == Method::get && !request.fields.has(Name::authorization) && !request.fields.has(Name::range);
+    return request.method == Method::get && !request.fields.has(Name::authorization) &&
+           !request.fields.has(Name::range) && !control_.no_cache;
 }
 
 char const* Transaction::why_bypassed() const {
@@ -277,7 +280,7 @@ void Transaction::finish() {
     auto& counters = services_.counters;
     auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - started_);
     counters.answers[static_cast<std::size_t>(counted_)].add();
-    counters.client_body_bytes.add(body_sent_);
+    if (counted_ != Answer::tunnelled) counters.client_body_bytes.add(body_sent_);
     if (counted_ == Answer::hit) {
         counters.client_hit_bytes.add(body_sent_);
         counters.hit_time.add(elapsed);

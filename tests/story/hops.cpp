@@ -48,6 +48,7 @@ TEST(Hops, Via_is_added_in_both_directions_under_one_unique_name) {
     Proxy proxy, other;
     origin.answer("/page", no_store("x"));
     auto reply = get(proxy, origin, "/page", {{"Via", "1.0 fred"}});
+    EXPECT_EQ(reply.body(), "x");
     auto const asked = origin.last("/page").head.field("Via");
     EXPECT_THAT(asked, StartsWith("1.0 fred, 1.1 "));
     auto const name = asked.substr(asked.rfind(' ') + 1);

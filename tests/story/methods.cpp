@@ -26,7 +26,7 @@ TEST(Purge, of_what_is_not_there_is_404_and_never_reaches_the_origin) {
 
 TEST(Purge, is_refused_to_a_source_that_may_not) {
     Origin origin;
-    Proxy proxy(R"({"purge": [{"allow": {"source": ["10.0.0.0/8"]}}]})");
+    Proxy proxy(R"({"purge": [{"allow": {"source": ["10.0.0.0/8"]}}, {"deny": "all"}]})");
     origin.answer("/page", fresh("x"));
     get(proxy, origin, "/page").body();
     EXPECT_EQ(Client(proxy, origin).send("PURGE", "/page").status(), 403);

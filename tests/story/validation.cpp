@@ -168,25 +168,6 @@ TEST(Stale, stale_if_error_covers_an_origin_that_answers_500) {
     EXPECT_EQ(get(proxy, origin, "/bare").status(), 503);
 }
 
-TEST(Stale, stale_while_revalidate_answers_at_once_and_asks_once_in_the_background) {
-    Origin origin;
-    Proxy proxy;
-    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=1, stale-while-revalidate=600"}, {"Age", "5"}, {"ETag", R"("a")"}},
-                            .body = "old"});
-    get(proxy, origin, "/page").body();
-    auto slow = origin.hold("/page");
-    for (int i = 0; i < 5; ++i) {
-        auto reply = get(proxy, origin, "/page");
-        EXPECT_EQ(reply.body(), "old");
-        EXPECT_TRUE(reply.hit()) << reply.field("Cache-Status");
-    }
-    slow.arrived();
-    EXPECT_EQ(slow.count(), 1u);
-    slow.release("new");
-    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "new"; }));
-    EXPECT_EQ(origin.requests("/page"), 2u);
-}
-
 TEST(Stale, max_stale_in_a_request_accepts_it) {
     Origin origin;
     Proxy proxy;

@@ -19,7 +19,7 @@ Nginx::Nginx(std::string const& location) : port_(free_port()), tls_port_(free_p
         temp("client_body") + temp("proxy") + temp("fastcgi") + temp("uwsgi") + temp("scgi") +
         "server { listen 127.0.0.1:" + std::to_string(port_) + "; listen 127.0.0.1:" + std::to_string(tls_port_) + " ssl;\n"
         "ssl_certificate " + here + "/certificate.pem; ssl_certificate_key " + here + "/certificate.pem;\n"
-        "root " + here + "/files; gzip on; gzip_vary on; gzip_min_length 100; gzip_types text/plain;\n"
+        "root " + here + "/files; gzip on; gzip_vary on; gzip_proxied any; gzip_min_length 100; gzip_types text/plain;\n"
         "location / { " + location + " } } }\n");
     child_ = std::make_unique<Child>(std::vector<std::string>{
         std::filesystem::exists("/usr/sbin/nginx") ? "/usr/sbin/nginx" : "nginx", "-c", file, "-e", here + "/error.log"});

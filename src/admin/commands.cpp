@@ -1,0 +1,105 @@
+#include "admin/commands.hpp"
+
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "admin/ask.hpp"
+#include "admin/summary.hpp"
+#include "http/uri.hpp"
+
+namespace garner::admin {
+
+namespace {
+
+constexpr int exit_done = 0;
+constexpr int exit_not_there = 1;
+constexpr int exit_usage = 2;
+
+using Json = nlohmann::ordered_json;
+
+/// The JSON object of a good answer; else nothing, and the reason has been told.
+std::optional<Json> ask_for_json(Question const& question, std::ostream& err) {
+    auto const answered = ask(question);
+    auto const place = question.place.text();
+    if (!answered.trouble.empty()) {
+        err << "garner: no garner answers at " << place << ": " << answered.trouble
+            << "; start it or pass --config FILE\n";
+        return std::nullopt;
+    }
+    if (answered.status != 200) {
+        err << "garner: " << place << " answers " << answered.status << ": " << answered.body.substr(0, 500);
+        if (!answered.body.ends_with('\n')) err << '\n';
+        return std::nullopt;
+    }
+    auto json = Json::parse(answered.body, nullptr, false);
+    if (!json.is_object()) {
+        err << "garner: what answers at " << place << " is not garner\n";
+        return std::nullopt;
+    }
+    return json;
+}
+
+/// As the value of a form's field.
+std::string form_encoded(std::string_view text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    std::string out;
+    for (char c : text) {
+        if (plain.find(c) != plain.npos) {
+            out += c;
+            continue;
+        }
+        constexpr char digits[] = "0123456789ABCDEF";
+        auto const byte = static_cast<unsigned char>(c);
+        out += {'%', digits[byte >> 4], digits[byte & 15]};
+    }
+    return out;
+}
+
+int purge(Question question, std::string const& url, std::ostream& out, std::ostream& err) {
+    http::UriError error;
+    if (!http::parse_absolute(url, error)) {
+        err << "garner: \"" << url << "\" is not a URL like http://example.com/page: " << error.refusal << "\n";
+        return exit_usage;
+    }
+    question.method = "POST";
+    question.target = "/purge";
+    question.body = "url=" + form_encoded(url);
+    auto const answer = ask_for_json(question, err);
+    if (!answer) return exit_not_there;
+    bool const purged = answer->contains("purged") && answer->at("purged") == true;
+    out << (purged ? "purged " : "not in the cache: ") << url << "\n";
+    return purged ? exit_done : exit_not_there;
+}
+
+int stats(Question question, std::ostream& out, std::ostream& err) {
+    question.target = "/stats.json";
+    auto const answer = ask_for_json(question, err);
+    if (!answer) return exit_not_there;
+    out << summary_text(*answer);
+    return exit_done;
+}
+
+/// An unspecified address listens everywhere: this machine's own loopback is one of them.
+std::optional<IpEndpoint> place_of(Command const& command) {
+    auto address = parse_ip(command.address);
+    if (!address) return std::nullopt;
+    if (address->is_unspecified())
+        address = address->is_v4() ? IpAddress::v4(127, 0, 0, 1) : *parse_ip("::1");
+    return IpEndpoint{*address, command.port};
+}
+
+}  // namespace
+
+int run_command(Command const& command, std::ostream& out, std::ostream& err) {
+    auto const place = place_of(command);
+    if (!place) {
+        err << "garner: the admin address \"" << command.address << "\" is not an IP address\n";
+        return exit_usage;
+    }
+    Question question;
+    question.place = *place;
+    if (command.kind == Command::Kind::purge) return purge(std::move(question), command.url, out, err);
+    return stats(std::move(question), out, err);
+}
+
+}  // namespace garner::admin

@@ -1,0 +1,66 @@
+#include "admin/human.hpp"
+
+#include <array>
+#include <cstdio>
+
+namespace garner::admin {
+
+namespace {
+
+/// Three digits at least, and never more of a fraction than two.
+std::string three_digits(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
+    return text;
+}
+
+struct Span {
+    std::uint64_t seconds;
+    char const* name;
+};
+
+}  // namespace
+
+std::string human_count(std::uint64_t count) {
+    auto text = std::to_string(count);
+    for (auto at = static_cast<std::ptrdiff_t>(text.size()) - 3; at > 0; at -= 3)
+        text.insert(static_cast<std::size_t>(at), ",");
+    return text;
+}
+
+std::string human_bytes(std::uint64_t bytes) {
+    if (bytes < 1024) return std::to_string(bytes) + " B";
+    static constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double value = static_cast<double>(bytes) / 1024;
+    std::size_t unit = 0;
+    for (; value >= 1023.5 && unit + 1 < units.size(); ++unit) value /= 1024;
+    return three_digits(value) + " " + units[unit];
+}
+
+std::string human_micros(std::uint64_t micros) {
+    if (micros < 1'000) return std::to_string(micros) + " µs";
+    auto const value = static_cast<double>(micros);
+    if (micros < 999'500) return three_digits(value / 1e3) + " ms";
+    return three_digits(value / 1e6) + " s";
+}
+
+std::string human_share(std::optional<double> share) {
+    if (!share) return "-";
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f %%", *share * 100);
+    return text;
+}
+
+std::string human_seconds(double seconds) {
+    static constexpr std::array spans{Span{86'400, "d"}, Span{3'600, "h"}, Span{60, "min"}};
+    auto const whole = seconds > 0 ? static_cast<std::uint64_t>(seconds) : 0;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        if (whole < spans[i].seconds) continue;
+        auto const next = i + 1 < spans.size() ? spans[i + 1] : Span{1, "s"};
+        return std::to_string(whole / spans[i].seconds) + " " + spans[i].name + " " +
+               std::to_string(whole % spans[i].seconds / next.seconds) + " " + next.name;
+    }
+    return std::to_string(whole) + " s";
+}
+
+}  // namespace garner::admin

@@ -1,0 +1,15 @@
+// Figures as a person reads them.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace garner::admin {
+
+std::string human_count(std::uint64_t);              // "1,234,567"
+std::string human_bytes(std::uint64_t);              // "17 B", "1.5 KiB", "12.3 GiB"
+std::string human_micros(std::uint64_t micros);      // "340 µs", "1.25 ms", "12.5 s"
+std::string human_share(std::optional<double>);      // of one: "12.3 %", "-"
+std::string human_seconds(double seconds);           // "42 s", "3 min 5 s", "2 h 10 min", "5 d 3 h"
+
+}  // namespace garner::admin

@@ -1,0 +1,199 @@
+#include "admin/metrics.hpp"
+
+#include <cstdio>
+#include <limits>
+
+#include "util/version.hpp"
+
+namespace garner::admin {
+
+/// Writes the samples of one family after the other.
+class MetricText {
+public:
+    void begin(Metric const& metric) {
+        name_ = metric.name;
+        out_.append("# HELP ").append(name_).append(" ").append(metric.meaning).append("\n# TYPE ").append(name_);
+        out_.append(" ").append(metric.type).append("\n");
+    }
+
+    template <class Number>
+    void value(Number number) {
+        line("", "", number);
+    }
+    /// The only label's value needs no escaping: it is one of our own words.
+    template <class Number>
+    void labelled(std::string_view label, std::string_view is, Number number) {
+        line("", labels(label, is), number);
+    }
+    void histogram(LatencySnapshot const&);
+    std::string take() { return std::move(out_); }
+
+private:
+    static std::string labels(std::string_view label, std::string_view is) {
+        return "{" + std::string(label) + "=\"" + std::string(is) + "\"}";
+    }
+    static std::string text(std::uint64_t number) { return std::to_string(number); }
+    static std::string text(double number) {
+        if (number != number) return "NaN";
+        char digits[32];
+        auto const length = std::snprintf(digits, sizeof digits, "%.15g", number);
+        return {digits, static_cast<std::size_t>(length)};
+    }
+    template <class Number>
+    void line(std::string_view suffix, std::string const& labels, Number number) {
+        out_.append(name_).append(suffix).append(labels).append(" ").append(text(number)).append("\n");
+    }
+
+    std::string out_;
+    std::string_view name_;
+};
+
+namespace {
+
+constexpr std::array bucket_limits{   // µs
+    100u,     250u,     500u,     1'000u,   2'500u,     5'000u,     10'000u,    25'000u,    50'000u,
+    100'000u, 250'000u, 500'000u, 1'000'000u, 2'500'000u, 5'000'000u, 10'000'000u, 30'000'000u};
+
+/// A metric that is one of the plain figures.
+template <auto Member>
+void figure(Report const& report, MetricText& out) {
+    out.value(static_cast<std::uint64_t>(report.figures.*Member));
+}
+template <auto Member>
+void cache_figure(Report const& report, MetricText& out) {
+    out.value(static_cast<std::uint64_t>(report.figures.cache.*Member));
+}
+template <auto Member>
+void log_figure(Report const& report, MetricText& out) {
+    out.value(static_cast<std::uint64_t>(report.figures.log.*Member));
+}
+template <auto Member>
+void latency(Report const& report, MetricText& out) {
+    out.histogram(report.figures.*Member);
+}
+template <auto Member>
+void ratio(Report const& report, MetricText& out) {
+    for (std::size_t i = 0; i < windows.size(); ++i)
+        out.labelled("window", windows[i].name,
+                     (report.ratios[i].*Member).value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+void build_info(Report const&, MetricText& out) { out.labelled("version", version, std::uint64_t{1}); }
+void uptime(Report const& report, MetricText& out) { out.value(report.figures.uptime_seconds); }
+void requests(Report const& report, MetricText& out) {
+    for (std::size_t i = 0; i < answer_count; ++i)
+        out.labelled("answer", name_of(static_cast<proxy::Answer>(i)), report.figures.answers[i]);
+}
+
+using cache::Stats;
+using LogStats = proxy::AccessLog::Stats;
+
+constexpr Metric table[]{
+    {"garner_build_info", "gauge", "1", "version", "Always 1; the label tells the version.", build_info},
+    {"garner_uptime_seconds", "gauge", "seconds", "", "Since the start.", uptime},
+    {"garner_workers", "gauge", "threads", "", "Workers, each with its own connections.", figure<&Figures::workers>},
+
+    {"garner_requests_total", "counter", "requests", "answer", "Requests by how they were answered.", requests},
+    {"garner_hit_ratio", "gauge", "0 to 1", "window",
+     "Hits among the requests for an object: all but tunnels, refusals, purges and own pages.", ratio<&Ratios::hit>},
+    {"garner_byte_hit_ratio", "gauge", "0 to 1", "window", "Bytes of bodies sent from the store on hits,
+     among those of all bodies.",
+     ratio<&Ratios::byte_hit>},
+    {"garner_hit_duration_seconds", "histogram", "seconds", "le",
+     "From the request's head to the last byte of the answer, for hits.", latency<&Figures::hit_time>},
+    {"garner_miss_duration_seconds", "histogram", "seconds", "le",
+     "The same for all other answers, without tunnels.", latency<&Figures::miss_time>},
+
+    {"garner_client_received_bytes_total", "counter", "bytes", "", "Received from clients.",
+     figure<&Figures::client_received>},
+    {"garner_client_sent_bytes_total", "counter", "bytes", "", "Sent to clients, heads and tunnels included.",
+     figure<&Figures::client_sent>},
+    {"garner_client_body_bytes_total", "counter", "bytes", "", "Bodies sent to clients, without tunnels.",
+     figure<&Figures::client_body_bytes>},
+    {"garner_client_hit_body_bytes_total", "counter", "bytes", "", "Bodies sent to clients on hits.",
+     figure<&Figures::client_hit_bytes>},
+    {"garner_client_aborts_total", "counter", "requests", "", "Clients that left before the end of an answer.",
+     figure<&Figures::client_aborts>},
+    {"garner_client_connections", "gauge", "connections", "", "Open connections of clients.",
+     figure<&Figures::connections_now>},
+    {"garner_client_connections_limit", "gauge", "connections", "", "How many there may be at once.",
+     figure<&Figures::connections_limit>},
+    {"garner_client_connections_total", "counter", "connections", "", "Connections of clients accepted.",
+     figure<&Figures::connections>},
+    {"garner_client_connections_refused_total", "counter", "connections", "",
+     "Closed at once: the client had too many.",
+     figure<&Figures::connections_refused>},
+    {"garner_accept_pauses_total", "counter", "times", "", "Times a worker stopped accepting for a while at the limit.",
+     figure<&Figures::accept_pauses>},
+
+    {"garner_origin_received_bytes_total", "counter", "bytes", "", "Received from origins.",
+     figure<&Figures::origin_received>},
+    {"garner_origin_sent_bytes_total", "counter", "bytes", "", "Sent to origins.", figure<&Figures::origin_sent>},
+    {"garner_origin_connections_total", "counter", "connections", "", "Connections made to origins.",
+     figure<&Figures::origin_connections>},
+    {"garner_origin_reused_total", "counter", "requests", "", "Requests sent on a connection that was there already.",
+     figure<&Figures::origin_reused>},
+    {"garner_origin_retries_total", "counter", "requests", "",
+     "Requests sent again because a kept connection had died.",
+     figure<&Figures::origin_retries>},
+    {"garner_origin_failures_total", "counter", "requests", "", "Requests that got no usable answer from the origin.",
+     figure<&Figures::origin_failures>},
+
+    {"garner_cache_objects", "gauge", "objects", "", "Objects in memory, each variant by itself.",
+     cache_figure<&Stats::objects>},
+    {"garner_cache_capacity_bytes", "gauge", "bytes", "", "The memory tier's whole budget (memory.size).",
+     cache_figure<&Stats::capacity>},
+    {"garner_cache_used_bytes", "gauge", "bytes", "", "Taken from the budget: objects, fills, index,
+     and what readers still hold.",
+     cache_figure<&Stats::used>},
+    {"garner_cache_stored_bytes", "gauge", "bytes", "", "Objects in the index, with their heads and keys.",
+     cache_figure<&Stats::cached>},
+    {"garner_cache_filling_bytes", "gauge", "bytes", "", "Bodies that are being received.",
+     cache_figure<&Stats::filling>},
+    {"garner_cache_metadata_bytes", "gauge", "bytes", "", "Index and replacement policy.",
+     cache_figure<&Stats::metadata>},
+    {"garner_cache_fills", "gauge", "fetches", "", "Fetches in progress that others may join.",
+     cache_figure<&Stats::fills>},
+    {"garner_cache_evictions_total", "counter", "objects", "", "Objects that left to make room.",
+     cache_figure<&Stats::evictions>},
+    {"garner_cache_no_room_total", "counter", "objects", "", "Objects and bodies that the budget had no room for.",
+     cache_figure<&Stats::refused_for_room>},
+
+    {"garner_log_lines_written_total", "counter", "lines", "", "Lines of the access log written.",
+     log_figure<&LogStats::written>},
+    {"garner_log_lines_dropped_total", "counter", "lines", "", "Lines dropped because the buffer was full.",
+     log_figure<&LogStats::dropped>},
+    {"garner_log_lines_lost_total", "counter", "lines", "", "Lines lost because they could not be written.",
+     log_figure<&LogStats::lost>},
+    {"garner_log_write_errors_total", "counter", "errors", "", "Failed writes of the access log.",
+     log_figure<&LogStats::write_errors>},
+    {"garner_log_written_bytes_total", "counter", "bytes", "", "Bytes of the access log written.",
+     log_figure<&LogStats::bytes>},
+};
+
+}  // namespace
+
+void MetricText::histogram(LatencySnapshot const& times) {
+    std::uint64_t seen = 0;
+    std::size_t bucket = 0;
+    for (auto limit : bucket_limits) {
+        // One of our own buckets that lies across the limit counts above it, so a value is at most 1/16 too high.
+        while (bucket < times.buckets.size() && LatencyBuckets::most(bucket) <= limit) seen += times.buckets[bucket++];
+        line("_bucket", labels("le", text(limit / 1e6)), seen);
+    }
+    line("_bucket", labels("le", "+Inf"), times.total);
+    line("_sum", "", static_cast<double>(times.sum_micros) / 1e6);
+    line("_count", "", times.total);
+}
+
+std::span<Metric const> metrics() { return table; }
+
+std::string metrics_text(Report const& report) {
+    MetricText out;
+    for (Metric const& metric : table) {
+        out.begin(metric);
+        metric.write(report, out);
+    }
+    return out.take();
+}
+
+}  // namespace garner::admin

@@ -1,0 +1,98 @@
+#include "admin/page.hpp"
+
+#include <openssl/evp.h>
+#include <openssl/sha.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "admin/summary.hpp"
+
+namespace garner::admin {
+
+namespace {
+
+constexpr std::string_view style = R"(
+:root { color-scheme: light dark; --soft: #6b7280; --line: #d1d5db; --tile: #f3f4f6; }
+@media (prefers-color-scheme: dark) { :root { --soft: #9ca3af; --line: #374151; --tile: #1f2937; } }
+body { font: 16px/1.4 system-ui, sans-serif; margin: 0 auto; padding: 1rem; max-width: 70rem; }
+h1 { font-size: 1.1rem; font-weight: 600; margin: 0 0 1rem; }
+h2 { font-size: 1rem; margin: 0 0 .3rem; }
+small, dd small { color: var(--soft); display: block; font-size: .8rem; }
+.tiles { display: grid; gap: .7rem; grid-template-columns: repeat(auto-fill, minmax(10.5rem, 1fr)); }
+.tiles { margin: 0 0 1.5rem; }
+.tiles div { background: var(--tile); border-radius: .5rem; padding: .7rem .9rem; }
+dt { color: var(--soft); font-size: .85rem; }
+dd { font-size: 1.7rem; font-variant-numeric: tabular-nums; margin: 0; white-space: nowrap; }
+dd small { white-space: normal; }
+.tables { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); }
+table { border-collapse: collapse; width: 100%; }
+th, td { border-top: 1px solid var(--line); font-weight: 400; padding: .15rem 0; text-align: left; }
+td, thead th { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; text-align: right; }
+thead th { color: var(--soft); font-size: .85rem; border: 0; }
+footer { color: var(--soft); font-size: .85rem; margin-top: 1.5rem; }
+)";
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (char c : text) {
+        if (c == '<') out += "&lt;";
+        else if (c == '>') out += "&gt;";
+        else if (c == '&') out += "&amp;";
+        else if (c == '"') out += "&quot;";
+        else out += c;
+    }
+    return out;
+}
+
+std::string tile(Headline const& line) {
+    return "<div><dt>" + escaped(line.title) + "</dt><dd>" + escaped(line.value) + "<small>" + escaped(line.note) +
+           "</small></dd></div>\n";
+}
+
+std::string table(SummarySection const& section) {
+    std::string out = "<section><h2>" + escaped(section.title) + "</h2><table>\n";
+    if (!section.columns.empty()) {
+        out += "<thead><tr><th></th>";
+        for (auto const& column : section.columns) out += "<th scope=\"col\">" + escaped(column) + "</th>";
+        out += "</tr></thead>\n";
+    }
+    for (auto const& line : section.lines) {
+        out += "<tr><th scope=\"row\">" + escaped(line.name) + "</th>";
+        for (auto const& value : line.values) out += "<td>" + escaped(value) + "</td>";
+        out += "</tr>\n";
+    }
+    return out + "</table></section>\n";
+}
+
+std::string base64_sha256(std::string_view text) {
+    std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+    ::SHA256(reinterpret_cast<unsigned char const*>(text.data()), text.size(), digest.data());
+    std::array<unsigned char, 4 * ((SHA256_DIGEST_LENGTH + 2) / 3) + 1> encoded;
+    auto const length = ::EVP_EncodeBlock(encoded.data(), digest.data(), static_cast<int>(digest.size()));
+    return {reinterpret_cast<char const*>(encoded.data()), static_cast<std::size_t>(length)};
+}
+
+}  // namespace
+
+std::string page(nlohmann::ordered_json const& stats) {
+    std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                      "<meta http-equiv=\"refresh\" content=\"5\">\n<title>Garner</title>\n<style>";
+    out += style;
+    out += "</style>\n</head>\n<body>\n<h1>" + escaped(summary_title(stats)) + "</h1>\n<dl class=\"tiles\">\n";
+    for (auto const& line : headlines(stats)) out += tile(line);
+    out += "</dl>\n<div class=\"tables\">\n";
+    for (auto const& section : summary(stats)) out += table(section);
+    out += "</div>\n<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n</body>\n</html>\n";
+    return out;
+}
+
+std::string const& page_policy() {
+    static std::string const policy = "default-src 'none'; style-src 'sha256-" + base64_sha256(style) +
+                                      "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    return policy;
+}
+
+}  // namespace garner::admin

@@ -1,0 +1,136 @@
+#include "admin/routes.hpp"
+
+#include "admin/metrics.hpp"
+#include "admin/page.hpp"
+#include "admin/stats_json.hpp"
+#include "http/uri.hpp"
+#include "proxy/target.hpp"
+#include "util/text.hpp"
+
+namespace garner::admin {
+
+namespace {
+
+Reply refusal(unsigned status, std::string text) {
+    Reply reply;
+    reply.status = status;
+    reply.body = std::move(text) + "\n";
+    return reply;
+}
+
+Reply wrong_method(std::string allow) {
+    auto reply = refusal(405, "Here are only: " + allow);
+    reply.allow = std::move(allow);
+    return reply;
+}
+
+Reply of_type(std::string type, std::string body) {
+    Reply reply;
+    reply.type = std::move(type);
+    reply.body = std::move(body);
+    return reply;
+}
+
+/// A name that an attacker points here (DNS rebinding) would make a foreign page's script one of our own: only the
+/// address itself is taken.
+bool is_own_address(std::string_view host, IpEndpoint const& own) {
+    http::UriError error;
+    auto const authority = http::parse_authority(host, error);
+    auto const address = authority ? parse_ip(authority->host) : std::nullopt;
+    if (!address) return false;
+    std::uint16_t const port = authority->port ? authority->port : 80;
+    return IpEndpoint{*address, port} == own;
+}
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    c = to_lower(c);
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+std::optional<std::string> form_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '+') {
+            out += ' ';
+        } else if (text[i] != '%') {
+            out += text[i];
+        } else {
+            if (text.size() - i < 3) return std::nullopt;
+            int const high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
+            if (high < 0 || low < 0) return std::nullopt;
+            out += static_cast<char>(high * 16 + low);
+            i += 2;
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+Reply Routes::answer(Request const& request) {
+    if (request.hosts.size() != 1) return refusal(400, "One Host field is wanted.");
+    if (!is_own_address(request.hosts.front(), request.own))
+        return refusal(421, "This is http://" + request.own.text() + "/ and answers under no other name.");
+
+    bool const absolute = !request.target.starts_with('/');
+    if (absolute && request.method == "PURGE") return purge(request, request.target);
+    if (absolute) return refusal(421, "This is not a proxy.");
+
+    auto const mark = request.target.find('?');
+    auto const path = request.target.substr(0, mark);
+    if (path == "/purge") {
+        if (request.method != "POST" && request.method != "PURGE") return wrong_method("POST, PURGE");
+        auto url = mark == path.npos ? std::string() : form_value(request.target.substr(mark + 1), "url");
+        if (url.empty()) url = form_value(request.body, "url");
+        return purge(request, url);
+    }
+    if (path != "/" && path != "/metrics" && path != "/stats.json")
+        return refusal(404, "There is /, /metrics, /stats.json and, for POST, /purge?url=...");
+    if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
+    return show(path);
+}
+
+Reply Routes::show(std::string_view path) {
+    auto const now = report();
+    if (path == "/metrics") return of_type("text/plain; version=0.0.4; charset=utf-8", metrics_text(now));
+    if (path == "/stats.json") return of_type("application/json", stats_json(now).dump(2) + "\n");
+    auto reply = of_type("text/html; charset=utf-8", page(stats_json(now)));
+    reply.content_policy = page_policy();
+    return reply;
+}
+
+Reply Routes::purge(Request const& request, std::string_view url) {
+    if (!request.meant) return refusal(403, "To change something, send the field: Garner-Admin: 1");
+    http::UriError error;
+    if (url.empty()) return refusal(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
+    auto const uri = http::parse_absolute(url, error);
+    if (!uri) return refusal(400, std::string("The url is not one: ") + error.refusal);
+    std::string normal, text;
+    http::append_normalised(*uri, normal);
+    bool found = false;
+    for (auto partition : proxy::partitions) {
+        proxy::write_key_text(partition, normal, text);
+        found |= server_.cache().purge(server_.cache().key(text));
+    }
+    return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");
+}
+
+Report Routes::report() {
+    Report report;
+    report.figures = take_figures(server_);
+    report.ratios = samples_.all(sample_of(report.figures));
+    return report;
+}
+
+std::string form_value(std::string_view form, std::string_view name) {
+    while (!form.empty()) {
+        auto const part = form.substr(0, form.find('&'));
+        form.remove_prefix(std::min(part.size() + 1, form.size()));
+        if (part.substr(0, part.find('=')) != name || part.size() <= name.size()) continue;
+        return form_decoded(part.substr(name.size() + 1)).value_or("");
+    }
+    return {};
+}
+
+}  // namespace garner::admin

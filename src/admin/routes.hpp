@@ -1,0 +1,51 @@
+// What the admin address answers to a request: who may ask, what there is, and purges. Knows nothing of sockets.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "admin/report.hpp"
+#include "util/ip.hpp"
+
+namespace garner::admin {
+
+struct Request {
+    std::string_view method;
+    std::string_view target;                 // as it came
+    std::vector<std::string_view> hosts;     // the values of all Host fields
+    bool meant = false;                      // has "Garner-Admin: 1"
+    std::string_view body;
+    IpEndpoint own;                          // where the connection was accepted
+};
+
+struct Reply {
+    unsigned status = 200;
+    std::string type = "text/plain; charset=utf-8";
+    std::string body;
+    std::string allow;                       // 405: the methods there are
+    std::string content_policy = "default-src 'none'; frame-ancestors 'none'";
+};
+
+/// Used on one thread.
+class Routes {
+public:
+    explicit Routes(proxy::Server& server) : server_(server) { sample(); }
+
+    Reply answer(Request const&);
+    /// To be called every Samples::interval.
+    void sample() { samples_.add(sample_of(take_figures(server_))); }
+
+private:
+    Reply show(std::string_view path);
+    Reply purge(Request const&, std::string_view url);
+    Report report();
+
+    proxy::Server& server_;
+    Samples samples_;
+};
+
+/// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when it is not there or
+/// is badly encoded.
+std::string form_value(std::string_view form, std::string_view name);
+
+}  // namespace garner::admin

@@ -1,0 +1,98 @@
+#include "admin/stats_json.hpp"
+
+#include "util/version.hpp"
+
+namespace garner::admin {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json requests(Figures const& figures) {
+    Json json{{"total", figures.requests}};
+    for (std::size_t i = 0; i < answer_count; ++i) json[name_of(static_cast<proxy::Answer>(i))] = figures.answers[i];
+    return json;
+}
+
+Json ratio(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
+
+Json ratios(WindowRatios const& all, std::optional<double> Ratios::*which) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < windows.size(); ++i) json[windows[i].name] = ratio(all[i].*which);
+    return json;
+}
+
+Json latency(LatencySnapshot const& times) {
+    return {{"count", times.total},
+            {"mean_us", times.mean().count()},
+            {"p50_us", times.percentile(50).count()},
+            {"p90_us", times.percentile(90).count()},
+            {"p99_us", times.percentile(99).count()}};
+}
+
+Json client(Figures const& figures) {
+    return {{"received_bytes", figures.client_received},
+            {"sent_bytes", figures.client_sent},
+            {"body_bytes", figures.client_body_bytes},
+            {"hit_body_bytes", figures.client_hit_bytes},
+            {"aborts", figures.client_aborts}};
+}
+
+Json connections(Figures const& figures) {
+    return {{"now", figures.connections_now},
+            {"limit", figures.connections_limit},
+            {"total", figures.connections},
+            {"refused", figures.connections_refused},
+            {"accept_pauses", figures.accept_pauses}};
+}
+
+Json origin(Figures const& figures) {
+    return {{"received_bytes", figures.origin_received}, {"sent_bytes", figures.origin_sent},
+            {"connections", figures.origin_connections}, {"reused", figures.origin_reused},
+            {"retries", figures.origin_retries},         {"failures", figures.origin_failures}};
+}
+
+Json cache(cache::Stats const& stats) {
+    return {{"objects", stats.objects},
+            {"capacity_bytes", stats.capacity},
+            {"used_bytes", stats.used},
+            {"stored_bytes", stats.cached},
+            {"filling_bytes", stats.filling},
+            {"metadata_bytes", stats.metadata},
+            {"fills", stats.fills},
+            {"evictions", stats.evictions},
+            {"no_room", stats.refused_for_room}};
+}
+
+Json log(proxy::AccessLog::Stats const& stats) {
+    return {{"written", stats.written},
+            {"dropped", stats.dropped},
+            {"lost", stats.lost},
+            {"write_errors", stats.write_errors},
+            {"written_bytes", stats.bytes},
+            {"last_error", stats.last_error}};
+}
+
+}  // namespace
+
+Json stats_json(Report const& report) {
+    auto const& figures = report.figures;
+    Json json;
+    json["version"] = version;
+    json["via_name"] = figures.via_name;
+    json["uptime_seconds"] = figures.uptime_seconds;
+    json["workers"] = figures.workers;
+    json["requests"] = requests(figures);
+    json["hit_ratio"] = ratios(report.ratios, &Ratios::hit);
+    json["byte_hit_ratio"] = ratios(report.ratios, &Ratios::byte_hit);
+    json["latency"]["hit"] = latency(figures.hit_time);
+    json["latency"]["miss"] = latency(figures.miss_time);
+    json["client"] = client(figures);
+    json["connections"] = connections(figures);
+    json["origin"] = origin(figures);
+    json["cache"] = cache(figures.cache);
+    json["log"] = log(figures.log);
+    return json;
+}
+
+}  // namespace garner::admin

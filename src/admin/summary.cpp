@@ -1,0 +1,188 @@
+#include "admin/summary.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "admin/human.hpp"
+
+namespace garner::admin {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Reads figures by their path; another version of Garner may have others.
+class Stats {
+public:
+    explicit Stats(Json const& all) : all_(all) {}
+
+    std::string count(char const* path) const { return number(path, human_count); }
+    std::string bytes(char const* path) const { return number(path, human_bytes); }
+    std::string micros(char const* path) const { return number(path, human_micros); }
+    std::string share(char const* path) const {
+        auto const* value = find(path);
+        return human_share(value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt);
+    }
+    std::string uptime() const {
+        auto const* value = find("/uptime_seconds");
+        return value && value->is_number() ? human_seconds(value->get<double>()) : "-";
+    }
+    std::string text(char const* path) const {
+        auto const* value = find(path);
+        return value && value->is_string() ? value->get<std::string>() : "-";
+    }
+    /// Names and figures of an object of counts, without its "total".
+    std::vector<SummaryLine> counts(char const* path) const {
+        std::vector<SummaryLine> lines;
+        auto const* object = find(path);
+        if (!object || !object->is_object()) return lines;
+        for (auto const& [name, value] : object->items())
+            if (name != "total" && value.is_number_unsigned())
+                lines.push_back({name, {human_count(value.get<std::uint64_t>())}});
+        return lines;
+    }
+    std::string windows(char const* path) const {
+        std::string const ratio = path;
+        return "60 s " + share((ratio + "/60s").c_str()) + ", 1 h " + share((ratio + "/1h").c_str()) +
+               ", since start " + share((ratio + "/start").c_str());
+    }
+
+private:
+    Json const* find(char const* path) const {
+        Json::json_pointer const pointer(path);
+        return all_.is_object() && all_.contains(pointer) ? &all_.at(pointer) : nullptr;
+    }
+    std::string number(char const* path, std::string (*write)(std::uint64_t)) const {
+        auto const* value = find(path);
+        return value && value->is_number_unsigned() ? write(value->get<std::uint64_t>()) : "-";
+    }
+
+    Json const& all_;
+};
+
+SummarySection requests(Stats const& stats) {
+    SummarySection section{"Requests", {}, {{"all", {stats.count("/requests/total")}}}};
+    for (auto& line : stats.counts("/requests")) section.lines.push_back(std::move(line));
+    section.lines.push_back({"left by the client", {stats.count("/client/aborts")}});
+    return section;
+}
+
+SummarySection ratios(Stats const& stats) {
+    return {"Hit ratio",
+            {"requests", "bytes"},
+            {{"last 60 s", {stats.share("/hit_ratio/60s"), stats.share("/byte_hit_ratio/60s")}},
+             {"last 5 min", {stats.share("/hit_ratio/5m"), stats.share("/byte_hit_ratio/5m")}},
+             {"last hour", {stats.share("/hit_ratio/1h"), stats.share("/byte_hit_ratio/1h")}},
+             {"since the start", {stats.share("/hit_ratio/start"), stats.share("/byte_hit_ratio/start")}}}};
+}
+
+SummarySection latency(Stats const& stats) {
+    return {"Time to the last byte",
+            {"hits", "all else"},
+            {{"half within", {stats.micros("/latency/hit/p50_us"), stats.micros("/latency/miss/p50_us")}},
+             {"90 % within", {stats.micros("/latency/hit/p90_us"), stats.micros("/latency/miss/p90_us")}},
+             {"99 % within", {stats.micros("/latency/hit/p99_us"), stats.micros("/latency/miss/p99_us")}},
+             {"mean", {stats.micros("/latency/hit/mean_us"), stats.micros("/latency/miss/mean_us")}}}};
+}
+
+SummarySection clients(Stats const& stats) {
+    return {"Clients",
+            {},
+            {{"connections now", {stats.count("/connections/now")}},
+             {"at most", {stats.count("/connections/limit")}},
+             {"since the start", {stats.count("/connections/total")}},
+             {"refused", {stats.count("/connections/refused")}},
+             {"received", {stats.bytes("/client/received_bytes")}},
+             {"sent", {stats.bytes("/client/sent_bytes")}},
+             {"bodies sent", {stats.bytes("/client/body_bytes")}},
+             {"of them on hits", {stats.bytes("/client/hit_body_bytes")}}}};
+}
+
+SummarySection origins(Stats const& stats) {
+    return {"Origins",
+            {},
+            {{"connections made", {stats.count("/origin/connections")}},
+             {"requests on kept ones", {stats.count("/origin/reused")}},
+             {"sent again", {stats.count("/origin/retries")}},
+             {"failures", {stats.count("/origin/failures")}},
+             {"received", {stats.bytes("/origin/received_bytes")}},
+             {"sent", {stats.bytes("/origin/sent_bytes")}}}};
+}
+
+SummarySection memory(Stats const& stats) {
+    return {"Memory",
+            {},
+            {{"objects", {stats.count("/cache/objects")}},
+             {"used", {stats.bytes("/cache/used_bytes")}},
+             {"budget", {stats.bytes("/cache/capacity_bytes")}},
+             {"objects and keys", {stats.bytes("/cache/stored_bytes")}},
+             {"index and policy", {stats.bytes("/cache/metadata_bytes")}},
+             {"being received", {stats.bytes("/cache/filling_bytes")}},
+             {"fetches to join", {stats.count("/cache/fills")}},
+             {"evicted", {stats.count("/cache/evictions")}},
+             {"no room for", {stats.count("/cache/no_room")}}}};
+}
+
+SummarySection log(Stats const& stats) {
+    SummarySection section{"Access log",
+                           {},
+                           {{"lines written", {stats.count("/log/written")}},
+                            {"dropped, buffer full", {stats.count("/log/dropped")}},
+                            {"lost, not writable", {stats.count("/log/lost")}}}};
+    auto const error = stats.text("/log/last_error");
+    if (!error.empty()) section.lines.push_back({"last error", {error}});
+    return section;
+}
+
+/// Columns on a terminal, where a character beyond ASCII takes one as well.
+std::size_t columns(std::string_view text) {
+    std::size_t count = 0;
+    for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    return count;
+}
+
+std::string text_line(std::string const& name, std::vector<std::string> const& values) {
+    constexpr std::size_t name_columns = 24, value_columns = 14;
+    std::string out = name + std::string(name_columns - std::min(name_columns, columns(name)), ' ');
+    for (auto const& value : values)
+        out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;
+    return out + "\n";
+}
+
+}  // namespace
+
+std::string summary_title(Json const& json) {
+    Stats const stats(json);
+    return "garner " + stats.text("/version") + ", up " + stats.uptime();
+}
+
+std::vector<Headline> headlines(Json const& json) {
+    Stats const stats(json);
+    return {{"Requests", stats.count("/requests/total"), stats.count("/requests/hit") + " hits"},
+            {"Hit ratio, 5 min", stats.share("/hit_ratio/5m"), stats.windows("/hit_ratio")},
+            {"Byte hit ratio, 5 min", stats.share("/byte_hit_ratio/5m"), stats.windows("/byte_hit_ratio")},
+            {"Memory used", stats.bytes("/cache/used_bytes"),
+             "of " + stats.bytes("/cache/capacity_bytes") + ", " + stats.count("/cache/objects") + " objects"},
+            {"Connections", stats.count("/connections/now"), "at most " + stats.count("/connections/limit")},
+            {"A hit takes", stats.micros("/latency/hit/p50_us"), "99 % within " + stats.micros("/latency/hit/p99_us")},
+            {"All else takes", stats.micros("/latency/miss/p50_us"),
+             "99 % within " + stats.micros("/latency/miss/p99_us")}};
+}
+
+std::vector<SummarySection> summary(Json const& json) {
+    Stats const stats(json);
+    return {requests(stats), ratios(stats), latency(stats), clients(stats), origins(stats), memory(stats), log(stats)};
+}
+
+std::string summary_text(Json const& json) {
+    std::string out = summary_title(json) + "\n";
+    for (auto const& section : summary(json)) {
+        out += "\n";
+        out += section.columns.empty() ? section.title + "\n" : text_line(section.title, section.columns);
+        for (auto const& line : section.lines) out += text_line("  " + line.name, line.values);
+    }
+    return out;
+}
+
+}  // namespace garner::admin

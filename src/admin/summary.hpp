@@ -1,0 +1,36 @@
+// The figures of /stats.json in a person's words, for the page and for `garner stats`.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+namespace garner::admin {
+
+struct SummaryLine {
+    std::string name;
+    std::vector<std::string> values;         // one for each column
+};
+
+struct SummarySection {
+    std::string title;
+    std::vector<std::string> columns;        // their names; empty: one column without a name
+    std::vector<SummaryLine> lines;
+};
+
+/// What a glance should catch; `note` is more about it, in small print.
+struct Headline {
+    std::string title;
+    std::string value;
+    std::string note;
+};
+
+/// "garner 0.1.0, up 2 h 10 min"
+std::string summary_title(nlohmann::ordered_json const& stats);
+std::vector<Headline> headlines(nlohmann::ordered_json const& stats);
+/// A figure that is missing, because another version answers, is "-".
+std::vector<SummarySection> summary(nlohmann::ordered_json const& stats);
+
+/// All of it as lines of text, aligned.
+std::string summary_text(nlohmann::ordered_json const& stats);
+
+}  // namespace garner::admin
