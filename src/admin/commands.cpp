@@ -17,8 +17,8 @@ constexpr int exit_usage = 2;
 
 using Json = nlohmann::ordered_json;
 
-/// The JSON object of a good answer; else nothing, and the reason has been told.
-std::optional<Json> ask_for_json(Question const& question, std::ostream& err) {
+/// The JSON object of a good answer, which has the member `wanted`; else nothing, and the reason has been told.
+std::optional<Json> ask_for_json(Question const& question, char const* wanted, std::ostream& err) {
     auto const answered = ask(question);
     auto const place = question.place.text();
     if (!answered.trouble.empty()) {
@@ -32,7 +32,7 @@ std::optional<Json> ask_for_json(Question const& question, std::ostream& err) {
         return std::nullopt;
     }
     auto json = Json::parse(answered.body, nullptr, false);
-    if (!json.is_object()) {
+    if (!json.is_object() || !json.contains(wanted)) {
         err << "garner: what answers at " << place << " is not garner\n";
         return std::nullopt;
     }
@@ -64,16 +64,16 @@ int purge(Question question, std::string const& url, std::ostream& out, std::ost
     question.method = "POST";
     question.target = "/purge";
     question.body = "url=" + form_encoded(url);
-    auto const answer = ask_for_json(question, err);
+    auto const answer = ask_for_json(question, "purged", err);
     if (!answer) return exit_not_there;
-    bool const purged = answer->contains("purged") && answer->at("purged") == true;
+    bool const purged = answer->at("purged") == true;
     out << (purged ? "purged " : "not in the cache: ") << url << "\n";
     return purged ? exit_done : exit_not_there;
 }
 
 int stats(Question question, std::ostream& out, std::ostream& err) {
     question.target = "/stats.json";
-    auto const answer = ask_for_json(question, err);
+    auto const answer = ask_for_json(question, "version", err);
     if (!answer) return exit_not_there;
     out << summary_text(*answer);
     return exit_done;

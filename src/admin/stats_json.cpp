@@ -23,11 +23,14 @@ Json ratios(WindowRatios const& all, std::optional<double> Ratios::*which) {
 }
 
 Json latency(LatencySnapshot const& times) {
+    auto micros = [&times](std::chrono::microseconds value) {
+        return times.total > 0 ? Json(static_cast<std::uint64_t>(value.count())) : Json(nullptr);
+    };
     return {{"count", times.total},
-            {"mean_us", times.mean().count()},
-            {"p50_us", times.percentile(50).count()},
-            {"p90_us", times.percentile(90).count()},
-            {"p99_us", times.percentile(99).count()}};
+            {"mean_us", micros(times.mean())},
+            {"p50_us", micros(times.percentile(50))},
+            {"p90_us", micros(times.percentile(90))},
+            {"p99_us", micros(times.percentile(99))}};
 }
 
 Json client(Figures const& figures) {

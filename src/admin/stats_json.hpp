@@ -6,7 +6,7 @@
 
 namespace garner::admin {
 
-/// Times are whole microseconds unless the name says otherwise, sizes bytes, ratios 0 to 1 or null. Names stay.
+/// Names tell units: _us microseconds, _bytes, _seconds. Ratios are 0 to 1. What nothing was measured for is null.
 nlohmann::ordered_json stats_json(Report const&);
 
 }  // namespace garner::admin

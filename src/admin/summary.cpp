@@ -159,11 +159,11 @@ std::string summary_title(Json const& json) {
 
 std::vector<Headline> headlines(Json const& json) {
     Stats const stats(json);
-    return {{"Requests", stats.count("/requests/total"), stats.count("/requests/hit") + " hits"},
+    return {{"Requests", stats.count("/requests/total"), "hits: " + stats.count("/requests/hit")},
             {"Hit ratio, 5 min", stats.share("/hit_ratio/5m"), stats.windows("/hit_ratio")},
             {"Byte hit ratio, 5 min", stats.share("/byte_hit_ratio/5m"), stats.windows("/byte_hit_ratio")},
             {"Memory used", stats.bytes("/cache/used_bytes"),
-             "of " + stats.bytes("/cache/capacity_bytes") + ", " + stats.count("/cache/objects") + " objects"},
+             "of " + stats.bytes("/cache/capacity_bytes") + "; objects: " + stats.count("/cache/objects")},
             {"Connections", stats.count("/connections/now"), "at most " + stats.count("/connections/limit")},
             {"A hit takes", stats.micros("/latency/hit/p50_us"), "99 % within " + stats.micros("/latency/hit/p99_us")},
             {"All else takes", stats.micros("/latency/miss/p50_us"),

@@ -59,6 +59,8 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     shard.policy().requested(key.fingerprint);
     auto found = shard.find(key.fingerprint, key.text);
     if (found && found.object->kind() == store::Object::Kind::vary_marker) {
+        // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
+        shard.policy().hit(found.slot);
         auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
         auto selected = shard.find(fingerprint(variant, seed_), variant);
         if (!selected) return lookup_absent(shard, key, request, now, collapse, true);
@@ -80,15 +82,16 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
     }
     result.kind = Lookup::Kind::stale;
     if (collapse == Collapse::alone) return result;
+    bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first) {
+    for (; shares && first != last; ++first) {
         auto const& fill = first->second;
         if (fill->leads_others_ && fill->key() == key.text && fill->stale() == result.object) {
             result.follow = fill;
             return result;
         }
     }
-    result.lead = start_fill(shard, key, result.object, true);
+    result.lead = start_fill(shard, key, result.object, shares);
     return result;
 }
 
@@ -158,6 +161,15 @@ void Cache::detach(Fill& fill, Mark mark) {
     if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
 }
 
+/// Under the lock, so that a fill with a leader is always registered: a purge must find it.
+bool Cache::promote_or_detach(Fill& fill) {
+    auto& shard = this->shard(fill.primary());
+    std::lock_guard lock(shard.mutex);
+    if (fill.promote_next()) return true;
+    unregister(shard, fill);
+    return false;
+}
+
 void Cache::stop_storing(Fill& fill) {
     auto& shard = this->shard(fill.primary());
     std::lock_guard lock(shard.mutex);
@@ -180,31 +192,34 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
                     std::string const& variant) {
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
-    auto marker = vary.empty() ? nullptr : make_marker(primary, vary);
+    bool keep = object && object->charged() && !vary.star;
+    auto marker = keep && !vary.empty() ? make_marker(primary, vary) : nullptr;
+    auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
+    auto of_text = fingerprint(text, seed_);
     std::vector<store::ObjectPtr> gone;   // freed after the lock
     std::lock_guard lock(shard.mutex);
     unregister(shard, fill);
-    if (!fill.attached_ || !object || object->cost() == 0 || (!vary.empty() && !marker)) return;
+    // A 304 may have changed Vary: an object under another key than its own would never be found again.
+    if (!fill.attached_ || !keep || (!vary.empty() && !marker) || object->key() != text) return;
+
+    auto at_primary = shard.find(primary.fingerprint, primary.text);
+    bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
+                     at_primary.object->head() == marker->head();
+    auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
+    if (is_newer(same_vary ? shard.find(of_text, text) : at_primary)) return;
 
     shard.clear_pass(fill.primary());
-    auto at_primary = shard.find(primary.fingerprint, primary.text);
-    bool is_marker = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
-    if (vary.empty()) {
-        if (is_marker) shard.drop_variants(primary.fingerprint, gone);
-        if (at_primary && fill.stale().get() == at_primary.object)
-            gone.push_back(shard.freshen(at_primary.slot, object));
-        else
-            gone.push_back(shard.put(primary.fingerprint, object));
-    } else {
-        if (!is_marker || at_primary.object->head() != marker->head()) {
-            shard.drop_variants(primary.fingerprint, gone);
-            gone.push_back(shard.put(primary.fingerprint, marker));
-        }
-        auto of_variant = fingerprint(variant_text(primary.text, variant), seed_);
-        gone.push_back(shard.put(of_variant, object));
-        gone.push_back(shard.add_variant(primary.fingerprint, of_variant));
+    if (!same_vary) {
+        shard.drop_variants(primary.fingerprint, gone);
+        if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
     }
-    shard_bytes_[(fill.primary() >> 56) % shards_.size()].store(shard.bytes(), std::memory_order_relaxed);
+    auto there = shard.find(of_text, text);
+    if (there && fill.stale().get() == there.object)
+        gone.push_back(shard.freshen(there.slot, object));
+    else
+        gone.push_back(shard.put(of_text, object));
+    if (marker) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
+    note_bytes(shard, fill.primary());
 }
 
 bool Cache::purge(Key const& key) {
@@ -227,7 +242,7 @@ bool Cache::purge(Key const& key) {
     shard.drop_variants(key.fingerprint, gone);
     if (auto found = shard.find(key.fingerprint, key.text))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
-    shard_bytes_[(key.fingerprint >> 56) % shards_.size()].store(shard.bytes(), std::memory_order_relaxed);
+    note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill;
 }
 
@@ -277,15 +292,31 @@ bool Cache::reserve(Bytes bytes, Fingerprint near) {
     return true;
 }
 
+void Cache::note_bytes(Shard& shard, Fingerprint primary) {
+    shard_bytes_[number(primary)].store(shard.bytes(), std::memory_order_relaxed);
+}
+
+/// The newcomer's own shard while it has more than its share, else the fullest.
+std::size_t Cache::shard_to_shrink(Fingerprint near) const {
+    auto bytes = [&](std::size_t i) { return shard_bytes_[i].load(std::memory_order_relaxed); };
+    auto index = number(near);
+    if (bytes(index) > budget_.capacity() / shards_.size()) return index;
+    for (std::size_t i = 0; i < shards_.size(); ++i)
+        if (bytes(i) > bytes(index)) index = i;
+    return index;
+}
+
 bool Cache::evict_one(Fingerprint near) {
-    auto count = shards_.size();
-    auto index = (near >> 56) % count;
-    auto fair = budget_.capacity() / count;
-    if (shard_bytes_[index].load(std::memory_order_relaxed) <= fair) {
-        for (std::size_t i = 0; i < count; ++i)
-            if (shard_bytes_[i].load(std::memory_order_relaxed) > shard_bytes_[index].load(std::memory_order_relaxed))
-                index = i;
+    // Others may empty the chosen shard first: then there is another.
+    for (std::size_t tries = 0; tries < shards_.size(); ++tries) {
+        auto index = shard_to_shrink(near);
+        if (shard_bytes_[index].load(std::memory_order_relaxed) == 0) return false;
+        if (evict_from(index)) return true;
     }
+    return false;
+}
+
+bool Cache::evict_from(std::size_t index) {
     auto& shard = *shards_[index];
     std::vector<store::ObjectPtr> gone;
     std::lock_guard lock(shard.mutex);

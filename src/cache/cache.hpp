@@ -102,16 +102,21 @@ private:
     enum class Mark : std::uint8_t { none, pass };
     static constexpr std::int64_t pass_seconds = 120;
 
-    Shard& shard(Fingerprint primary) const { return *shards_[(primary >> 56) % shards_.size()]; }
+    std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
+    Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
     store::ObjectPtr make_marker(Key const&, http::VaryNames const&);
     void detach(Fill&, Mark);
+    bool promote_or_detach(Fill&);
     void stop_storing(Fill&);
     void unregister(Shard&, Fill&);
+    std::size_t shard_to_shrink(Fingerprint near) const;
     bool evict_one(Fingerprint near);
+    bool evict_from(std::size_t index);
+    void note_bytes(Shard&, Fingerprint primary);
 
     std::uint64_t seed_;
     std::atomic<Bytes> object_max_;

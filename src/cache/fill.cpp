@@ -134,11 +134,11 @@ void FillLease::fail(FetchFailure failure) {
 void FillLease::drop() {
     if (!fill_) return;
     auto fill = std::move(fill_);
-    if (fill->promote_next()) return;
-    cache_->detach(*fill, Cache::Mark::none);
-    // A follower that came between the two lines above must not wait for a leader that is no more.
-    if (fill->promote_next()) return;
-    fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
+    if (cache_->promote_or_detach(*fill)) return;
+    if (fill->view().phase == FillView::Phase::head)
+        fill->change(FillView::Phase::refused, nullptr, {}, "the leader went");
+    else
+        fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
 }
 
 Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {

@@ -116,7 +116,8 @@ public:
     void fail(FetchFailure failure);
     /// Those who follow read on, but nobody joins them and nothing is stored: the body is too large to be kept.
     void stop_storing();
-    /// Ends the fill without a word: the next follower leads, or it fails.
+    /// Ends the fill without a word. Before the head the next follower leads; without followers, whoever comes too late
+    /// to be one fetches for himself. After the head the fill has failed.
     void drop();
 
 private:

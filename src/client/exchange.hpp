@@ -65,7 +65,7 @@ public:
     std::unique_ptr<net::Transport> release() { return std::move(transport_); }
     void cancel() {
         cancelled_ = true;
-        transport_->cancel();
+        if (transport_) transport_->cancel();
     }
 
 private:

@@ -514,6 +514,7 @@ net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, char const
 }
 
 net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::ObjectPtr stale) {
+    exchange_.reset();   // the origin hears at once that nobody waits any more
     if (client_gone_ || aborted_) {
         close_ = true;
         lead.drop();

@@ -41,9 +41,15 @@ void FillPump::start(std::unique_ptr<FillPump> pump) {
 net::awaitable<void> FillPump::run_and_destroy(std::unique_ptr<FillPump> pump) { co_await pump->run(); }
 
 net::awaitable<void> FillPump::run() {
+    auto const limit = std::min(options_->deadlines.body, look_again);
+    auto give_up = steady_now() + options_->deadlines.body;
     for (;;) {
-        auto piece = co_await exchange_->read_body(options_->deadlines.body);
+        // In short steps: an origin that says nothing must not keep a body that nobody wants any more.
+        auto piece = co_await exchange_->read_body(limit);
+        bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
+        if (silent && worth_finishing()) continue;
         if (piece.trouble != Trouble::none) co_return finish(piece.trouble);
+        give_up = steady_now() + options_->deadlines.body;
         if (piece.data.empty()) co_return finish(Trouble::none);
         if (!co_await append(piece.data)) co_return finish(Trouble::cancelled);
         if (!worth_finishing()) co_return finish(Trouble::cancelled);
@@ -97,7 +103,8 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
         fill.wake_on_reading(waiter.handle());
         auto slowest = fill.slowest_follower();
         if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
-        if (slowest >= body.size()) co_return body.recycle();
+        auto reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, fill.primary()); };
+        if (slowest >= body.size()) co_return body.recycle(reserve);
         fill.grown();   // they may be waiting for what is there
         auto wake = co_await waiter.wait(look_again);
         waiting_ = {};

@@ -35,7 +35,7 @@ char const* read_connect(http::RequestHead const& request, Target& target) {
     return nullptr;
 }
 
-void finish(Target& target) {
+void finish(http::RequestHead const& request, Target& target) {
     auto const& uri = target.uri;
     target.url.clear();
     http::append_normalised(uri, target.url);
@@ -44,6 +44,8 @@ void finish(Target& target) {
     target.path.clear();
     if (uri.bare_query) target.path += '/';
     target.path += uri.path_and_query;
+    // RFC 9112 3.2.4: OPTIONS for a URI without path and query is about the server as a whole.
+    if (request.method == Method::options && target.path == "/" && !request.target.ends_with('/')) target.path = "*";
 }
 
 }  // namespace
@@ -60,14 +62,14 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
         target.uri = origin ? origin->uri : http::Uri{};
         if (!origin) return nullptr;
         target.uri.path_and_query = "*";
-        finish(target);
+        finish(request, target);
         return nullptr;
     }
     if (origin && http::is_origin_form(request.target)) {
         target.uri = origin->uri;
         target.uri.path_and_query = request.target;
         target.uri.bare_query = false;
-        finish(target);
+        finish(request, target);
         return nullptr;
     }
     if (!origin && http::is_origin_form(request.target))
@@ -81,7 +83,7 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
         target.uri.scheme = origin->uri.scheme;
         target.uri.authority = origin->uri.authority;
     }
-    finish(target);
+    finish(request, target);
     return nullptr;
 }
 

@@ -16,6 +16,7 @@ net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& opti
     begin(options);
     co_await answer();
     finish();
+    exchange_.reset();
 }
 
 net::awaitable<void> Transaction::answer() {

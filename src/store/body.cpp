@@ -11,7 +11,6 @@ constexpr Bytes largest_segment = 256 * KiB;
 }  // namespace
 
 Body::~Body() {
-    budget_.release(charged_.load(std::memory_order_relaxed));
     budget_.release_filling(filling_.load(std::memory_order_relaxed));
 }
 
@@ -29,7 +28,7 @@ Bytes Body::next_capacity() const {
 void Body::add_segment(Bytes capacity) {
     charged_.fetch_add(capacity, std::memory_order_relaxed);
     filling_.fetch_add(capacity, std::memory_order_relaxed);
-    Segment segment{std::make_unique_for_overwrite<char[]>(capacity), size_.load(std::memory_order_relaxed), capacity};
+    Segment segment{std::make_shared<Block>(budget_, capacity), size_.load(std::memory_order_relaxed)};
     std::lock_guard lock(mutex_);
     segments_.push_back(std::move(segment));
 }
@@ -38,19 +37,29 @@ std::span<char> Body::open_room() {
     if (segments_.empty()) return {};
     auto& last = segments_.back();
     auto used = size_.load(std::memory_order_relaxed) - last.offset;
-    return {last.bytes.get() + used, static_cast<std::size_t>(last.capacity - used)};
+    return {last.block->bytes.get() + used, static_cast<std::size_t>(last.block->capacity - used)};
 }
 
 void Body::grow(Bytes bytes) {
     size_.store(size_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
 }
 
-std::span<char> Body::recycle() {
-    forget_before(size());
+/// Empty when a reader still has it. Readers take and leave segments under the same lock, so that a segment that nobody
+/// has here may be written to.
+std::span<char> Body::reuse_last() {
     std::lock_guard lock(mutex_);
-    check(!segments_.empty());
-    segments_.back().offset = size_.load(std::memory_order_relaxed);
-    return {segments_.back().bytes.get(), static_cast<std::size_t>(segments_.back().capacity)};
+    auto& last = segments_.back();
+    if (last.block.use_count() > 1) return {};
+    last.offset = size_.load(std::memory_order_relaxed);
+    return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
+}
+
+std::span<char> Body::replace_last() {
+    Segment fresh{std::make_shared<Block>(budget_, segments_.back().block->capacity), size_.load(std::memory_order_relaxed)};
+    std::lock_guard lock(mutex_);
+    std::swap(segments_.back(), fresh);
+    auto& last = segments_.back();
+    return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
 }
 
 void Body::finish(State end) {
@@ -62,34 +71,34 @@ void Body::finish(State end) {
 void Body::forget_before(Bytes offset) {
     std::lock_guard lock(mutex_);
     auto keep = std::find_if(segments_.begin(), segments_.end(),
-                             [&](Segment const& segment) { return segment.offset + segment.capacity > offset; });
+                             [&](Segment const& segment) { return segment.end() > offset; });
     // The last segment stays: it is where the producer writes.
     if (keep == segments_.end() && keep != segments_.begin()) --keep;
     Bytes freed = 0;
-    for (auto segment = segments_.begin(); segment != keep; ++segment) freed += segment->capacity;
+    for (auto segment = segments_.begin(); segment != keep; ++segment) freed += segment->block->capacity;
     segments_.erase(segments_.begin(), keep);
     charged_.fetch_sub(freed, std::memory_order_relaxed);
     auto filling = filling_.load(std::memory_order_relaxed);
     auto filling_freed = std::min(filling, freed);
     filling_.fetch_sub(filling_freed, std::memory_order_relaxed);
-    budget_.release(freed);
     budget_.release_filling(filling_freed);
 }
 
 std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
+    unpin();
     // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.
     bool settled = body_->state() == Body::State::complete;
     auto end = body_->size();
     if (offset_ >= end) return 0;
-    if (settled) return collect(pieces, limit, end);
+    if (settled) return collect(pieces, limit, end, Pin::no);
     std::lock_guard lock(body_->mutex_);
-    return collect(pieces, limit, end);
+    return collect(pieces, limit, end, Pin::yes);
 }
 
-std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit, Bytes end) {
+std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit, Bytes end, Pin pin) {
     auto const& segments = body_->segments_;
     if (segment_ >= segments.size() || segments[segment_].offset > offset_) segment_ = 0;
-    while (segment_ < segments.size() && segments[segment_].offset + segments[segment_].capacity <= offset_) ++segment_;
+    while (segment_ < segments.size() && segments[segment_].end() <= offset_) ++segment_;
     if (segment_ == segments.size() || segments[segment_].offset > offset_) {
         lost_ = true;
         return 0;
@@ -98,13 +107,19 @@ std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit,
     auto at = offset_;
     for (auto i = segment_; i < segments.size() && count < pieces.size() && at < end && limit > 0; ++i) {
         auto const& segment = segments[i];
-        auto in_segment = at - segment.offset;
-        auto bytes = std::min({segment.capacity - in_segment, end - at, limit});
-        pieces[count++] = {segment.bytes.get() + in_segment, static_cast<std::size_t>(bytes)};
+        auto bytes = std::min({segment.end() - at, end - at, limit});
+        pieces[count++] = {segment.block->bytes.get() + (at - segment.offset), static_cast<std::size_t>(bytes)};
+        if (pin == Pin::yes) pins_.push_back(segment.block);
         at += bytes;
         limit -= bytes;
     }
     return count;
+}
+
+void BodyReader::unpin() {
+    if (pins_.empty()) return;
+    std::lock_guard lock(body_->mutex_);
+    pins_.clear();
 }
 
 }  // namespace garner::store

@@ -36,8 +36,10 @@ public:
     /// Drops whole segments before `offset`; they cannot be read any more. Producer only.
     void forget_before(Bytes offset);
 
-    /// Everything so far has been read and may go: the last segment becomes room again. Producer only.
-    std::span<char> recycle();
+    /// Everything so far has been read and may go: the last segment becomes room again. Where a reader that was given up
+    /// still sends from it, a new one takes its place; empty when `reserve` has no bytes for that. Producer only.
+    template <class Reserve>
+    std::span<char> recycle(Reserve&& reserve);
 
     State state() const { return state_.load(std::memory_order_acquire); }
     Bytes size() const { return size_.load(std::memory_order_acquire); }
@@ -48,14 +50,26 @@ public:
 
 private:
     friend class BodyReader;
-    struct Segment {
-        std::unique_ptr<char[]> bytes;
-        Bytes offset;
+    /// Memory that stays charged until its last user is gone: the body, or a reader of what the body has forgotten.
+    struct Block {
+        Block(Budget& budget, Bytes capacity)
+            : budget(budget), capacity(capacity), bytes(std::make_unique_for_overwrite<char[]>(capacity)) {}
+        ~Block() { budget.release(capacity); }
+        Block(Block const&) = delete;
+        Budget& budget;
         Bytes capacity;
+        std::unique_ptr<char[]> bytes;
+    };
+    struct Segment {
+        std::shared_ptr<Block> block;
+        Bytes offset;
+        Bytes end() const { return offset + block->capacity; }
     };
     Bytes next_capacity() const;
     std::span<char> open_room();
     void add_segment(Bytes capacity);
+    std::span<char> reuse_last();
+    std::span<char> replace_last();
 
     Budget& budget_;
     std::optional<Bytes> expected_;
@@ -69,23 +83,33 @@ private:
 
 using BodyPtr = boost::intrusive_ptr<Body>;
 
-/// Reads one body forward from an offset. Belongs to one reader; what it returns lives as long as the body.
+/// Reads one body forward from an offset. Belongs to one reader.
 class BodyReader {
 public:
     explicit BodyReader(BodyPtr body, Bytes offset = 0) : body_(std::move(body)), offset_(offset) {}
+    ~BodyReader() { unpin(); }
+    BodyReader(BodyReader const&) = delete;
 
     /// Up to `pieces.size()` consecutive pieces of what is there from the current offset on, at most `limit` bytes.
     /// Returns how many pieces; 0 when nothing more is there (yet: see Body::state). lost() when it was forgotten.
+    /// The pieces of a growing body live until the next call or advance(), whatever the body forgets meanwhile; those of
+    /// a complete one as long as the body.
     std::size_t next(std::span<std::string_view> pieces, Bytes limit);
-    void advance(Bytes bytes) { offset_ += bytes; }
+    void advance(Bytes bytes) {
+        offset_ += bytes;
+        unpin();
+    }
     Bytes offset() const { return offset_; }
     bool lost() const { return lost_; }
     Body const& body() const { return *body_; }
 
 private:
-    std::size_t collect(std::span<std::string_view> pieces, Bytes limit, Bytes end);
+    enum class Pin : bool { no, yes };
+    std::size_t collect(std::span<std::string_view> pieces, Bytes limit, Bytes end, Pin pin);
+    void unpin();
     BodyPtr body_;
     Bytes offset_;
+    std::vector<std::shared_ptr<Body::Block>> pins_;   // what was returned last, of a growing body
     std::size_t segment_ = 0;           // a hint: where offset_ was found last
     bool lost_ = false;
 };
@@ -99,6 +123,15 @@ std::span<char> Body::room(Reserve&& reserve) {
     if (capacity == 0 || !reserve(capacity)) return {};
     add_segment(capacity);
     return open_room();
+}
+
+template <class Reserve>
+std::span<char> Body::recycle(Reserve&& reserve) {
+    forget_before(size());
+    check(!segments_.empty());
+    if (auto room = reuse_last(); !room.empty()) return room;
+    if (!reserve(segments_.back().block->capacity)) return {};
+    return replace_last();
 }
 
 }  // namespace garner::store

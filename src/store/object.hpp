@@ -50,6 +50,8 @@ public:
     std::uint64_t sequence() const { return sequence_; }
     /// The body's length; nothing while it grows and the origin did not say.
     std::optional<Bytes> length() const { return body_ ? body_->length() : std::optional<Bytes>(bytes_size_); }
+    /// False for objects that are sent and never kept.
+    bool charged() const { return budget_ != nullptr; }
     /// What it holds of the budget, its shared body included.
     Bytes cost() const { return own_cost_ + (body_ ? body_->charged() : 0); }
 

@@ -204,14 +204,19 @@ TEST(Connector, a_hundred_addresses_are_not_all_tried) {
 TEST(Connector, no_descriptors_left_is_told_apart) {
     Scene scene;
     Listener listener;
-    // UBSan opens a pipe to look at a type it sees for the first time: a failure's words are made once before.
-    EXPECT_EQ(scene.connect("127.0.0.1", Listener().port()).failure, ConnectFailure::refused);
+    // UBSan opens a pipe to look at a type it sees for the first time: a failure's words are made once before, and the
+    // limit falls at the last moment.
+    std::uint16_t closed = Listener().port();
+    EXPECT_EQ(scene.connect("127.0.0.1", closed).failure, ConnectFailure::refused);
     rlimit before{};
     ::getrlimit(RLIMIT_NOFILE, &before);
-    rlimit none = before;
-    none.rlim_cur = 3;
-    ::setrlimit(RLIMIT_NOFILE, &none);
-    auto result = scene.connect("127.0.0.1", listener.port());
+    AddressFilter exhaust = [&](Address const&) -> char const* {
+        rlimit none = before;
+        none.rlim_cur = 3;
+        ::setrlimit(RLIMIT_NOFILE, &none);
+        return nullptr;
+    };
+    auto result = scene.connect("127.0.0.1", listener.port(), exhaust);
     ::setrlimit(RLIMIT_NOFILE, &before);
     EXPECT_EQ(result.failure, ConnectFailure::no_descriptors);
     EXPECT_THAT(result.reason, HasSubstr("Too many open files"));

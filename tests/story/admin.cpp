@@ -101,6 +101,39 @@ TEST(Admin, purges_only_with_the_field_that_no_foreign_page_can_send) {
     EXPECT_FALSE(get(proxy, origin, "/page").hit());
 }
 
+TEST(Admin, purges_by_POST_as_well) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    auto const path = "/purge?url=" + origin.url("/page");
+    EXPECT_EQ(at_admin(proxy).post(path, "").status(), 403);
+    EXPECT_EQ(at_admin(proxy).post(path, "", {{"Garner-Admin", "0"}}).status(), 403);
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+    EXPECT_EQ(at_admin(proxy).post(path, "", {{"Garner-Admin", "1"}}).status(), 200);
+    EXPECT_FALSE(get(proxy, origin, "/page").hit());
+}
+
+TEST(Admin, the_commands_purge_and_stats_ask_the_running_proxy) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    auto garner = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), garner_binary());
+        words.insert(words.end(), {"--config", proxy.dir().path("garner.json").string()});
+        return run(words);
+    };
+    auto const stats = garner({"stats"});
+    EXPECT_EQ(stats.code, 0) << stats.errors;
+    EXPECT_NE(stats.output, "");
+    auto const purged = garner({"purge", origin.url("/page")});
+    EXPECT_EQ(purged.code, 0) << purged.errors;
+    EXPECT_FALSE(get(proxy, origin, "/page").hit());
+    EXPECT_EQ(garner({"purge", origin.url("/never-seen")}).code, 1);
+    EXPECT_NE(garner({"purge", "nonsense"}).code, 0);
+}
+
 TEST(Admin, a_GET_changes_nothing) {
     Origin origin;
     origin.answer("/page", fresh("x"));

@@ -168,6 +168,18 @@ TEST(Connect, an_idle_tunnel_is_closed_after_its_time) {
     EXPECT_NE(client.wire().receive(5s), Wire::Read::timeout);
 }
 
+TEST(Connect, a_tunnel_ends_after_its_whole_time_however_busy_it_is) {
+    Plain server(echo);
+    Proxy proxy(R"({"deadlines": {"tunnel_total": "1s"}})");
+    Client client(proxy);
+    ASSERT_EQ(client.connect_to(server.authority()).status(), 200);
+    EXPECT_TRUE(eventually([&] {
+        client.raw("ping");
+        auto const read = client.wire().receive(200ms);
+        return read == Wire::Read::end || read == Wire::Read::reset;
+    }, 6s));
+}
+
 // ---- WebSocket ----
 
 namespace {

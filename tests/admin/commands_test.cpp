@@ -1,0 +1,84 @@
+#include "admin/commands.hpp"
+
+#include <sstream>
+
+#include "admin/house.hpp"
+
+namespace garner::admin {
+namespace {
+
+using testing::HasSubstr;
+
+struct Outcome {
+    int code;
+    std::string out;
+    std::string err;
+};
+
+Outcome run(Command const& command) {
+    std::ostringstream out, err;
+    int const code = run_command(command, out, err);
+    return {code, out.str(), err.str()};
+}
+
+TEST(Commands, stats_prints_a_page_of_figures) {
+    House house;
+    auto const outcome = run({.port = house.port()});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_EQ(outcome.err, "");
+    EXPECT_THAT(outcome.out, HasSubstr("\nRequests\n  all                                0\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("\n  budget                      8.00 MiB\n"));
+}
+
+TEST(Commands, purge_removes_and_says_so) {
+    test::Origin origin;
+    origin.answer("/page?a=1&b=%20+", test::fresh("hello"));
+    House house;
+    auto const url = origin.url("/page?a=1&b=%20+");
+    house.fetch(url).body();
+    Command const command{.kind = Command::Kind::purge, .url = url, .port = house.port()};
+    auto outcome = run(command);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "purged " + url + "\n");
+    EXPECT_FALSE(house.fetch("http://" + origin.authority() + "/page?a=1&b=%20+").hit());
+    run(command);
+    outcome = run(command);
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "not in the cache: " + url + "\n");
+}
+
+TEST(Commands, an_unspecified_address_is_this_machine) {
+    House house({.address = "0.0.0.0"});
+    EXPECT_EQ(run({.address = "0.0.0.0", .port = house.port()}).code, 0);
+}
+
+TEST(Commands, nobody_there_is_said_with_a_mend) {
+    auto const port = test::free_port();
+    auto const outcome = run({.port = port});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(outcome.err, "garner: no garner answers at 127.0.0.1:" + std::to_string(port) +
+                               ": connection refused; start it or pass --config FILE\n");
+}
+
+TEST(Commands, somebody_else_there_is_noticed) {
+    test::Origin other;
+    other.answer("/stats.json", test::fresh("hello"));
+    auto outcome = run({.port = other.port()});
+    EXPECT_EQ(outcome.code, 1);
+    EXPECT_THAT(outcome.err, HasSubstr("is not garner"));
+    other.answer("/stats.json", {.status = 500, .body = "out of order"});
+    EXPECT_THAT(run({.port = other.port()}).err, HasSubstr("answers 500: out of order\n"));
+    other.raw("/stats.json", "220 mail.example ESMTP\r\n");
+    EXPECT_THAT(run({.port = other.port()}).err, HasSubstr("no garner answers at"));
+    other.answer("/stats.json", test::fresh("{}"));
+    EXPECT_THAT(run({.port = other.port()}).err, HasSubstr("is not garner"));
+}
+
+TEST(Commands, what_is_no_URL_or_address_is_a_wrong_command) {
+    EXPECT_EQ(run({.kind = Command::Kind::purge, .url = "page"}).code, 2);
+    EXPECT_EQ(run({.address = "localhost"}).code, 2);
+}
+
+}  // namespace
+}  // namespace garner::admin

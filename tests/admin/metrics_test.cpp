@@ -1,0 +1,150 @@
+#include "admin/metrics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "admin/stats_json.hpp"
+
+namespace garner::admin {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<std::string> lines_of(std::istream&& text) {
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(text, line);) lines.push_back(line);
+    return lines;
+}
+
+/// The rows below a heading of docs/metrics.md whose first cell is a name in backquotes.
+std::vector<std::string> documented(std::string const& heading) {
+    std::vector<std::string> rows;
+    bool below = false;
+    for (auto const& line : lines_of(std::ifstream(GARNER_SOURCE_DIR "/docs/metrics.md"))) {
+        if (line.starts_with("## ")) below = line == "## " + heading;
+        if (below && line.starts_with("| `")) rows.push_back(line);
+    }
+    return rows;
+}
+
+std::string row_of(Metric const& metric) {
+    auto cell = [](std::string_view text) { return text.empty() ? " |" : " " + std::string(text) + " |"; };
+    auto quoted = [](std::string_view text) { return text.empty() ? std::string() : "`" + std::string(text) + "`"; };
+    return "|" + cell(quoted(metric.name)) + cell(metric.type) + cell(metric.unit) + cell(quoted(metric.labels)) +
+           cell(metric.meaning);
+}
+
+/// The value of a line of the text that begins like this.
+double value(std::string const& text, std::string const& sample) {
+    for (auto const& line : lines_of(std::istringstream(text)))
+        if (line.starts_with(sample + " ")) return std::stod(line.substr(line.rfind(' ')));
+    ADD_FAILURE() << "no " << sample << " in\n" << text;
+    return std::numeric_limits<double>::quiet_NaN();
+}
+
+TEST(Metrics, every_one_is_documented_and_nothing_else_is) {
+    std::vector<std::string> rows;
+    for (auto const& metric : metrics()) rows.push_back(row_of(metric));
+    EXPECT_EQ(documented("/metrics"), rows);
+}
+
+TEST(Metrics, every_name_of_the_JSON_is_documented_and_nothing_else_is) {
+    std::vector<std::string> names;
+    auto const flat = stats_json(Report{}).flatten();
+    for (auto const& [pointer, figure] : flat.items()) {
+        auto name = pointer.substr(1);
+        std::replace(name.begin(), name.end(), '/', '.');
+        names.push_back("`" + name + "`");
+    }
+    std::vector<std::string> told;
+    for (auto const& row : documented("/stats.json")) told.push_back(row.substr(2, row.find(" |", 2) - 2));
+    EXPECT_EQ(told, names);
+}
+
+TEST(Metrics, every_answer_is_documented) {
+    auto const rows = documented("What counts as a hit");
+    ASSERT_EQ(rows.size(), answer_count);
+    for (std::size_t i = 0; i < answer_count; ++i)
+        EXPECT_THAT(rows[i], HasSubstr("`" + std::string(name_of(static_cast<proxy::Answer>(i))) + "`"));
+}
+
+TEST(Metrics, names_follow_the_conventions) {
+    std::set<std::string_view> names;
+    for (auto const& metric : metrics()) {
+        EXPECT_TRUE(names.insert(metric.name).second) << metric.name;
+        EXPECT_TRUE(metric.name.starts_with("garner_")) << metric.name;
+        EXPECT_EQ(metric.type == "counter", metric.name.ends_with("_total")) << metric.name;
+        EXPECT_EQ(metric.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), metric.name.npos) << metric.name;
+        EXPECT_EQ(metric.meaning.find_first_of("\\\n|"), metric.meaning.npos) << metric.name;
+        bool const bytes = metric.name.ends_with("_bytes") || metric.name.ends_with("_bytes_total");
+        EXPECT_EQ(metric.unit == "bytes", bytes) << metric.name;
+    }
+}
+
+TEST(Metrics, each_family_is_told_once_and_before_its_samples) {
+    std::string family;
+    std::set<std::string> told;
+    for (auto const& line : lines_of(std::istringstream(metrics_text(Report{})))) {
+        if (line.starts_with("# HELP ")) {
+            family = line.substr(7, line.find(' ', 7) - 7);
+            EXPECT_TRUE(told.insert(family).second) << family;
+        } else {
+            EXPECT_TRUE(line.starts_with("# TYPE " + family + " ") || line.starts_with(family)) << line;
+        }
+    }
+    EXPECT_EQ(told.size(), metrics().size());
+}
+
+TEST(Metrics, figures_come_out_exactly) {
+    Report report;
+    report.figures.answers[static_cast<std::size_t>(proxy::Answer::hit)] = UINT64_MAX;
+    report.figures.client_sent = 1'234'567'890'123'456'789;
+    report.ratios[1].hit = 0.25;
+    auto const text = metrics_text(report);
+    EXPECT_THAT(text, HasSubstr("\ngarner_requests_total{answer=\"hit\"} 18446744073709551615\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_client_sent_bytes_total 1234567890123456789\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_hit_ratio{window=\"5m\"} 0.25\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_hit_ratio{window=\"60s\"} NaN\n"));
+}
+
+TEST(Metrics, histograms_are_cumulative) {
+    Histogram times;
+    for (auto micros : {1, 90, 120, 900, 900, 2'000'000}) times.add(std::chrono::microseconds(micros));
+    Report report;
+    report.figures.miss_time = times.snapshot();
+    auto const text = metrics_text(report);
+    std::string const name = "garner_miss_duration_seconds";
+    EXPECT_EQ(value(text, name + "_bucket{le=\"0.0001\"}"), 2);
+    EXPECT_EQ(value(text, name + "_bucket{le=\"0.00025\"}"), 3);
+    EXPECT_EQ(value(text, name + "_bucket{le=\"0.001\"}"), 5);
+    EXPECT_EQ(value(text, name + "_bucket{le=\"1\"}"), 5);
+    EXPECT_EQ(value(text, name + "_bucket{le=\"2.5\"}"), 6);
+    EXPECT_EQ(value(text, name + "_bucket{le=\"+Inf\"}"), 6);
+    EXPECT_EQ(value(text, name + "_count"), 6);
+    EXPECT_DOUBLE_EQ(value(text, name + "_sum"), 2.002011);
+    EXPECT_EQ(value(text, "garner_hit_duration_seconds_count"), 0);
+}
+
+TEST(StatsJson, what_nothing_was_measured_for_is_null) {
+    Report report;
+    auto const empty = stats_json(report);
+    EXPECT_TRUE(empty["hit_ratio"]["60s"].is_null());
+    EXPECT_TRUE(empty["latency"]["hit"]["p99_us"].is_null());
+    Histogram times;
+    times.add(std::chrono::microseconds(17));
+    report.figures.hit_time = times.snapshot();
+    report.ratios[0].byte_hit = 0.5;
+    auto const json = stats_json(report);
+    EXPECT_EQ(json["latency"]["hit"]["p99_us"], 17);
+    EXPECT_EQ(json["byte_hit_ratio"]["60s"], 0.5);
+}
+
+}  // namespace
+}  // namespace garner::admin

@@ -1,0 +1,78 @@
+#include "admin/windows.hpp"
+
+#include <gtest/gtest.h>
+
+namespace garner::admin {
+namespace {
+
+SteadyTime at(std::int64_t second) { return SteadyTime{seconds{second}}; }
+
+Sample sample(std::int64_t second, std::uint64_t requests, std::uint64_t hits) {
+    return {.at = at(second), .requests = requests, .hits = hits, .bytes = 1'000 * requests, .hit_bytes = 500 * hits};
+}
+
+TEST(Windows, nothing_asked_for_is_no_ratio) {
+    EXPECT_FALSE(ratios_between(Sample{}, Sample{}).hit);
+    EXPECT_FALSE(ratios_between(sample(0, 7, 3), sample(60, 7, 3)).byte_hit);
+    EXPECT_FALSE(Samples{}.over(seconds{60}, sample(1, 2, 1)).hit);
+}
+
+TEST(Windows, a_ratio_is_what_came_between_two_samples) {
+    auto const ratios = ratios_between(sample(0, 100, 10), sample(60, 300, 160));
+    EXPECT_DOUBLE_EQ(*ratios.hit, 0.75);
+    EXPECT_DOUBLE_EQ(*ratios.byte_hit, 0.375);
+}
+
+TEST(Windows, a_part_read_after_its_whole_is_no_more_than_all) {
+    EXPECT_DOUBLE_EQ(*ratios_between(Sample{}, {.at = at(1), .requests = 3, .hits = 4}).hit, 1.0);
+}
+
+TEST(Windows, each_window_begins_with_its_oldest_sample) {
+    // A request a second; all of the first half hour missed, all of the second hit.
+    Samples samples;
+    for (std::int64_t second = 0; second <= 3'600; second += 5)
+        samples.add(sample(second, second, second < 1'800 ? 0 : second - 1'800));
+    auto const now = sample(3'602, 3'602, 1'802);
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{60}, now).hit, 1.0);
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{300}, now).hit, 1.0);
+    // From second 5 on: the sample of second 0 is too old.
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{3'600}, now).hit, 1'802.0 / 3'597.0);
+    auto const all = samples.all(now);
+    EXPECT_DOUBLE_EQ(*all[2].hit, 1'802.0 / 3'597.0);
+    EXPECT_DOUBLE_EQ(*all[3].hit, 1'802.0 / 3'602.0);
+}
+
+TEST(Windows, less_than_a_window_counts_from_the_first_sample) {
+    Samples samples;
+    samples.add(sample(0, 0, 0));
+    samples.add(sample(5, 10, 5));
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{3'600}, sample(7, 20, 5)).hit, 0.25);
+}
+
+TEST(Windows, after_a_long_pause_the_newest_sample_is_the_beginning) {
+    Samples samples;
+    samples.add(sample(0, 0, 0));
+    samples.add(sample(5, 10, 0));
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{60}, sample(1'000, 20, 10)).hit, 1.0);
+}
+
+TEST(Windows, more_samples_than_there_is_room_for_drop_the_oldest) {
+    Samples samples;
+    auto const end = static_cast<std::int64_t>(3 * Samples::most);
+    for (std::int64_t i = 0; i < end; ++i) samples.add(sample(5 * i, i, i < end - 100 ? 0 : i - (end - 100)));
+    auto const now = sample(5 * end, end, 100);
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{500}, now).hit, 1.0);
+    EXPECT_DOUBLE_EQ(*samples.over(seconds{1'000'000}, now).hit, 100.0 / Samples::most);
+}
+
+TEST(Windows, tunnels_refusals_purges_and_own_answers_ask_for_no_object) {
+    Figures figures;
+    for (auto& answer : figures.answers) answer = 2;
+    figures.requests = 2 * answer_count;
+    auto const counted = sample_of(figures);
+    EXPECT_EQ(counted.requests, 2 * (answer_count - 4));
+    EXPECT_EQ(counted.hits, 2u);
+}
+
+}  // namespace
+}  // namespace garner::admin

@@ -1,0 +1,238 @@
+// One fetches, others follow: who leads next, who is told what, and who is woken.
+#include "cache/fill.hpp"
+
+#include <gtest/gtest.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <deque>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "cache/scene.hpp"
+#include "net/waiter.hpp"
+
+namespace garner::cache {
+namespace {
+
+using Kind = Lookup::Kind;
+using Phase = FillView::Phase;
+
+struct Fetch : Scene {
+    Lookup leader = lookup("u");
+    std::deque<Follower> followers;
+    Follower& follow() { return followers.emplace_back(cache, lookup("u").follow); }
+};
+
+TEST(Fill, followers_see_the_head_the_growth_and_the_end) {
+    Fetch fetch;
+    auto& follower = fetch.follow();
+    auto start = follower.view();
+    EXPECT_EQ(start.phase, Phase::head);
+    auto object = fetch.object("u");
+    fetch.leader.lead.head_is_storable(object, {}, {});
+    auto body = follower.view();
+    EXPECT_EQ(body.phase, Phase::body);
+    EXPECT_EQ(body.object, object);
+    fetch.leader.lead.fill()->grown();
+    auto more = follower.view();
+    EXPECT_GT(more.version, body.version);
+    fetch.leader.lead.complete(object, {}, {});
+    EXPECT_EQ(follower.view().phase, Phase::complete);
+    EXPECT_FALSE(fetch.leader.lead);
+    EXPECT_EQ(fetch.cache.stats().fills, 0u);
+}
+
+TEST(Fill, a_failure_is_told_to_all) {
+    Fetch fetch;
+    fetch.follow();
+    fetch.follow();
+    fetch.leader.lead.fail({504, "no answer"});
+    for (auto& follower : fetch.followers) {
+        EXPECT_EQ(follower.view().phase, Phase::failed);
+        EXPECT_EQ(follower.view().failure.status, 504);
+        EXPECT_EQ(follower.view().failure.reason, "no answer");
+        EXPECT_FALSE(follower.promoted());
+    }
+    EXPECT_EQ(fetch.kind("u"), Kind::absent) << "the next one tries again";
+}
+
+TEST(Fill, a_lease_dropped_before_the_head_promotes_one_follower_the_first) {
+    Fetch fetch;
+    auto &first = fetch.follow(), &second = fetch.follow(), &third = fetch.follow();
+    fetch.leader.lead.drop();
+    EXPECT_TRUE(first.promoted());
+    EXPECT_FALSE(second.promoted());
+    auto lead = first.take_lead();
+    EXPECT_FALSE(first.promoted());
+    EXPECT_EQ(fetch.lookup("u").follow, lead.fill()) << "the fill goes on under its new leader";
+    fetch.complete(lead, "u");
+    EXPECT_EQ(third.view().phase, Phase::complete);
+}
+
+TEST(Fill, a_promoted_follower_that_dies_before_it_leads_passes_the_lead_on) {
+    Fetch fetch;
+    std::optional<Follower> first(std::in_place, fetch.cache, fetch.leader.lead.fill());
+    auto& second = fetch.follow();
+    fetch.leader.lead.drop();
+    ASSERT_TRUE(first->promoted());
+    first.reset();
+    EXPECT_TRUE(second.promoted());
+    second.take_lead().drop();
+    EXPECT_TRUE(second.promoted()) << "it is still waiting";
+    fetch.followers.clear();
+    EXPECT_EQ(fetch.cache.stats().fills, 0u);
+}
+
+TEST(Fill, a_lease_dropped_after_the_head_fails_the_fill) {
+    Fetch fetch;
+    auto& follower = fetch.follow();
+    fetch.leader.lead.head_is_storable(fetch.object("u"), {}, {});
+    fetch.leader.lead.drop();
+    EXPECT_FALSE(follower.promoted());
+    EXPECT_EQ(follower.view().phase, Phase::failed);
+    EXPECT_EQ(fetch.cache.stats().fills, 0u);
+    EXPECT_EQ(fetch.cache.stats().objects, 0u);
+}
+
+TEST(Fill, who_comes_to_a_fill_without_a_leader_fetches_for_himself) {
+    Fetch fetch;
+    auto fill = fetch.lookup("u").follow;
+    fetch.leader.lead.drop();
+    Follower late(fetch.cache, fill);
+    EXPECT_FALSE(late.promoted());
+    EXPECT_EQ(late.view().phase, Phase::refused);
+    EXPECT_EQ(fetch.kind("u"), Kind::absent) << "no mark: the next may lead";
+}
+
+TEST(Fill, a_lease_that_is_moved_over_ends_what_it_held) {
+    Fetch fetch;
+    auto& follower = fetch.follow();
+    fetch.leader.lead = FillLease();
+    EXPECT_TRUE(follower.promoted());
+    auto lead = follower.take_lead();
+    auto moved = std::move(lead);
+    EXPECT_FALSE(lead);   // NOLINT: moved from, and that is what is asked
+    EXPECT_TRUE(moved);
+}
+
+TEST(Fill, knows_its_slowest_follower_and_gives_up_on_laggards) {
+    Fetch fetch;
+    auto& fill = *fetch.leader.lead.fill();
+    EXPECT_EQ(fill.slowest_follower(), UINT64_MAX);
+    auto &fast = fetch.follow(), &slow = fetch.follow();
+    fast.read_up_to(500);
+    slow.read_up_to(100);
+    EXPECT_EQ(fill.slowest_follower(), 100u);
+    fill.drop_laggards(600);
+    EXPECT_FALSE(slow.dropped()) << "nobody keeps up, so nobody is held back";
+    fill.drop_laggards(500);
+    EXPECT_TRUE(slow.dropped());
+    EXPECT_FALSE(fast.dropped());
+    EXPECT_EQ(fill.slowest_follower(), 500u);
+    EXPECT_EQ(fill.followers(), 2u);
+    fetch.followers.clear();
+    EXPECT_EQ(fill.followers(), 0u);
+}
+
+/// A coroutine that waits, and what woke it.
+struct Sleeper {
+    net::asio::io_context& io;
+    net::Waiter waiter{io.get_executor()};
+    std::optional<net::Wake> woken{};
+
+    explicit Sleeper(net::asio::io_context& io) : io(io) {
+        net::asio::co_spawn(io, sleep(), net::asio::detached);
+    }
+    net::awaitable<void> sleep() { woken = co_await waiter.wait(seconds{10}); }
+    bool awake() {
+        io.poll();
+        return woken == net::Wake::ready;
+    }
+};
+
+TEST(Fill, wakes_a_follower_at_each_change_and_at_once_when_it_missed_one) {
+    net::asio::io_context io;
+    Fetch fetch;
+    auto& follower = fetch.follow();
+    Sleeper growth(io);
+    auto seen = follower.view().version;
+    follower.wake_on_change(seen, growth.waiter.handle());
+    EXPECT_FALSE(growth.awake());
+    fetch.leader.lead.fill()->grown();
+    EXPECT_TRUE(growth.awake());
+    Sleeper late(io);
+    follower.wake_on_change(seen, late.waiter.handle());
+    EXPECT_TRUE(late.awake());
+    Sleeper promotion(io);
+    follower.wake_on_change(follower.view().version, promotion.waiter.handle());
+    fetch.leader.lead.drop();
+    EXPECT_TRUE(promotion.awake());
+    EXPECT_TRUE(follower.promoted());
+}
+
+TEST(Fill, wakes_its_producer_when_a_follower_reads_on_or_leaves) {
+    net::asio::io_context io;
+    Fetch fetch;
+    auto& fill = *fetch.leader.lead.fill();
+    auto& follower = fetch.follow();
+    Sleeper reading(io);
+    fill.wake_on_reading(reading.waiter.handle());
+    EXPECT_FALSE(reading.awake());
+    follower.read_up_to(7);
+    EXPECT_TRUE(reading.awake());
+    Sleeper leaving(io);
+    fill.wake_on_reading(leaving.waiter.handle());
+    fetch.followers.clear();
+    EXPECT_TRUE(leaving.awake());
+}
+
+// Many come and go while leaders die: there is never more than one leader, and nobody waits for a dead one.
+TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
+    Scene scene;
+    std::atomic<int> leaders{0};
+    std::atomic<int> answered{0};
+    auto lead = [&](FillLease lease, std::mt19937& random) {
+        if (lease.leads_others()) EXPECT_EQ(leaders.fetch_add(1), 0) << "two leaders of one URL";
+        if (random() % 64 == 0) std::this_thread::yield();
+        if (lease.leads_others()) leaders.fetch_sub(1);
+        if (random() % 8 == 0)
+            lease.fail({502, "trouble"});
+        else
+            lease.drop();
+        ++answered;
+    };
+    auto work = [&](unsigned seed) {
+        std::mt19937 random(seed);
+        for (int i = 0; i < 20'000; ++i) {
+            auto found = scene.lookup("u");
+            if (found.lead) {
+                lead(std::move(found.lead), random);
+                continue;
+            }
+            if (random() % 16 == 0) std::this_thread::yield();
+            Follower follower(scene.cache, found.follow);
+            auto give_up = steady_now() + seconds{10};
+            for (;;) {
+                if (follower.promoted()) {
+                    lead(follower.take_lead(), random);
+                    break;
+                }
+                auto phase = follower.view().phase;
+                if (phase == Phase::failed || phase == Phase::refused) break;
+                if (random() % 32 == 0) break;   // its client left
+                ASSERT_LT(steady_now(), give_up) << "a follower waits for nobody";
+                std::this_thread::yield();
+            }
+        }
+    };
+    std::vector<std::jthread> threads;
+    for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
+    threads.clear();
+    EXPECT_GT(answered, 0);
+    EXPECT_EQ(scene.cache.stats().fills, 0u);
+}
+
+}  // namespace
+}  // namespace garner::cache

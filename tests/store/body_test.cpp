@@ -1,0 +1,303 @@
+// A body grows at one end and is read meanwhile: in order, to the last byte, never a byte that may still change.
+#include "store/body.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstring>
+#include <random>
+#include <string>
+#include <thread>
+
+namespace garner::store {
+namespace {
+
+/// The byte that belongs at this place of every test's body.
+char byte_at(Bytes offset) { return static_cast<char>((offset * 2654435761u) >> 13); }
+
+struct Scene {
+    Budget budget{64 * MiB, 64 * MiB};
+
+    bool reserve(Bytes bytes) { return budget.reserve(bytes) && budget.reserve_filling(bytes); }
+    BodyPtr body(std::optional<Bytes> expected = std::nullopt) { return BodyPtr(new Body(budget, expected)); }
+    std::span<char> room(Body& body) {
+        return body.room([&](Bytes bytes) { return reserve(bytes); });
+    }
+    static void fill(Body& body, std::span<char> room) {
+        for (std::size_t i = 0; i < room.size(); ++i) room[i] = byte_at(body.size() + i);
+        body.grow(room.size());
+    }
+    void append(Body& body, Bytes bytes) {
+        while (bytes > 0) {
+            auto free = room(body);
+            ASSERT_FALSE(free.empty());
+            free = free.first(std::min<Bytes>(free.size(), bytes));
+            fill(body, free);
+            bytes -= free.size();
+        }
+    }
+};
+
+/// Reads what is there, checks it, and says how much it was.
+Bytes read_on(BodyReader& reader, Bytes limit = UINT64_MAX, std::size_t most_pieces = 16) {
+    std::array<std::string_view, 16> pieces;
+    Bytes bytes = 0;
+    auto count = reader.next(std::span(pieces.data(), most_pieces), limit);
+    for (std::size_t i = 0; i < count; ++i) {
+        for (std::size_t k = 0; k < pieces[i].size(); ++k)
+            if (pieces[i][k] != byte_at(reader.offset() + bytes + k)) return UINT64_MAX;
+        bytes += pieces[i].size();
+    }
+    reader.advance(bytes);
+    return bytes;
+}
+
+TEST(Body, a_reader_sees_what_has_grown_and_no_more) {
+    Scene scene;
+    auto body = scene.body(100);
+    BodyReader reader(body);
+    EXPECT_EQ(read_on(reader), 0u);
+    auto room = scene.room(*body);
+    EXPECT_EQ(room.size(), 100u);
+    EXPECT_EQ(read_on(reader), 0u);
+    Scene::fill(*body, room.first(30));
+    EXPECT_EQ(read_on(reader), 30u);
+    EXPECT_EQ(read_on(reader), 0u);
+    EXPECT_EQ(scene.room(*body).size(), 70u);
+    EXPECT_EQ(body->state(), Body::State::growing);
+    Scene::fill(*body, scene.room(*body));
+    EXPECT_EQ(read_on(reader), 70u);
+    EXPECT_FALSE(reader.lost());
+}
+
+TEST(Body, of_known_length_takes_not_a_byte_more_than_that) {
+    Scene scene;
+    for (Bytes length : {Bytes{1}, 16 * KiB, 256 * KiB, 256 * KiB + 1, MiB + 7}) {
+        auto body = scene.body(length);
+        scene.append(*body, length);
+        EXPECT_EQ(body->charged(), length);
+        EXPECT_EQ(scene.budget.used(), length);
+        EXPECT_TRUE(scene.room(*body).empty()) << "beyond the length there is no room";
+        body->finish(Body::State::complete);
+        EXPECT_EQ(scene.budget.filling(), 0u);
+        BodyReader reader(body);
+        EXPECT_EQ(read_on(reader), length);
+        body = nullptr;
+    }
+    EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+TEST(Body, of_unknown_length_grows_by_doubling_from_16_to_256_KiB) {
+    Scene scene;
+    auto body = scene.body();
+    std::vector<Bytes> sizes;
+    for (int i = 0; i < 8; ++i) {
+        auto room = scene.room(*body);
+        sizes.push_back(room.size());
+        Scene::fill(*body, room);
+    }
+    EXPECT_EQ(sizes, (std::vector<Bytes>{16 * KiB, 16 * KiB, 32 * KiB, 64 * KiB, 128 * KiB, 256 * KiB, 256 * KiB, 256 * KiB}));
+    EXPECT_EQ(body->length(), std::nullopt);
+    body->finish(Body::State::complete);
+    EXPECT_EQ(body->length(), body->size());
+    EXPECT_EQ(body->charged(), scene.budget.used());
+}
+
+TEST(Body, without_a_budget_has_no_room_and_takes_nothing) {
+    Scene scene;
+    auto body = scene.body(100);
+    EXPECT_TRUE(body->room([](Bytes) { return false; }).empty());
+    EXPECT_EQ(body->charged(), 0u);
+    body->finish(Body::State::failed);
+    EXPECT_EQ(body->length(), 100u);
+    EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+TEST(Body, that_fails_says_so_and_keeps_what_came) {
+    Scene scene;
+    auto body = scene.body(1'000);
+    scene.append(*body, 400);
+    body->finish(Body::State::failed);
+    EXPECT_EQ(body->state(), Body::State::failed);
+    EXPECT_EQ(scene.budget.filling(), 0u);
+    BodyReader reader(body);
+    EXPECT_EQ(read_on(reader), 400u);
+    EXPECT_EQ(read_on(reader), 0u);
+}
+
+TEST(Body, that_is_shorter_than_expected_is_never_complete) {
+    Scene scene;
+    auto body = scene.body(1'000);
+    scene.append(*body, 999);
+    EXPECT_DEATH(body->finish(Body::State::complete), "broken invariant");
+}
+
+TEST(Body, of_no_bytes_may_be_complete) {
+    Scene scene;
+    auto body = scene.body(0);
+    EXPECT_TRUE(scene.room(*body).empty());
+    body->finish(Body::State::complete);
+    EXPECT_EQ(body->length(), 0u);
+    BodyReader reader(body);
+    EXPECT_EQ(read_on(reader), 0u);
+    EXPECT_FALSE(reader.lost());
+}
+
+TEST(BodyReader, begins_anywhere_and_takes_pieces_across_segments) {
+    Scene scene;
+    auto body = scene.body();
+    scene.append(*body, 700'000);
+    for (auto finished : {false, true}) {
+        if (finished) body->finish(Body::State::complete);
+        for (Bytes from : {Bytes{0}, Bytes{1}, 16 * KiB - 1, 16 * KiB, 16 * KiB + 1, Bytes{300'000}, Bytes{699'999}}) {
+            BodyReader reader(body, from);
+            EXPECT_EQ(read_on(reader), 700'000 - from);
+        }
+        BodyReader beyond(body, 700'000);
+        EXPECT_EQ(read_on(beyond), 0u);
+        EXPECT_FALSE(beyond.lost());
+    }
+}
+
+TEST(BodyReader, keeps_to_its_limit_and_its_pieces) {
+    Scene scene;
+    auto body = scene.body();
+    scene.append(*body, 700'000);
+    BodyReader reader(body);
+    EXPECT_EQ(read_on(reader, 0), 0u);
+    EXPECT_EQ(read_on(reader, 1), 1u);
+    EXPECT_EQ(read_on(reader, UINT64_MAX, 1), 16 * KiB - 1);
+    EXPECT_EQ(read_on(reader, UINT64_MAX, 2), 16 * KiB + 32 * KiB);
+    EXPECT_EQ(read_on(reader, 100'000), 100'000u);
+    EXPECT_EQ(read_on(reader), 700'000 - 64 * KiB - 100'000);
+}
+
+TEST(BodyReader, has_lost_what_the_body_forgot) {
+    Scene scene;
+    auto body = scene.body();
+    BodyReader early(body), late(body, 20 * KiB);
+    scene.append(*body, 100 * KiB);
+    body->forget_before(20 * KiB);
+    EXPECT_EQ(scene.budget.used(), (128 - 16) * KiB) << "only whole segments go";
+    EXPECT_EQ(scene.budget.filling(), (128 - 16) * KiB);
+    EXPECT_EQ(body->charged(), (128 - 16) * KiB);
+    EXPECT_EQ(read_on(early), 0u);
+    EXPECT_TRUE(early.lost());
+    EXPECT_EQ(read_on(late), 80 * KiB);
+    EXPECT_FALSE(late.lost());
+    body->forget_before(100 * KiB);
+    EXPECT_EQ(scene.budget.used(), 64 * KiB) << "the last segment is where the producer writes";
+    scene.append(*body, 100 * KiB);
+    EXPECT_EQ(read_on(late), 100 * KiB);
+    early.advance(1);
+    body = nullptr;
+}
+
+TEST(Body, a_window_goes_on_for_ever_in_one_segment) {
+    Scene scene;
+    auto body = scene.body();
+    BodyReader reader(body);
+    scene.append(*body, 100'000);
+    EXPECT_EQ(read_on(reader), 100'000u);
+    auto refuse = [](Bytes) { return false; };
+    for (int i = 0; i < 100; ++i) {
+        auto room = body->recycle(refuse);
+        ASSERT_EQ(room.size(), 64 * KiB);
+        EXPECT_EQ(read_on(reader), 0u);
+        Scene::fill(*body, room);
+        EXPECT_EQ(read_on(reader), room.size());
+        EXPECT_EQ(scene.budget.used(), 64 * KiB);
+    }
+    BodyReader slow(body, 100'000);
+    EXPECT_EQ(read_on(slow), 0u);
+    EXPECT_TRUE(slow.lost());
+    body->finish(Body::State::complete);
+    EXPECT_EQ(body->size(), 100'000 + 100 * 64 * KiB);
+}
+
+// A reader that is given up may be in the midst of a write to its client: those bytes must stay what they are.
+TEST(Body, a_window_never_writes_over_what_somebody_still_sends) {
+    Scene scene;
+    auto body = scene.body();
+    scene.append(*body, 100'000);
+    BodyReader stuck(body);
+    std::array<std::string_view, 16> pieces;
+    auto count = stuck.next(pieces, UINT64_MAX);
+    ASSERT_EQ(count, 4u);
+    auto reserve = [&](Bytes bytes) { return scene.budget.reserve(bytes); };
+    EXPECT_TRUE(body->recycle([](Bytes) { return false; }).empty()) << "no room without a budget for it";
+    auto room = body->recycle(reserve);
+    ASSERT_EQ(room.size(), 64 * KiB);
+    Scene::fill(*body, room);
+    Bytes at = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        for (char byte : pieces[i]) ASSERT_EQ(byte, byte_at(at++));
+    EXPECT_EQ(scene.budget.used(), (128 + 64) * KiB) << "what is held stays charged";
+    stuck.advance(at);
+    EXPECT_EQ(scene.budget.used(), 64 * KiB);
+    BodyReader after(body, 100'000);
+    EXPECT_EQ(read_on(after), 64 * KiB);
+}
+
+TEST(Body, is_read_by_many_threads_while_it_grows) {
+    Scene scene;
+    constexpr Bytes length = 6'000'000;
+    for (bool known : {true, false}) {
+        auto body = scene.body(known ? std::optional<Bytes>(length) : std::nullopt);
+        auto read_all = [&](unsigned seed) {
+            std::mt19937 random(seed);
+            BodyReader reader(body, seed * 1'000);
+            for (;;) {
+                auto state = body->state();
+                auto bytes = read_on(reader, 1 + random() % 300'000, 1 + random() % 16);
+                ASSERT_NE(bytes, UINT64_MAX) << "a wrong byte behind " << reader.offset();
+                if (bytes == 0 && state == Body::State::complete) break;
+                if (bytes == 0) std::this_thread::yield();
+            }
+            EXPECT_EQ(reader.offset(), length);
+            EXPECT_FALSE(reader.lost());
+        };
+        std::vector<std::jthread> readers;
+        for (unsigned seed = 0; seed < 3; ++seed) readers.emplace_back(read_all, seed);
+        std::mt19937 random(9);
+        while (body->size() < length) scene.append(*body, std::min<Bytes>(length - body->size(), 1 + random() % 50'000));
+        body->finish(Body::State::complete);
+        readers.clear();
+    }
+    EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+TEST(Body, a_window_follows_its_reader_across_threads) {
+    Scene scene;
+    auto body = scene.body();
+    constexpr Bytes length = 4'000'000;
+    std::atomic<Bytes> read{0};
+    std::jthread reading([&] {
+        BodyReader reader(body);
+        while (reader.offset() < length) {
+            auto bytes = read_on(reader, 10'000);
+            ASSERT_NE(bytes, UINT64_MAX);
+            ASSERT_FALSE(reader.lost());
+            read.store(reader.offset());
+            if (bytes == 0) std::this_thread::yield();
+        }
+    });
+    scene.append(*body, 16 * KiB);
+    while (body->size() < length) {
+        auto room = body->room([](Bytes) { return false; });
+        if (room.empty() && read.load() == body->size()) room = body->recycle([](Bytes) { return false; });
+        if (room.empty()) {
+            std::this_thread::yield();
+            continue;
+        }
+        Scene::fill(*body, room.first(std::min<Bytes>({room.size(), length - body->size(), 5'000})));
+    }
+    body->finish(Body::State::complete);
+    reading.join();
+    EXPECT_EQ(scene.budget.used(), 16 * KiB);
+}
+
+}  // namespace
+}  // namespace garner::store
