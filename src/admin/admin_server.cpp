@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "admin/routes.hpp"
+#include "http/dates.hpp"
 #include "net/address.hpp"
 #include "net/asio.hpp"
 #include "util/link.hpp"
@@ -38,6 +39,7 @@ std::string head_of(Reply const& reply, bool keep) {
         head.append(name).append(": ").append(value).append("\r\n");
     };
     field("Server", std::string("garner/") + version);
+    field("Date", http::format_http_date(unix_seconds(wall_now())));
     field("Content-Type", reply.type);
     field("Content-Length", std::to_string(reply.body.size()));
     if (!reply.allow.empty()) field("Allow", reply.allow);
@@ -49,16 +51,16 @@ std::string head_of(Reply const& reply, bool keep) {
     return head + "\r\n";
 }
 
-/// What could not be read, in HTTP's terms; no status when there is nobody to tell.
+/// What could not be read, in HTTP's terms; none when there is nobody to tell.
 std::optional<Reply> reply_to(net::Error const& error) {
-    using beast::http::error;
-    Reply reply;
-    if (error == error::body_limit) reply.status = 413;
-    else if (error == error::header_limit || error == error::buffer_overflow) reply.status = 431;
-    else if (error == beast::error::timeout || error == error::end_of_stream || error == error::partial_message)
+    using Fault = beast::http::error;
+    static auto const& of_http = make_error_code(Fault::bad_method).category();
+    if (error.category() != of_http || error == Fault::end_of_stream || error == Fault::partial_message)
         return std::nullopt;
-    else if (error.category() == make_error_code(error::bad_method).category()) reply.status = 400;
-    else return std::nullopt;
+    Reply reply;
+    reply.status = error == Fault::body_limit                                        ? 413
+                   : error == Fault::header_limit || error == Fault::buffer_overflow ? 431
+                                                                                     : 400;
     reply.body = "The request cannot be read: " + error.message() + "\n";
     return reply;
 }

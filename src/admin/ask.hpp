@@ -11,7 +11,7 @@ struct Question {
     IpEndpoint place;
     std::string method = "GET";
     std::string target = "/";
-    std::string body;                        // a form, with POST
+    std::string body = {};                   // a form, with POST
     milliseconds patience{10'000};           // for all of it
 };
 

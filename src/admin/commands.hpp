@@ -9,7 +9,7 @@ namespace garner::admin {
 struct Command {
     enum class Kind : std::uint8_t { purge, stats };
     Kind kind = Kind::stats;
-    std::string url;                        // purge: what to remove
+    std::string url = {};                   // purge: what to remove
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;
 };

@@ -26,12 +26,13 @@ small, dd small { color: var(--soft); display: block; font-size: .8rem; }
 dt { color: var(--soft); font-size: .85rem; }
 dd { font-size: 1.7rem; font-variant-numeric: tabular-nums; margin: 0; white-space: nowrap; }
 dd small { white-space: normal; }
-.tables { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); }
+.tables { columns: 19rem; column-gap: 1.5rem; }
+section { break-inside: avoid; padding: 0 0 1.5rem; }
 table { border-collapse: collapse; width: 100%; }
 th, td { border-top: 1px solid var(--line); font-weight: 400; padding: .15rem 0; text-align: left; }
-td, thead th { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; text-align: right; }
+td, thead th { font-variant-numeric: tabular-nums; overflow-wrap: anywhere; padding-left: .8rem; text-align: right; }
 thead th { color: var(--soft); font-size: .85rem; border: 0; }
-footer { color: var(--soft); font-size: .85rem; margin-top: 1.5rem; }
+footer { color: var(--soft); font-size: .85rem; }
 )";
 
 std::string escaped(std::string_view text) {

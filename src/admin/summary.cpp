@@ -44,8 +44,7 @@ public:
     }
     std::string windows(char const* path) const {
         std::string const ratio = path;
-        return "60 s " + share((ratio + "/60s").c_str()) + ", 1 h " + share((ratio + "/1h").c_str()) +
-               ", since start " + share((ratio + "/start").c_str());
+        return "60 s: " + share((ratio + "/60s").c_str()) + ", 1 h: " + share((ratio + "/1h").c_str());
     }
 
 private:

@@ -24,7 +24,9 @@ enum class Trouble : std::uint8_t {
 class Exchange {
 public:
     Exchange(std::unique_ptr<net::Transport> transport, net::Buffer buffer, bool reused, http::HeadLimits const& limits)
-        : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused) {}
+        : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused) {
+        head_.fields.reserve(24);   // most responses: one allocation instead of five
+    }
 
     struct Waits {
         milliseconds first_byte{60'000};

@@ -96,6 +96,8 @@ public:
     /// All values of a field joined as one list with ", " (RFC 9110 5.3). Allocates.
     std::string joined(Name id) const;
 
+    /// Room for this many lines, so that adding them allocates once.
+    void reserve(std::size_t lines) { lines_.reserve(lines); }
     std::size_t size() const { return lines_.size(); }
     bool empty() const { return lines_.empty(); }
     auto begin() const { return lines_.begin(); }

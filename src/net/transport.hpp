@@ -9,6 +9,7 @@
 #include "net/asio.hpp"
 #include "net/deadline.hpp"
 #include "util/bytes.hpp"
+#include "util/ip.hpp"
 
 namespace garner::net {
 
@@ -59,6 +60,10 @@ public:
     /// more for each batch of session tickets, which are taken in.
     bool stale();
 
+    /// The other side's address, where whoever connected has noted it.
+    IpAddress const& remote() const { return remote_; }
+    void set_remote(IpAddress const& remote) { remote_ = remote; }
+
     TcpSocket& socket() { return socket_; }
     int descriptor() { return socket_.native_handle(); }
     Bytes received() const { return received_; }
@@ -86,6 +91,7 @@ private:
     awaitable<IoResult> write_socket(std::span<iovec> parts, milliseconds limit);
 
     TcpSocket socket_;
+    IpAddress remote_;
     Deadline read_deadline_;
     Deadline write_deadline_;
     std::unique_ptr<TlsSession> tls_;

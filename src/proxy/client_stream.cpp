@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <boost/asio/error.hpp>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -113,18 +114,26 @@ void ClientStream::finish_request() {
 
 void ClientStream::watch(std::function<void()> gone) {
     watch_->gone = std::move(gone);
+    watch_after_.arm(milliseconds{100});
+}
+
+void ClientStream::begin_watching() {
+    watching_ = true;
     int descriptor = transport_->descriptor();
     transport_->socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, descriptor](net::Error error) {
         if (error || !watch->gone) return;
         char byte;
         // A pipelined request is no hang-up; the watch ends then, and a later hang-up shows at the next write.
-        if (::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0) std::exchange(watch->gone, nullptr)();
+        auto n = ::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        bool gone = n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+        if (gone) std::exchange(watch->gone, nullptr)();
     });
 }
 
 void ClientStream::unwatch() {
     watch_->gone = nullptr;
-    transport_->cancel();
+    watch_after_.disarm();
+    if (std::exchange(watching_, false)) transport_->cancel();
 }
 
 }  // namespace garner::proxy

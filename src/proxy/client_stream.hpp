@@ -14,7 +14,9 @@ namespace garner::proxy {
 /// Belongs to one worker. One coroutine may read the body while another writes the answer.
 class ClientStream {
 public:
-    ClientStream(std::unique_ptr<net::Transport> transport, IpEndpoint peer) : transport_(std::move(transport)), peer_(peer) {}
+    ClientStream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, net::DeadlineWheel& wheel)
+        : transport_(std::move(transport)), peer_(peer),
+          watch_after_(wheel, [](void* self) { static_cast<ClientStream*>(self)->begin_watching(); }, this) {}
 
     /// How waiting for a request's head ended.
     enum class Arrival : std::uint8_t {
@@ -57,7 +59,8 @@ public:
         return transport_->write(parts, limit);
     }
 
-    /// Calls `gone` once when the client hangs up, until unwatch(). Not while a body is read.
+    /// Calls `gone` once when the client hangs up, until unwatch(). Not while a body is read. Looks only after 100 ms:
+    /// most waits are shorter, and looking costs system calls.
     void watch(std::function<void()> gone);
     void unwatch();
 
@@ -69,6 +72,7 @@ public:
 private:
     char const* input() const { return buffer_.data(); }
     void make_room();
+    void begin_watching();
     net::awaitable<net::Error> fill(milliseconds limit);
 
     std::unique_ptr<net::Transport> transport_;
@@ -87,6 +91,8 @@ private:
     struct Watch {
         std::function<void()> gone;
     };
+    net::Deadline watch_after_;
+    bool watching_ = false;
     std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();   // outlives this while a queued handler refers to it
 };
 

@@ -10,7 +10,7 @@ using Arrival = ClientStream::Arrival;
 
 Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
                        AcceleratedOrigin const* origin)
-    : services_(services), stream_(std::move(transport), peer), transaction_(services, stream_, origin) {
+    : services_(services), stream_(std::move(transport), peer, services.worker.wheel), transaction_(services, stream_, origin) {
     services_.connections.push_back(*this);
 }
 

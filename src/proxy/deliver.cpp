@@ -39,8 +39,21 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
         if (!slice.count) slice.chunked = patch.chunked = starts_closing(patch) == false;
         if (request.method == Method::head) slice = {0, 0, false};
     }
-    status_ = patch.status;
-    co_await send_slice(std::move(object), slice, head, follower, patch);
+    auto tail = patch_of(patch);
+    Parts parts;
+    std::size_t used = 0;
+    auto add = [&](std::string_view bytes) {
+        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
+    };
+    add(head);
+    add(tail);
+    head_sent_ = true;
+    if (object->body()) co_return co_await send_body(std::move(object), slice, parts, used, follower);
+    auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
+    add(body);
+    std::span<iovec> gathered(parts.data(), used);
+    bool sent = !client_.try_send(gathered).error || co_await send(gathered);
+    if (sent) body_sent_ += body.size();
 }
 
 /// Evaluates preconditions and ranges; true when the answer has no body. May replace the head.
@@ -89,25 +102,6 @@ bool Transaction::answer_conditions(store::Object const& object, Slice& slice, P
     return false;
 }
 
-net::awaitable<void> Transaction::send_slice(store::ObjectPtr object, Slice slice, std::string_view head,
-                                             cache::Follower* follower, Patch& patch) {
-    auto tail = patch_of(patch);
-    Parts parts;
-    std::size_t used = 0;
-    auto add = [&](std::string_view bytes) {
-        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
-    };
-    add(head);
-    add(tail);
-    head_sent_ = true;
-    if (!object->body()) {
-        auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
-        add(body);
-        if (co_await send(std::span(parts.data(), used))) body_sent_ += body.size();
-        co_return;
-    }
-    co_await send_body(std::move(object), slice, parts, used, follower);
-}
 
 /// Sends from a shared body, waiting for more while it grows. `parts` holds the head already.
 net::awaitable<void> Transaction::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,

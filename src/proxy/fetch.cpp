@@ -137,12 +137,8 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
 /// A pooled connection may have been opened for somebody whom other rules let further.
 std::unique_ptr<net::Transport> Transaction::take_pooled() {
     while (auto transport = services_.worker.pool.take(pool_key_)) {
-        net::Error error;
-        auto remote = transport->socket().remote_endpoint(error);
-        if (error) continue;
-        peer_text_ = net::to_ip(remote.address()).text();
-        if (target_.accelerated ||
-            options_->access.permits(rule_request(), net::to_ip(remote.address()), services_.shared.own).allowed())
+        peer_ = transport->remote();
+        if (target_.accelerated || options_->access.permits(rule_request(), peer_, services_.shared.own).allowed())
             return transport;
     }
     return nullptr;
@@ -170,8 +166,11 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
     auto connected = co_await services_.worker.connector.connect(where, filter, &stop);
     client_.unwatch();
     connecting_ = nullptr;
-    if (connected.address != net::Address{}) peer_text_ = net::to_ip(connected.address).text();
-    if (connected.failure == net::ConnectFailure::none) co_return std::move(connected.transport);
+    peer_ = net::to_ip(connected.address);
+    if (connected.failure == net::ConnectFailure::none) {
+        connected.transport->set_remote(peer_);
+        co_return std::move(connected.transport);
+    }
     failed_to_connect(connected);
     co_return nullptr;
 }

@@ -20,7 +20,10 @@ net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& opti
 }
 
 net::awaitable<void> Transaction::answer() {
-    if (!co_await check()) co_return;
+    auto verdict = check();
+    if (verdict == Verdict::needs_names) verdict = co_await check_names();
+    if (verdict == Verdict::refused) co_return co_await error(refusal_.status, refusal_.what, refusal_.rule);
+    if (verdict == Verdict::own_answer) co_return co_await answer_as_last_hop();
     auto const& request = client_.head();
     if (request.method == Method::connect) co_return co_await tunnel();
     if (request.method == Method::purge) co_return co_await purge();
@@ -106,77 +109,82 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
 
 // ---- check ----
 
-net::awaitable<bool> Transaction::check() {
+/// Everything that can be said without waiting. A plain function: it costs a hit no coroutine frame.
+Transaction::Verdict Transaction::check() {
     auto const& request = client_.head();
     auto const& framing = client_.begin_body();
-    if (framing.refusal) {
-        close_ = true;
-        co_await error(framing.status, framing.refusal, "RFC 9112 message framing");
-        co_return false;
-    }
-    if (auto const* fault = read_target(request, origin_, target_)) {
-        close_ = true;
-        co_await error(400, fault, "RFC 9112 request target");
-        co_return false;
-    }
-    if (request.method == Method::connect && client_.body_done() == false) {
-        close_ = true;
-        co_await error(400, "CONNECT with a body", "RFC 9110 9.3.6");
-        co_return false;
-    }
-    if (is_loop()) {
-        co_await error(508, "This request has been here before: the proxies form a loop.", "Via");
-        co_return false;
-    }
-    if (request.target == "*" && !origin_) {
-        co_await own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, CONNECT, PATCH\r\n");
-        co_return false;
-    }
+    if (framing.refusal) return refused(framing.status, framing.refusal, "RFC 9112 message framing");
+    if (auto const* fault = read_target(request, origin_, target_))
+        return refused(400, fault, "RFC 9112 request target");
+    if (request.method == Method::connect && !client_.body_done())
+        return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
+    if (is_loop()) return refused(508, "This request has been here before: the proxies form a loop.", "Via");
+    if (request.target == "*" && !origin_) return Verdict::own_answer;
+    auto verdict = check_access();
+    if (verdict != Verdict::go_on) return verdict;
+    return prepare();
+}
+
+/// Access rules. When one of them needs the destination and the host is a name, it is resolved first: a hit must not
+/// go past a deny.
+Transaction::Verdict Transaction::check_access() {
     auto facts = rule_request();
-    if (!co_await check_destination(facts)) co_return false;
-    if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards) &&
-        parse_decimal(request.fields.first(Name::max_forwards)) == 0u) {
-        co_await answer_as_last_hop();
-        co_return false;
+    auto decision = options_->access.decide(facts, std::nullopt);
+    if (decision.verdict == http::Decision::Verdict::needs_destination) {
+        // An accelerator's origin is the operator's own choice.
+        if (target_.accelerated) return Verdict::go_on;
+        auto literal = parse_ip(target_.uri.authority.host);
+        if (!literal) return Verdict::needs_names;
+        decision = options_->access.permits(facts, *literal, services_.shared.own);
     }
+    return decision.allowed() ? Verdict::go_on : denied(decision);
+}
+
+Transaction::Verdict Transaction::prepare() {
+    auto const& request = client_.head();
+    bool counts_hops = request.method == Method::trace || request.method == Method::options;
+    if (counts_hops && request.fields.has(Name::max_forwards) &&
+        parse_decimal(request.fields.first(Name::max_forwards)) == 0u)
+        return Verdict::own_answer;
     control_ = http::parse_request_cache_control(request.fields);
     write_key_text(target_.partition(), target_.url, key_text_);
     key_ = services_.cache.key(key_text_);
-    co_return true;
+    return Verdict::go_on;
 }
 
-/// Access rules. When one of them needs the destination, the name is resolved first: a hit must not bypass a deny.
-net::awaitable<bool> Transaction::check_destination(http::RuleRequest const& facts) {
-    auto decision = options_->access.decide(facts, std::nullopt);
-    // An accelerator's origin is the operator's own choice.
-    if (decision.verdict == http::Decision::Verdict::needs_destination && target_.accelerated) co_return true;
-    if (decision.verdict == http::Decision::Verdict::needs_destination) {
-        auto host = target_.uri.authority.host;
-        auto names = co_await services_.worker.resolver.resolve(host);
-        if (!names->failure.empty()) {
-            failed(503, "The name could not be resolved: " + names->failure);
-            co_await error(failure_.status, failure_.reason, "DNS");
-            co_return false;
-        }
-        for (auto const& address : names->addresses) {
-            decision = options_->access.permits(facts, net::to_ip(address), services_.shared.own);
-            if (decision.allowed()) break;
-        }
-    }
-    if (decision.allowed()) co_return true;
+Transaction::Verdict Transaction::refused(std::uint16_t status, std::string_view what, std::string_view rule) {
+    refusal_ = {status, what, rule};
     counted_ = Answer::refused;
+    close_ = close_ || status == 400 || status == 501 || !client_.body_done();
+    return Verdict::refused;
+}
+
+Transaction::Verdict Transaction::denied(http::Decision const& decision) {
     tag_ = ResultTag::tcp_denied;
     rule_text_ = decision.text();
-    close_ = !client_.body_done();
-    co_await error(403, "This proxy's rules do not allow the request.", rule_text_);
-    co_return false;
+    return refused(403, "This proxy's rules do not allow the request.", rule_text_);
 }
 
-/// Max-Forwards: 0 (RFC 9110 7.6.2): we are who answers. TRACE shows the request as it came, without its secrets.
+net::awaitable<Transaction::Verdict> Transaction::check_names() {
+    auto names = co_await services_.worker.resolver.resolve(target_.uri.authority.host);
+    if (!names->failure.empty()) {
+        failed(502, "The name could not be resolved: " + names->failure);
+        co_return refused(502, failure_.reason, "DNS");
+    }
+    auto facts = rule_request();
+    http::Decision decision;
+    for (auto const& address : names->addresses) {
+        decision = options_->access.permits(facts, net::to_ip(address), services_.shared.own);
+        if (decision.allowed()) co_return prepare();
+    }
+    co_return denied(decision);
+}
+
+/// OPTIONS * to a forward proxy, and Max-Forwards: 0 (RFC 9110 7.6.2): we are who answers. TRACE shows the request as it came, without its secrets.
 net::awaitable<void> Transaction::answer_as_last_hop() {
     auto const& request = client_.head();
-    if (request.method == Method::options)
-        co_return co_await own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, PATCH\r\n");
+    if (request.method != Method::trace)
+        co_return co_await own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, CONNECT, PATCH\r\n");
     std::string echo(request.method_text);
     echo.append(" ").append(request.target).append(" HTTP/1.1\r\n");
     for (auto const& field : request.fields) {
@@ -268,7 +276,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     counted_ = Answer::own;
     tag_ = ResultTag::none;
     hierarchy_ = Hierarchy::none;
-    peer_text_.clear();
+    peer_ = {};
     reason_.clear();
     content_type_.clear();
     rule_text_.clear();
@@ -305,7 +313,9 @@ void Transaction::finish() {
     entry.url = target_.url.empty() ? request.target : std::string_view(target_.url);
     entry.http_minor = request.version == http::Version::http_1_0 ? 0 : 1;
     entry.hierarchy = hierarchy_;
-    entry.peer = peer_text_;
+    std::string peer;
+    if (!peer_.is_unspecified()) peer = peer_.text();
+    entry.peer = peer;
     entry.content_type = content_type_;
     entry.referer = {};
     if (auto const* referer = request.fields.find("Referer")) entry.referer = referer->value;

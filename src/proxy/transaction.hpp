@@ -41,8 +41,13 @@ public:
 private:
     // ---- the story: transaction.cpp ----
     net::awaitable<void> answer();
-    net::awaitable<bool> check();
-    net::awaitable<bool> check_destination(http::RuleRequest const& rule_request);
+    enum class Verdict : std::uint8_t { go_on, needs_names, own_answer, refused };
+    Verdict check();
+    Verdict check_access();
+    Verdict prepare();
+    Verdict refused(std::uint16_t status, std::string_view what, std::string_view rule);
+    Verdict denied(http::Decision const& decision);
+    net::awaitable<Verdict> check_names();
     net::awaitable<void> answer_as_last_hop();
     net::awaitable<void> use_cache();
     net::awaitable<void> purge();
@@ -63,8 +68,6 @@ private:
     };
     static constexpr std::size_t write_pieces = 16;
     using Parts = std::array<iovec, write_pieces + 5>;
-    net::awaitable<void> send_slice(store::ObjectPtr object, Slice slice, std::string_view head,
-                                    cache::Follower* follower, Patch& patch);
     net::awaitable<void> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                    cache::Follower* follower);
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen);
@@ -142,6 +145,11 @@ private:
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes
     cache::FetchFailure failure_;
+    struct Refusal {
+        std::uint16_t status = 400;
+        std::string_view what;
+        std::string_view rule;
+    } refusal_;                           // of check()
     bool conditional_ = false;            // the origin was asked with our validators
     std::string pool_key_;
     std::string request_text_;
@@ -164,7 +172,7 @@ private:
     Answer counted_ = Answer::own;
     ResultTag tag_ = ResultTag::none;
     Hierarchy hierarchy_ = Hierarchy::none;
-    std::string peer_text_;
+    IpAddress peer_;
     std::string reason_;
     std::string content_type_;
     std::uint16_t sent_status_ = 0;

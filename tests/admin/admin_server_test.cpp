@@ -92,11 +92,10 @@ TEST(AdminServer, listens_on_IPv6_too) {
 
 TEST(AdminServer, gives_nothing_to_foreign_pages) {
     House house;
-    auto client = house.at_admin();
     Fields const foreign{{"Origin", "http://evil.example"}, {"Access-Control-Request-Method", "PURGE"}};
     for (auto const& method : {"GET", "OPTIONS"})
         for (auto const* path : {"/", "/metrics", "/stats.json", "/purge"}) {
-            auto const reply = client.send(method, path, foreign);
+            auto const reply = house.at_admin().send(method, path, foreign);
             for (auto const& [name, value] : reply.head().fields)
                 EXPECT_THAT(test::lower(name), Not(StartsWith("access-control-")));
             EXPECT_EQ(reply.field("Cache-Control"), "no-store");

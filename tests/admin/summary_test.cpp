@@ -30,7 +30,7 @@ Report some_report() {
 TEST(Summary, is_aligned_and_in_human_units) {
     auto const text = summary_text(stats_json(some_report()));
     EXPECT_THAT(text, HasSubstr("garner " + std::string(version) + ", up 3 min 5 s\n"));
-    EXPECT_THAT(text, HasSubstr("\n  all                          1,234,567\n"));
+    EXPECT_THAT(text, HasSubstr("\n  all                        1,234,567\n"));
     EXPECT_THAT(text, HasSubstr("\nHit ratio                     requests         bytes\n"));
     EXPECT_THAT(text, HasSubstr("\n  last 60 s                     50.0 %        25.0 %\n"));
     EXPECT_THAT(text, HasSubstr("\n  last 5 min                         -             -\n"));

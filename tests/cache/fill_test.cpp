@@ -147,6 +147,7 @@ struct Sleeper {
     }
     net::awaitable<void> sleep() { woken = co_await waiter.wait(seconds{10}); }
     bool awake() {
+        io.restart();   // a poll that runs out of work stops it
         io.poll();
         return woken == net::Wake::ready;
     }

@@ -161,7 +161,7 @@ TEST(Hits, heuristic_freshness_comes_from_Last_Modified) {
 
 TEST(Hits, the_log_has_one_line_for_every_answer) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"workers": 1})");
     origin.answer("/page", fresh("hello"));
     get(proxy, origin, "/page").body();
     auto const miss = proxy.logged("/page");

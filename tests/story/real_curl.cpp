@@ -38,7 +38,7 @@ TEST(RealCurl, a_file_with_no_cache_is_revalidated_with_nginx) {
     NEEDS("nginx");
     Nginx origin("add_header Cache-Control no-cache;");
     origin.file("page.txt", "hello");
-    Proxy proxy;
+    Proxy proxy(R"({"workers": 1})");
     EXPECT_EQ(curl(proxy, {origin.url("/page.txt")}), "hello");
     EXPECT_EQ(curl(proxy, {origin.url("/page.txt")}), "hello");
     EXPECT_EQ(proxy.logged("/page.txt", 2).tag, "TCP_REFRESH_UNMODIFIED");

@@ -20,7 +20,7 @@ void validated(Origin& origin, std::string const& path, std::string const& cache
 
 TEST(Validation, a_304_from_the_origin_makes_the_stored_body_good_again) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"workers": 1})");
     validated(origin, "/page");
     EXPECT_EQ(get(proxy, origin, "/page").body(), "body");
     auto second = get(proxy, origin, "/page");
@@ -57,7 +57,7 @@ TEST(Validation, a_304_updates_the_stored_fields_but_never_those_of_the_body) {
 
 TEST(Validation, a_200_replaces_what_was_stored) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"workers": 1})");
     origin.answer("/page", {{.fields = {{"ETag", R"("v1")"}, {"Cache-Control", "max-age=0"}}, .body = "old"},
                             {.fields = {{"ETag", R"("v2")"}, {"Cache-Control", "max-age=600"}}, .body = "new"}});
     EXPECT_EQ(get(proxy, origin, "/page").body(), "old");

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <sstream>
 
@@ -116,10 +115,6 @@ Logged Proxy::logged(std::string const& path, std::size_t count) const {
         return matching.size() >= count;
     });
     if (matching.size() < count) throw Trouble("no line for " + path + " in the log:\n" + read_file(log_file()));
-    // Each worker has its own buffer: lines of different workers may change places on the way to the file.
-    std::stable_sort(matching.begin(), matching.end(), [](Logged const& a, Logged const& b) {
-        return a.all.value("time", "") < b.all.value("time", "");
-    });
     return matching.back();
 }
 

@@ -1,0 +1,140 @@
+// The index of one shard: open addressing that finds what is there, and only that, whatever was put and removed.
+#include "cache/shard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "policy/policies.hpp"
+
+namespace garner::cache {
+namespace {
+
+struct Scene {
+    store::Budget budget{GiB, GiB};
+    Shard shard{policy::make("lru", {}), 64};
+
+    store::ObjectPtr object(std::string_view key, std::string_view bytes = {}) {
+        store::Object::Parts parts;
+        parts.key = key;
+        parts.bytes = bytes;
+        EXPECT_TRUE(budget.reserve(store::Object::cost_of(parts)));
+        return store::Object::make(parts, &budget);
+    }
+};
+
+TEST(Shard, tells_keys_with_one_fingerprint_apart) {
+    Scene scene;
+    constexpr Fingerprint same = 77;
+    scene.shard.put(same, scene.object("a", "1"));
+    scene.shard.put(same, scene.object("b", "2"));
+    EXPECT_EQ(scene.shard.find(same, "a").object->bytes(), "1");
+    EXPECT_EQ(scene.shard.find(same, "b").object->bytes(), "2");
+    EXPECT_FALSE(scene.shard.find(same, "c"));
+    auto old = scene.shard.put(same, scene.object("a", "3"));
+    EXPECT_EQ(old->bytes(), "1");
+    EXPECT_EQ(scene.shard.objects(), 2u);
+    scene.shard.remove(scene.shard.find(same, "a").slot, policy::Left::purged);
+    EXPECT_FALSE(scene.shard.find(same, "a"));
+    EXPECT_EQ(scene.shard.find(same, "b").object->bytes(), "2");
+}
+
+TEST(Shard, freshening_keeps_the_place_in_the_order_and_replacing_does_not) {
+    Scene scene;
+    for (auto const* key : {"a", "b", "c"}) scene.shard.put(static_cast<Fingerprint>(*key), scene.object(key));
+    auto old = scene.shard.freshen(scene.shard.find('a', "a").slot, scene.object("a", "longer than before"));
+    EXPECT_EQ(old->bytes(), "");
+    EXPECT_EQ(scene.shard.evict()->key(), "a");
+    scene.shard.put('b', scene.object("b"));
+    EXPECT_EQ(scene.shard.evict()->key(), "c");
+    EXPECT_EQ(scene.shard.evict()->key(), "b");
+    EXPECT_EQ(scene.shard.evict(), nullptr);
+    EXPECT_EQ(scene.shard.bytes(), 0u);
+}
+
+TEST(Shard, another_policy_holds_the_same_objects) {
+    Scene scene;
+    for (Fingerprint i = 0; i < 1'000; ++i) scene.shard.put(i, scene.object(std::to_string(i)));
+    for (Fingerprint i = 0; i < 1'000; i += 3)
+        scene.shard.remove(scene.shard.find(i, std::to_string(i)).slot, policy::Left::purged);
+    scene.shard.set_policy(policy::make("gdsf", {}));
+    EXPECT_EQ(scene.shard.objects(), 666u);
+    std::size_t evicted = 0;
+    while (scene.shard.evict()) ++evicted;
+    EXPECT_EQ(evicted, 666u);
+    EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+TEST(Shard, a_mark_holds_until_its_time_and_only_for_its_url) {
+    Scene scene;
+    scene.shard.mark_pass(5, 1'000);
+    EXPECT_TRUE(scene.shard.passes(5, 999));
+    EXPECT_FALSE(scene.shard.passes(5, 1'000));
+    EXPECT_FALSE(scene.shard.passes(5 + 256, 999));
+    scene.shard.clear_pass(5 + 256);
+    EXPECT_TRUE(scene.shard.passes(5, 999));
+    scene.shard.clear_pass(5);
+    EXPECT_FALSE(scene.shard.passes(5, 999));
+}
+
+/// What the shard must agree with.
+using Model = std::map<std::pair<Fingerprint, std::string>, std::string>;
+
+void expect_same(Shard const& shard, Model const& model) {
+    ASSERT_EQ(shard.objects(), model.size());
+    Bytes bytes = 0;
+    for (auto const& [where, value] : model) {
+        auto found = shard.find(where.first, where.second);
+        ASSERT_TRUE(found);
+        ASSERT_EQ(found.object->bytes(), value);
+        bytes += found.object->cost();
+    }
+    ASSERT_EQ(shard.bytes(), bytes);
+}
+
+// Few fingerprints with equal homes: long probes that wrap, and holes in the midst of them.
+TEST(Shard, agrees_with_a_map_over_200_000_random_operations) {
+    Scene scene;
+    auto seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    Model model;
+    for (int i = 0; i < 200'000; ++i) {
+        auto which = random() % 600;
+        Fingerprint fingerprint = (which % 7 == 0 ? ~Fingerprint{0} - which % 3 : Fingerprint{which} << 6) & ~Fingerprint{0x3f};
+        auto key = std::to_string(which);
+        std::pair where{fingerprint, key};
+        auto found = scene.shard.find(fingerprint, key);
+        auto known = model.find(where);
+        ASSERT_EQ(bool(found), known != model.end());
+        switch (random() % 4) {
+        case 0:
+        case 1: {
+            auto value = std::to_string(i);
+            auto old = scene.shard.put(fingerprint, scene.object(key, value));
+            ASSERT_EQ(old != nullptr, known != model.end());
+            model[where] = value;
+            break;
+        }
+        case 2:
+            if (!found) break;
+            scene.shard.remove(found.slot, policy::Left::purged);
+            model.erase(known);
+            break;
+        default:
+            if (random() % 8 != 0) break;
+            if (auto gone = scene.shard.evict())
+                ASSERT_EQ(std::erase_if(model, [&](auto const& entry) { return entry.first.second == gone->key(); }), 1u);
+        }
+        if (i % 10'000 == 0) ASSERT_NO_FATAL_FAILURE(expect_same(scene.shard, model));
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_same(scene.shard, model));
+    while (scene.shard.evict()) {
+    }
+    EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+}  // namespace
+}  // namespace garner::cache
