@@ -111,8 +111,15 @@ net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit) {
     }
 }
 
+Exchange::Traffic Exchange::take_traffic() {
+    Traffic traffic{transport_->received() - received_before_, transport_->sent() - sent_before_};
+    received_before_ = transport_->received();
+    sent_before_ = transport_->sent();
+    return traffic;
+}
+
 bool Exchange::reusable() const {
-    return transport_ && decoder_.done() && begin_ == end_ && !cancelled_ &&
+    return transport_ && head_.status >= 200 && decoder_.done() && begin_ == end_ && !cancelled_ &&
            framing_.kind != http::Framing::Kind::until_close && keeps_alive_;
 }
 

@@ -24,7 +24,8 @@ enum class Trouble : std::uint8_t {
 class Exchange {
 public:
     Exchange(std::unique_ptr<net::Transport> transport, net::Buffer buffer, bool reused, http::HeadLimits const& limits)
-        : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused) {
+        : transport_(std::move(transport)), buffer_(std::move(buffer)), limits_(limits), reused_(reused),
+          received_before_(transport_->received()), sent_before_(transport_->sent()) {
         head_.fields.reserve(24);   // most responses: one allocation instead of five
     }
 
@@ -56,7 +57,7 @@ public:
     /// After a 101: bytes that came behind the head belong to the new protocol.
     std::string_view leftover() const { return {buffer_.data() + begin_, end_ - begin_}; }
 
-    /// The message was complete, nothing is left over, and both sides keep the connection.
+    /// The final response was complete, nothing is left over, and both sides keep the connection.
     bool reusable() const;
     bool reused() const { return reused_; }
     /// True once any byte of an answer came.
@@ -64,6 +65,13 @@ public:
     char const* fault() const { return fault_; }
 
     net::Transport& transport() { return *transport_; }
+    bool connected() const { return transport_ != nullptr; }
+    /// The bytes of this exchange on the wire, since the last time it was asked.
+    struct Traffic {
+        Bytes received = 0;
+        Bytes sent = 0;
+    };
+    Traffic take_traffic();
     std::unique_ptr<net::Transport> release() { return std::move(transport_); }
     void cancel() {
         cancelled_ = true;
@@ -89,6 +97,8 @@ private:
     bool answered_ = false;
     bool cancelled_ = false;
     bool needs_input_ = false;
+    Bytes received_before_;
+    Bytes sent_before_;
     bool keeps_alive_ = false;   // kept apart: head_'s views are gone once the body has been read
 };
 

@@ -15,8 +15,6 @@ Connection::Connection(Services& services, std::unique_ptr<net::Transport> trans
 }
 
 Connection::~Connection() {
-    services_.counters.client_received.add(stream_.transport().received());
-    services_.counters.client_sent.add(stream_.transport().sent());
     services_.shared.clients.leave(stream_.peer().address);
     services_.shared.connections.fetch_sub(1, std::memory_order_relaxed);
 }

@@ -103,7 +103,7 @@ net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool s
 }
 
 net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
-    exchange_.reset();
+    drop_exchange();
     failure_ = {};
     auto const& authority = target_.uri.authority;
     bool tls = target_.uri.scheme == http::Scheme::https;
@@ -263,13 +263,15 @@ http::FreshnessOptions Transaction::freshness_options(std::string_view content_t
     freshness.default_ttl = clamp(options_->caching.default_ttl);
     if (target_.accelerated) freshness.targeted = targeted_;
     auto facts = rule_request();
-    for (auto const& rule : options_->caching.rules) {
+    // Backwards, so that of two rules for the same setting the first decides.
+    auto const& rules = options_->caching.rules;
+    for (auto at = rules.rbegin(); at != rules.rend(); ++at) {
+        auto const& rule = *at;
         if (!rule.applies(facts, content_type)) continue;
         if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
         if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
         if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
         if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
-        break;
     }
     return freshness;
 }
@@ -277,7 +279,7 @@ http::FreshnessOptions Transaction::freshness_options(std::string_view content_t
 bool Transaction::rule_forbids_storing(std::string_view content_type) const {
     auto facts = rule_request();
     for (auto const& rule : options_->caching.rules)
-        if (rule.applies(facts, content_type)) return rule.never.value_or(false);
+        if (rule.never && rule.applies(facts, content_type)) return *rule.never;
     return false;
 }
 
@@ -493,9 +495,21 @@ net::awaitable<void> Transaction::break_off(Trouble trouble) {
 
 void Transaction::finish_exchange() {
     if (!exchange_) return;
-    services_.counters.origin_received.add(exchange_->transport().received());
+    count_origin_traffic();
     // While the request is still being sent, the connection is not the next one's.
     if (!upload_.running && exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+}
+
+/// Closes the connection, unless it went back to the pool.
+void Transaction::drop_exchange() {
+    if (exchange_ && exchange_->connected()) count_origin_traffic();
+    exchange_.reset();
+}
+
+void Transaction::count_origin_traffic() {
+    auto traffic = exchange_->take_traffic();
+    services_.counters.origin_received.add(traffic.received);
+    services_.counters.origin_sent.add(traffic.sent);
 }
 
 // ---- failures ----
@@ -513,7 +527,7 @@ net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, char const
 }
 
 net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::ObjectPtr stale) {
-    exchange_.reset();   // the origin hears at once that nobody waits any more
+    drop_exchange();   // the origin hears at once that nobody waits any more
     if (client_gone_ || aborted_) {
         close_ = true;
         lead.drop();

@@ -118,7 +118,9 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
 
 void FillPump::finish(Trouble trouble) {
     auto& body = *growing_->body();
-    services_.counters.origin_received.add(exchange_->transport().received());
+    auto traffic = exchange_->take_traffic();
+    services_.counters.origin_received.add(traffic.received);
+    services_.counters.origin_sent.add(traffic.sent);
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
         store();

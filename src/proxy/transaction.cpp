@@ -15,8 +15,8 @@ using http::Name;
 net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& options) {
     begin(options);
     co_await answer();
+    drop_exchange();
     finish();
-    exchange_.reset();
 }
 
 net::awaitable<void> Transaction::answer() {
@@ -46,6 +46,15 @@ net::awaitable<void> Transaction::use_cache() {
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
         tag_ = ResultTag::tcp_mem_hit;
+        co_return co_await deliver(std::move(found.object), nullptr);
+    }
+    if (found.object && !barred && options_->caching.offline) {
+        found.lead.drop();
+        status_.hit = true;
+        status_.ttl = found.answer.ttl;
+        status_.detail = "offline";
+        counted_ = Answer::stale;
+        tag_ = ResultTag::tcp_offline_hit;
         co_return co_await deliver(std::move(found.object), nullptr);
     }
     if (control_.only_if_cached) {
@@ -282,11 +291,14 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     rule_text_.clear();
     sent_status_ = 0;
     body_sent_ = 0;
-    sent_before_ = client_.transport().sent();
 }
 
 void Transaction::finish() {
     auto& counters = services_.counters;
+    auto received = client_.transport().received();
+    auto sent = client_.transport().sent();
+    counters.client_received.add(received - received_before_);
+    counters.client_sent.add(sent - sent_before_);
     auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - started_);
     counters.answers[static_cast<std::size_t>(counted_)].add();
     if (counted_ != Answer::tunnelled) counters.client_body_bytes.add(body_sent_);
@@ -298,6 +310,8 @@ void Transaction::finish() {
     }
     if (client_gone_) counters.client_aborts.add();
     if (!client_.body_done()) close_ = true;
+    auto sent_this_time = sent - std::exchange(sent_before_, sent);
+    received_before_ = received;
     if (!services_.log) return;
     LogEntry entry;
     auto client = client_.peer().address.text();
@@ -308,7 +322,7 @@ void Transaction::finish() {
     entry.tag = tag_;
     entry.aborted = client_gone_;
     entry.status = sent_status_;
-    entry.bytes = client_.transport().sent() - sent_before_;
+    entry.bytes = sent_this_time;
     entry.method = request.method_text;
     entry.url = target_.url.empty() ? request.target : std::string_view(target_.url);
     entry.http_minor = request.version == http::Version::http_1_0 ? 0 : 1;

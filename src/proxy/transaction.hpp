@@ -100,6 +100,8 @@ private:
     void write_request(http::Validators validators, bool strip_conditions);
     void invalidate();
     void finish_exchange();
+    void drop_exchange();
+    void count_origin_traffic();
     void failed(std::uint16_t status, std::string reason);
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
     bool rule_forbids_storing(std::string_view content_type) const;
@@ -177,7 +179,8 @@ private:
     std::string content_type_;
     std::uint16_t sent_status_ = 0;
     Bytes body_sent_ = 0;
-    Bytes sent_before_ = 0;
+    Bytes sent_before_ = 0;               // of the connection's figures, what has been counted
+    Bytes received_before_ = 0;
 };
 
 }  // namespace garner::proxy

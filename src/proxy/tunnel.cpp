@@ -25,6 +25,8 @@ net::awaitable<void> Transaction::tunnel() {
     head_sent_ = true;
     std::string_view nothing_yet;
     co_await relay(*transport, client_.leftover(), nothing_yet);
+    services_.counters.origin_received.add(transport->received());
+    services_.counters.origin_sent.add(transport->sent());
 }
 
 /// After a 101: what follows belongs to the new protocol, in both directions.
@@ -61,7 +63,6 @@ net::awaitable<void> Transaction::relay(net::Transport& origin, std::string_view
     co_await relay.run(from_client, from_origin);
     relay_ = nullptr;
     body_sent_ += relay.to_client();
-    services_.counters.origin_received.add(relay.to_client());
     if (relay.out_of_time()) reason_ = "a tunnel's time was over";
 }
 

@@ -135,6 +135,9 @@ TEST(Exchange, what_follows_a_101_is_left_for_the_new_protocol) {
     EXPECT_EQ(scene.exchange->head().status, 101);
     EXPECT_EQ(scene.exchange->leftover(), "new words");
     EXPECT_FALSE(scene.exchange->reusable());
+    Scene silent(says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"));
+    ASSERT_EQ(silent.read_head(), Trouble::none);
+    EXPECT_FALSE(silent.exchange->reusable());
 }
 
 TEST(Exchange, a_silent_origin_is_timed_out_before_and_within_the_body) {
@@ -284,7 +287,6 @@ TEST(Exchange, reads_the_same_wherever_the_bytes_are_split) {
     auto expected = digest(whole);
     EXPECT_EQ(expected, "100 200 hello, my world X: y\r\n reusable");
     for (std::size_t at = 1; at < answer.size(); ++at) {
-        std::promise<void> first_read;
         Scene scene([&](OriginSide& origin) {
             origin.send(answer.substr(0, at));
             // Loopback hands each send over by itself when the reader has had time to take it.

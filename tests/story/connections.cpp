@@ -57,8 +57,8 @@ TEST(Connections, a_body_that_comes_with_its_head_and_the_next_request_behind_it
     origin.answer("/form", no_store("thanks"));
     origin.answer("/page", fresh("hello"));
     Client client(proxy, origin);
-    client.raw("POST " + origin.url("/form") + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbodyGET " + origin.url("/page") +
-               " HTTP/1.1\r\nHost: x\r\n\r\n");
+    client.raw("POST " + origin.url("/form") + " HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nbodyGET " +
+               origin.url("/page") + " HTTP/1.1\r\nHost: x\r\n\r\n");
     auto form = client.expect("POST");
     auto page = client.expect();
     EXPECT_EQ(form.body(), "thanks");
@@ -92,7 +92,8 @@ TEST(Connections, a_client_that_ends_its_side_still_gets_what_is_stored) {
 TEST(Connections, an_HTTP_1_0_client_gets_a_body_that_ends_with_the_connection) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page", {.fields = {{"Cache-Control", "no-store"}}, .body = "hello", .delimited = Delimited::by_chunks});
+    origin.answer("/page",
+                  {.fields = {{"Cache-Control", "no-store"}}, .body = "hello", .delimited = Delimited::by_chunks});
     Client client(proxy, origin);
     client.raw("GET " + origin.url("/page") + " HTTP/1.0\r\n\r\n");
     auto reply = client.expect();

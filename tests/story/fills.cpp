@@ -265,7 +265,8 @@ TEST(Fills, a_request_with_Authorization_never_leads_for_others) {
 TEST(Fills, stale_objects_are_revalidated_once_for_all_who_wait) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=0, must-revalidate"}, {"ETag", R"("v1")"}}, .body = "old"});
+    origin.answer("/page",
+                  {.fields = {{"Cache-Control", "max-age=0, must-revalidate"}, {"ETag", R"("v1")"}}, .body = "old"});
     get(proxy, origin, "/page").body();
     auto slow = origin.hold("/page");
     Client first(proxy, origin), second(proxy, origin);

@@ -140,7 +140,8 @@ TEST(Hits, a_chunked_answer_of_unknown_length_becomes_a_whole_object) {
     Origin origin;
     Proxy proxy;
     auto const large = pattern(300'000);
-    origin.answer("/film", {.fields = {{"Cache-Control", "max-age=60"}}, .body = large, .delimited = Delimited::by_chunks});
+    origin.answer("/film",
+                  {.fields = {{"Cache-Control", "max-age=60"}}, .body = large, .delimited = Delimited::by_chunks});
     EXPECT_EQ(get(proxy, origin, "/film").body(), large);
     auto second = get(proxy, origin, "/film");
     EXPECT_EQ(second.body(), large);
@@ -181,9 +182,10 @@ TEST(Hits, squid_and_combined_logs_read_as_theirs) {
         get(proxy, origin, "/page", {{"User-Agent", "scene/1"}}).body();
         ASSERT_TRUE(eventually([&] { return read_file(proxy.log_file()).ends_with("\n"); }));
         auto const line = read_file(proxy.log_file());
-        auto const expected = format == "squid"
-                                  ? R"(^[0-9]+\.[0-9]{3} +[0-9]+ 127\.0\.0\.1 TCP_MISS/200 [0-9]+ GET http://[^ ]+/page - )"
-                                  : R"(^127\.0\.0\.1 - - \[[^]]+\] "GET http://[^ ]+/page HTTP/1\.1" 200 [0-9]+ "[^"]*" "scene/1")";
+        auto const expected =
+            format == "squid"
+                ? R"(^[0-9]+\.[0-9]{3} +[0-9]+ 127\.0\.0\.1 TCP_MISS/200 [0-9]+ GET http://[^ ]+/page - )"
+                : R"(^127\.0\.0\.1 - - \[[^]]+\] "GET http://[^ ]+/page HTTP/1\.1" 200 [0-9]+ "[^"]*" "scene/1")";
         EXPECT_THAT(line, ::testing::ContainsRegex(expected));
     }
 }

@@ -8,9 +8,18 @@ TEST(Hops, hop_by_hop_fields_of_a_request_stay_with_the_client) {
     Proxy proxy;
     origin.answer("/page", no_store("x"));
     get(proxy, origin, "/page",
-        {{"Connection", "keep-alive, X-Secret"}, {"Connection", "x-other"}, {"X-Secret", "1"}, {"X-Other", "2"},
-         {"Keep-Alive", "timeout=5"}, {"Proxy-Connection", "keep-alive"}, {"Proxy-Authorization", "Basic dTpw"},
-         {"TE", "gzip"}, {"Upgrade", "h2c"}, {"HTTP2-Settings", "AAMAAABkAAQAAP__"}, {"X-Stays", "3"}, {"Cookie", "a=b"}})
+        {{"Connection", "keep-alive, X-Secret"},
+         {"Connection", "x-other"},
+         {"X-Secret", "1"},
+         {"X-Other", "2"},
+         {"Keep-Alive", "timeout=5"},
+         {"Proxy-Connection", "keep-alive"},
+         {"Proxy-Authorization", "Basic dTpw"},
+         {"TE", "gzip"},
+         {"Upgrade", "h2c"},
+         {"HTTP2-Settings", "AAMAAABkAAQAAP__"},
+         {"X-Stays", "3"},
+         {"Cookie", "a=b"}})
         .body();
     auto const head = origin.last("/page").head;
     for (auto name : {"X-Secret", "X-Other", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "HTTP2-Settings"})
@@ -29,7 +38,8 @@ TEST(Hops, hop_by_hop_fields_of_an_answer_stay_with_the_origin_and_out_of_the_st
                                             {"Proxy-Connection", "keep-alive"}, {"Upgrade", "h2c"}, {"X-Stays", "2"}}));
     for (int i = 0; i < 2; ++i) {
         auto reply = get(proxy, origin, "/page");
-        for (auto name : {"X-Inner", "Keep-Alive", "Proxy-Connection", "Upgrade"}) EXPECT_FALSE(reply.has(name)) << name;
+        for (auto name : {"X-Inner", "Keep-Alive", "Proxy-Connection", "Upgrade"})
+            EXPECT_FALSE(reply.has(name)) << name;
         EXPECT_EQ(reply.field("X-Stays"), "2");
         EXPECT_EQ(reply.hit(), i == 1);
     }
@@ -39,7 +49,8 @@ TEST(Hops, Connection_cannot_be_used_to_strip_what_must_stay) {
     Origin origin;
     Proxy proxy;
     origin.answer("/page", no_store("x"));
-    get(proxy, origin, "/page", {{"Connection", "close, Host, Cache-Control"}, {"Cache-Control", "no-transform"}}).body();
+    get(proxy, origin, "/page", {{"Connection", "close, Host, Cache-Control"}, {"Cache-Control", "no-transform"}})
+        .body();
     EXPECT_EQ(origin.last("/page").head.field("Host"), origin.authority());
 }
 
@@ -60,7 +71,8 @@ TEST(Hops, Via_is_added_in_both_directions_under_one_unique_name) {
 TEST(Hops, a_request_that_has_been_here_before_is_a_loop) {
     auto const second_port = free_port();
     Proxy first({.accelerates = "http://127.0.0.1:" + std::to_string(second_port)});
-    Proxy second({.accelerates = "http://127.0.0.1:" + std::to_string(first.accelerator()), .accelerator_port = second_port});
+    Proxy second(
+        {.accelerates = "http://127.0.0.1:" + std::to_string(first.accelerator()), .accelerator_port = second_port});
     auto reply = Client("127.0.0.1", first.accelerator()).get("/page");
     EXPECT_EQ(reply.status(), 508);
     EXPECT_THAT(lower(reply.body()), HasSubstr("loop"));
@@ -99,7 +111,8 @@ TEST(Accelerator, takes_origin_form_and_caches_under_its_own_partition) {
     auto second = client.get("/page");
     EXPECT_TRUE(second.hit());
     EXPECT_EQ(second.body(), "hello");
-    EXPECT_FALSE(get(proxy, origin, "/page").hit()) << "what visitors of a site stored is not for the forward proxy's users";
+    EXPECT_FALSE(get(proxy, origin, "/page").hit())
+        << "what visitors of a site stored is not for the forward proxy's users";
 }
 
 TEST(Accelerator, takes_no_authority_from_the_client) {

@@ -12,7 +12,8 @@ TEST(Purge, removes_the_object_for_every_worker_and_variant) {
     for (std::string language : {"de", "en"}) get(proxy, origin, "/page", {{"Accept-Language", language}}).body();
     Client client(proxy, origin);
     EXPECT_EQ(client.send("PURGE", "/page").status(), 200);
-    for (std::string language : {"de", "en"}) EXPECT_FALSE(get(proxy, origin, "/page", {{"Accept-Language", language}}).hit());
+    for (std::string language : {"de", "en"})
+        EXPECT_FALSE(get(proxy, origin, "/page", {{"Accept-Language", language}}).hit());
     EXPECT_EQ(origin.requests("/page"), 4u);
 }
 
@@ -105,8 +106,9 @@ TEST(MaxForwards, zero_is_answered_by_the_proxy_itself) {
     auto options = client.send("OPTIONS", "/page", {{"Max-Forwards", "0"}});
     EXPECT_EQ(options.status(), 200);
     EXPECT_TRUE(options.complete());
-    auto trace = client.send("TRACE", "/page", {{"Max-Forwards", "0"}, {"Cookie", "secret"}, {"Authorization", "Basic c2VjcmV0"},
-                                                {"X-Shown", "yes"}});
+    auto trace = client.send(
+        "TRACE", "/page",
+        {{"Max-Forwards", "0"}, {"Cookie", "secret"}, {"Authorization", "Basic c2VjcmV0"}, {"X-Shown", "yes"}});
     EXPECT_EQ(trace.status(), 200);
     EXPECT_EQ(trace.field("Content-Type"), "message/http");
     EXPECT_THAT(trace.body(), HasSubstr("X-Shown: yes"));

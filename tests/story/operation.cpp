@@ -22,7 +22,8 @@ std::string said(Finished const& finished) { return finished.output + finished.e
 TEST(Check, a_good_file_passes) {
     auto const result = check(R"({
         // comments are allowed
-        "listen": [ { "address": "127.0.0.1:3128" }, { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],
+        "listen": [ { "address": "127.0.0.1:3128" },
+                    { "address": "127.0.0.1:8080", "origin": "http://127.0.0.1:8000" } ],
         "workers": 0,
         "memory": { "size": "256 MiB", "policy": "gdsf", "object_max": "4 MiB", "fill_share": 0.25 },
         "caching": { "never": ["cgi-bin"], "negative_ttl": "5m", "default_ttl": "0s", "offline": false },
@@ -103,7 +104,8 @@ TEST(CommandLine, it_starts_without_a_file_and_says_where_it_listens) {
     auto const port = std::to_string(free_port()), admin = std::to_string(free_port());
     Child child({garner_binary(), "--set", R"(listen=[{"address": "127.0.0.1:)" + port + R"("}])", "--set",
                  "admin.address=127.0.0.1:" + admin});
-    EXPECT_TRUE(eventually([&] { return (child.output() + child.errors()).find("127.0.0.1:" + port) != std::string::npos; }));
+    EXPECT_TRUE(
+        eventually([&] { return (child.output() + child.errors()).find("127.0.0.1:" + port) != std::string::npos; }));
     EXPECT_THAT(child.output() + child.errors(), HasSubstr("curl"));
     child.signal(SIGINT);
     EXPECT_EQ(child.exit_code(), 0);
@@ -130,7 +132,8 @@ TEST(Signals, SIGHUP_changes_rules_without_dropping_a_connection) {
     slow.piece("reel");
     film.early(4);
 
-    proxy.reconfigure(R"({"access": [{"deny": {"url_contains": ["/page"]}}, {"allow": {"destination": ["127.0.0.0/8"]}}]})");
+    proxy.reconfigure(
+        R"({"access": [{"deny": {"url_contains": ["/page"]}}, {"allow": {"destination": ["127.0.0.0/8"]}}]})");
     proxy.signal(SIGHUP);
     EXPECT_TRUE(eventually([&] { return client.get("/page").status() == 403; }));
     EXPECT_EQ(client.connections(), 1);

@@ -96,7 +96,9 @@ TEST(RangeMiss, a_range_of_what_is_not_stored_goes_to_the_origin_as_it_is) {
     origin.by_hand("/film", [](Hand& hand) {
         if (hand.request().head.field("Range") == "bytes=10-19")
             hand.answer({.status = 206,
-                         .fields = {{"Content-Range", "bytes 10-19/100000"}, {"Cache-Control", "max-age=60"}, {"ETag", R"("v1")"}},
+                         .fields = {{"Content-Range", "bytes 10-19/100000"},
+                                    {"Cache-Control", "max-age=60"},
+                                    {"ETag", R"("v1")"}},
                          .body = film.substr(10, 10)});
         else
             hand.answer(fresh(film, 60, {{"ETag", R"("v1")"}}));

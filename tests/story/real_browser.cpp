@@ -11,11 +11,13 @@ constexpr int parts = 100;
 
 /// A page whose parts, scripts and images, each say that they have come.
 void write_page(Nginx& origin) {
-    std::string page = "<!DOCTYPE html><title>parts</title><link rel=icon href=data:,><body>\n<script>var came = 0;</script>\n";
+    std::string page =
+        "<!DOCTYPE html><title>parts</title><link rel=icon href=data:,><body>\n<script>var came = 0;</script>\n";
     for (int i = 0; i < parts / 2; ++i) {
         auto const name = "part/" + std::to_string(i);
         origin.file(name + ".js", "came++; // " + pattern(2000, i));
-        origin.file(name + ".svg", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><!-- " + pattern(3000, i) + " --></svg>");
+        origin.file(name + ".svg", "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'><!-- " +
+                                       pattern(3000, i) + " --></svg>");
         page += "<script src='/" + name + ".js'></script><img onload='came++' src='/" + name + ".svg'>\n";
     }
     page += "<p id=result></p><script>onload = () => result.textContent = 'came: ' + came;</script>\n";

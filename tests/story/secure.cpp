@@ -118,7 +118,8 @@ TEST(IPv6, a_name_with_both_is_reached_by_the_one_that_answers) {
         Origin origin({.address = address});
         origin.answer("/page", no_store("here"));
         Proxy proxy(R"({"dns": {"hosts_file": ")" + hosts + R"("}})");
-        EXPECT_EQ(Client(proxy).get("http://both.test:" + std::to_string(origin.port()) + "/page").body(), "here") << address;
+        EXPECT_EQ(Client(proxy).get("http://both.test:" + std::to_string(origin.port()) + "/page").body(), "here")
+            << address;
     }
 }
 

@@ -1,4 +1,4 @@
-// What is kept and what is not, and for whom: cookies, Vary, Authorization, no-store, private, the operator's own lists.
+// What is kept, what is not, and for whom: cookies, Vary, Authorization, no-store, private, the operator's lists.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -67,7 +67,8 @@ TEST(Storing, what_was_stored_for_all_answers_a_request_with_Authorization_only_
 TEST(Storing, Set_Cookie_is_kept_under_explicit_freshness_unless_switched_off) {
     Origin origin;
     origin.answer("/explicit", fresh("x", 60, {{"Set-Cookie", "a=b"}}));
-    origin.answer("/guessed", {.fields = {{"Set-Cookie", "a=b"}, {"Last-Modified", http_date(-1'000'000)}}, .body = "x"});
+    origin.answer("/guessed",
+                  {.fields = {{"Set-Cookie", "a=b"}, {"Last-Modified", http_date(-1'000'000)}}, .body = "x"});
     Proxy keeps;
     get(keeps, origin, "/explicit").body();
     auto again = get(keeps, origin, "/explicit");
@@ -119,8 +120,9 @@ TEST(Storing, what_is_larger_than_object_max_passes_whole_and_is_not_kept) {
     Proxy proxy(R"({"memory": {"object_max": "100 KiB"}})");
     origin.answer("/small", fresh(pattern(90'000)));
     origin.answer("/large", fresh(pattern(200'000)));
-    origin.answer("/unknown",
-                  {.fields = {{"Cache-Control", "max-age=60"}}, .body = pattern(3'000'000), .delimited = Delimited::by_chunks});
+    origin.answer(
+        "/unknown",
+        {.fields = {{"Cache-Control", "max-age=60"}}, .body = pattern(3'000'000), .delimited = Delimited::by_chunks});
     EXPECT_EQ(origin_asked(proxy, origin, "/small"), 1u);
     EXPECT_EQ(origin_asked(proxy, origin, "/large"), 2u);
     EXPECT_EQ(origin_asked(proxy, origin, "/unknown"), 2u);

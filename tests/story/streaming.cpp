@@ -72,7 +72,9 @@ TEST(Streaming, chunks_go_up_framed_anew) {
 TEST(Streaming, an_answer_that_ends_with_the_connection_is_whole) {
     Origin origin;
     Proxy proxy;
-    origin.answer("/reel", {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(1'000'000), .delimited = Delimited::by_close});
+    origin.answer(
+        "/reel",
+        {.fields = {{"Cache-Control", "no-store"}}, .body = pattern(1'000'000), .delimited = Delimited::by_close});
     Client client(proxy, origin);
     auto reply = client.get("/reel");
     EXPECT_EQ(reply.body(), pattern(1'000'000));

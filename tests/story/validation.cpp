@@ -1,4 +1,4 @@
-// Conditional requests both ways: our own to the origin when an object is stale, and the client's, answered from the store.
+// Conditional requests both ways: our own to the origin about a stale object; the client's, answered from the store.
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -139,9 +139,11 @@ TEST(Stale, what_the_origin_cannot_renew_is_served_stale_unless_that_is_forbidde
     Proxy proxy;
     std::string const paths[] = {"/may", "/must-not"};
     auto origin = std::make_unique<Origin>();
-    origin->answer(paths[0], {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
-    origin->answer(paths[1],
-                   {.fields = {{"Cache-Control", "max-age=1, must-revalidate"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
+    origin->answer(paths[0],
+                   {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
+    origin->answer(
+        paths[1],
+        {.fields = {{"Cache-Control", "max-age=1, must-revalidate"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "x"});
     Client client(proxy, *origin);
     for (auto const& path : paths) EXPECT_EQ(client.get(path).body(), "x");
     origin.reset();

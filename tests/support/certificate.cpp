@@ -64,7 +64,8 @@ Certificate::Certificate(std::string const& name) {
     X509_gmtime_adj(X509_getm_notAfter(certificate.get()), 3600);
     X509_set_pubkey(certificate.get(), key.get());
     auto* subject = X509_get_subject_name(certificate.get());
-    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<unsigned char const*>(name.c_str()), -1, -1, 0);
+    X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, reinterpret_cast<unsigned char const*>(name.c_str()), -1,
+                               -1, 0);
     X509_set_issuer_name(certificate.get(), subject);
     add_extension(certificate.get(), NID_subject_alt_name, "IP:127.0.0.1,IP:::1,DNS:localhost,DNS:" + name);
     add_extension(certificate.get(), NID_basic_constraints, "critical,CA:TRUE");

@@ -1,4 +1,4 @@
-// Other programs as actors: started, watched, told to stop, their output kept; and a folder that goes when the test ends.
+// Other programs as actors: started, watched, told to stop, their output kept; and a folder that goes with the test.
 #pragma once
 #include <sys/types.h>
 

@@ -76,7 +76,8 @@ private:
             if (reply->head)
                 reply->body.ended();
             else
-                reply->trouble = reset ? "the connection was reset before an answer" : "the connection ended before an answer";
+                reply->trouble =
+                    reset ? "the connection was reset before an answer" : "the connection ended before an answer";
         }
         due_.clear();
     }

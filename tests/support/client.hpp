@@ -1,4 +1,4 @@
-// The client actor: a raw HTTP/1.1 client that asks through the proxy and reads an answer only when the scene looks at it.
+// The client actor: raw HTTP/1.1 through the proxy; an answer is read only when the scene looks at it.
 #pragma once
 #include <deque>
 #include <memory>

@@ -176,7 +176,9 @@ std::string Origin::url(std::string const& path) const {
     return (setup_.certificate ? "https://" : "http://") + authority() + path;
 }
 
-void Origin::answer(std::string const& path, Answer answer) { this->answer(path, std::vector<Answer>{std::move(answer)}); }
+void Origin::answer(std::string const& path, Answer answer) {
+    this->answer(path, std::vector<Answer>{std::move(answer)});
+}
 
 void Origin::answer(std::string const& path, std::vector<Answer> in_turn) {
     auto next = std::make_shared<std::atomic<std::size_t>>(0);

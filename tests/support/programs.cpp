@@ -2,27 +2,53 @@
 
 #include <sstream>
 
+#include "support/message.hpp"
+
 namespace garner::test {
+
+namespace {
+
+constexpr auto configuration = R"(
+daemon off; worker_processes 1; pid HERE/pid; error_log HERE/error.log;
+events {}
+http {
+    types { text/html html; text/javascript js; image/svg+xml svg; text/plain txt; }
+    log_format path '$request_method $request_uri $status';
+    access_log HERE/access.log path;
+    client_body_temp_path HERE/body; proxy_temp_path HERE/proxy; fastcgi_temp_path HERE/fastcgi;
+    uwsgi_temp_path HERE/uwsgi; scgi_temp_path HERE/scgi;
+    gzip on; gzip_vary on; gzip_proxied any; gzip_min_length 100; gzip_types text/plain;
+    server {
+        listen 127.0.0.1:PORT;
+        listen 127.0.0.1:TLS_PORT ssl;
+        ssl_certificate HERE/certificate.pem;
+        ssl_certificate_key HERE/certificate.pem;
+        root HERE/files;
+        location / { LOCATION }
+    }
+}
+)";
+
+std::string filled_in(std::string text, Fields const& words) {
+    for (auto const& [word, meaning] : words)
+        for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += meaning.size())
+            text.replace(at, word.size(), meaning);
+    return text;
+}
+
+}  // namespace
 
 Nginx::Nginx(std::string const& location) : port_(free_port()), tls_port_(free_port()) {
     std::filesystem::create_directory(dir_.path("files"));
     dir_.write("certificate.pem", certificate_.pem_with_key());
-    auto const here = dir_.path().string();
-    auto const temp = [&](std::string const& kind) { return kind + "_temp_path " + here + "/" + kind + ";\n"; };
-    auto const file = dir_.write("nginx.conf",
-        "daemon off; worker_processes 1; pid " + here + "/pid; error_log " + here + "/error.log;\n"
-        "events {}\n"
-        "http {\n"
-        "types { text/html html; text/javascript js; image/svg+xml svg; text/plain txt; }\n"
-        "log_format path '$request_method $request_uri $status';\n"
-        "access_log " + here + "/access.log path;\n" +
-        temp("client_body") + temp("proxy") + temp("fastcgi") + temp("uwsgi") + temp("scgi") +
-        "server { listen 127.0.0.1:" + std::to_string(port_) + "; listen 127.0.0.1:" + std::to_string(tls_port_) + " ssl;\n"
-        "ssl_certificate " + here + "/certificate.pem; ssl_certificate_key " + here + "/certificate.pem;\n"
-        "root " + here + "/files; gzip on; gzip_vary on; gzip_proxied any; gzip_min_length 100; gzip_types text/plain;\n"
-        "location / { " + location + " } } }\n");
-    child_ = std::make_unique<Child>(std::vector<std::string>{
-        std::filesystem::exists("/usr/sbin/nginx") ? "/usr/sbin/nginx" : "nginx", "-c", file, "-e", here + "/error.log"});
+    auto const file = dir_.write("nginx.conf", filled_in(configuration, {{"HERE", dir_.path().string()},
+                                                                         {"TLS_PORT", std::to_string(tls_port_)},
+                                                                         {"PORT", std::to_string(port_)},
+                                                                         {"LOCATION", location}}));
+    // Not in the PATH of every user.
+    std::string const program = std::filesystem::exists("/usr/sbin/nginx") ? "/usr/sbin/nginx" : "nginx";
+    std::vector<std::string> const command{program, "-c", file, "-e", dir_.path("error.log").string()};
+    child_ = std::make_unique<Child>(command);
     bool const listens = eventually([&] {
         try {
             Wire::connect("127.0.0.1", port_);

@@ -27,7 +27,9 @@ public:
     /// Writes a file among those it serves.
     void file(std::string const& name, std::string const& text);
     std::string url(std::string const& path) const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
-    std::string secure_url(std::string const& path) const { return "https://127.0.0.1:" + std::to_string(tls_port_) + path; }
+    std::string secure_url(std::string const& path) const {
+        return "https://127.0.0.1:" + std::to_string(tls_port_) + path;
+    }
     std::string certificate_file() const { return dir_.path("certificate.pem").string(); }
     /// How many requests it has logged whose path starts with `path`.
     std::size_t requests(std::string const& path) const;

@@ -59,6 +59,7 @@ void Proxy::wait_until_it_listens() {
         if (!child_->running()) return true;
         try {
             Wire::connect("127.0.0.1", port_);
+            Wire::connect("127.0.0.1", admin_);
             return true;
         } catch (Trouble const&) {
             return false;
@@ -66,8 +67,8 @@ void Proxy::wait_until_it_listens() {
     });
     if (listens && child_->running()) return;
     stopped_ = true;
-    throw Trouble(garner_binary() + (listens ? " ended at once:\n" : " does not listen:\n") + last_lines(child_->errors()) +
-                  child_->output() + "\n" + configuration_.dump(2));
+    throw Trouble(garner_binary() + (listens ? " ended at once:\n" : " does not listen:\n") +
+                  last_lines(child_->errors()) + child_->output() + "\n" + configuration_.dump(2));
 }
 
 void Proxy::stop(Millis limit) {
@@ -101,7 +102,8 @@ std::vector<Logged> Proxy::log() const {
     for (std::string line; std::getline(text, line);) {
         auto const all = json::parse(line, nullptr, false);
         if (!all.is_object()) continue;         // a line that is just being written
-        lines.push_back({all.value("result", ""), all.value("status", 0), all.value("method", ""), all.value("url", ""), all});
+        lines.push_back(
+            {all.value("result", ""), all.value("status", 0), all.value("method", ""), all.value("url", ""), all});
     }
     return lines;
 }

@@ -61,8 +61,8 @@ public:
     std::filesystem::path log_file() const { return dir_.path("access.log"); }
     TempDir const& dir() const { return dir_; }
     std::vector<Logged> log() const;
-    /// The newest line whose URL ends with `path`, once there are `count` of them; throws Trouble when they do not come.
-    /// Lines of different workers come in any order: a scene that asks for the newest of several has one worker.
+    /// The newest line whose URL ends with `path`, once there are `count` of them; throws Trouble when they do not
+    /// come. Lines of different workers come in any order: a scene that asks for the newest of several has one worker.
     Logged logged(std::string const& path, std::size_t count = 1) const;
 
     nlohmann::json stats() const;

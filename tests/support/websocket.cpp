@@ -57,9 +57,11 @@ std::string take_websocket_frame(Wire& wire) {
 
 void websocket_echo(Hand& hand) {
     hand.leave();
-    hand.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
-              accept_of(hand.request().head.field("Sec-WebSocket-Key")) + "\r\n\r\n");
-    for (std::string text; !(text = take_websocket_frame(hand.wire())).empty();) hand.send(websocket_frame(text, false));
+    hand.send(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " +
+        accept_of(hand.request().head.field("Sec-WebSocket-Key")) + "\r\n\r\n");
+    for (std::string text; !(text = take_websocket_frame(hand.wire())).empty();)
+        hand.send(websocket_frame(text, false));
     hand.send({"\x88\0", 2});
 }
 

@@ -46,7 +46,8 @@ struct Address {
 
 Address address_of(std::string const& text, std::uint16_t port) {
     Address address;
-    if (auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage); inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
+    if (auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+        inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1) {
         v6->sin6_family = AF_INET6;
         v6->sin6_port = htons(port);
         address.length = sizeof *v6;
@@ -305,8 +306,9 @@ Listening listen_on(std::string const& text) {
         throw Trouble("listen on " + text + ": " + why);
     }
     ::getsockname(fd, address.get(), &address.length);
-    auto const port = address.storage.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port
-                                                            : reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port;
+    auto const port = address.storage.ss_family == AF_INET6
+                          ? reinterpret_cast<sockaddr_in6*>(&address.storage)->sin6_port
+                          : reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port;
     return {fd, ntohs(port)};
 }
 

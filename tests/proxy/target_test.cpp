@@ -1,0 +1,144 @@
+// What a request asks for, in every form of target, and what is refused.
+#include "proxy/target.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+namespace garner::proxy {
+namespace {
+
+using http::Method;
+
+struct Read {
+    explicit Read(std::string method, std::string given, std::optional<std::string> host = "any",
+                  AcceleratedOrigin const* origin = nullptr)
+        : method_text(std::move(method)), target_text(std::move(given)), host_text(std::move(host)) {
+        request.method_text = method_text;
+        request.method = http::method_of(method_text);
+        request.target = target_text;
+        if (host_text) request.fields.add("Host", *host_text);
+        if (auto const* refusal = read_target(request, origin, target)) fault = refusal;
+    }
+    Read(Read const&) = delete;
+
+    std::string method_text, target_text;
+    std::optional<std::string> host_text;
+    http::RequestHead request;
+    Target target;
+    std::string fault;
+};
+
+AcceleratedOrigin origin_at(std::string text) {
+    AcceleratedOrigin origin;
+    origin.text = std::move(text);
+    return origin;
+}
+
+TEST(Target, of_a_forward_request_is_its_absolute_uri) {
+    Read read("GET", "http://Example.COM:80/a%20b?q=1");
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "http://example.com/a%20b?q=1");
+    EXPECT_EQ(read.target.host_field, "example.com");
+    EXPECT_EQ(read.target.path, "/a%20b?q=1");
+    EXPECT_FALSE(read.target.accelerated);
+    EXPECT_EQ(read.target.partition(), Partition::forward);
+    Read port("GET", "http://[::1]:8080");
+    EXPECT_EQ(port.target.url, "http://[::1]:8080/");
+    EXPECT_EQ(port.target.host_field, "[::1]:8080");
+    EXPECT_EQ(port.target.path, "/");
+    Read query("GET", "http://a?b");
+    EXPECT_EQ(query.target.url, "http://a/?b");
+    EXPECT_EQ(query.target.path, "/?b");
+}
+
+TEST(Target, of_a_forward_request_is_never_a_path_alone) {
+    EXPECT_NE(Read("GET", "/path").fault.find("forward proxy"), std::string::npos);
+    EXPECT_NE(Read("GET", "ftp://a/").fault, "");
+    EXPECT_NE(Read("GET", "http://user@a/").fault, "");
+    EXPECT_NE(Read("GET", "http:///").fault, "");
+    EXPECT_NE(Read("GET", "a:80").fault, "");
+}
+
+TEST(Target, host_must_be_there_once_and_valid_although_the_uri_decides) {
+    EXPECT_EQ(Read("GET", "http://a/", "b").fault, "");
+    EXPECT_EQ(Read("GET", "http://a/", "b").target.host_field, "a");
+    EXPECT_EQ(Read("GET", "http://a/", "").fault, "");
+    EXPECT_NE(Read("GET", "http://a/", std::nullopt).fault, "");
+    EXPECT_NE(Read("GET", "http://a/", "b c").fault, "");
+    EXPECT_NE(Read("GET", "http://a/", "b/c").fault, "");
+    Read twice("GET", "http://a/");
+    twice.request.fields.add("Host", "a");
+    EXPECT_STREQ(read_target(twice.request, nullptr, twice.target), "more than one Host field");
+    Read old("GET", "http://a/", std::nullopt);
+    old.request.version = http::Version::http_1_0;
+    EXPECT_EQ(read_target(old.request, nullptr, old.target), nullptr);
+}
+
+TEST(Target, of_connect_is_an_authority_with_a_port) {
+    Read read("CONNECT", "Example.com:443");
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.uri.authority.port, 443);
+    EXPECT_EQ(Read("CONNECT", "[::1]:8443").target.url, "[::1]:8443");
+    EXPECT_NE(Read("CONNECT", "example.com").fault, "");
+    EXPECT_NE(Read("CONNECT", "http://example.com:443/").fault, "");
+    EXPECT_NE(Read("CONNECT", "example.com:0").fault, "");
+    auto origin = origin_at("http://127.0.0.1:8000");
+    EXPECT_NE(Read("CONNECT", "example.com:443", "any", &origin).fault, "");
+}
+
+TEST(Target, of_options_may_be_the_server_itself) {
+    EXPECT_EQ(Read("OPTIONS", "*").target.url, "*");
+    EXPECT_NE(Read("GET", "*").fault, "");
+}
+
+class Accelerated : public testing::Test {
+protected:
+    Accelerated() : origin(origin_at("http://127.0.0.1:8000")) {
+        http::UriError error;
+        origin.uri = *http::parse_absolute(origin.text, error);
+    }
+    AcceleratedOrigin origin;
+};
+
+TEST_F(Accelerated, a_path_is_asked_of_the_origin_whatever_host_says) {
+    Read read("GET", "/a?b", "evil.example", &origin);
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "http://127.0.0.1:8000/a?b");
+    EXPECT_EQ(read.target.host_field, "127.0.0.1:8000");
+    EXPECT_EQ(read.target.path, "/a?b");
+    EXPECT_EQ(read.target.partition(), Partition::accelerator);
+}
+
+TEST_F(Accelerated, an_absolute_uri_gives_its_path_alone) {
+    Read read("GET", "https://evil.example:99/a?b", "evil.example", &origin);
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "http://127.0.0.1:8000/a?b");
+}
+
+TEST_F(Accelerated, options_of_the_server_go_on_as_that) {
+    Read read("OPTIONS", "*", "any", &origin);
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.path, "*");
+}
+
+TEST(Target, is_filled_anew_for_each_request) {
+    Read read("GET", "http://a/long/path?with=query");
+    Read next("GET", "http://b/");
+    read.request.target = next.request.target;
+    EXPECT_EQ(read_target(read.request, nullptr, read.target), nullptr);
+    EXPECT_EQ(read.target.url, "http://b/");
+    EXPECT_EQ(read.target.path, "/");
+    EXPECT_EQ(read.target.host_field, "b");
+}
+
+TEST(Key, of_the_two_partitions_differ_for_one_url) {
+    std::string forward, accelerated;
+    write_key_text(Partition::forward, "http://a/", forward);
+    write_key_text(Partition::accelerator, "http://a/", accelerated);
+    EXPECT_EQ(forward, "fhttp://a/");
+    EXPECT_EQ(accelerated, "ahttp://a/");
+}
+
+}  // namespace
+}  // namespace garner::proxy
