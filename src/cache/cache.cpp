@@ -141,7 +141,16 @@ FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale
 FillLease Cache::lease_alone(Key const& key, store::ObjectPtr stale) {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    return start_fill(shard, key, std::move(stale), false);
+    bool gone = stale && !holds(shard, *stale, key);
+    auto lease = start_fill(shard, key, std::move(stale), false);
+    // Purged since it was looked up: a 304 must not bring it back.
+    if (gone) lease.fill()->attached_ = false;
+    return lease;
+}
+
+bool Cache::holds(Shard const& shard, store::Object const& object, Key const& key) const {
+    auto of_object = object.key() == key.text ? key.fingerprint : fingerprint(object.key(), seed_);
+    return shard.find(of_object, object.key()).object == &object;
 }
 
 void Cache::unregister(Shard& shard, Fill& fill) {

@@ -112,6 +112,7 @@ private:
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);
     void stop_storing(Fill&);
+    bool holds(Shard const&, store::Object const&, Key const&) const;
     void unregister(Shard&, Fill&);
     std::size_t shard_to_shrink(Fingerprint near) const;
     bool evict_one(Fingerprint near);

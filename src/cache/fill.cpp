@@ -111,6 +111,7 @@ void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary,
 }
 
 void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant) {
+    if (!fill_) return;
     auto fill = std::move(fill_);
     cache_->publish(*fill, object, vary, variant);
     fill->set_variant(std::move(vary), std::move(variant));
@@ -118,14 +119,20 @@ void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::str
 }
 
 void FillLease::refuse(char const* reason) {
+    if (!fill_) return;
     auto fill = std::move(fill_);
     cache_->detach(*fill, Cache::Mark::pass);
     fill->change(FillView::Phase::refused, nullptr, {}, reason);
 }
 
-void FillLease::stop_storing() { cache_->stop_storing(*fill_); }
+void FillLease::stop_storing() {
+    cache_->stop_storing(*fill_);
+    std::lock_guard lock(fill_->mutex_);
+    fill_->closed_ = true;
+}
 
 void FillLease::fail(FetchFailure failure) {
+    if (!fill_) return;
     auto fill = std::move(fill_);
     cache_->detach(*fill, Cache::Mark::none);
     fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
@@ -143,6 +150,7 @@ void FillLease::drop() {
 
 Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {
     std::lock_guard lock(fill_->mutex_);
+    dropped_ = fill_->closed_;
     fill_->followers_.push_back(*this);
     ++fill_->follower_count_;
 }

@@ -89,9 +89,10 @@ private:
     List<Follower> followers_;
     std::size_t follower_count_ = 0;
     net::WakeHandle producer_;
+    bool closed_ = false;              // a newcomer would miss the beginning
 };
 
-/// The right and the duty to end a fill. Move-only. Dropped before the head, the next follower is promoted; dropped
+/// The right and the duty to end a fill. Move-only; an empty lease ends nothing, and says nothing. Dropped before the head, the next follower is promoted; dropped
 /// after it, the fill has failed.
 class FillLease {
 public:
@@ -140,7 +141,7 @@ public:
     FillLease take_lead();
     /// How far this follower has read (see Fill::slowest_follower).
     void read_up_to(Bytes offset);
-    /// True when it was too slow for a body that keeps only a window.
+    /// True when it was too slow for a body that keeps only a window, or came too late for one.
     bool dropped() const;
 
 private:

@@ -115,7 +115,7 @@ store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
     if (list.size() <= variants_max_) return nullptr;
     auto oldest = find_fingerprint(list.front());
     list.erase(list.begin());
-    return oldest == policy::no_slot ? nullptr : remove(oldest, policy::Left::evicted);
+    return oldest == policy::no_slot ? nullptr : remove(oldest, policy::Left::replaced);
 }
 
 void Shard::drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dropped) {

@@ -16,6 +16,7 @@ Trouble Exchange::trouble_of(net::Error const& error) const {
 }
 
 net::awaitable<Trouble> Exchange::send(std::span<iovec> parts, milliseconds limit) {
+    if (cancelled_) co_return Trouble::cancelled;
     auto tried = transport_->try_write(parts);
     if (!tried.error) co_return Trouble::none;
     if (tried.error == asio::error::would_block) {

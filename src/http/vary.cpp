@@ -78,7 +78,11 @@ void add_names(VaryNames& vary, std::string_view list) {
     });
 }
 
+// More names than any honest origin lists would only cost every request of the URL its time.
+constexpr std::size_t names_max = 32;
+
 VaryNames in_order(VaryNames vary) {
+    vary.star |= vary.names.size() > names_max;
     if (vary.star) vary.names.clear();
     std::ranges::sort(vary.names);
     vary.names.erase(std::ranges::unique(vary.names).begin(), vary.names.end());

@@ -10,7 +10,7 @@ namespace garner::http {
 
 /// The names that a response's Vary lists: lower-cased, sorted, without repetition.
 struct VaryNames {
-    bool star = false;  // "*", or a member that is no field name: selects nothing, ever
+    bool star = false;  // "*", a member that is no field name, or more than 32 names: selects nothing, ever
     std::vector<std::string> names;
 
     bool empty() const { return !star && names.empty(); }

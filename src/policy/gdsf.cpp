@@ -39,7 +39,8 @@ void Gdsf::resized(Slot slot, Bytes size) {
 }
 
 void Gdsf::removed(Slot slot, Left why) {
-    if (why == Left::evicted) age_ = heap_.key(slot);
+    // Never back: whoever evicts out of turn must not age those that are here below their own keys.
+    if (why == Left::evicted) age_ = std::max(age_, heap_.key(slot));
     heap_.remove(slot);
 }
 

@@ -13,6 +13,7 @@ namespace asio = net::asio;
 
 namespace {
 constexpr std::size_t body_buffer_size = 64 * KiB;
+constexpr std::size_t idle_buffer = 4 * KiB;
 }
 
 void ClientStream::make_room() {
@@ -110,6 +111,8 @@ void ClientStream::finish_request() {
         body_begin_ = body_end_ = 0;
     }
     if (!body_buffer_.empty()) std::vector<char>().swap(body_buffer_);
+    // An idle connection keeps little, however large its last head was.
+    if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
 }
 
 void ClientStream::watch(std::function<void()> gone) {

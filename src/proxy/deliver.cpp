@@ -35,7 +35,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {
         // A 304 or 416: no body.
     } else {
-        patch.content_length = slice.count;
+        if (object->status() != 204) patch.content_length = slice.count;   // RFC 9110 8.6
         if (!slice.count) slice.chunked = patch.chunked = starts_closing(patch) == false;
         if (request.method == Method::head) slice = {0, 0, false};
     }

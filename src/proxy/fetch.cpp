@@ -80,7 +80,7 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     extras.body = client_.body_framing();
     extras.validators = validators;
     extras.strip_conditions = strip_conditions;
-    extras.upgrade = http::wants_upgrade(request);
+    extras.upgrade = wants_upgrade();
     auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
     extras.forwarded_line = forwarded;
     if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards)) {
@@ -96,7 +96,8 @@ net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool s
     write_request(validators, strip_conditions);
     if (co_await try_origin(false)) co_return true;
     // RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
-    bool died = exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_ && !client_gone_;
+    bool closed = trouble_ == Trouble::closed || trouble_ == Trouble::reset;
+    bool died = closed && exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_ && !client_gone_;
     if (!died || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
     services_.counters.origin_retries.add();
     co_return co_await try_origin(true);
@@ -105,6 +106,7 @@ net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool s
 net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     drop_exchange();
     failure_ = {};
+    trouble_ = Trouble::none;
     auto const& authority = target_.uri.authority;
     bool tls = target_.uri.scheme == http::Scheme::https;
     net::PoolKey key{.tls = tls, .host = authority.host, .port = authority.port, .peer = {}, .server_name = authority.host};
@@ -129,6 +131,7 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
         trouble = co_await read_final_head();
     }
     if (trouble == Trouble::none) co_return true;
+    trouble_ = trouble;
     co_await join_upload();
     if (failure_.reason.empty()) failed_by(trouble);
     co_return false;
@@ -138,8 +141,7 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
 std::unique_ptr<net::Transport> Transaction::take_pooled() {
     while (auto transport = services_.worker.pool.take(pool_key_)) {
         peer_ = transport->remote();
-        if (target_.accelerated || options_->access.permits(rule_request(), peer_, services_.shared.own).allowed())
-            return transport;
+        if (permits(rule_request(), peer_).allowed()) return transport;
     }
     return nullptr;
 }
@@ -151,8 +153,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
     where.port = authority.port;
     where.tls = target_.uri.scheme == http::Scheme::https && client_.head().method != Method::connect;
     net::AddressFilter filter = [this](net::Address const& address) -> char const* {
-        if (target_.accelerated) return nullptr;
-        auto decision = options_->access.permits(rule_request(), net::to_ip(address), services_.shared.own);
+        auto decision = permits(rule_request(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
         rule_text_ = decision.text();
         return rule_text_.c_str();
@@ -185,6 +186,8 @@ net::awaitable<Trouble> Transaction::read_final_head() {
             });
         auto trouble = co_await exchange_->read_head(client_.head().method, options_->deadlines.first_byte);
         if (watch) client_.unwatch();
+        // The head may have come in the very moment: the exchange is cancelled all the same.
+        if (client_gone_) co_return Trouble::cancelled;
         if (trouble != Trouble::none) co_return trouble;
         auto status = exchange_->head().status;
         if (status >= 200 || status == 101) {
@@ -207,7 +210,8 @@ net::awaitable<bool> Transaction::pass_interim() {
     append_status_line(interim.status, interim.reason, head_text_);
     http::HopByHop hop_by_hop(interim.fields);
     for (auto const& field : interim.fields)
-        if (!hop_by_hop.dropped(field)) head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+        if (!hop_by_hop.dropped(field) && field.id != Name::content_length)
+            head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
     head_text_.append("\r\n");
     iovec part{head_text_.data(), head_text_.size()};
     co_return co_await send(std::span<iovec>(&part, 1));
@@ -223,8 +227,10 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         cache::FillLease nothing;
         co_return co_await answer_failure(std::move(nothing), std::move(stale));
     }
-    if (stale && conditional_ && response.status == 304 && http::is_about(response, stored_head_))
-        co_return co_await freshen(std::move(lead), std::move(stale));
+    if (stale && conditional_ && response.status == 304) {
+        if (http::is_about(response, stored_head_)) co_return co_await freshen(std::move(lead), std::move(stale));
+        co_return co_await ask_again(std::move(lead), std::move(stale));
+    }
     if (stale && http::is_stale_if_error_status(response.status) &&
         http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
         lead.fail({response.status, "the origin answers " + std::to_string(response.status)});
@@ -236,22 +242,26 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         tag_ = ResultTag::tcp_refresh_modified;
     }
     auto control = http::parse_response_cache_control(response.fields, freshness_options({}).targeted);
-    http::StoreOptions how;
-    auto freshness = freshness_options(response.fields.first(Name::content_type));
-    how.set_cookie = options_->caching.store_set_cookie;
-    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
-    auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
-    bool unasked_304 = response.status == 304 && conditional_;
+    auto const* why = why_not_stored(response, control);
     bool too_large = exchange_->framing().kind == http::Framing::Kind::length &&
                      exchange_->framing().length > services_.cache.object_max();
-    char const* why = refusal != http::StoreRefusal::none ? http::text(refusal)
-                      : too_large                         ? "larger than object_max"
-                      : unasked_304                       ? "304 for another validator"
-                      : rule_forbids_storing(response.fields.first(Name::content_type)) ? "caching rule"
-                      : !lead             ? "method" : nullptr;
+    if (!why && too_large) why = "larger than object_max";
+    if (!why && !lead) why = "method";
     if (!why) co_return co_await store_response(std::move(lead), control);
     if (lead) lead.refuse(why);
     co_await stream_through(why);
+}
+
+/// A literal, or nullptr when the response may be stored as far as its head tells.
+char const* Transaction::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const {
+    auto content_type = response.fields.first(Name::content_type);
+    auto freshness = freshness_options(content_type);
+    http::StoreOptions how;
+    how.set_cookie = options_->caching.store_set_cookie;
+    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
+    if (refusal != http::StoreRefusal::none) return http::text(refusal);
+    return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
@@ -283,6 +293,15 @@ bool Transaction::rule_forbids_storing(std::string_view content_type) const {
     return false;
 }
 
+/// RFC 9111 4.3.3: the 304 is about another response than ours. The request is repeated without our validators.
+net::awaitable<void> Transaction::ask_again(cache::FillLease lead, store::ObjectPtr stale) {
+    finish_exchange();
+    conditional_ = false;
+    http::Validators none;
+    if (!co_await ask_origin(none, true)) co_return co_await answer_failure(std::move(lead), std::move(stale));
+    co_await take_response(std::move(lead), std::move(stale));
+}
+
 // ---- storing ----
 
 net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::ResponseCacheControl const& control) {
@@ -307,6 +326,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.terms = http::terms_of(response, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = response.status;
     parts.sequence = services_.cache.next_sequence();
+    parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
 
     if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
@@ -393,7 +413,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     now_ = arrived;
     head_text_.clear();
     append_status_line(stale->status(), stored_head_.reason, head_text_);
-    head_text_ += http::merged_head_fields(stored_head_, update);
+    head_text_ += http::merged_head_fields(stored_head_, update, freshness_options({}).targeted);
     std::string merged = head_text_ + "\r\n";
     http::ResponseHead head;
     std::size_t scanned = 0;
@@ -411,9 +431,19 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = stale->status();
     parts.sequence = services_.cache.next_sequence();
+    parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
     finish_exchange();
+    // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
+    if (auto const* why = why_not_stored(head, control)) {
+        reason_ = why;
+        status_.detail = why;
+        lead.refuse(why);
+        services_.cache.purge(key_);
+        auto own = store::Object::make(parts, nullptr);
+        co_return co_await deliver(std::move(own), nullptr);
+    }
     auto object = services_.cache.make_object(parts, key_.fingerprint);
     status_.stored = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
@@ -496,12 +526,14 @@ net::awaitable<void> Transaction::break_off(Trouble trouble) {
 void Transaction::finish_exchange() {
     if (!exchange_) return;
     count_origin_traffic();
-    // While the request is still being sent, the connection is not the next one's.
-    if (!upload_.running && exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+    // Behind half a request's body the next request would be taken for the rest of it.
+    bool sent_whole = !upload_.started || upload_.whole;
+    if (sent_whole && !upload_.running && exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
 }
 
 /// Closes the connection, unless it went back to the pool.
 void Transaction::drop_exchange() {
+    garner::check(!upload_.running);
     if (exchange_ && exchange_->connected()) count_origin_traffic();
     exchange_.reset();
 }
@@ -527,13 +559,18 @@ net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, char const
 }
 
 net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::ObjectPtr stale) {
+    co_await join_upload();
     drop_exchange();   // the origin hears at once that nobody waits any more
     if (client_gone_ || aborted_) {
         close_ = true;
         lead.drop();
         co_return;
     }
-    if (lead) lead.fail(failure_);
+    // What the rules forbid this client they may allow the next: another follower leads then.
+    if (failure_.status == 403)
+        lead.drop();
+    else
+        lead.fail(failure_);
     services_.counters.origin_failures.add();
     if (stale && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::unreachable))
         co_return co_await serve_stale(std::move(stale), "origin unreachable");

@@ -18,6 +18,8 @@ namespace {
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
 // A reader of a windowed body that holds the others back is given up after this.
+// For a body that nobody reads: an origin that drips must not hold a connection for nobody.
+constexpr milliseconds orphan_limit{10'000};
 constexpr milliseconds look_again{1'000};
 constexpr milliseconds laggard_patience{5'000};
 
@@ -56,8 +58,13 @@ net::awaitable<void> FillPump::run() {
     }
 }
 
-bool FillPump::worth_finishing() const {
-    if (lease_.fill()->followers() > 0) return true;
+bool FillPump::worth_finishing() {
+    if (lease_.fill()->followers() > 0) {
+        abandoned_at_ = {};
+        return true;
+    }
+    if (abandoned_at_ == SteadyTime{}) abandoned_at_ = steady_now();
+    if (steady_now() - abandoned_at_ > orphan_limit) return false;
     auto const& body = *growing_->body();
     if (windowed_ || !body.expected()) return false;
     auto missing = *body.expected() - body.size();
@@ -136,6 +143,8 @@ void FillPump::finish(Trouble trouble) {
 void FillPump::store() {
     auto const& body = growing_->body();
     store::ObjectPtr object = growing_;
+    // Its length was unknown: what has outgrown object_max by the last segment is not kept.
+    if (!windowed_ && body->size() > services_.cache.object_max()) lease_.stop_storing();
     if (!windowed_ && body->size() <= store::Object::inline_body_max) {
         std::string bytes;
         bytes.reserve(body->size());
@@ -153,6 +162,7 @@ void FillPump::store() {
         parts.terms = growing_->terms();
         parts.status = growing_->status();
         parts.sequence = growing_->sequence();
+        parts.source = growing_->source();
         object = services_.cache.make_object(parts, lease_.fill()->primary());
     }
     // Followers keep reading the body they have; what is stored may be another object with the same bytes.

@@ -35,7 +35,7 @@ private:
     net::awaitable<bool> append(std::string_view data);
     net::awaitable<std::span<char>> room();
     net::awaitable<std::span<char>> room_in_window();
-    bool worth_finishing() const;
+    bool worth_finishing();
     void finish(client::Trouble trouble);
     void store();
 
@@ -48,6 +48,7 @@ private:
     http::VaryNames vary_;
     std::string variant_;
     net::WakeHandle waiting_;
+    SteadyTime abandoned_at_{};   // since when nobody follows
     bool windowed_ = false;
 };
 

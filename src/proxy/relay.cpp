@@ -18,7 +18,9 @@ constexpr milliseconds look_again{1'000};
 /// Both ends of a pipe, closed together.
 struct Pipe {
     int ends[2] = {-1, -1};
-    Pipe() {
+    std::atomic<std::int64_t>& left;
+    explicit Pipe(std::atomic<std::int64_t>& pipes) : left(pipes) {
+        if (left.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
         if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
         // A larger pipe needs fewer calls; where the system allows no more, the default does.
         else ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
@@ -27,6 +29,7 @@ struct Pipe {
     ~Pipe() {
         for (int end : ends)
             if (end >= 0) ::close(end);
+        left.fetch_add(1, std::memory_order_relaxed);
     }
     bool usable() const { return ends[0] >= 0; }
 };
@@ -35,8 +38,9 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 
 }  // namespace
 
-Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits)
-    : worker_(worker), client_(client), origin_(origin), limits_(limits),
+Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
+             std::atomic<std::int64_t>& pipes)
+    : worker_(worker), client_(client), origin_(origin), limits_(limits), pipes_(pipes),
       idle_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
       total_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
 
@@ -90,7 +94,7 @@ net::awaitable<bool> Relay::relay(Direction& way) {
 }
 
 net::awaitable<bool> Relay::splice(Direction& way) {
-    Pipe pipe;
+    Pipe pipe(pipes_);
     if (!pipe.usable()) co_return co_await copy(way);
     for (;;) {
         if (aborted_) co_return false;

@@ -1,5 +1,6 @@
 // Bytes both ways between two connections, until both have ended: tunnels and switched protocols.
 #pragma once
+#include <atomic>
 #include <string_view>
 
 #include "net/transport.hpp"
@@ -17,7 +18,9 @@ struct RelayLimits {
 /// kept: one side's end is passed on, and the other direction goes on. Belongs to one worker.
 class Relay {
 public:
-    Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits);
+    /// `pipes`: how many more pipes the process may have; each tunnel takes two while it can, else it copies.
+    Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
+          std::atomic<std::int64_t>& pipes);
 
     /// First sends what was read already, then relays. Returns when both directions have ended or a limit was reached.
     net::awaitable<void> run(std::string_view from_client, std::string_view from_origin);
@@ -46,6 +49,7 @@ private:
     net::Transport& client_;
     net::Transport& origin_;
     RelayLimits limits_;
+    std::atomic<std::int64_t>& pipes_;
     net::Deadline idle_;
     net::Deadline total_;
     bool upstream_running_ = false;

@@ -136,7 +136,8 @@ void Server::close_own_places() {
     for (auto const& place : server_.also_closed) shared_.own.listening.push_back(place);
 }
 
-/// A connection needs a descriptor, and as a rule one to an origin; some are kept for files, logs and DNS.
+/// A connection needs a descriptor, and as a rule one to an origin; a tunnel four more for its pipes, as long as there
+/// are enough. Some are kept for files, logs and DNS.
 void Server::limit_connections() {
     constexpr rlim_t reserve = 256;
     rlimit limit{};
@@ -146,8 +147,9 @@ void Server::limit_connections() {
         ::setrlimit(RLIMIT_NOFILE, &limit);
         ::getrlimit(RLIMIT_NOFILE, &limit);
     }
-    auto possible = limit.rlim_cur > 2 * reserve ? (limit.rlim_cur - reserve) / 2 : reserve / 2;
+    auto possible = limit.rlim_cur > 2 * reserve ? (limit.rlim_cur - reserve) / 3 : std::max<rlim_t>(limit.rlim_cur / 4, 4);
     shared_.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(options_->limits.connections, possible));
+    shared_.pipes = limit.rlim_cur > 2 * reserve ? static_cast<std::int64_t>(possible / 2) : 0;
 }
 
 void Server::start() {

@@ -21,6 +21,7 @@ class FillPump;
 struct Shared {
     std::atomic<std::uint32_t> connections{0};
     std::uint32_t connections_max = 0;          // what descriptors and options allow
+    std::atomic<std::int64_t> pipes{0};         // that tunnels may still take
     ClientCounts clients;                       // connections by client address
     std::string via_name;                       // ours in Via and Cache-Status; unique to this process
     http::OwnAddresses own;

@@ -37,6 +37,15 @@ net::awaitable<void> Transaction::use_cache() {
     auto collapse = may_collapse() ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
     auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
 
+    // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
+    if (found.object && source_matters_) {
+        auto decision = permits(rule_request(), found.object->source());
+        if (!decision.allowed()) {
+            found.lead.drop();
+            denied(decision);
+            co_return co_await error(refusal_.status, refusal_.what, refusal_.rule);
+        }
+    }
     // RFC 9111 3.5: what was stored without credentials in mind answers no request that has them.
     bool barred = found.object && client_.head().fields.has(Name::authorization) &&
                   !found.object->terms().allows_authorization;
@@ -85,9 +94,11 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             follower.reset();
             co_return co_await fetch(std::move(lead), std::move(stale));
         }
+        if (follower->dropped()) break;
         if (view.phase == Phase::body || view.phase == Phase::complete) {
             auto const& terms = view.object->terms();
-            bool usable = fill->selects(client_.head().fields) && !terms.no_cache && !control_.no_cache &&
+            bool reachable = !source_matters_ || permits(rule_request(), view.object->source()).allowed();
+            bool usable = reachable && fill->selects(client_.head().fields) && !terms.no_cache && !control_.no_cache &&
                           (stale || http::may_reuse(terms, control_, wall_now()).reuse == http::Reuse::fresh);
             if (!usable) break;
             status_.collapsed = true;
@@ -128,7 +139,10 @@ Transaction::Verdict Transaction::check() {
     if (request.method == Method::connect && !client_.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
     if (is_loop()) return refused(508, "This request has been here before: the proxies form a loop.", "Via");
-    if (request.target == "*" && !origin_) return Verdict::own_answer;
+    if (request.target == "*" && !origin_) {
+        auto decision = options_->access.decide(rule_request(), std::nullopt);
+        return decision.denied() ? denied(decision) : Verdict::own_answer;
+    }
     auto verdict = check_access();
     if (verdict != Verdict::go_on) return verdict;
     return prepare();
@@ -139,14 +153,19 @@ Transaction::Verdict Transaction::check() {
 Transaction::Verdict Transaction::check_access() {
     auto facts = rule_request();
     auto decision = options_->access.decide(facts, std::nullopt);
-    if (decision.verdict == http::Decision::Verdict::needs_destination) {
-        // An accelerator's origin is the operator's own choice.
-        if (target_.accelerated) return Verdict::go_on;
+    source_matters_ = decision.verdict == http::Decision::Verdict::needs_destination;
+    if (source_matters_) {
         auto literal = parse_ip(target_.uri.authority.host);
         if (!literal) return Verdict::needs_names;
-        decision = options_->access.permits(facts, *literal, services_.shared.own);
+        decision = permits(facts, *literal);
     }
     return decision.allowed() ? Verdict::go_on : denied(decision);
+}
+
+/// An accelerator's origin is the operator's own choice: the rules count, what is closed by default does not.
+http::Decision Transaction::permits(http::RuleRequest const& facts, IpAddress const& destination) const {
+    if (target_.accelerated) return options_->access.decide(facts, destination);
+    return options_->access.permits(facts, destination, services_.shared.own);
 }
 
 Transaction::Verdict Transaction::prepare() {
@@ -175,7 +194,8 @@ Transaction::Verdict Transaction::denied(http::Decision const& decision) {
 }
 
 net::awaitable<Transaction::Verdict> Transaction::check_names() {
-    auto names = co_await services_.worker.resolver.resolve(target_.uri.authority.host);
+    auto names = co_await services_.worker.resolver.resolve(target_.uri.authority.host, &waiting_);
+    waiting_ = {};
     if (!names->failure.empty()) {
         failed(502, "The name could not be resolved: " + names->failure);
         co_return refused(502, failure_.reason, "DNS");
@@ -183,7 +203,7 @@ net::awaitable<Transaction::Verdict> Transaction::check_names() {
     auto facts = rule_request();
     http::Decision decision;
     for (auto const& address : names->addresses) {
-        decision = options_->access.permits(facts, net::to_ip(address), services_.shared.own);
+        decision = permits(facts, net::to_ip(address));
         if (decision.allowed()) co_return prepare();
     }
     co_return denied(decision);
@@ -241,9 +261,13 @@ bool Transaction::may_collapse() const {
            !request.fields.has(Name::range) && !control_.no_cache;
 }
 
+/// Never with a body: who would say where it ends and the new protocol begins?
+bool Transaction::wants_upgrade() const {
+    return http::wants_upgrade(client_.head()) && client_.body_framing().kind == http::Framing::Kind::none;
+}
+
 char const* Transaction::why_bypassed() const {
-    auto const& request = client_.head();
-    if (http::wants_upgrade(request)) return "upgrade";
+    if (wants_upgrade()) return "upgrade";
     for (auto const& part : options_->caching.never)
         if (target_.url.find(part) != std::string::npos) return "caching.never";
     return nullptr;
@@ -286,6 +310,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     tag_ = ResultTag::none;
     hierarchy_ = Hierarchy::none;
     peer_ = {};
+    target_.url.clear();
     reason_.clear();
     content_type_.clear();
     rule_text_.clear();

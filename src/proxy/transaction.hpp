@@ -44,6 +44,7 @@ private:
     enum class Verdict : std::uint8_t { go_on, needs_names, own_answer, refused };
     Verdict check();
     Verdict check_access();
+    http::Decision permits(http::RuleRequest const& facts, IpAddress const& destination) const;
     Verdict prepare();
     Verdict refused(std::uint16_t status, std::string_view what, std::string_view rule);
     Verdict denied(http::Decision const& decision);
@@ -56,6 +57,7 @@ private:
     void finish();
     bool is_loop() const;
     bool may_collapse() const;
+    bool wants_upgrade() const;
     char const* why_bypassed() const;
     http::RuleRequest rule_request() const;
 
@@ -87,6 +89,8 @@ private:
     net::awaitable<void> break_off(client::Trouble trouble);
     net::awaitable<client::Trouble> read_final_head();
     net::awaitable<bool> pass_interim();
+    net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
+    char const* why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const;
     net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
@@ -140,6 +144,7 @@ private:
     bool head_sent_ = false;
     bool client_gone_ = false;
     bool aborted_ = false;
+    bool source_matters_ = false;         // the rules decide by the address that a response came from
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
@@ -147,6 +152,7 @@ private:
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes
     cache::FetchFailure failure_;
+    client::Trouble trouble_ = client::Trouble::none;   // of the last try
     struct Refusal {
         std::uint16_t status = 400;
         std::string_view what;
@@ -166,6 +172,7 @@ private:
         bool running = false;
         bool started = false;
         bool joining = false;
+        bool whole = false;               // the origin has all of it
         net::WakeHandle joined;
     } upload_;
 

@@ -32,8 +32,7 @@ net::awaitable<void> Transaction::tunnel() {
 /// After a 101: what follows belongs to the new protocol, in both directions.
 net::awaitable<void> Transaction::switch_protocols() {
     auto const& response = exchange_->head();
-    auto const& request = client_.head();
-    if (!http::wants_upgrade(request)) {
+    if (!wants_upgrade()) {
         failed(502, "The origin switches protocols, and nobody asked it to.");
         cache::FillLease nothing;
         store::ObjectPtr none;
@@ -46,7 +45,7 @@ net::awaitable<void> Transaction::switch_protocols() {
     append_status_line(101, "Switching Protocols", head_text_);
     http::HopByHop hop_by_hop(response.fields);
     for (auto const& field : response.fields)
-        if (!hop_by_hop.dropped(field) || field.id == http::Name::upgrade)
+        if ((!hop_by_hop.dropped(field) && field.id != http::Name::content_length) || field.id == http::Name::upgrade)
             head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
     head_text_.append("Connection: Upgrade\r\nVia: 1.1 ").append(services_.shared.via_name).append("\r\n\r\n");
     iovec part{head_text_.data(), head_text_.size()};
@@ -58,7 +57,7 @@ net::awaitable<void> Transaction::switch_protocols() {
 net::awaitable<void> Transaction::relay(net::Transport& origin, std::string_view from_client,
                                         std::string_view from_origin) {
     RelayLimits limits{.idle = options_->deadlines.tunnel_idle, .total = options_->deadlines.tunnel_total};
-    Relay relay(services_.worker, client_.transport(), origin, limits);
+    Relay relay(services_.worker, client_.transport(), origin, limits, services_.shared.pipes);
     relay_ = &relay;
     co_await relay.run(from_client, from_origin);
     relay_ = nullptr;

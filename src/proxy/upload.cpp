@@ -22,8 +22,8 @@ net::awaitable<void> Transaction::upload() {
     bool chunked = client_.body_framing().kind == http::Framing::Kind::chunked;
     for (;;) {
         auto piece = co_await client_.read_body(options_->deadlines.body);
+        if (upload_.joining) break;
         if (piece.error || piece.refusal) {
-            if (upload_.joining) break;
             if (piece.refusal) failed(400, std::string("The request's body is malformed: ") + piece.refusal);
             else if (piece.error == net::asio::error::timed_out) failed(408, "The request's body did not come in time.");
             else client_gone_ = true;
@@ -46,7 +46,11 @@ net::awaitable<void> Transaction::upload() {
         std::span<iovec> gathered(parts.data(), used);
         auto trouble = used > 0 ? co_await exchange_->send(gathered, options_->deadlines.body) : client::Trouble::none;
         // An origin that takes no more may have answered already: its answer decides, not this.
-        if (trouble != client::Trouble::none || piece.data.empty()) break;
+        if (trouble != client::Trouble::none || upload_.joining) break;
+        if (piece.data.empty()) {
+            upload_.whole = true;
+            break;
+        }
     }
     upload_.running = false;
     upload_.joined.wake(net::Wake::ready);

@@ -26,7 +26,7 @@ ObjectPtr Object::make(Parts const& parts, Budget* budget, Bytes extra) {
 Object::Object(Parts const& parts, Budget* budget, Bytes extra)
     : kind_(parts.kind), status_(parts.status), key_size_(static_cast<std::uint32_t>(parts.key.size())),
       head_size_(static_cast<std::uint32_t>(parts.head.size())), bytes_size_(static_cast<std::uint32_t>(parts.bytes.size())),
-      own_cost_(budget ? static_cast<std::uint32_t>(cost_of(parts) + extra) : 0), sequence_(parts.sequence), budget_(budget),
+      own_cost_(budget ? static_cast<std::uint32_t>(cost_of(parts) + extra) : 0), sequence_(parts.sequence), source_(parts.source), budget_(budget),
       body_(parts.body), terms_(parts.terms) {
     auto* out = const_cast<char*>(text());
     for (auto piece : {parts.key, parts.head, parts.bytes}) {

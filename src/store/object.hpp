@@ -8,6 +8,7 @@
 #include "http/freshness.hpp"
 #include "store/body.hpp"
 #include "store/budget.hpp"
+#include "util/ip.hpp"
 
 namespace garner::store {
 
@@ -32,6 +33,7 @@ public:
         http::Terms terms;
         std::uint16_t status = 200;
         std::uint64_t sequence = 0;
+        IpAddress source;            // the address it came from; rules about destinations hold for hits too
     };
     /// What an object with these parts costs the budget, its shared body apart.
     static Bytes cost_of(Parts const& parts);
@@ -48,6 +50,7 @@ public:
     http::Terms const& terms() const { return terms_; }
     std::uint16_t status() const { return status_; }
     std::uint64_t sequence() const { return sequence_; }
+    IpAddress const& source() const { return source_; }
     /// The body's length; nothing while it grows and the origin did not say.
     std::optional<Bytes> length() const { return body_ ? body_->length() : std::optional<Bytes>(bytes_size_); }
     /// False for objects that are sent and never kept.
@@ -75,6 +78,7 @@ private:
     std::uint32_t bytes_size_;
     std::uint32_t own_cost_;
     std::uint64_t sequence_;
+    IpAddress source_;
     Budget* budget_;
     BodyPtr body_;
     http::Terms terms_;

@@ -195,7 +195,9 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
     std::atomic<int> leaders{0};
     std::atomic<int> answered{0};
     auto lead = [&](FillLease lease, std::mt19937& random) {
-        if (lease.leads_others()) EXPECT_EQ(leaders.fetch_add(1), 0) << "two leaders of one URL";
+        if (lease.leads_others()) {
+            EXPECT_EQ(leaders.fetch_add(1), 0) << "two leaders of one URL";
+        }
         if (random() % 64 == 0) std::this_thread::yield();
         if (lease.leads_others()) leaders.fetch_sub(1);
         if (random() % 8 == 0)

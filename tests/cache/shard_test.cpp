@@ -125,10 +125,13 @@ TEST(Shard, agrees_with_a_map_over_200_000_random_operations) {
             break;
         default:
             if (random() % 8 != 0) break;
-            if (auto gone = scene.shard.evict())
+            if (auto gone = scene.shard.evict()) {
                 ASSERT_EQ(std::erase_if(model, [&](auto const& entry) { return entry.first.second == gone->key(); }), 1u);
+            }
         }
-        if (i % 10'000 == 0) ASSERT_NO_FATAL_FAILURE(expect_same(scene.shard, model));
+        if (i % 10'000 == 0) {
+            ASSERT_NO_FATAL_FAILURE(expect_same(scene.shard, model));
+        }
     }
     ASSERT_NO_FATAL_FAILURE(expect_same(scene.shard, model));
     while (scene.shard.evict()) {

@@ -199,7 +199,7 @@ private:
 };
 
 struct Scene {
-    explicit Scene(http::Matcher match, std::string log = "") {
+    explicit Scene(http::Matcher match, Log log = {.access = ""}) {
         auto options = std::make_shared<Options>();
         options->listen = {Listen{"127.0.0.1", 0, std::nullopt}};
         http::AccessRule rule;
@@ -207,7 +207,7 @@ struct Scene {
         rule.match = std::move(match);
         rule.name = "access[0]";
         options->access = http::AccessRules({rule});
-        options->log.access = std::move(log);
+        options->log = std::move(log);
         ServerOptions of_server;
         of_server.workers = 1;
         std::string fault;
@@ -223,7 +223,7 @@ struct Scene {
 
 http::Matcher destination() {
     http::Matcher match;
-    match.destination = {*IpNetwork::parse("127.0.0.0/8")};
+    match.destination = {*parse_network("127.0.0.0/8")};
     return match;
 }
 
@@ -248,6 +248,7 @@ void expect_hits_allocate_nothing(Scene& scene, Origin& origin, std::size_t size
     int got = 0;
     allocations.start();
     for (int i = 0; i < hits; ++i) got += client.get(request, size) == Client::Got::hit;
+    std::this_thread::sleep_for(milliseconds{300});   // the last lines of the log
     allocations.stop();
     EXPECT_EQ(got, hits);
     EXPECT_EQ(origin.requests, 1);
@@ -283,10 +284,7 @@ TEST(Allocation, none_for_a_hit_of_a_mebibyte) {
 TEST(Allocation, none_for_a_hit_that_is_logged) {
     for (auto format : {LogFormat::squid, LogFormat::combined, LogFormat::json}) {
         Origin origin;
-        Scene scene(port(origin.port), "/dev/null");
-        auto options = std::make_shared<Options>(*scene.server->options());
-        options->log.format = format;
-        scene.server->reconfigure(options);
+        Scene scene(port(origin.port), {.access = "/dev/null", .format = format});
         expect_hits_allocate_nothing(scene, origin, 1'000);
         EXPECT_GT(scene.server->log_stats().written, static_cast<std::uint64_t>(hits));
     }
