@@ -22,6 +22,7 @@ using config::CommandLine;
 
 constexpr int exit_faulty = 1;
 constexpr int exit_usage = 2;
+constexpr std::uint32_t few_connections = 256;
 
 config::Loaded load(CommandLine const& line) {
     return line.config_file.empty() ? config::load_defaults(line.sets) : config::load_file(line.config_file, line.sets);
@@ -71,6 +72,9 @@ public:
         }
         server_->start();
         if (admin_) admin_->start();
+        if (server_->connections_max() < few_connections)
+            spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
+                         server_->connections_max());
         say_hello(*server_, config_, admin_ ? admin_->address() : std::string());
         return true;
     }
@@ -105,6 +109,16 @@ public:
         if (!fault.empty()) spdlog::error("the access log cannot be opened again: {}", fault);
     }
 
+    /// Called every few seconds: what the workers may not wait to say.
+    void look_after() {
+        auto log = server_->log_stats();
+        if (log.write_errors > log_.write_errors)
+            spdlog::error("the access log cannot be written: {} ({} lines lost so far)", log.last_error, log.lost);
+        if (log.dropped > log_.dropped)
+            spdlog::warn("the access log is too slow: {} lines dropped so far", log.dropped);
+        log_ = log;
+    }
+
     bool stop() {
         if (admin_) admin_->stop();
         return server_->stop(config_.proxy.deadlines.drain);
@@ -116,13 +130,15 @@ private:
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
+    proxy::AccessLog::Stats log_;   // as last looked at
 };
 
 /// Waits for signals until one of them ends the process.
 int serve(House& house, sigset_t const& signals) {
     for (;;) {
-        int signal = 0;
-        if (::sigwait(&signals, &signal) != 0) continue;
+        constexpr timespec look_after_every{.tv_sec = 10, .tv_nsec = 0};
+        int signal = ::sigtimedwait(&signals, nullptr, &look_after_every);
+        if (signal < 0) house.look_after();
         if (signal == SIGHUP) house.reload();
         if (signal == SIGUSR1) house.reopen_log();
         if (signal != SIGTERM && signal != SIGINT) continue;
@@ -197,7 +213,12 @@ int main(int argc, char** argv) {
     case CommandLine::Command::check:
         return config::check_command(line.config_file, line.sets, std::cout);
     case CommandLine::Command::run:
-        return run(std::move(line));
+        try {
+            return run(std::move(line));
+        } catch (std::exception const& trouble) {   // no descriptors, no threads, no memory
+            std::fprintf(stderr, "garner: not started: %s\n", trouble.what());
+            return exit_faulty;
+        }
     default:
         return ask(line);
     }

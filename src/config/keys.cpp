@@ -218,10 +218,10 @@ Form<proxy::Deadlines> deadlines() {
     using T = proxy::Deadlines;
     auto const some = time(never_zero, year);
     return object_of<T>({
-        key<T>("head", &T::head, some, "From the first byte of a request's head to its last."),
+        key<T>("head", &T::head, some, "From the first byte of a request's head to its last; also from connecting to the first byte."),
         key<T>("keep_alive", &T::keep_alive, some, "Between two requests of a client."),
         key<T>("body", &T::body, some, "Without progress of a body, in either direction."),
-        key<T>("first_byte", &T::first_byte, some, "From a request sent to the head of its response."),
+        key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the head of its response."),
         key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),
@@ -304,9 +304,11 @@ Form<std::string> via_name() {
     auto parse = [](std::string const& text, std::string& into, std::string&) {
         http::UriError error;
         into = text;
+        constexpr std::size_t longest = 255;   // every response carries it twice
+        if (text.size() > longest) return false;
         return text.empty() || http::is_token(text) || http::parse_authority(text, error).has_value();
     };
-    auto form = parsed<std::string>("text", "a name for Via", "write a word or host:port", parse);
+    auto form = parsed<std::string>("text", "a name for Via", "write a word or host:port, at most 255 bytes", parse);
     form.show = [](std::string const& value) { return in_quotes(value); };
     return form;
 }

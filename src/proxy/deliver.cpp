@@ -139,8 +139,7 @@ net::awaitable<void> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
             reason_ = dropped ? "the reader was too slow" : "the origin's answer broke off";
-            close_ = true;
-            client_.transport().close_with_reset();
+            show_truncation();
             co_return;
         }
         if (!co_await wait_for_growth(*follower, seen)) co_return;
@@ -162,7 +161,7 @@ net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std
     if (wake == net::Wake::deadline && !head_sent_)
         co_await error(504, "The origin is taking too long.", "deadlines.fill");
     else
-        client_.transport().close_with_reset();
+        show_truncation();
     co_return false;
 }
 

@@ -177,8 +177,9 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
 }
 
 net::awaitable<Trouble> Transaction::read_final_head() {
-    for (std::uint32_t interim = 0;; ++interim) {
-        bool watch = !upload_.running;
+    for (std::uint32_t interim = 0;;) {
+        bool uploading = upload_.running;
+        bool watch = !uploading;
         if (watch)
             client_.watch([this] {
                 client_gone_ = true;
@@ -188,13 +189,15 @@ net::awaitable<Trouble> Transaction::read_final_head() {
         if (watch) client_.unwatch();
         // The head may have come in the very moment: the exchange is cancelled all the same.
         if (client_gone_) co_return Trouble::cancelled;
+        // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
+        if (trouble == Trouble::timed_out && uploading) continue;
         if (trouble != Trouble::none) co_return trouble;
         auto status = exchange_->head().status;
         if (status >= 200 || status == 101) {
             status_.fwd_status = status;
             co_return Trouble::none;
         }
-        if (interim >= options_->limits.interim_responses) {
+        if (interim++ >= options_->limits.interim_responses) {
             failed(502, "The origin sends interim responses without end.");
             co_return Trouble::malformed;
         }
@@ -424,7 +427,6 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     content_type_ = head.fields.first(Name::content_type);
     auto control = http::parse_response_cache_control(head.fields, freshness_options({}).targeted);
     store::Object::Parts parts;
-    parts.key = stale->key();
     parts.head = head_text_;
     parts.bytes = stale->bytes();
     parts.body = stale->body();
@@ -434,6 +436,12 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
+    std::string variant_key;
+    parts.key = key_.text;
+    if (!vary.empty() && !vary.star) {
+        variant_key = cache::variant_text(key_.text, variant);
+        parts.key = variant_key;
+    }
     finish_exchange();
     // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
     if (auto const* why = why_not_stored(head, control)) {
@@ -520,7 +528,7 @@ net::awaitable<void> Transaction::break_off(Trouble trouble) {
     services_.counters.origin_failures.add();
     close_ = true;
     co_await join_upload();
-    client_.transport().close_with_reset();
+    show_truncation();
 }
 
 void Transaction::finish_exchange() {
@@ -578,7 +586,8 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     reason_ = failure_.reason;
     auto what = failure_.reason;
-    std::string_view rule = failure_.status == 403 ? std::string_view(rule_text_) : "origin";
+    bool by_client = failure_.status == 400 || failure_.status == 408;
+    std::string_view rule = failure_.status == 403 ? std::string_view(rule_text_) : by_client ? "request body" : "origin";
     co_await error(failure_.status, what, rule);
 }
 

@@ -37,17 +37,23 @@ bool Transaction::starts_closing(Patch& patch) {
     return true;
 }
 
+/// The client must not take what it has for the whole. HTTP/1.1 sees it by the framing; a body that ends with the
+/// connection needs a reset.
+void Transaction::show_truncation() {
+    close_ = true;
+    if (client_.head().version == http::Version::http_1_0) client_.transport().close_with_reset();
+}
+
 net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view what, std::string_view rule) {
     if (head_sent_) {
-        close_ = true;
-        client_.transport().close_with_reset();
+        show_truncation();
         co_return;
     }
     if (reason_.empty()) reason_.assign(what);
     if (!rule.empty() && reason_ != rule) reason_.append(" [").append(rule).append("]");
     ErrorPage page{.status = status, .what = what, .rule = rule, .url = target_.url, .server = services_.shared.via_name};
     auto body = error_page(page);
-    status_.detail = rule;
+    status_.detail = rule.substr(0, rule.find(':'));   // the whole rule stands on the page and in the log
     co_await own_answer(status, "text/html;charset=utf-8", body, "Cache-Control: no-store\r\n");
 }
 

@@ -128,6 +128,7 @@ private:
     net::awaitable<bool> send(std::span<iovec> parts);
     std::string_view patch_of(Patch const& patch);
     bool starts_closing(Patch& patch);
+    void show_truncation();
 
     Services& services_;
     ClientStream& client_;
