@@ -9,7 +9,7 @@
 
 namespace garner::config {
 
-inline std::filesystem::path repository() { return std::filesystem::path(__FILE__).parent_path() / "../.."; }
+inline std::filesystem::path repository() { return GARNER_SOURCE_DIR; }
 
 inline std::string contents(std::filesystem::path const& path) {
     std::ifstream file(path, std::ios::binary);

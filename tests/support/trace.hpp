@@ -23,7 +23,7 @@ struct TraceRequest {
 };
 
 inline std::filesystem::path trace_path(std::string_view name) {
-    auto tests = std::filesystem::path(__FILE__).parent_path().parent_path();
+    auto tests = std::filesystem::path(GARNER_SOURCE_DIR) / "tests";
     return tests / "data" / "traces" / (std::string(name) + ".csv.zst");
 }
 
