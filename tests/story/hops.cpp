@@ -70,9 +70,9 @@ TEST(Hops, Via_is_added_in_both_directions_under_one_unique_name) {
 
 TEST(Hops, a_request_that_has_been_here_before_is_a_loop) {
     auto const second_port = free_port();
-    Proxy first({.accelerates = "http://127.0.0.1:" + std::to_string(second_port)});
+    Proxy first(Proxy::Setup{.accelerates = "http://127.0.0.1:" + std::to_string(second_port)});
     Proxy second(
-        {.accelerates = "http://127.0.0.1:" + std::to_string(first.accelerator()), .accelerator_port = second_port});
+        Proxy::Setup{.accelerates = "http://127.0.0.1:" + std::to_string(first.accelerator()), .accelerator_port = second_port});
     auto reply = Client("127.0.0.1", first.accelerator()).get("/page");
     EXPECT_EQ(reply.status(), 508);
     EXPECT_THAT(lower(reply.body()), HasSubstr("loop"));
@@ -81,7 +81,7 @@ TEST(Hops, a_request_that_has_been_here_before_is_a_loop) {
 
 TEST(Hops, an_accelerator_for_itself_is_refused) {
     auto const port = free_port();
-    Proxy proxy({.accelerates = "http://127.0.0.1:" + std::to_string(port), .accelerator_port = port});
+    Proxy proxy(Proxy::Setup{.accelerates = "http://127.0.0.1:" + std::to_string(port), .accelerator_port = port});
     EXPECT_THAT(Client("127.0.0.1", port).get("/page").status(), AnyOf(403, 508));
 }
 
@@ -105,7 +105,7 @@ TEST(Hops, forwarding_fields_are_off_until_asked_for) {
 TEST(Accelerator, takes_origin_form_and_caches_under_its_own_partition) {
     Origin origin;
     origin.answer("/page", fresh("hello"));
-    Proxy proxy({.accelerates = origin.url()});
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
     Client client("127.0.0.1", proxy.accelerator());
     EXPECT_EQ(client.get("/page").body(), "hello");
     auto second = client.get("/page");
@@ -119,7 +119,7 @@ TEST(Accelerator, takes_no_authority_from_the_client) {
     Origin origin, other;
     origin.answer("/page", fresh("ours"));
     other.answer("/page", fresh("theirs"));
-    Proxy proxy({.accelerates = origin.url()});
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
     Client client("127.0.0.1", proxy.accelerator());
     EXPECT_EQ(client.get("/page", {{"Host", other.authority()}}).body(), "ours");
     auto absolute = client.get(other.url("/page"));

@@ -127,7 +127,7 @@ TEST(HostileOrigin, a_dripping_body_that_nobody_reads_is_given_up) {
 TEST(HostileOrigin, rules_behind_one_that_names_a_destination_hold_for_accelerators_too) {
     Origin origin;
     origin.answer("/page", fresh("page"));
-    Proxy proxy({.patch = R"({"access": [{"deny": {"destination": ["10.0.0.0/8"]}}, {"deny": "all"}]})",
+    Proxy proxy(Proxy::Setup{.patch = R"({"access": [{"deny": {"destination": ["10.0.0.0/8"]}}, {"deny": "all"}]})",
                  .accelerates = origin.url()});
     EXPECT_EQ(Client("127.0.0.1", proxy.accelerator()).get("/page").status(), 403);
     EXPECT_EQ(origin.requests("/page"), 0u);

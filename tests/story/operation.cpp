@@ -95,7 +95,7 @@ TEST(CommandLine, nothing_starts_half_configured) {
 TEST(CommandLine, set_overrides_the_file) {
     Origin origin;
     origin.answer("/never/page", fresh("x"));
-    Proxy proxy({.arguments = {"--set", R"(caching.never=["/never/"])", "--set", "memory.size=32MiB"}});
+    Proxy proxy(Proxy::Setup{.arguments = {"--set", R"(caching.never=["/never/"])", "--set", "memory.size=32MiB"}});
     get(proxy, origin, "/never/page").body();
     EXPECT_FALSE(get(proxy, origin, "/never/page").hit());
 }

@@ -85,7 +85,7 @@ TEST(RealBrowser, a_WebSocket_speaks_through_an_accelerator) {
     NEEDS("chromium");
     Origin origin;
     script_chat(origin);
-    Proxy proxy({.accelerates = origin.url()});
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
     auto const url = "http://127.0.0.1:" + std::to_string(proxy.accelerator()) + "/page";
     EXPECT_THAT(browse(url, ""), HasSubstr("heard: hello"));
     EXPECT_EQ(origin.requests("/chat"), 1u);

@@ -80,7 +80,7 @@ TEST_F(Secure, a_certificate_for_another_name_is_502) {
 TEST_F(Secure, an_accelerator_may_have_an_https_origin) {
     Origin origin({.certificate = &certificate});
     origin.answer("/page", fresh("secret"));
-    Proxy proxy({.patch = trusting, .accelerates = origin.url()});
+    Proxy proxy(Proxy::Setup{.patch = trusting, .accelerates = origin.url()});
     Client client("127.0.0.1", proxy.accelerator());
     EXPECT_EQ(client.get("/page").body(), "secret");
     EXPECT_TRUE(client.get("/page").hit());

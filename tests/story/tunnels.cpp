@@ -214,7 +214,7 @@ TEST(Upgrade, a_WebSocket_speaks_through_the_forward_proxy) {
 TEST(Upgrade, a_WebSocket_speaks_through_an_accelerator) {
     Origin origin;
     origin.by_hand("/chat", websocket_echo);
-    Proxy proxy({.accelerates = origin.url()});
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
     Client client("127.0.0.1", proxy.accelerator());
     speak_websocket(client, origin);
 }
