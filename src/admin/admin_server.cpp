@@ -186,8 +186,9 @@ void AdminServer::Inside::admit(net::TcpSocket socket) {
 }
 
 net::awaitable<void> AdminServer::Inside::converse(std::unique_ptr<Client> client) {
-    while (client->linked() && co_await exchange(*client)) {
-        if (!client->linked()) break;   // it had to make way, or all is over
+    while (client->linked()) {
+        bool const more = co_await exchange(*client);   // g++ 12 traps on this await behind &&
+        if (!more || !client->linked()) break;          // it had to make way, or all is over
         client->unlink();
         clients.push_back(*client);
     }

@@ -1,7 +1,8 @@
 // The forms of co_await whose temporaries g++ 12 destroys twice, as far as the text alone shows them.
 //
 // Inside an awaited expression: a lambda that captures by value, a brace list, and ?: between temporaries. What is
-// inside a lambda's body is another expression, and is looked at when its own co_await comes.
+// inside a lambda's body is another expression, and is looked at when its own co_await comes. And one more that it
+// turns into a trap: a co_await behind && or || in the condition of a while.
 #pragma once
 
 #include "house/source.hpp"
@@ -110,6 +111,16 @@ private:
     char previous_ = ' ';
 };
 
+/// Whether the condition around `at` is a while's, and && or || stands before `at` in it.
+inline bool behind_a_junction_of_while(std::string_view code, std::size_t at) {
+    auto const begin = code.substr(0, at).rfind("while (");
+    if (begin == code.npos) return false;
+    auto const open = begin + std::string_view("while ").size();
+    auto const before = code.substr(open, at - open);
+    bool const inside = past_bracket(code, open) > at;
+    return inside && (before.find("&&") != before.npos || before.find("||") != before.npos);
+}
+
 inline std::vector<Breach> breaches_of_await_forms(std::string const& file, std::string_view text) {
     static constexpr std::string_view keyword = "co_await";
     std::vector<Breach> breaches;
@@ -121,6 +132,8 @@ inline std::vector<Breach> breaches_of_await_forms(std::string const& file, std:
         if (part_of_a_name || is_operator) continue;
         if (auto fault = AwaitedExpression(code, begin).fault(); !fault.empty())
             breaches.push_back({file, line_of(code, at), fault + " in a co_await expression: name it, then await it"});
+        if (behind_a_junction_of_while(code, at))
+            breaches.push_back({file, line_of(code, at), "&& or || of while in a co_await's way: await within the loop"});
     }
     return breaches;
 }

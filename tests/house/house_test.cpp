@@ -115,6 +115,15 @@ TEST(HouseRules, a_choice_between_temporaries_is_not_awaited) {
     EXPECT_EQ(await_fault("auto n = ok ? co_await a() : co_await b();"), "");
 }
 
+TEST(HouseRules, nothing_is_awaited_behind_a_junction_in_the_condition_of_a_while) {
+    auto const fault = "f:1: && or || of while";
+    EXPECT_EQ(await_fault("while (open && co_await more()) { }").substr(0, 26), fault);
+    EXPECT_EQ(await_fault("while (!open || (tries && co_await more())) { }").substr(0, 26), fault);
+    EXPECT_EQ(await_fault("while (co_await more()) { }"), "");
+    EXPECT_EQ(await_fault("while (a && b) { co_await more(); }"), "");
+    EXPECT_EQ(await_fault("if (open && co_await more()) { }"), "");
+}
+
 TEST(HouseRules, comments_and_literals_are_not_code) {
     EXPECT_EQ(await_fault("// co_await f({})\n/* co_await f({}) */ g();"), "");
     EXPECT_EQ(await_fault("g(\"co_await f({})\", R\"x(co_await f({}))x\");"), "");
