@@ -41,7 +41,8 @@ private:
 };
 
 void echo(Wire& wire) {
-    while (wire.receive() == Wire::Read::data) wire.send(std::exchange(wire.buffer(), {}));
+    while (wire.receive() == Wire::Read::data)
+        while (!wire.buffer().empty()) wire.send(std::exchange(wire.buffer(), {}));   // sending reads, too
     wire.half_close();
     wire.take_all();
 }
