@@ -75,8 +75,8 @@ public:
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
     /// Removes the URL with all its variants, and keeps what is being fetched from being stored. True when something
-    /// was there.
-    bool purge(Key const&);
+    /// was there. `spared`: the fetch whose own answer wants this; it may still store.
+    bool purge(Key const&, Fill const* spared = nullptr);
 
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
     FillLease lease_alone(Key const&, store::ObjectPtr stale);

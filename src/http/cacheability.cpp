@@ -52,6 +52,15 @@ bool is_vary_star(ResponseHead const& response) {
     return response.fields.has(Name::vary) && parse_vary(response.fields).star;
 }
 
+/// May this answer a later GET? RFC 9110 9.3.3: also what answers a POST, when it says how long it is fresh and that it
+/// represents the target.
+bool serves_later_get(RequestHead const& request, ResponseHead const& response, ResponseCacheControl const& control,
+                      StoreOptions const& options) {
+    if (request.method == Method::get || options.what == Storing::freshened) return true;
+    return request.method == Method::post && response.status == 200 && options.represents_target &&
+           has_explicit_lifetime(response, control);
+}
+
 /// The last part of RFC 9111 3: something must make the response reusable, now or after validation.
 StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
                          StoreOptions const& options) {
@@ -90,8 +99,8 @@ char const* text(StoreRefusal refusal) {
 StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control,
                            ResponseHead const& response, ResponseCacheControl const& control,
                            StoreOptions const& options) {
-    if (request.method != Method::get) return StoreRefusal::method;
-    if (has_body(request)) return StoreRefusal::request_body;
+    if (!serves_later_get(request, response, control, options)) return StoreRefusal::method;
+    if (request.method != Method::post && has_body(request)) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
     if (response.status == 206) return StoreRefusal::partial;
     if (is_for_this_request_alone(response.status)) return StoreRefusal::status;
@@ -124,10 +133,12 @@ bool may_use_cache(RequestHead const& request, RequestCacheControl const& contro
     return true;
 }
 
-bool may_be_shared(RequestHead const& follower, ResponseHead const& response, ResponseCacheControl const& control) {
-    if (control.no_cache || control.private_ || forbids_storing(response, control)) return false;
-    if (follower.fields.has(Name::authorization) && !allows_authorization(control)) return false;
-    return !is_vary_star(response);
+bool represents_target(ResponseHead const& response, Uri const& target) {
+    if (response.fields.count(Name::content_location) != 1) return false;
+    auto const described = resolve(target, response.fields.first(Name::content_location));
+    std::string text;
+    append_normalised(target, text);
+    return described == text;
 }
 
 bool is_understood_status(std::uint16_t status) { return std::ranges::binary_search(understood_statuses, status); }

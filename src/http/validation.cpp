@@ -164,10 +164,13 @@ std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& u
     return out;
 }
 
-bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored) {
-    // A stored response that came chunked has no length to compare.
-    return confirms(head_response, stored, Name::etag) && confirms(head_response, stored, Name::last_modified) &&
-           (!stored.fields.has(Name::content_length) || confirms(head_response, stored, Name::content_length));
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
+                 std::optional<std::uint64_t> stored_length) {
+    auto const& told = head_response.fields;
+    bool const same_length = !told.has(Name::content_length) || !stored_length ||
+                             parse_decimal(told.first(Name::content_length)) == stored_length;
+    return stored.status == 200 && same_length && confirms(head_response, stored, Name::etag) &&
+           confirms(head_response, stored, Name::last_modified);
 }
 
 }  // namespace garner::http

@@ -1,5 +1,7 @@
 // Validation (RFC 9111 4.3, RFC 9110 8.8 and 13): conditional requests answered from the store, and made to the origin.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,7 +57,9 @@ std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& u
                                std::span<std::string_view const> targeted = {});
 
 /// RFC 9111 4.3.5: true when the response to a HEAD agrees with the stored response to GET, which it then freshens by
-/// merged_head_fields; false: the stored response must be invalidated. Ask only for HEAD responses with status 200.
-bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored);
+/// merged_head_fields; false: the stored response is out of date. `stored_length` is the length of the stored body in
+/// bytes, whether or not the origin had announced it. Ask only for HEAD responses with status 200.
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
+                 std::optional<std::uint64_t> stored_length);
 
 }  // namespace garner::http

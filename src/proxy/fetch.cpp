@@ -26,8 +26,9 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     // Who leads wants the whole answer, for itself and for others. What is fetched beside others goes out as it came, so
     // that the client's own validators do their work where nothing is stored.
     bool whole = conditional_ || (lead && lead.leads_others());
-    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
-    if (!lead && client_.head().method == Method::get) lead = services_.cache.lease_alone(key_, stale);
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
+    // only freshen.
+    if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
     if (!co_await ask_origin(validators, whole)) co_return co_await answer_failure(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
@@ -38,25 +39,25 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
     status_.detail = why;
     reason_ = why;
+    cache::FillLease lead;
+    bool may_serve_get = why == "method" && client_.head().method == Method::post;
+    if (may_serve_get) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
-    if (!co_await ask_origin(unconditional, false)) {
-        cache::FillLease nothing;
-        store::ObjectPtr none;
-        co_await answer_failure(std::move(nothing), std::move(none));
-        co_return;
-    }
+    store::ObjectPtr none;
+    if (!co_await ask_origin(unconditional, false)) co_return co_await answer_failure(std::move(lead), std::move(none));
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
-    invalidate();
+    invalidate(lead.fill().get());
+    if (lead) co_return co_await take_response(std::move(lead), std::move(none));
     co_await stream_through(why);
 }
 
 /// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
-/// Location and Content-Location name on the same origin.
-void Transaction::invalidate() {
+/// Location and Content-Location name on the same origin. `own`: the fetch that brought the answer.
+void Transaction::invalidate(cache::Fill const* own) {
     auto const& request = client_.head();
     auto const& response = exchange_->head();
     if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
-    services_.cache.purge(key_);
+    services_.cache.purge(key_, own);
     for (auto id : {Name::location, Name::content_location}) {
         if (!response.fields.has(id)) continue;
         auto resolved = http::resolve(target_.uri, response.fields.first(id));
@@ -65,7 +66,7 @@ void Transaction::invalidate() {
         if (!uri || !http::same_origin(*uri, target_.uri)) continue;
         std::string text;
         write_key_text(target_.partition(), *resolved, text);
-        services_.cache.purge(services_.cache.key(text));
+        services_.cache.purge(services_.cache.key(text), own);
     }
 }
 
@@ -123,6 +124,7 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), reused,
                                                    options_->limits.head);
     asked_at_ = wall_now();
+    asked_sequence_ = services_.cache.next_sequence();
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
@@ -240,28 +242,35 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         finish_exchange();
         co_return co_await serve_stale(std::move(stale), "stale-if-error");
     }
+    if (stale && client_.head().method == Method::head && response.status == 200)
+        co_return co_await take_head(std::move(lead), std::move(stale));
     if (stale) {
         counted_ = Answer::refreshed;
         tag_ = ResultTag::tcp_refresh_modified;
     }
     auto control = http::parse_response_cache_control(response.fields, freshness_options({}).targeted);
-    auto const* why = why_not_stored(response, control);
+    auto const* why = why_not_stored(response, control, http::Storing::answer);
     bool too_large = exchange_->framing().kind == http::Framing::Kind::length &&
                      exchange_->framing().length > services_.cache.object_max();
     if (!why && too_large) why = "larger than object_max";
     if (!why && !lead) why = "method";
+    // The upload needs the exchange that storing would take over.
+    if (!why && upload_.started && !upload_.whole) why = "request body on its way";
     if (!why) co_return co_await store_response(std::move(lead), control);
     if (lead) lead.refuse(why);
     co_await stream_through(why);
 }
 
 /// A literal, or nullptr when the response may be stored as far as its head tells.
-char const* Transaction::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const {
+char const* Transaction::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                        http::Storing what) const {
     auto content_type = response.fields.first(Name::content_type);
     auto freshness = freshness_options(content_type);
     http::StoreOptions how;
     how.set_cookie = options_->caching.store_set_cookie;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.what = what;
+    how.represents_target = client_.head().method == Method::post && http::represents_target(response, target_.uri);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
     return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
@@ -407,6 +416,27 @@ net::awaitable<void> Transaction::store_and_stream(cache::FillLease lead, store:
     co_await deliver(std::move(object), nullptr);
 }
 
+/// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
+net::awaitable<void> Transaction::take_head(cache::FillLease lead, store::ObjectPtr stale) {
+    if (http::head_agrees(exchange_->head(), stored_head_, stale->length()))
+        co_return co_await freshen(std::move(lead), std::move(stale));
+    counted_ = Answer::refreshed;
+    tag_ = ResultTag::tcp_refresh_modified;
+    outdate(std::move(lead), *stale);
+    co_await stream_through("method");
+}
+
+/// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
+void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
+    auto parts = stale.parts();
+    parts.terms.lifetime = 0;
+    parts.terms.stale_while_revalidate = 0;
+    parts.sequence = asked_sequence_;
+    auto vary = http::parse_vary(stored_head_.fields);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+    lead.complete(services_.cache.make_object(parts, key_.fingerprint), std::move(vary), std::move(variant));
+}
+
 /// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
 net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPtr stale) {
     counted_ = Answer::revalidated;
@@ -432,7 +462,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.body = stale->body();
     parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = stale->status();
-    parts.sequence = services_.cache.next_sequence();
+    parts.sequence = asked_sequence_;
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
@@ -444,7 +474,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     }
     finish_exchange();
     // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
-    if (auto const* why = why_not_stored(head, control)) {
+    if (auto const* why = why_not_stored(head, control, http::Storing::freshened)) {
         reason_ = why;
         status_.detail = why;
         lead.refuse(why);

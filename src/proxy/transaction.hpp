@@ -7,6 +7,7 @@
 #include "cache/cache.hpp"
 #include "client/exchange.hpp"
 #include "http/cache_status.hpp"
+#include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "net/waiter.hpp"
 #include "proxy/client_stream.hpp"
@@ -78,7 +79,7 @@ private:
     // ---- from the origin: fetch.cpp ----
     /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
     net::awaitable<void> fetch(cache::FillLease lead, store::ObjectPtr stale);
-    /// Fetches without the cache; a non-error answer to an unsafe method invalidates.
+    /// Fetches without the cache; a non-error answer to an unsafe method invalidates, one to a POST may be stored.
     net::awaitable<void> pass(std::string_view why);
     net::awaitable<bool> ask_origin(http::Validators validators, bool strip_conditions);
     net::awaitable<bool> try_origin(bool fresh_connection);
@@ -90,7 +91,8 @@ private:
     net::awaitable<client::Trouble> read_final_head();
     net::awaitable<bool> pass_interim();
     net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
-    char const* why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const;
+    char const* why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                               http::Storing what) const;
     net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
@@ -98,11 +100,13 @@ private:
                                     std::string variant);
     net::awaitable<void> store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                           std::string variant);
+    net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
+    void outdate(cache::FillLease lead, store::Object const& stale);
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
     void write_request(http::Validators validators, bool strip_conditions);
-    void invalidate();
+    void invalidate(cache::Fill const* own);
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
@@ -149,6 +153,8 @@ private:
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
+    // The store's time then: what freshens a stored response must not take the place of one that came meanwhile.
+    std::uint64_t asked_sequence_ = 0;
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes

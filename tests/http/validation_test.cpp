@@ -234,21 +234,25 @@ TEST(Validation, fields_that_may_not_be_stored_do_not_enter_with_an_update) {
 
 TEST(Validation, a_head_response_freshens_only_what_it_agrees_with) {
     struct Case {
+        char const* name;
         ResponseHead head;
         bool agrees;
     };
-    auto const stored = response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}});
+    auto const stored = response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}});
     Case const cases[] = {
-        {response(200, {}), true},
-        {response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}}), true},
-        {response(200, {{"ETag", "\"b\""}}), false},
-        {response(200, {{"Last-Modified", date(-8)}}), false},
-        {response(200, {{"Content-Length", "6"}}), false},
-        {response(200, {{"ETag", "\"a\""}, {"Content-Length", "6"}}), false},
+        {"nothing said", response(200, {}), true},
+        {"all the same",
+         response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}}), true},
+        {"other ETag", response(200, {{"ETag", "\"b\""}}), false},
+        {"weak ETag", response(200, {{"ETag", "W/\"a\""}}), false},
+        {"other Last-Modified", response(200, {{"Last-Modified", date(-8)}}), false},
+        {"other length", response(200, {{"Content-Length", "6"}}), false},
+        {"other length, same ETag", response(200, {{"ETag", "\"a\""}, {"Content-Length", "6"}}), false},
     };
-    for (auto const& c : cases) EXPECT_EQ(head_agrees(c.head, stored), c.agrees);
-    EXPECT_TRUE(head_agrees(response(200, {{"Content-Length", "6"}}), response(200, {})));
-    EXPECT_FALSE(head_agrees(response(200, {{"ETag", "\"a\""}}), response(200, {})));
+    for (auto const& c : cases) EXPECT_EQ(head_agrees(c.head, stored, 5), c.agrees) << c.name;
+    EXPECT_TRUE(head_agrees(response(200, {{"Content-Length", "6"}}), response(200, {}), std::nullopt));
+    EXPECT_FALSE(head_agrees(response(200, {{"ETag", "\"a\""}}), response(200, {}), 5));
+    EXPECT_FALSE(head_agrees(response(200, {}), response(404, {}), 5));
 }
 
 }  // namespace
