@@ -32,8 +32,8 @@ void add(Figures& sum, proxy::Counters const& one) {
 
 std::string_view name_of(proxy::Answer answer) {
     static constexpr std::array<std::string_view, answer_count> names{
-        "hit",    "miss",      "revalidated", "refreshed", "collapsed", "stale",
-        "passed", "tunnelled", "refused",     "failed",    "purged",    "own"};
+        "hit",      "miss",   "revalidated", "refreshed", "collapsed", "stale",
+        "negative", "passed", "tunnelled",   "refused",   "failed",    "purged", "own"};
     return names[static_cast<std::size_t>(answer)];
 }
 

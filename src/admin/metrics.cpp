@@ -153,6 +153,8 @@ constexpr Metric table[]{
      cache_figure<&Stats::evictions>},
     {"garner_cache_no_room_total", "counter", "objects", "", "Objects and bodies that the budget had no room for.",
      cache_figure<&Stats::refused_for_room>},
+    {"garner_cache_failures", "gauge", "failures", "", "Failed fetches that are remembered.",
+     cache_figure<&Stats::failures>},
 
     {"garner_log_lines_written_total", "counter", "lines", "", "Lines of the access log written.",
      log_figure<&LogStats::written>},

@@ -64,7 +64,8 @@ Json cache(cache::Stats const& stats) {
             {"metadata_bytes", stats.metadata},
             {"fills", stats.fills},
             {"evictions", stats.evictions},
-            {"no_room", stats.refused_for_room}};
+            {"no_room", stats.refused_for_room},
+            {"failures", stats.failures}};
 }
 
 Json log(proxy::AccessLog::Stats const& stats) {

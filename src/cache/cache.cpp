@@ -234,6 +234,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
 bool Cache::purge(Key const& key) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
+    bool known_failure = failures_.forget(key, steady_now());
     bool found_fill = false;
     std::lock_guard lock(shard.mutex);
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
@@ -252,7 +253,7 @@ bool Cache::purge(Key const& key) {
     if (auto found = shard.find(key.fingerprint, key.text))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
     note_bytes(shard, key.fingerprint);
-    return !gone.empty() || found_fill;
+    return !gone.empty() || found_fill || known_failure;
 }
 
 // ---- budget ----
@@ -354,6 +355,7 @@ Stats Cache::stats() const {
         stats.fills += shard->fills.size();
         stats.metadata += shard->metadata_bytes();
     }
+    stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
     return stats;

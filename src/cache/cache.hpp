@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/negative.hpp"
 #include "cache/options.hpp"
 #include "cache/shard.hpp"
 #include "http/cache_control.hpp"
@@ -58,6 +59,7 @@ struct Stats {
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
     Bytes metadata = 0;
+    std::uint64_t failures = 0;           // of fetches, remembered
 };
 
 /// Thread-safe. A lookup holds one shard's mutex for a probe and a policy's hit; it allocates nothing on a hit of a URL
@@ -74,8 +76,8 @@ public:
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
-    /// Removes the URL with all its variants, and keeps what is being fetched from being stored. True when something
-    /// was there.
+    /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being
+    /// stored. True when something was there.
     bool purge(Key const&);
 
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
@@ -90,6 +92,7 @@ public:
     /// Room in a growing body; empty when the fill share or the budget is used up.
     std::span<char> room(store::Body& body, Fingerprint near);
 
+    NegativeCache& failures() { return failures_; }
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
@@ -128,6 +131,7 @@ private:
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::string policy_;
+    NegativeCache failures_;
 };
 
 }  // namespace garner::cache

@@ -56,6 +56,8 @@ bool is_vary_star(ResponseHead const& response) {
 StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
                          StoreOptions const& options) {
     bool const explicit_lifetime = has_explicit_lifetime(response, control);
+    if (options.keeps_errors && !explicit_lifetime && !control.no_cache && is_negative_status(response.status))
+        return StoreRefusal::none;
     if (!explicit_lifetime && !control.public_ && !is_heuristically_cacheable(response.status))
         return StoreRefusal::not_heuristically_cacheable;
 

@@ -29,6 +29,7 @@ char const* text(StoreRefusal);
 struct StoreOptions {
     bool set_cookie = true;     // store Set-Cookie under explicit freshness (7.3)
     bool has_own_ttl = false;   // the operator gives a default_ttl or min_ttl above 0 to this request
+    bool keeps_errors = false;  // the operator gives a negative_ttl above 0 to this request (see is_negative_status)
 };
 
 /// RFC 9111 3. `response_control` is parse_response_cache_control(response.fields, targeted).

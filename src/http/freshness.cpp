@@ -81,6 +81,24 @@ bool is_heuristically_cacheable(std::uint16_t status) {
     }
 }
 
+bool is_negative_status(std::uint16_t status) {
+    switch (status) {
+    case 401:
+    case 407:
+    case 408:
+    case 412:
+    case 416:
+    case 417:
+    case 421:
+    case 425:
+    case 428:
+    case 429:
+    case 431:
+    case 511: return false;
+    default: return status >= 400 && status <= 599;
+    }
+}
+
 Terms terms_of(ResponseHead const& response, WallTime request_time, WallTime response_time,
                FreshnessOptions const& options) {
     return terms_of(response, parse_response_cache_control(response.fields, options.targeted), request_time,
@@ -98,6 +116,10 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
 
     auto lifetime = explicit_lifetime(response, control, terms.date_value, response_time);
     terms.explicit_lifetime = lifetime.has_value();
+    if (!lifetime && options.negative_ttl && is_negative_status(response.status)) {
+        lifetime = options.negative_ttl;
+        terms.negative = true;
+    }
     if (!lifetime && (control.public_ || is_heuristically_cacheable(response.status))) {
         lifetime = heuristic_lifetime(response, terms.date_value, response_time, options);
         terms.heuristic = lifetime.has_value();
@@ -113,7 +135,8 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
     terms.stale_while_revalidate = control.stale_while_revalidate.value_or(0);
     terms.stale_if_error = control.stale_if_error.value_or(0);
     // RFC 5861 4: who says how long errors may be hidden means an origin that cannot be reached, too.
-    terms.stale_limit = control.stale_if_error.value_or(options.max_stale);
+    // An error that was kept for a while is no better than the next one.
+    terms.stale_limit = control.stale_if_error.value_or(terms.negative ? 0 : options.max_stale);
     return terms;
 }
 

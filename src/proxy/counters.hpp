@@ -12,7 +12,7 @@ namespace garner::proxy {
 
 /// How a request was answered, as the operator counts it.
 enum class Answer : std::uint8_t {
-    hit, miss, revalidated, refreshed, collapsed, stale, passed, tunnelled, refused, failed, purged, own, count_
+    hit, miss, revalidated, refreshed, collapsed, stale, negative, passed, tunnelled, refused, failed, purged, own, count_
 };
 
 struct Counters {

@@ -28,7 +28,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     bool whole = conditional_ || (lead && lead.leads_others());
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
     if (!lead && client_.head().method == Method::get) lead = services_.cache.lease_alone(key_, stale);
-    if (!co_await ask_origin(validators, whole)) co_return co_await answer_failure(std::move(lead), std::move(stale));
+    if (!co_await ask_origin(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
@@ -106,6 +106,7 @@ net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool s
 net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     drop_exchange();
     failure_ = {};
+    fault_ = Fault::nobodys;
     trouble_ = Trouble::none;
     auto const& authority = target_.uri.authority;
     bool tls = target_.uri.scheme == http::Scheme::https;
@@ -158,6 +159,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
         rule_text_ = decision.text();
         return rule_text_.c_str();
     };
+    if (reloads()) services_.worker.resolver.forget_failure(where.host);
     net::ConnectStop stop;
     connecting_ = &stop;
     client_.watch([this] {
@@ -198,7 +200,7 @@ net::awaitable<Trouble> Transaction::read_final_head() {
             co_return Trouble::none;
         }
         if (interim++ >= options_->limits.interim_responses) {
-            failed(502, "The origin sends interim responses without end.");
+            failed(502, "The origin sends interim responses without end.", Fault::answer);
             co_return Trouble::malformed;
         }
         if (!co_await pass_interim()) co_return Trouble::cancelled;
@@ -226,10 +228,11 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     auto const& response = exchange_->head();
     if (response.status == 101) {
         lead.refuse("101");
-        failed(502, "The origin switches protocols, and nobody asked it to.");
+        failed(502, "The origin switches protocols, and nobody asked it to.", Fault::answer);
         cache::FillLease nothing;
-        co_return co_await answer_failure(std::move(nothing), std::move(stale));
+        co_return co_await fetch_failed(std::move(nothing), std::move(stale));
     }
+    services_.cache.failures().forget(key_, steady_now());
     if (stale && conditional_ && response.status == 304) {
         if (http::is_about(response, stored_head_)) co_return co_await freshen(std::move(lead), std::move(stale));
         co_return co_await ask_again(std::move(lead), std::move(stale));
@@ -261,6 +264,7 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     auto freshness = freshness_options(content_type);
     http::StoreOptions how;
     how.set_cookie = options_->caching.store_set_cookie;
+    how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
@@ -283,6 +287,7 @@ http::FreshnessOptions Transaction::freshness_options(std::string_view content_t
         if (!rule.applies(facts, content_type)) continue;
         if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
         if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
+        if (rule.negative_ttl) freshness.negative_ttl = clamp(*rule.negative_ttl);
         if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
         if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
     }
@@ -301,7 +306,7 @@ net::awaitable<void> Transaction::ask_again(cache::FillLease lead, store::Object
     finish_exchange();
     conditional_ = false;
     http::Validators none;
-    if (!co_await ask_origin(none, true)) co_return co_await answer_failure(std::move(lead), std::move(stale));
+    if (!co_await ask_origin(none, true)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
@@ -331,6 +336,8 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.sequence = services_.cache.next_sequence();
     parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+
+    if (parts.terms.negative) reason_ = why_kept(response.status);
 
     if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
 
@@ -591,26 +598,32 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     co_await error(failure_.status, what, rule);
 }
 
-void Transaction::failed(std::uint16_t status, std::string reason) { failure_ = {status, std::move(reason)}; }
+void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) {
+    failure_ = {status, std::move(reason)};
+    fault_ = fault;
+}
 
 void Transaction::failed_by(Trouble trouble) {
+    constexpr auto fault = Fault::answer;
     switch (trouble) {
-    case Trouble::timed_out: return failed(504, "The origin did not answer in time.");
-    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault());
+    case Trouble::timed_out: return failed(504, "The origin did not answer in time.", fault);
+    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault(), fault);
     case Trouble::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin closed the connection without an answer.");
+    default: return failed(502, "The origin closed the connection without an answer.", fault);
     }
 }
 
 void Transaction::failed_to_connect(net::Connected const& connected) {
     using F = net::ConnectFailure;
+    constexpr auto theirs = Fault::connection;
     switch (connected.failure) {
     case F::forbidden: return failed(403, "This proxy's rules do not allow this destination.");
-    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason);
+    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason, theirs);
     case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
+    case F::no_resources: return failed(502, "The origin could not be reached: " + connected.reason);
     case F::dns: return failed(502, "The name could not be resolved: " + connected.reason);
     case F::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin could not be reached: " + connected.reason);
+    default: return failed(502, "The origin could not be reached: " + connected.reason, theirs);
     }
 }
 

@@ -55,6 +55,11 @@ net::awaitable<void> Transaction::use_cache() {
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
         tag_ = ResultTag::tcp_mem_hit;
+        if (found.object->terms().negative) {
+            tag_ = ResultTag::tcp_negative_hit;
+            status_.detail = "negative";
+            reason_ = why_kept(found.object->status());
+        }
         co_return co_await deliver(std::move(found.object), nullptr);
     }
     if (found.object && !barred && options_->caching.offline) {
@@ -77,6 +82,7 @@ net::awaitable<void> Transaction::use_cache() {
                                            : http::Fwd::uri_miss;
     if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
     if (found.kind == Kind::stale) status_.ttl = found.answer.ttl, reason_ = found.answer.why;
+    if (failed_lately()) co_return co_await answer_known_failure(std::move(found.lead), std::move(found.object));
     if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
     co_await fetch(std::move(found.lead), std::move(found.object));
 }
@@ -143,6 +149,7 @@ Transaction::Verdict Transaction::check() {
         auto decision = options_->access.decide(rule_request(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
+    control_ = http::parse_request_cache_control(request.fields);
     auto verdict = check_access();
     if (verdict != Verdict::go_on) return verdict;
     return prepare();
@@ -174,7 +181,6 @@ Transaction::Verdict Transaction::prepare() {
     if (counts_hops && request.fields.has(Name::max_forwards) &&
         parse_decimal(request.fields.first(Name::max_forwards)) == 0u)
         return Verdict::own_answer;
-    control_ = http::parse_request_cache_control(request.fields);
     write_key_text(target_.partition(), target_.url, key_text_);
     key_ = services_.cache.key(key_text_);
     return Verdict::go_on;
@@ -194,6 +200,7 @@ Transaction::Verdict Transaction::denied(http::Decision const& decision) {
 }
 
 net::awaitable<Transaction::Verdict> Transaction::check_names() {
+    if (reloads()) services_.worker.resolver.forget_failure(target_.uri.authority.host);
     auto names = co_await services_.worker.resolver.resolve(target_.uri.authority.host, &waiting_);
     waiting_ = {};
     if (!names->failure.empty()) {
@@ -303,6 +310,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     head_sent_ = client_gone_ = conditional_ = false;
     exchange_.reset();
     failure_ = {};
+    fault_ = Fault::nobodys;
     upload_ = {};
     status_ = {};
     status_.cache_name = services_.shared.via_name;

@@ -39,6 +39,13 @@ public:
     void abort();
 
 private:
+    /// Whom a failure tells something about: only what others would meet too is remembered.
+    enum class Fault : std::uint8_t {
+        nobodys,     // our own limits and rules, the client's, a shutdown; DNS, whose failures net/name_cache remembers
+        connection,  // the origin could not be connected to
+        answer       // no usable answer came; it may be due to the request
+    };
+
     // ---- the story: transaction.cpp ----
     net::awaitable<void> answer();
     enum class Verdict : std::uint8_t { go_on, needs_names, own_answer, refused };
@@ -106,10 +113,20 @@ private:
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
-    void failed(std::uint16_t status, std::string reason);
+    void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
     bool rule_forbids_storing(std::string_view content_type) const;
     std::string_view whole_body_at_hand();
+
+    // ---- failures remembered: negative.cpp ----
+    bool reloads() const;
+    bool failed_lately();
+    net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
+    /// Remembers the failure, then answers it.
+    net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
+    void remember_failure();
+    cache::NegativeTerms negative_terms() const;
+    static char const* why_kept(std::uint16_t status);
 
     // ---- bodies of requests: upload.cpp ----
     void start_upload();
@@ -122,7 +139,9 @@ private:
     net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
 
     // ---- answers: respond.cpp ----
-    net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {});
+    /// `more`: further fields, each with CRLF; at most 128 bytes.
+    net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {},
+                               std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
     net::awaitable<bool> send(std::span<iovec> parts);
@@ -153,6 +172,8 @@ private:
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes
     cache::FetchFailure failure_;
+    Fault fault_ = Fault::nobodys;        // of failure_
+    milliseconds failure_left_{0};        // it is remembered yet
     client::Trouble trouble_ = client::Trouble::none;   // of the last try
     struct Refusal {
         std::uint16_t status = 400;

@@ -50,11 +50,11 @@ TEST(Load, the_contract_is_read) {
 
 TEST(Load, what_has_no_effect_yet_is_told) {
     auto const notices = load(contract).notices;
-    ASSERT_EQ(notices.size(), 5u);
+    ASSERT_EQ(notices.size(), 4u);
     EXPECT_EQ(notices[0].key, "disk");
     EXPECT_EQ(notices[0].line, 6u);
-    EXPECT_EQ(notices[1].key, "caching.negative_ttl");
-    EXPECT_EQ(notices[4].key, "direct");
+    EXPECT_EQ(notices[1].key, "icp");
+    EXPECT_EQ(notices[3].key, "direct");
 }
 
 TEST(Load, the_example_has_no_faults_and_is_the_defaults) {

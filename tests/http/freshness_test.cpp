@@ -123,6 +123,38 @@ TEST(Freshness, heuristics_take_a_tenth_where_the_status_allows) {
     EXPECT_EQ(terms(head, {.heuristic_max = 50}).lifetime, 50u);
 }
 
+TEST(Freshness, errors_that_say_nothing_get_the_operators_negative_ttl) {
+    struct Case {
+        char const* name;
+        ResponseHead head;
+        DeltaSeconds lifetime;
+        bool negative;
+    };
+    auto const modified = date(-1000);
+    Case const cases[] = {
+        {"404", response(404, {}), 7, true},
+        {"403", response(403, {}), 7, true},
+        {"503", response(503, {}), 7, true},
+        {"404 that heuristics would keep longer", response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), 7, true},
+        {"404 public", response(404, {{"Cache-Control", "public"}}), 7, true},
+        {"404 max-age", response(404, {{"Cache-Control", "max-age=60"}}), 60, false},
+        {"503 max-age=0", response(503, {{"Cache-Control", "max-age=0"}}), 0, false},
+        {"503 Expires", response(503, {{"Date", date(0)}, {"Expires", date(30)}}), 30, false},
+        {"401 is a challenge", response(401, {}), 0, false},
+        {"412 is about a precondition", response(412, {}), 0, false},
+        {"200", response(200, {{"Date", date(0)}, {"Last-Modified", modified}}), 100, false},
+        {"302", response(302, {}), 0, false},
+    };
+    for (auto const& c : cases) {
+        auto const t = terms(c.head, {.negative_ttl = 7});
+        EXPECT_EQ(t.lifetime, c.lifetime) << c.name;
+        EXPECT_EQ(t.negative, c.negative) << c.name;
+    }
+    EXPECT_FALSE(terms(response(404, {})).negative);
+    EXPECT_EQ(terms(response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), {.negative_ttl = 0}).lifetime, 0u);
+    EXPECT_EQ(terms(response(404, {}), {.negative_ttl = 7}).stale_limit, 0u) << "an old error hides no new one";
+}
+
 TEST(Freshness, the_operator_may_give_and_bound_lifetimes) {
     auto const silent = response(200, {});
     EXPECT_EQ(terms(silent).lifetime, 0u);
