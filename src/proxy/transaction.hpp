@@ -102,7 +102,8 @@ private:
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
     void write_request(http::Validators validators, bool strip_conditions);
-    void invalidate();
+    void invalidate(cache::Fill const* own);
+    bool represents_target(http::ResponseHead const& response) const;
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
