@@ -280,7 +280,7 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     how.represents_target = client_.head().method == Method::post && represents_target(response);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
-    return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
+    return rule_forbids_storing(content_type) ? "rule: never" : nullptr;
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
@@ -347,6 +347,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.sequence = services_.cache.next_sequence();
     parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
 
     if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
 
@@ -472,6 +473,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     status_.stored = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
     lead.complete(object, std::move(vary), std::move(variant));
     co_await deliver(std::move(object), nullptr);
 }

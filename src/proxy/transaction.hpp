@@ -59,6 +59,8 @@ private:
     bool may_collapse() const;
     bool wants_upgrade() const;
     char const* why_bypassed() const;
+    void heed_reload();
+    void say_departure(http::Terms const& terms);
     http::RuleRequest rule_request() const;
 
     // ---- from the store: deliver.cpp ----
@@ -160,6 +162,7 @@ private:
         std::string_view what;
         std::string_view rule;
     } refusal_;                           // of check()
+    bool reload_ignored_ = false;
     bool conditional_ = false;            // the origin was asked with our validators
     std::string pool_key_;
     std::string request_text_;
