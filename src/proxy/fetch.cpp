@@ -331,6 +331,8 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     bool restricted = !control.no_cache_fields.empty() || !control.private_fields.empty();
     head_text_.clear();
     append_response_head(response, &control, unix_seconds(arrived), head_text_);
+    own_head_.clear();
+    if (restricted) append_response_head(response, nullptr, unix_seconds(arrived), own_head_);
     auto vary = http::parse_vary(response.fields);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
 
@@ -349,8 +351,6 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
     say_departure(parts.terms);
 
-    if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
-
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
     if (!whole) {
         parts.bytes = whole_body_at_hand();
@@ -361,6 +361,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
         status_.stored = object != nullptr;
         if (!object) object = store::Object::make(parts, nullptr);
         lead.complete(object, std::move(vary), std::move(variant));
+        object = as_it_came(parts, std::move(object));
         finish_exchange();
         co_return co_await deliver(std::move(object), nullptr);
     }
@@ -400,28 +401,15 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
                                            std::move(vary), std::move(variant));
     FillPump::start(std::move(pump));
+    growing = as_it_came(parts, std::move(growing));
     co_await deliver(std::move(growing), &follower);
 }
 
-/// Some fields are for this client alone: it gets the response as it came, and a small whole one is kept without them.
-net::awaitable<void> Transaction::store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
-                                                   std::string variant) {
-    auto kept = std::string(whole_body_at_hand());
-    if (!exchange_->body_done() && exchange_->framing().kind != http::Framing::Kind::none) {
-        lead.refuse("fields for one client alone");
-        co_return co_await stream_through("fields for one client alone");
-    }
-    parts.bytes = kept;
-    auto object = services_.cache.make_object(parts, key_.fingerprint);
-    status_.stored = object != nullptr;
-    if (!object) object = store::Object::make(parts, nullptr);
-    lead.complete(object, std::move(vary), std::move(variant));
-    std::string full;
-    append_response_head(exchange_->head(), nullptr, unix_seconds(now_), full);
-    parts.head = full;
-    object = store::Object::make(parts, nullptr);
-    finish_exchange();
-    co_await deliver(std::move(object), nullptr);
+/// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
+store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
+    if (own_head_.empty()) return kept;
+    parts.head = own_head_;
+    return store::Object::make(parts, nullptr);
 }
 
 /// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.

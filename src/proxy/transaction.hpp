@@ -98,8 +98,7 @@ private:
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
-    net::awaitable<void> store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
-                                          std::string variant);
+    store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
@@ -167,6 +166,7 @@ private:
     std::string pool_key_;
     std::string request_text_;
     std::string head_text_;
+    std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
     std::string parse_text_;              // a stored head with its blank line
     std::string rule_text_;

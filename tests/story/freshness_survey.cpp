@@ -83,7 +83,7 @@ void survey(Proxy const& proxy, Origin& origin, std::vector<Behaviour> const& be
         reply.body();
         auto const found = what_became_of(origin, path_of(i), before);
         EXPECT_EQ(found, behaviour.second) << behaviour.name << ": " << reply.field("Cache-Status");
-        if (found == hit) EXPECT_TRUE(reply.age()) << behaviour.name;
+        EXPECT_TRUE(found != hit || reply.age()) << behaviour.name;
     }
 }
 
@@ -390,12 +390,18 @@ TEST(Survey, fields_that_no_cache_or_private_name_are_not_replayed) {
         Fields fields{{"Cache-Control", directive + "=\"a, b\""}, {"Cache-Control", "max-age=3600"}};
         fields.insert(fields.end(), {{"a", "1"}, {"b", "2"}, {"c", "3"}});
         origin.answer(path, {.fields = fields, .body = "x"});
-        auto first = get(proxy, origin, path);
-        EXPECT_EQ(first.field("a"), "1") << path;
-        auto second = get(proxy, origin, path);
-        EXPECT_TRUE(second.hit()) << path;
-        EXPECT_FALSE(second.has("a") || second.has("b")) << path;
-        EXPECT_EQ(second.field("c"), "3") << path;
+        auto const large = pattern(300'000);
+        origin.answer(path + "/large", {.fields = fields, .body = large, .delimited = Delimited::by_chunks});
+        for (auto const& [target, body] : {std::pair{path, std::string("x")}, std::pair{path + "/large", large}}) {
+            auto first = get(proxy, origin, target);
+            EXPECT_EQ(first.field("a"), "1") << target;
+            EXPECT_EQ(first.body(), body) << target;
+            auto second = get(proxy, origin, target);
+            EXPECT_TRUE(second.hit()) << target;
+            EXPECT_FALSE(second.has("a") || second.has("b")) << target;
+            EXPECT_EQ(second.field("c"), "3") << target;
+            EXPECT_EQ(second.body(), body) << target;
+        }
     }
 }
 
@@ -463,7 +469,7 @@ TEST(Survey, interim_answers_are_passed_on_and_the_final_one_is_stored) {
         EXPECT_EQ(reply.body(), "x");
         ASSERT_EQ(reply.interim().size(), 1u) << path;
         EXPECT_EQ(reply.interim().front().status(), status);
-        if (status == 103) EXPECT_EQ(reply.interim().front().field("X-My-Header"), "test");
+        EXPECT_EQ(reply.interim().front().field("X-My-Header"), status == 103 ? "test" : "");
         auto again = get(proxy, origin, path);
         EXPECT_TRUE(again.hit()) << path;
         EXPECT_TRUE(again.interim().empty()) << path;
