@@ -38,6 +38,9 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
     status_.detail = why;
     reason_ = why;
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
+    cache::FillLease lead;
+    if (why == "method" && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
     if (!co_await ask_origin(unconditional, false)) {
         cache::FillLease nothing;
@@ -46,17 +49,29 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
         co_return;
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
-    invalidate();
+    invalidate(lead.fill().get());
+    bool sent_whole = !upload_.started || upload_.whole;
+    if (lead && sent_whole && represents_target(exchange_->head())) {
+        store::ObjectPtr none;
+        co_return co_await take_response(std::move(lead), std::move(none));
+    }
+    lead.drop();
     co_await stream_through(why);
+}
+
+/// RFC 9110 8.7: the response's Content-Location is the request's own target.
+bool Transaction::represents_target(http::ResponseHead const& response) const {
+    if (!response.fields.has(Name::content_location) || response.fields.count(Name::content_location) != 1) return false;
+    return http::resolve(target_.uri, response.fields.first(Name::content_location)) == target_.url;
 }
 
 /// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
 /// Location and Content-Location name on the same origin.
-void Transaction::invalidate() {
+void Transaction::invalidate(cache::Fill const* own) {
     auto const& request = client_.head();
     auto const& response = exchange_->head();
     if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
-    services_.cache.purge(key_);
+    services_.cache.purge(key_, own);
     for (auto id : {Name::location, Name::content_location}) {
         if (!response.fields.has(id)) continue;
         auto resolved = http::resolve(target_.uri, response.fields.first(id));
@@ -65,7 +80,7 @@ void Transaction::invalidate() {
         if (!uri || !http::same_origin(*uri, target_.uri)) continue;
         std::string text;
         write_key_text(target_.partition(), *resolved, text);
-        services_.cache.purge(services_.cache.key(text));
+        services_.cache.purge(services_.cache.key(text), own);
     }
 }
 
@@ -266,9 +281,10 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     how.set_cookie = options_->caching.store_set_cookie;
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.represents_target = client_.head().method == Method::post && represents_target(response);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
-    return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
+    return rule_forbids_storing(content_type) ? "rule: never" : nullptr;
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
@@ -320,6 +336,8 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     bool restricted = !control.no_cache_fields.empty() || !control.private_fields.empty();
     head_text_.clear();
     append_response_head(response, &control, unix_seconds(arrived), head_text_);
+    own_head_.clear();
+    if (restricted) append_response_head(response, nullptr, unix_seconds(arrived), own_head_);
     auto vary = http::parse_vary(response.fields);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
 
@@ -336,10 +354,8 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.sequence = services_.cache.next_sequence();
     parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
-
     if (parts.terms.negative) reason_ = why_kept(response.status);
-
-    if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
+    say_departure(parts.terms);
 
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
     if (!whole) {
@@ -351,6 +367,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
         status_.stored = object != nullptr;
         if (!object) object = store::Object::make(parts, nullptr);
         lead.complete(object, std::move(vary), std::move(variant));
+        object = as_it_came(parts, std::move(object));
         finish_exchange();
         co_return co_await deliver(std::move(object), nullptr);
     }
@@ -390,28 +407,15 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
                                            std::move(vary), std::move(variant));
     FillPump::start(std::move(pump));
+    growing = as_it_came(parts, std::move(growing));
     co_await deliver(std::move(growing), &follower);
 }
 
-/// Some fields are for this client alone: it gets the response as it came, and a small whole one is kept without them.
-net::awaitable<void> Transaction::store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
-                                                   std::string variant) {
-    auto kept = std::string(whole_body_at_hand());
-    if (!exchange_->body_done() && exchange_->framing().kind != http::Framing::Kind::none) {
-        lead.refuse("fields for one client alone");
-        co_return co_await stream_through("fields for one client alone");
-    }
-    parts.bytes = kept;
-    auto object = services_.cache.make_object(parts, key_.fingerprint);
-    status_.stored = object != nullptr;
-    if (!object) object = store::Object::make(parts, nullptr);
-    lead.complete(object, std::move(vary), std::move(variant));
-    std::string full;
-    append_response_head(exchange_->head(), nullptr, unix_seconds(now_), full);
-    parts.head = full;
-    object = store::Object::make(parts, nullptr);
-    finish_exchange();
-    co_await deliver(std::move(object), nullptr);
+/// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
+store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
+    if (own_head_.empty()) return kept;
+    parts.head = own_head_;
+    return store::Object::make(parts, nullptr);
 }
 
 /// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
@@ -463,6 +467,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     status_.stored = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
     lead.complete(object, std::move(vary), std::move(variant));
     co_await deliver(std::move(object), nullptr);
 }

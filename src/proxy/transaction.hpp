@@ -66,6 +66,8 @@ private:
     bool may_collapse() const;
     bool wants_upgrade() const;
     char const* why_bypassed() const;
+    void heed_reload();
+    void say_departure(http::Terms const& terms);
     http::RuleRequest rule_request() const;
 
     // ---- from the store: deliver.cpp ----
@@ -103,13 +105,13 @@ private:
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
-    net::awaitable<void> store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
-                                          std::string variant);
+    store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
     void write_request(http::Validators validators, bool strip_conditions);
-    void invalidate();
+    void invalidate(cache::Fill const* own);
+    bool represents_target(http::ResponseHead const& response) const;
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
@@ -180,10 +182,12 @@ private:
         std::string_view what;
         std::string_view rule;
     } refusal_;                           // of check()
+    bool reload_ignored_ = false;
     bool conditional_ = false;            // the origin was asked with our validators
     std::string pool_key_;
     std::string request_text_;
     std::string head_text_;
+    std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
     std::string parse_text_;              // a stored head with its blank line
     std::string rule_text_;
