@@ -29,6 +29,10 @@ public:
     /// another request may follow.
     net::awaitable<void> run(std::shared_ptr<Options const> const& options);
 
+    /// Revalidates what a client was given stale (RFC 5861 3), for client.nobody() with that client's request.
+    net::awaitable<void> refresh(std::shared_ptr<Options const> const& options, cache::FillLease lead,
+                                 store::ObjectPtr stale);
+
     /// Answers what could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,
                                      std::string_view why);
