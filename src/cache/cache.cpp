@@ -244,7 +244,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     note_bytes(shard, fill.primary());
 }
 
-bool Cache::purge(Key const& key) {
+bool Cache::purge(Key const& key, Fill const* but) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
     bool found_fill = false;
@@ -252,7 +252,7 @@ bool Cache::purge(Key const& key) {
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     while (first != last) {
         auto& fill = *first->second;
-        if (fill.key() != key.text) {
+        if (fill.key() != key.text || &fill == but) {
             ++first;
             continue;
         }

@@ -76,8 +76,8 @@ public:
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
     /// Removes the URL with all its variants, and keeps what is being fetched from being stored. True when something
-    /// was there.
-    bool purge(Key const&);
+    /// was there. `but` is the fetch that the purge is the consequence of: it may be stored.
+    bool purge(Key const&, Fill const* but = nullptr);
 
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
     FillLease lease_alone(Key const&, store::ObjectPtr stale);

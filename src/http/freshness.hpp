@@ -22,6 +22,15 @@ struct FreshnessOptions {
     std::span<std::string_view const> targeted{};  // names of targeted fields (RFC 9213), in order
 };
 
+/// Where the operator's options, not RFC 9111, let a response be reused.
+enum class Departure : std::uint8_t {
+    none,
+    default_ttl,  // gives a lifetime to what could not have been stored (3)
+    min_ttl       // the same, or raises what the origin said (4.2.1)
+};
+/// For Cache-Status and logs: "rule: min_ttl"; empty for none.
+char const* text(Departure);
+
 /// The terms under which a stored response may be reused: all that a hit needs, so that the head is not read again.
 struct Terms {
     WallTime response_time{};                // when the response (or the 304 that freshened it) arrived
@@ -37,6 +46,7 @@ struct Terms {
     bool no_cache = false;                   // never reused without validation
     bool has_validator = false;              // a 304 is possible
     bool allows_authorization = false;       // public, must-revalidate or s-maxage (3.5)
+    Departure departure = Departure::none;
 };
 static_assert(sizeof(Terms) <= 48 && std::is_trivially_copyable_v<Terms>);
 

@@ -38,6 +38,9 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
     status_.detail = why;
     reason_ = why;
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
+    cache::FillLease lead;
+    if (why == "method" && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
     if (!co_await ask_origin(unconditional, false)) {
         cache::FillLease nothing;
@@ -46,17 +49,29 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
         co_return;
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
-    invalidate();
+    invalidate(lead.fill().get());
+    bool sent_whole = !upload_.started || upload_.whole;
+    if (lead && sent_whole && represents_target(exchange_->head())) {
+        store::ObjectPtr none;
+        co_return co_await take_response(std::move(lead), std::move(none));
+    }
+    lead.drop();
     co_await stream_through(why);
+}
+
+/// RFC 9110 8.7: the response's Content-Location is the request's own target.
+bool Transaction::represents_target(http::ResponseHead const& response) const {
+    if (!response.fields.has(Name::content_location) || response.fields.count(Name::content_location) != 1) return false;
+    return http::resolve(target_.uri, response.fields.first(Name::content_location)) == target_.url;
 }
 
 /// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
 /// Location and Content-Location name on the same origin.
-void Transaction::invalidate() {
+void Transaction::invalidate(cache::Fill const* own) {
     auto const& request = client_.head();
     auto const& response = exchange_->head();
     if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
-    services_.cache.purge(key_);
+    services_.cache.purge(key_, own);
     for (auto id : {Name::location, Name::content_location}) {
         if (!response.fields.has(id)) continue;
         auto resolved = http::resolve(target_.uri, response.fields.first(id));
@@ -65,7 +80,7 @@ void Transaction::invalidate() {
         if (!uri || !http::same_origin(*uri, target_.uri)) continue;
         std::string text;
         write_key_text(target_.partition(), *resolved, text);
-        services_.cache.purge(services_.cache.key(text));
+        services_.cache.purge(services_.cache.key(text), own);
     }
 }
 
@@ -262,9 +277,10 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     http::StoreOptions how;
     how.set_cookie = options_->caching.store_set_cookie;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.represents_target = client_.head().method == Method::post && represents_target(response);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
-    return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
+    return rule_forbids_storing(content_type) ? "rule: never" : nullptr;
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
@@ -331,6 +347,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.sequence = services_.cache.next_sequence();
     parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
 
     if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
 
@@ -456,6 +473,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     status_.stored = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
     lead.complete(object, std::move(vary), std::move(variant));
     co_await deliver(std::move(object), nullptr);
 }

@@ -74,6 +74,7 @@ net::awaitable<void> Transaction::use_cache() {
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
         tag_ = ResultTag::tcp_mem_hit;
+        say_departure(found.object->terms());
         co_return co_await deliver(std::move(found.object), nullptr);
     }
     if (found.object && !barred && options_->caching.offline) {
@@ -123,6 +124,7 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             status_.collapsed = true;
             counted_ = Answer::collapsed;
             tag_ = ResultTag::tcp_cf_hit;
+            say_departure(terms);
             co_return co_await deliver(view.object, &*follower);
         }
         if (view.phase == Phase::refused) {
@@ -194,6 +196,7 @@ Transaction::Verdict Transaction::prepare() {
         parse_decimal(request.fields.first(Name::max_forwards)) == 0u)
         return Verdict::own_answer;
     control_ = http::parse_request_cache_control(request.fields);
+    heed_reload();
     write_key_text(target_.partition(), target_.url, key_text_);
     key_ = services_.cache.key(key_text_);
     return Verdict::go_on;
@@ -292,6 +295,20 @@ char const* Transaction::why_bypassed() const {
     return nullptr;
 }
 
+void Transaction::heed_reload() {
+    if (!control_.is_reload() || options_->caching.rules.empty()) return;
+    reload_ignored_ = http::reload_for(options_->caching.rules, rule_request()) == http::Reload::ignore;
+    if (reload_ignored_) control_.forget_reload();
+}
+
+/// Where the operator's rules, not RFC 9111, made this answer what it is, client and log are told.
+void Transaction::say_departure(http::Terms const& terms) {
+    auto const* why = reload_ignored_ ? "rule: reload ignored" : http::text(terms.departure);
+    if (*why == '\0') return;
+    status_.detail = why;
+    reason_ = why;
+}
+
 net::awaitable<void> Transaction::purge() {
     bool allowed = client_.peer().address.is_loopback();
     if (!options_->purge.empty()) {
@@ -319,7 +336,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     now_ = wall_now();
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
-    head_sent_ = client_gone_ = conditional_ = false;
+    head_sent_ = client_gone_ = conditional_ = reload_ignored_ = false;
     exchange_.reset();
     failure_ = {};
     upload_ = {};

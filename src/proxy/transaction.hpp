@@ -64,6 +64,8 @@ private:
     bool may_collapse() const;
     bool wants_upgrade() const;
     char const* why_bypassed() const;
+    void heed_reload();
+    void say_departure(http::Terms const& terms);
     http::RuleRequest rule_request() const;
 
     // ---- from the store: deliver.cpp ----
@@ -110,7 +112,8 @@ private:
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
     void write_request(http::Validators validators, bool strip_conditions);
-    void invalidate();
+    void invalidate(cache::Fill const* own);
+    bool represents_target(http::ResponseHead const& response) const;
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
@@ -167,6 +170,7 @@ private:
         std::string_view what;
         std::string_view rule;
     } refusal_;                           // of check()
+    bool reload_ignored_ = false;
     bool conditional_ = false;            // the origin was asked with our validators
     std::string pool_key_;
     std::string request_text_;

@@ -98,6 +98,19 @@ TEST(Cacheability, the_operator_decides_about_cookies_and_lifetimes) {
     EXPECT_EQ(refusal(get(), response(503, {}), {.has_own_ttl = true}), StoreRefusal::not_heuristically_cacheable);
 }
 
+TEST(Cacheability, an_answer_to_POST_is_stored_when_it_is_the_resource_itself_for_a_stated_time) {
+    auto const post = request(Method::post, {{"Content-Length", "5"}});
+    StoreOptions const itself{.represents_target = true};
+    auto const lasting = response(200, {{"Expires", date(10)}});
+    EXPECT_EQ(refusal(post, lasting, itself), StoreRefusal::none);
+    EXPECT_EQ(refusal(post, lasting), StoreRefusal::method);
+    EXPECT_EQ(refusal(post, response(200, {{"Last-Modified", date(-99)}}), itself), StoreRefusal::method);
+    EXPECT_EQ(refusal(post, response(201, {{"Expires", date(10)}}), itself), StoreRefusal::method);
+    EXPECT_EQ(refusal(post, response(200, {{"Cache-Control", "private, max-age=9"}}), itself),
+              StoreRefusal::private_response);
+    EXPECT_EQ(refusal(request(Method::put, {}), lasting, itself), StoreRefusal::method);
+}
+
 TEST(Cacheability, which_requests_go_past_the_cache) {
     struct Case {
         RequestHead asked;

@@ -135,6 +135,33 @@ TEST(Freshness, the_operator_may_give_and_bound_lifetimes) {
     EXPECT_EQ(terms(said, {.max_ttl = 5}).lifetime, 5u);
 }
 
+TEST(Freshness, a_departure_from_what_the_origin_allows_is_noted) {
+    struct Case {
+        char const* name;
+        ResponseHead answer;
+        FreshnessOptions options;
+        std::string_view said;
+    };
+    auto const silent = response(200, {});
+    auto const tagged = response(200, {{"ETag", "\"a\""}});
+    auto const explicit_one = response(200, {{"Cache-Control", "max-age=10"}});
+    auto const guessed = response(200, {{"Last-Modified", date(-1000)}, {"Date", date(0)}});
+    Case const cases[] = {
+        {"nothing", silent, {}, ""},
+        {"default_ttl", silent, {.default_ttl = 60}, "rule: default_ttl"},
+        {"default_ttl is a guess like others", tagged, {.default_ttl = 60}, ""},
+        {"default_ttl not needed", explicit_one, {.default_ttl = 60}, ""},
+        {"min_ttl", explicit_one, {.min_ttl = 20}, "rule: min_ttl"},
+        {"min_ttl not needed", explicit_one, {.min_ttl = 10}, ""},
+        {"min_ttl over a guess", guessed, {.min_ttl = 200}, ""},
+        {"min_ttl over nothing", silent, {.min_ttl = 20}, "rule: min_ttl"},
+        {"min_ttl over default_ttl", silent, {.default_ttl = 10, .min_ttl = 20}, "rule: min_ttl"},
+        {"default_ttl over min_ttl", silent, {.default_ttl = 20, .min_ttl = 10}, "rule: default_ttl"},
+        {"max_ttl is always allowed", explicit_one, {.max_ttl = 5}, ""},
+    };
+    for (auto const& c : cases) EXPECT_EQ(text(terms(c.answer, c.options).departure), c.said) << c.name;
+}
+
 TEST(Freshness, a_targeted_field_hides_cache_control_and_expires) {
     std::string_view const targets[] = {"CDN-Cache-Control"};
     FreshnessOptions const options{.targeted = targets};
