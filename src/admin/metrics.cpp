@@ -134,6 +134,8 @@ constexpr Metric table[]{
      "Requests sent again because a kept connection had died.", figure<&Figures::origin_retries>},
     {"garner_origin_failures_total", "counter", "requests", "", "Requests that got no usable answer from the origin.",
      figure<&Figures::origin_failures>},
+    {"garner_refreshes_total", "counter", "requests", "",
+     "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
 
     {"garner_cache_objects", "gauge", "objects", "", "Objects in memory, each variant by itself.",
      cache_figure<&Stats::objects>},

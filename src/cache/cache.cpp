@@ -80,6 +80,10 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
         result.kind = Lookup::Kind::fresh;
         return result;
     }
+    if (result.answer.reuse == http::Reuse::stale_while_revalidate) {
+        lead_refresh(result, shard, key, now);
+        return result;
+    }
     result.kind = Lookup::Kind::stale;
     if (collapse == Collapse::alone) return result;
     bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
@@ -93,6 +97,15 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
     }
     result.lead = start_fill(shard, key, result.object, shares);
     return result;
+}
+
+/// One revalidation at a time for one object, whoever asks and in whatever way.
+void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime now) {
+    result.kind = Lookup::Kind::refresh;
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->stale() == result.object) return;
+    result.lead = start_fill(shard, key, result.object, !shard.passes(key.fingerprint, unix_seconds(now)));
 }
 
 Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,

@@ -30,6 +30,7 @@ std::string variant_text(std::string_view key, std::string_view variant);
 struct Lookup {
     enum class Kind : std::uint8_t {
         fresh,    // `object` may be sent; see `answer`
+        refresh,  // `object` may be sent while it is validated (RFC 5861 3): with `lead` by us, else somebody does it already
         stale,    // `object` must be validated: with `lead` by us, with `follow` somebody does it already
         busy,     // `follow` a fetch in progress
         absent,   // `lead` is ours when we may lead
@@ -108,6 +109,7 @@ private:
     std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
+    void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);

@@ -25,7 +25,7 @@ net::awaitable<bool> Transaction::send(std::span<iovec> parts) {
 /// Writes the patch; whether the connection closes is said here, so that it is said truly.
 std::string_view Transaction::patch_of(Patch const& patch) {
     auto with_close = patch;
-    if (!client_.body_done() && !upload_.running) close_ = true;
+    if (services_.draining || (!client_.body_done() && !upload_.running)) close_ = true;
     with_close.close = close_;
     return write_patch(patch_, with_close, services_.shared.via_name);
 }

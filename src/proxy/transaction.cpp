@@ -5,6 +5,7 @@
 #include "http/cacheability.hpp"
 #include "http/hop_by_hop.hpp"
 #include "net/address.hpp"
+#include "proxy/refresh.hpp"
 #include "proxy/relay.hpp"
 
 namespace garner::proxy {
@@ -17,6 +18,17 @@ net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& opti
     co_await answer();
     drop_exchange();
     finish();
+}
+
+net::awaitable<void> Transaction::refresh(std::shared_ptr<Options const> const& options, cache::FillLease lead,
+                                          store::ObjectPtr stale) {
+    begin(options);
+    auto verdict = check();
+    if (verdict == Verdict::needs_names) verdict = co_await check_names();
+    if (verdict != Verdict::go_on) co_return;
+    services_.counters.refreshes.add();
+    co_await fetch(std::move(lead), std::move(stale));
+    drop_exchange();
 }
 
 net::awaitable<void> Transaction::answer() {
@@ -49,8 +61,15 @@ net::awaitable<void> Transaction::use_cache() {
     // RFC 9111 3.5: what was stored without credentials in mind answers no request that has them.
     bool barred = found.object && client_.head().fields.has(Name::authorization) &&
                   !found.object->terms().allows_authorization;
-    if (barred && !control_.only_if_cached) co_return co_await pass("authorization");
-    if (found.kind == Kind::fresh && !barred) {
+    if (barred && !control_.only_if_cached) {
+        found.lead.drop();
+        co_return co_await pass("authorization");
+    }
+    bool refresh = found.kind == Kind::refresh && !options_->caching.offline;
+    if (refresh && found.lead && !barred)
+        Refresh::start(services_, client_, origin_, options_, std::move(found.lead), found.object);
+    if ((found.kind == Kind::fresh || refresh) && !barred) {
+        if (refresh) reason_ = status_.detail = found.answer.why;
         status_.hit = true;
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
@@ -407,7 +426,7 @@ void Transaction::abort() {
     if (connecting_) connecting_->request();
     if (exchange_) exchange_->cancel();
     if (relay_) relay_->abort();
-    client_.transport().cancel();
+    client_.cancel();
 }
 
 }  // namespace garner::proxy

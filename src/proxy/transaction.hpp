@@ -8,6 +8,7 @@
 #include "client/exchange.hpp"
 #include "http/cache_status.hpp"
 #include "http/freshness.hpp"
+#include "http/multipart.hpp"
 #include "net/waiter.hpp"
 #include "proxy/client_stream.hpp"
 #include "proxy/head_writer.hpp"
@@ -28,6 +29,10 @@ public:
     /// Answers the request whose head client.head() is, and logs it. Afterwards keeps_connection() tells whether
     /// another request may follow.
     net::awaitable<void> run(std::shared_ptr<Options const> const& options);
+
+    /// Revalidates what a client was given stale (RFC 5861 3), for client.nobody() with that client's request.
+    net::awaitable<void> refresh(std::shared_ptr<Options const> const& options, cache::FillLease lead,
+                                 store::ObjectPtr stale);
 
     /// Answers what could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,
@@ -76,13 +81,16 @@ private:
         Bytes first = 0;
         std::optional<Bytes> count;   // nothing: to the end, whose place is not known yet
         bool chunked = false;
+        bool several = false;         // the ranges of multipart_
     };
     static constexpr std::size_t write_pieces = 16;
     using Parts = std::array<iovec, write_pieces + 5>;
-    net::awaitable<void> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
+    net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                    cache::Follower* follower);
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen);
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
+    bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
+    net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
 
     // ---- from the origin: fetch.cpp ----
     /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
@@ -192,6 +200,7 @@ private:
     std::string parse_text_;              // a stored head with its blank line
     std::string rule_text_;
     http::ResponseHead stored_head_;
+    std::optional<http::Multipart> multipart_;
     PatchBuffer patch_;
 
     struct Upload {
