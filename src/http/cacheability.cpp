@@ -48,23 +48,24 @@ bool allows_authorization(ResponseCacheControl const& control) {
     return control.public_ || control.must_revalidate || control.s_maxage;
 }
 
-bool is_vary_star(ResponseHead const& response) {
-    return response.fields.has(Name::vary) && parse_vary(response.fields).star;
+/// RFC 9110 9.3.3: what a POST gives may answer a later GET where the origin says that it is the resource itself, and
+/// for how long. A 200 alone is that resource's representation (8.7).
+bool is_storable_post(RequestHead const& request, ResponseHead const& response, ResponseCacheControl const& control,
+                      StoreOptions const& options) {
+    return request.method == Method::post && options.represents_target && response.status == 200 &&
+           has_explicit_lifetime(response, control);
 }
 
-/// May this answer a later GET? RFC 9110 9.3.3: also what answers a POST, when it says how long it is fresh and that it
-/// represents the target.
-bool serves_later_get(RequestHead const& request, ResponseHead const& response, ResponseCacheControl const& control,
-                      StoreOptions const& options) {
-    if (request.method == Method::get || options.what == Storing::freshened) return true;
-    return request.method == Method::post && response.status == 200 && options.represents_target &&
-           has_explicit_lifetime(response, control);
+bool is_vary_star(ResponseHead const& response) {
+    return response.fields.has(Name::vary) && parse_vary(response.fields).star;
 }
 
 /// The last part of RFC 9111 3: something must make the response reusable, now or after validation.
 StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
                          StoreOptions const& options) {
     bool const explicit_lifetime = has_explicit_lifetime(response, control);
+    if (options.keeps_errors && !explicit_lifetime && !control.no_cache && is_negative_status(response.status))
+        return StoreRefusal::none;
     if (!explicit_lifetime && !control.public_ && !is_heuristically_cacheable(response.status))
         return StoreRefusal::not_heuristically_cacheable;
 
@@ -99,8 +100,9 @@ char const* text(StoreRefusal refusal) {
 StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control,
                            ResponseHead const& response, ResponseCacheControl const& control,
                            StoreOptions const& options) {
-    if (!serves_later_get(request, response, control, options)) return StoreRefusal::method;
-    if (request.method != Method::post && has_body(request)) return StoreRefusal::request_body;
+    bool const posted = is_storable_post(request, response, control, options);
+    if (request.method != Method::get && options.what == Storing::answer && !posted) return StoreRefusal::method;
+    if (has_body(request) && !posted) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
     if (response.status == 206) return StoreRefusal::partial;
     if (is_for_this_request_alone(response.status)) return StoreRefusal::status;
