@@ -269,6 +269,17 @@ bool Cache::purge(Key const& key, Fill const* but) {
     return !gone.empty() || found_fill || known_failure;
 }
 
+void Cache::forget(Key const& key, store::Object const& object) {
+    auto& shard = this->shard(key.fingerprint);
+    auto of_object = object.key() == key.text ? key.fingerprint : fingerprint(object.key(), seed_);
+    store::ObjectPtr gone;
+    std::lock_guard lock(shard.mutex);
+    auto found = shard.find(of_object, object.key());
+    if (found.object != &object) return;
+    gone = shard.remove(found.slot, policy::Left::purged);
+    note_bytes(shard, key.fingerprint);
+}
+
 // ---- budget ----
 
 store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {

@@ -81,6 +81,9 @@ public:
     /// stored. True when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
     bool purge(Key const&, Fill const* but = nullptr);
 
+    /// Removes this object, unless something else has taken its place already; the URL's other variants stay.
+    void forget(Key const&, store::Object const&);
+
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
     FillLease lease_alone(Key const&, store::ObjectPtr stale);
 

@@ -2,6 +2,7 @@
 #include "http/cacheability.hpp"
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/invalidation.hpp"
 #include "net/address.hpp"
 #include "proxy/fill_pump.hpp"
 #include "proxy/transaction.hpp"
@@ -44,7 +45,11 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     if (why == "method" && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
     store::ObjectPtr none;
-    if (!co_await ask_origin(unconditional, false)) co_return co_await answer_failure(std::move(lead), std::move(none));
+    if (!co_await ask_origin(unconditional, false)) {
+        bool sent = asked_sequence_ != 0;
+        if (sent && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
+        co_return co_await answer_failure(std::move(lead), std::move(none));
+    }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
     invalidate(lead.fill().get());
     bool sent_whole = !upload_.started || upload_.whole;
@@ -54,21 +59,14 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     co_await stream_through(why);
 }
 
-/// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
-/// Location and Content-Location name on the same origin. `own`: the fetch that brought the answer.
+/// RFC 9111 4.4. `own`: the fetch that brought the answer.
 void Transaction::invalidate(cache::Fill const* own) {
-    auto const& request = client_.head();
     auto const& response = exchange_->head();
-    if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
+    if (!http::invalidates(client_.head().method, response.status)) return;
     services_.cache.purge(key_, own);
-    for (auto id : {Name::location, Name::content_location}) {
-        if (!response.fields.has(id)) continue;
-        auto resolved = http::resolve(target_.uri, response.fields.first(id));
-        http::UriError error;
-        auto uri = resolved ? http::parse_absolute(*resolved, error) : std::nullopt;
-        if (!uri || !http::same_origin(*uri, target_.uri)) continue;
+    for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
-        write_key_text(target_.partition(), *resolved, text);
+        write_key_text(target_.partition(), url, text);
         services_.cache.purge(services_.cache.key(text), own);
     }
 }
@@ -237,6 +235,10 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         cache::FillLease nothing;
         co_return co_await fetch_failed(std::move(nothing), std::move(stale));
     }
+    if (response.status == 304 && !conditional_ && !http::is_conditional(client_.head().fields)) {
+        failed(502, "The origin answers 304 to a request without conditions.", Fault::answer);
+        co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    }
     services_.cache.failures().forget(key_, steady_now());
     if (stale && conditional_ && response.status == 304) {
         if (http::is_about(response, stored_head_)) co_return co_await freshen(std::move(lead), std::move(stale));
@@ -262,6 +264,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     if (!why && !lead) why = "method";
     if (!why) co_return co_await store_response(std::move(lead), control);
     if (lead) lead.refuse(why);
+    if (stale && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *stale);
     co_await stream_through(why);
 }
 

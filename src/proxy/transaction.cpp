@@ -345,6 +345,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
     head_sent_ = client_gone_ = conditional_ = reload_ignored_ = false;
     exchange_.reset();
+    asked_sequence_ = 0;
     failure_ = {};
     fault_ = Fault::nobodys;
     upload_ = {};

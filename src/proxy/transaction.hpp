@@ -181,7 +181,7 @@ private:
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
-    // The store's time then: what freshens a stored response must not take the place of one that came meanwhile.
+    // The store's time then, 0 before: what freshens a stored response must not take the place of one that came meanwhile.
     std::uint64_t asked_sequence_ = 0;
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;

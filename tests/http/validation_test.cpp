@@ -232,6 +232,22 @@ TEST(Validation, fields_that_may_not_be_stored_do_not_enter_with_an_update) {
               "A: 1\r\nCache-Control: max-age=1\r\nCDN-Cache-Control: no-cache=\"b\"\r\n");
 }
 
+TEST(Validation, which_answers_end_the_stored_response_though_they_are_not_stored) {
+    for (std::uint16_t status : {200, 203, 204, 300, 301, 308, 404, 410}) {
+        EXPECT_TRUE(supersedes(get(), response(status, {}))) << status;
+        EXPECT_FALSE(supersedes(get({{"Authorization", "x"}}), response(status, {}))) << status;
+        EXPECT_FALSE(supersedes(request(Method::head, {}), response(status, {}))) << status;
+    }
+    for (std::uint16_t status : {206, 302, 303, 304, 307, 400, 401, 403, 405, 407, 408, 412, 416, 429, 500, 503, 599})
+        EXPECT_FALSE(supersedes(get(), response(status, {}))) << status;
+}
+
+TEST(Validation, which_requests_304_can_answer) {
+    EXPECT_TRUE(is_conditional(get({{"If-None-Match", "*"}}).fields));
+    EXPECT_TRUE(is_conditional(get({{"If-Modified-Since", date(0)}}).fields));
+    EXPECT_FALSE(is_conditional(get({{"If-Match", "*"}, {"Range", "bytes=0-"}, {"If-Range", "\"a\""}}).fields));
+}
+
 TEST(Validation, a_head_response_freshens_only_what_it_agrees_with) {
     struct Case {
         char const* name;

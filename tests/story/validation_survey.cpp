@@ -214,6 +214,87 @@ TEST(ConditionalSurvey, a_clients_date_is_answered_after_validation) {
     EXPECT_EQ(reply.fwd_status(), 304);
 }
 
+TEST(ConditionalSurvey, of_a_stale_object_the_origin_is_asked_with_our_validators_and_the_client_answered_by_its_own) {
+    struct Row {
+        char const* name;
+        Fields stored, asked;
+        Answer told;
+        std::string none_match, since;      // what the origin sees
+        int status;
+        std::string body;
+    };
+    auto const modified = http_date(-3000);
+    auto const tag = [](std::string etag) { return Fields{{"ETag", std::move(etag)}}; };
+    auto const is = [](std::string etag) { return Fields{{"If-None-Match", std::move(etag)}}; };
+    auto const same = Answer{.status = 304, .fields = {{"ETag", R"("a")"}, {"Cache-Control", "max-age=600"}}};
+    auto const other = fresh("new", 600, tag(R"("b")"));
+    Row const rows[] = {
+        {"both have it", tag(R"("a")"), is(R"("a")"), same, R"("a")", "", 304, ""},
+        {"we alone have it", tag(R"("a")"), is(R"("b")"), same, R"("a")", "", 200, "body"},
+        {"the client alone has it", tag(R"("a")"), is(R"("b")"), other, R"("a")", "", 304, ""},
+        {"neither has it", tag(R"("a")"), is(R"("a")"), other, R"("a")", "", 200, "new"},
+        {"any will do", tag(R"("a")"), is("*"), other, R"("a")", "", 304, ""},
+        {"a tag and a date: the tag counts", tag(R"("a")"),
+         with(is(R"("c")"), {{"If-Modified-Since", http_date(0)}}), same, R"("a")", "", 200, "body"},
+        {"a date and a tag: the tag counts", tag(R"("a")"),
+         with({{"If-Modified-Since", http_date(-9000)}}, is(R"("a")")), same, R"("a")", "", 304, ""},
+        {"our date, its tag", {{"Last-Modified", modified}}, is(R"("b")"), other, "", modified, 304, ""},
+        {"we have no validator", {}, is(R"("b")"), other, "", "", 304, ""},
+        {"we have no validator, it a date", {}, {{"If-Modified-Since", http_date(-9000)}}, other, "", "", 200, "new"},
+    };
+    Origin origin;
+    Proxy proxy;
+    std::size_t number = 0;
+    for (auto const& row : rows) {
+        auto const path = numbered("both", number++);
+        then(origin, path, stale(row.stored), row.told);
+        get(proxy, origin, path).body();
+        auto reply = get(proxy, origin, path, row.asked);
+        EXPECT_EQ(reply.status(), row.status) << row.name;
+        EXPECT_EQ(reply.body(), row.body) << row.name;
+        EXPECT_EQ(origin.last(path).head.field("If-None-Match"), row.none_match) << row.name;
+        EXPECT_EQ(origin.last(path).head.field("If-Modified-Since"), row.since) << row.name;
+        auto later = get(proxy, origin, path);
+        EXPECT_TRUE(later.hit()) << row.name;
+        EXPECT_EQ(later.body(), row.told.status == 304 ? "body" : "new") << row.name;
+    }
+}
+
+TEST(ConditionalSurvey, a_304_to_the_clients_own_validators_says_nothing_about_ours) {
+    Origin origin;
+    Proxy proxy;
+    // Without a validator of our own, and beside others, the client's go out.
+    then(origin, "/page", stale({}), {.status = 304, .fields = {{"ETag", R"("b")"}, {"Cache-Control", "max-age=600"}}});
+    get(proxy, origin, "/page").body();
+    Fields const asked{{"If-None-Match", R"("b")"}, {"Cache-Control", "no-cache"}};
+    EXPECT_EQ(get(proxy, origin, "/page", asked).status(), 304);
+    EXPECT_EQ(origin.last("/page").head.field("If-None-Match"), R"("b")");
+    origin.answer("/page", fresh("new", 600, {{"ETag", R"("b")"}}));
+    auto later = get(proxy, origin, "/page");
+    EXPECT_FALSE(later.hit());
+    EXPECT_EQ(later.body(), "new");
+}
+
+TEST(ConditionalSurvey, a_304_that_nobody_asked_for_is_no_answer) {
+    Origin origin;
+    Proxy proxy;
+    Answer const not_modified{.status = 304, .fields = {{"Cache-Control", "max-age=600"}}};
+    origin.answer("/unknown", not_modified);
+    EXPECT_EQ(get(proxy, origin, "/unknown").status(), 502);
+    struct Row {
+        std::string control;
+        int status;
+    };
+    for (auto const& row : {Row{"max-age=2", 200}, Row{"max-age=2, must-revalidate", 502}}) {
+        auto const path = "/" + std::to_string(row.status);
+        then(origin, path, stale({}, row.control), not_modified);
+        get(proxy, origin, path).body();
+        auto reply = get(proxy, origin, path);
+        EXPECT_EQ(reply.status(), row.status) << row.control;
+        if (row.status == 200) EXPECT_EQ(reply.body(), "body");
+    }
+}
+
 // ---- updates ----
 
 TEST(UpdateSurvey, which_fields_a_304_replaces) {
@@ -274,6 +355,102 @@ TEST(UpdateSurvey, a_304_about_another_tag_updates_nothing_and_is_asked_again) {
     EXPECT_EQ(reply.body(), "new");
     EXPECT_FALSE(origin.last("/page").head.has("If-None-Match"));
     EXPECT_EQ(origin.requests("/page"), 3u);
+}
+
+TEST(UpdateSurvey, which_304_is_about_what_is_stored) {
+    struct Row {
+        char const* name;
+        Fields stored, told;
+        bool about;
+    };
+    auto const modified = http_date(-3000);
+    auto const tag = [](std::string etag) { return Fields{{"ETag", std::move(etag)}}; };
+    auto const since = [](std::string date) { return Fields{{"Last-Modified", std::move(date)}}; };
+    Row const rows[] = {
+        {"the same tag", tag(R"("a")"), tag(R"("a")"), true},
+        {"another tag", tag(R"("a")"), tag(R"("b")"), false},
+        {"no validator", tag(R"("a")"), {}, true},
+        {"no validator, a date stored", since(modified), {}, true},
+        {"a validator we have not", tag(R"("a")"), since(modified), true},
+        {"the same date", since(modified), since(modified), true},
+        {"another date", since(modified), since(http_date(-2000)), false},
+        {"the same tag, another date", with(tag(R"("a")"), since(modified)),
+         with(tag(R"("a")"), since(http_date(-2000))), true},
+        {"both weak", tag(R"(W/"a")"), tag(R"(W/"a")"), true},
+        {"weak about strong", tag(R"("a")"), tag(R"(W/"a")"), true},
+        {"strong about weak", tag(R"(W/"a")"), tag(R"("a")"), false},
+    };
+    Origin origin;
+    Proxy proxy;
+    std::size_t number = 0;
+    for (auto const& row : rows) {
+        auto const path = numbered("about", number++);
+        Answer const not_modified{.status = 304, .fields = with(row.told, {{"Cache-Control", "max-age=600"}})};
+        origin.answer(path, {stale(row.stored), not_modified, fresh("new")});
+        get(proxy, origin, path).body();
+        EXPECT_EQ(get(proxy, origin, path).body(), row.about ? "body" : "new") << row.name;
+        EXPECT_TRUE(get(proxy, origin, path).hit()) << row.name;
+        EXPECT_EQ(origin.requests(path), row.about ? 2u : 3u) << row.name;
+    }
+}
+
+TEST(UpdateSurvey, a_304_with_another_variants_tag_freshens_neither) {
+    Origin origin;
+    Proxy proxy;
+    auto const told = std::make_shared<std::atomic<bool>>(false);
+    origin.by_hand("/page", [=](Hand& hand) {
+        auto const& head = hand.request().head;
+        auto const language = head.field("Accept-Language");
+        Fields const fields{{"Vary", "Accept-Language"}, {"ETag", "\"" + language + "\""}};
+        if (head.has("If-None-Match"))
+            return hand.answer({.status = 304, .fields = {{"ETag", R"("en")"}, {"Cache-Control", "max-age=600"}}});
+        hand.answer(*told ? fresh(language + " anew", 600, fields) : stale(fields));
+    });
+    for (std::string language : {"de", "en"}) get(proxy, origin, "/page", {{"Accept-Language", language}}).body();
+    *told = true;
+    EXPECT_EQ(get(proxy, origin, "/page", {{"Accept-Language", "de"}}).body(), "de anew");
+    auto english = get(proxy, origin, "/page", {{"Accept-Language", "en"}});
+    EXPECT_FALSE(english.hit()) << "what was said in the German matter";
+    EXPECT_EQ(english.body(), "body");
+    EXPECT_EQ(origin.last("/page").head.field("If-None-Match"), R"("en")");
+}
+
+TEST(UpdateSurvey, a_full_answer_takes_the_place_of_what_was_stored_even_when_it_is_not_stored_itself) {
+    struct Row {
+        int status;
+        std::string control;
+        bool stored;    // itself
+        bool stays;     // what was there before
+    };
+    Row const rows[] = {
+        {200, "max-age=600", true, false}, {404, "max-age=600", true, false}, {410, "max-age=600", true, false},
+        {200, "no-store", false, false},   {200, "private", false, false},    {301, "no-store", false, false},
+        {404, "no-store", false, false},   {410, "no-store", false, false},   {302, "no-store", false, true},
+        {401, "no-store", false, true},    {403, "no-store", false, true},    {429, "no-store", false, true},
+        {500, "no-store", false, true},    {503, "no-store", false, true},    {500, "max-age=600", true, false},
+    };
+    Origin origin;
+    Proxy proxy;
+    std::size_t number = 0;
+    for (auto const& row : rows) {
+        auto const trace = std::to_string(row.status) + ' ' + row.control;
+        for (bool reload : {false, true}) {
+            auto const path = numbered("full", number++);
+            Fields const tag{{"ETag", R"("a")"}};
+            auto const before = reload ? fresh("body", 600, tag) : stale(tag);
+            Answer const told{.status = row.status, .fields = {{"Cache-Control", row.control}}, .body = "told"};
+            then(origin, path, before, told);
+            get(proxy, origin, path).body();
+            auto reply = get(proxy, origin, path, reload ? Fields{{"Cache-Control", "no-cache"}} : Fields{});
+            EXPECT_EQ(reply.status(), row.status) << trace;
+            EXPECT_EQ(reply.body(), "told") << trace;
+            auto later = get(proxy, origin, path);
+            EXPECT_EQ(later.hit(), row.stored || (row.stays && reload)) << trace;
+            EXPECT_EQ(later.body(), row.stays && reload ? "body" : "told") << trace;
+            EXPECT_EQ(origin.requests(path), row.stored || (row.stays && reload) ? 2u : 3u) << trace;
+            if (!later.hit()) EXPECT_EQ(origin.last(path).head.has("If-None-Match"), row.stays) << trace;
+        }
+    }
 }
 
 // ---- HEAD ----
@@ -611,33 +788,6 @@ TEST(StaleSurvey, which_error_answers_stale_if_error_hides) {
         auto reply = get(proxy, origin, path, row.request);
         EXPECT_EQ(reply.status(), row.seen) << row.control << ' ' << row.status;
         EXPECT_EQ(reply.body(), row.seen == 200 ? "body" : "broken") << row.control << ' ' << row.status;
-    }
-}
-
-// ---- Authorization ----
-
-TEST(AuthorizationSurvey, what_answers_to_credentials_serve_everybody) {
-    struct Row {
-        std::string control;
-        bool hit;
-    };
-    Row const rows[] = {
-        {"max-age=3600", false},
-        {"max-age=3600, public", true},
-        {"max-age=3600, must-revalidate", true},
-        {"s-maxage=3600", true},
-        {"max-age=3600, proxy-revalidate", false},
-        {"max-age=3600, public, private", false},
-    };
-    Origin origin;
-    Proxy proxy;
-    std::size_t number = 0;
-    for (auto const& row : rows) {
-        auto const path = numbered("authorization", number++);
-        origin.answer(path, {.fields = {{"Cache-Control", row.control}}, .body = "x"});
-        get(proxy, origin, path, {{"Authorization", "FOO"}}).body();
-        EXPECT_EQ(origin.last(path).head.field("Authorization"), "FOO");
-        EXPECT_EQ(get(proxy, origin, path).hit(), row.hit) << row.control;
     }
 }
 
