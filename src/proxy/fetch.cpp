@@ -84,6 +84,14 @@ void Transaction::invalidate(cache::Fill const* own) {
     }
 }
 
+namespace {
+
+cache::FetchFailure origin_answers(std::uint16_t status) {
+    return {status, "The origin answers " + std::to_string(status) + "."};
+}
+
+}  // namespace
+
 // ---- asking ----
 
 void Transaction::write_request(http::Validators validators, bool strip_conditions) {
@@ -254,7 +262,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     }
     if (stale && http::is_stale_if_error_status(response.status) &&
         http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
-        lead.fail({response.status, "the origin answers " + std::to_string(response.status)});
+        lead.fail(origin_answers(response.status));
         finish_exchange();
         co_return co_await serve_stale(std::move(stale), "stale-if-error");
     }
@@ -269,7 +277,13 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     if (!why && too_large) why = "larger than object_max";
     if (!why && !lead) why = "method";
     if (!why) co_return co_await store_response(std::move(lead), control);
-    if (lead) lead.refuse(why);
+    bool in_trouble = stale && http::is_stale_if_error_status(response.status);
+    if (lead && in_trouble)
+        // RFC 9111 4.3.3: to those who wait it is as if the origin had not answered; a thousand of them must not ask it
+        // again now, one by one.
+        lead.fail(origin_answers(response.status));
+    else if (lead)
+        lead.refuse(why);
     co_await stream_through(why);
 }
 
@@ -443,7 +457,8 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.body = stale->body();
     parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = stale->status();
-    parts.sequence = services_.cache.next_sequence();
+    // A new head makes the old response no newer: one that came meanwhile stays.
+    parts.sequence = stale->sequence();
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);

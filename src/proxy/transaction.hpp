@@ -134,7 +134,7 @@ private:
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
     /// Remembers the failure, then answers it.
     net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
-    void remember_failure();
+    void remember_failure(cache::Fill const* fill);
     cache::NegativeTerms negative_terms() const;
     static char const* why_kept(std::uint16_t status);
 
