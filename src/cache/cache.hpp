@@ -55,8 +55,10 @@ struct Stats {
     Bytes used = 0;              // everything charged
     Bytes cached = 0;            // in the index
     Bytes filling = 0;           // bodies being received
+    Bytes pinned = 0;            // neither: what is no longer stored and still read, and what a fill needs beside its body
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
+    std::uint64_t followers = 0;          // requests that wait for those fills or read them
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
     Bytes metadata = 0;
@@ -97,6 +99,8 @@ public:
     std::span<char> room(store::Body& body, Fingerprint near);
 
     NegativeCache& failures() { return failures_; }
+    /// Remembers what a fetch met, unless the URL was purged since that fetch began.
+    void remember_failure(Fill const&, Key const&, FetchFailure const&, bool of_head_only, NegativeTerms const&);
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
@@ -113,10 +117,11 @@ private:
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
-    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
+    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
-    store::ObjectPtr make_marker(Key const&, http::VaryNames const&);
+    store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
+    static bool grows_newer(Shard const&, store::Object const&, Key const&);
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);
     void stop_storing(Fill&);

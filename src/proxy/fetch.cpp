@@ -46,8 +46,7 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     http::Validators unconditional;
     store::ObjectPtr none;
     if (!co_await ask_origin(unconditional, false)) {
-        bool sent = asked_sequence_ != 0;
-        if (sent && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
+        if (went_out_ && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
@@ -70,6 +69,14 @@ void Transaction::invalidate(cache::Fill const* own) {
         services_.cache.purge(services_.cache.key(text), own);
     }
 }
+
+namespace {
+
+cache::FetchFailure origin_answers(std::uint16_t status) {
+    return {status, "The origin answers " + std::to_string(status) + "."};
+}
+
+}  // namespace
 
 // ---- asking ----
 
@@ -126,7 +133,7 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), reused,
                                                    options_->limits.head);
     asked_at_ = wall_now();
-    asked_sequence_ = services_.cache.next_sequence();
+    went_out_ = true;
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
@@ -246,7 +253,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     }
     if (stale && http::is_stale_if_error_status(response.status) &&
         http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
-        lead.fail({response.status, "the origin answers " + std::to_string(response.status)});
+        lead.fail(origin_answers(response.status));
         finish_exchange();
         co_return co_await serve_stale(std::move(stale), "stale-if-error");
     }
@@ -263,7 +270,13 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     if (!why && too_large) why = "larger than object_max";
     if (!why && !lead) why = "method";
     if (!why) co_return co_await store_response(std::move(lead), control);
-    if (lead) lead.refuse(why);
+    bool in_trouble = stale && http::is_stale_if_error_status(response.status);
+    if (lead && in_trouble)
+        // RFC 9111 4.3.3: to those who wait it is as if the origin had not answered; a thousand of them must not ask it
+        // again now, one by one.
+        lead.fail(origin_answers(response.status));
+    else if (lead)
+        lead.refuse(why);
     if (stale && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *stale);
     co_await stream_through(why);
 }
@@ -429,7 +442,6 @@ void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
     auto parts = stale.parts();
     parts.terms.lifetime = 0;
     parts.terms.stale_while_revalidate = 0;
-    parts.sequence = asked_sequence_;
     auto vary = http::parse_vary(stored_head_.fields);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
     lead.complete(services_.cache.make_object(parts, key_.fingerprint), std::move(vary), std::move(variant));
@@ -460,7 +472,8 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.body = stale->body();
     parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = stale->status();
-    parts.sequence = asked_sequence_;
+    // A new head makes the old response no newer: one that came meanwhile stays.
+    parts.sequence = stale->sequence();
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);

@@ -137,7 +137,7 @@ private:
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
     /// Remembers the failure, then answers it.
     net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
-    void remember_failure();
+    void remember_failure(cache::Fill const* fill);
     cache::NegativeTerms negative_terms() const;
 
     // ---- bodies of requests: upload.cpp ----
@@ -180,8 +180,7 @@ private:
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
-    // The store's time then, 0 before: what freshens a stored response must not take the place of one that came meanwhile.
-    std::uint64_t asked_sequence_ = 0;
+    bool went_out_ = false;               // to the origin, as far as one can know
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes
