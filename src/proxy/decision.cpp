@@ -89,6 +89,10 @@ Course course_of(cache::Lookup::Kind kind, store::Object const* object, http::Re
     return control.only_if_cached ? Course::only_if_cached : Course::ask;
 }
 
+char const* departure(bool reload_ignored, http::Terms const& terms) {
+    return reload_ignored ? "rule: reload ignored" : http::text(terms.departure);
+}
+
 bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& request,
               http::RequestCacheControl const& control) {
     // A client that asks for the newest wants no old failure either.

@@ -58,6 +58,9 @@ enum class Course : std::uint8_t {
 Course course_of(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&,
                  http::RequestCacheControl const&, Caching const&);
 
+/// Where the operator's rules, not RFC 9111, made the answer from the store what it is: a literal, empty when they did not.
+char const* departure(bool reload_ignored, http::Terms const&);
+
 /// True when the remembered failure is this request's answer, too.
 bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::RequestCacheControl const&);
 

@@ -145,14 +145,18 @@ private:
             return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text());
         switch (course_of(found.kind, found.object.get(), request_, control_, out_.options->caching)) {
         case Course::deliver:
-            if (found.answer.reuse != http::Reuse::fresh) return say(Outcome::stale, found.answer.why());
-            return say(Outcome::hit, found.object->terms().negative ? "negative" : found.answer.why());
-        case Course::refresh: return say(Outcome::stale, found.answer.why());
+        case Course::refresh: return judge_delivered(found.object->terms());
         case Course::deliver_offline: return say(Outcome::stale, text(StaleUse::offline));
         case Course::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
         case Course::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one: 504");
         case Course::ask: return judge_origin();
         }
+    }
+
+    void judge_delivered(http::Terms const& terms) {
+        auto const* departed = departure(out_.reload_ignored, terms);
+        auto const* why = terms.negative ? "negative" : out_.found.answer.why();
+        say(out_.found.answer.reuse == http::Reuse::fresh ? Outcome::hit : Outcome::stale, *departed ? departed : why);
     }
 
     void judge_origin() {

@@ -60,8 +60,9 @@ net::awaitable<void> Transaction::use_cache() {
         }
     }
     auto course = course_of(found.kind, found.object.get(), client_.head(), control_, options_->caching);
-    if (course == Course::refresh && found.lead)
+    if (course == Course::refresh && found.lead && !failed_lately())
         Refresh::start(services_, client_, origin_, options_, std::move(found.lead), found.object);
+    if (course != Course::ask) found.lead.drop();
     if (course == Course::deliver || course == Course::refresh) {
         if (found.answer.reuse != http::Reuse::fresh) {
             say(found.answer.why());
@@ -73,13 +74,11 @@ net::awaitable<void> Transaction::use_cache() {
         tag_ = ResultTag::tcp_mem_hit;
         if (found.object->terms().negative) {
             tag_ = ResultTag::tcp_negative_hit;
-            status_.detail = "negative";
-            reason_ = why_kept(found.object->status());
+            say("negative");
         }
         say_departure(found.object->terms());
         co_return co_await deliver(std::move(found.object), nullptr);
     }
-    if (course != Course::ask) found.lead.drop();
     if (course == Course::pass) co_return co_await pass(http::Bypass::authorization);
     if (course == Course::deliver_offline) {
         status_.hit = true;
@@ -263,7 +262,7 @@ void Transaction::heed_reload() {
 
 /// Where the operator's rules, not RFC 9111, made this answer what it is, client and log are told.
 void Transaction::say_departure(http::Terms const& terms) {
-    auto const* why = reload_ignored_ ? "rule: reload ignored" : http::text(terms.departure);
+    auto const* why = departure(reload_ignored_, terms);
     if (*why != '\0') say(why);
 }
 
