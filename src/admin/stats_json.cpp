@@ -14,6 +14,13 @@ Json requests(Figures const& figures) {
     return json;
 }
 
+template <class Enum>
+Json reasons(ReasonCounts<Enum> const& counts) {
+    Json json = Json::object();
+    counts.each([&](std::string_view reason, std::uint64_t count) { json[std::string(reason)] = count; });
+    return json;
+}
+
 Json ratio(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json ratios(WindowRatios const& all, std::optional<double> Ratios::*which) {
@@ -90,6 +97,10 @@ Json stats_json(Report const& report) {
     json["uptime_seconds"] = figures.uptime_seconds;
     json["workers"] = figures.workers;
     json["requests"] = requests(figures);
+    json["not_stored"] = reasons(figures.not_stored);
+    json["passed"] = reasons(figures.passed);
+    json["not_fresh"] = reasons(figures.not_fresh);
+    json["stale_served"] = reasons(figures.stale_used);
     json["hit_ratio"] = ratios(report.ratios, &Ratios::hit);
     json["byte_hit_ratio"] = ratios(report.ratios, &Ratios::byte_hit);
     json["latency"]["hit"] = latency(figures.hit_time);

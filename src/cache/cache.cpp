@@ -57,17 +57,52 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     shard.policy().requested(key.fingerprint);
-    auto found = shard.find(key.fingerprint, key.text);
-    if (found && found.object->kind() == store::Object::Kind::vary_marker) {
-        // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
-        shard.policy().hit(found.slot);
-        auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
-        auto selected = shard.find(fingerprint(variant, seed_), variant);
-        if (!selected) return lookup_absent(shard, key, request, now, collapse, variant);
-        return answer_from(shard, selected, key, control, now, collapse);
-    }
-    if (!found) return lookup_absent(shard, key, request, now, collapse, {});
+    auto const [found, marker, variant] = select(shard, key, request);
+    // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
+    if (marker) shard.policy().hit(marker.slot);
+    if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
     return answer_from(shard, found, key, control, now, collapse);
+}
+
+Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
+    auto found = shard.find(key.fingerprint, key.text);
+    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}, {}};
+    auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
+    auto selected = shard.find(fingerprint(variant, seed_), variant);
+    return {selected, found, std::move(variant)};
+}
+
+Lookup::Kind Cache::kind_of(http::Reuse reuse) {
+    switch (reuse) {
+    case http::Reuse::fresh:
+    case http::Reuse::stale_allowed: return Lookup::Kind::fresh;
+    case http::Reuse::stale_while_revalidate: return Lookup::Kind::refresh;
+    case http::Reuse::revalidate: break;
+    }
+    return Lookup::Kind::stale;
+}
+
+/// The revalidation that others may wait for.
+FillPtr Cache::validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first) {
+        auto const& fill = first->second;
+        if (fill->leads_others_ && fill->key() == key.text && fill->stale() == stale) return fill;
+    }
+    return nullptr;
+}
+
+/// The fetch of what is not stored that this request may wait for.
+FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request, std::string_view variant) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first) {
+        auto const& fill = first->second;
+        if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
+        // Before the head the URL's last Vary is the best guess at whose answer this will be.
+        bool head = fill->view().phase == FillView::Phase::head;
+        if (head ? fill->sought_ == variant : fill->selects(request.fields)) return fill;
+    }
+    return nullptr;
 }
 
 Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
@@ -76,32 +111,17 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
     shard.policy().hit(found.slot);
     result.object = store::ObjectPtr(found.object);
     result.answer = http::may_reuse(found.object->terms(), control, now);
-    if (result.answer.reuse == http::Reuse::fresh || result.answer.reuse == http::Reuse::stale_allowed) {
-        result.kind = Lookup::Kind::fresh;
-        return result;
-    }
-    if (result.answer.reuse == http::Reuse::stale_while_revalidate) {
-        lead_refresh(result, shard, key, now);
-        return result;
-    }
-    result.kind = Lookup::Kind::stale;
-    if (collapse == Collapse::alone) return result;
+    result.kind = kind_of(result.answer.reuse);
+    if (result.kind == Lookup::Kind::refresh) lead_refresh(result, shard, key, now);
+    if (result.kind != Lookup::Kind::stale || collapse == Collapse::alone) return result;
     bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; shares && first != last; ++first) {
-        auto const& fill = first->second;
-        if (fill->leads_others_ && fill->key() == key.text && fill->stale() == result.object) {
-            result.follow = fill;
-            return result;
-        }
-    }
-    result.lead = start_fill(shard, key, result.object, shares);
+    if (shares) result.follow = validation_of(shard, key, result.object);
+    if (!result.follow) result.lead = start_fill(shard, key, result.object, shares);
     return result;
 }
 
 /// One revalidation at a time for one object, whoever asks and in whatever way.
 void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime now) {
-    result.kind = Lookup::Kind::refresh;
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
         if (first->second->stale() == result.object) return;
@@ -118,15 +138,9 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
         result.lead = start_fill(shard, key, nullptr, false);
         return result;
     }
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first) {
-        auto const& fill = first->second;
-        if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
-        // Before the head the URL's last Vary is the best guess at whose answer this will be.
-        bool head = fill->view().phase == FillView::Phase::head;
-        if (head ? fill->sought_ != variant : !fill->selects(request.fields)) continue;
+    result.follow = fetch_of(shard, key, request, variant);
+    if (result.follow) {
         result.kind = Lookup::Kind::busy;
-        result.follow = fill;
         return result;
     }
     result.lead = start_fill(shard, key, nullptr, true);
@@ -134,14 +148,42 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
     return result;
 }
 
+Peek Cache::peek(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control, WallTime now,
+                 Collapse collapse) const {
+    Peek peek;
+    peek.failure = failures_.peek(key, steady_now());
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    peek.passes_until = shard.passes_until(key.fingerprint);
+    bool const shares = collapse != Collapse::alone && !shard.passes(key.fingerprint, unix_seconds(now));
+    auto const [found, marker, variant] = select(shard, key, request);
+    if (marker) {
+        peek.vary = marker.object->head();
+        peek.selected = http::variant_key(peek.vary, request.fields);
+        auto const prefix = variant_text(key.text, {}).size();
+        for (auto const* stored : shard.variants_of(key.fingerprint))
+            peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
+    }
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->key() == key.text) peek.fetches.push_back(first->second);
+    if (found) {
+        peek.object = store::ObjectPtr(found.object);
+        peek.answer = http::may_reuse(found.object->terms(), control, now);
+        peek.kind = kind_of(peek.answer.reuse);
+        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
+        return peek;
+    }
+    if (shares) peek.follow = fetch_of(shard, key, request, variant);
+    if (peek.follow) peek.kind = Lookup::Kind::busy;
+    if (!shares && collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
+    return peek;
+}
+
 bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, WallTime now) const {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    auto found = shard.find(key.fingerprint, key.text);
-    if (found && found.object->kind() == store::Object::Kind::vary_marker) {
-        auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
-        found = shard.find(fingerprint(variant, seed_), variant);
-    }
+    auto const found = select(shard, key, request).found;
     return found && http::may_reuse(found.object->terms(), {}, now).reuse == http::Reuse::fresh;
 }
 

@@ -44,6 +44,21 @@ struct Lookup {
     FillLease lead;
 };
 
+/// What a lookup would find, for people: see Cache::peek.
+struct Peek {
+    Lookup::Kind kind = Lookup::Kind::absent;
+    store::ObjectPtr object;
+    http::ReuseAnswer answer;
+    std::string vary;                     // the names of a URL with variants, as http::to_string; empty: it has none
+    std::string selected;                 // of these, what the request says (http::variant_key)
+    std::vector<std::string> variants;    // the same of each stored variant, the oldest first
+    FillPtr follow;                       // the fetch it would wait for
+    std::vector<FillPtr> fetches;         // all in progress for the URL
+    std::int64_t passes_until = 0;        // unix seconds: till then its answers are taken for not to be shared; or 0
+    std::optional<KnownFailure> failure;  // whoever asks
+    bool variant_missing() const { return !vary.empty() && !object; }
+};
+
 /// What a request may do with fetches in progress.
 enum class Collapse : std::uint8_t {
     lead_and_follow,
@@ -75,6 +90,10 @@ public:
     Key key(std::string_view text) const { return {text, fingerprint(text, seed_)}; }
 
     Lookup lookup(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse);
+
+    /// What lookup() would find, with all that is known of the URL. Leads nothing, and moves nothing in the replacement
+    /// order.
+    Peek peek(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse) const;
 
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
@@ -115,6 +134,15 @@ private:
 
     std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
+    struct Selected {
+        Shard::Found found;     // the response that the request selects
+        Shard::Found marker;    // of a URL with variants
+        std::string variant;    // the key that the marker selects; empty without one
+    };
+    Selected select(Shard const&, Key const&, http::RequestHead const&) const;
+    static Lookup::Kind kind_of(http::Reuse);
+    static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
+    static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
