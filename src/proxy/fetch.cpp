@@ -294,7 +294,8 @@ http::FreshnessOptions Transaction::freshness_options(std::string_view content_t
         return static_cast<http::DeltaSeconds>(std::clamp<std::int64_t>(whole, 0, http::delta_seconds_max));
     };
     freshness.default_ttl = clamp(options_->caching.default_ttl);
-    if (target_.accelerated) freshness.targeted = targeted_;
+    // RFC 9213 2.2: who is the target is the operator's to say, and by default this proxy is none.
+    freshness.targeted = targeted_;
     auto facts = rule_request();
     // Backwards, so that of two rules for the same setting the first decides.
     auto const& rules = options_->caching.rules;
