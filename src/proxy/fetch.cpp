@@ -307,7 +307,8 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
     auto freshness = proxy::freshness_options(options_->caching, rule_request(), content_type);
-    if (target_.accelerated) freshness.targeted = targeted_;
+    // RFC 9213 2.2: who is the target is the operator's to say, and by default this proxy is none.
+    freshness.targeted = targeted_;
     return freshness;
 }
 
