@@ -21,7 +21,12 @@ enum class StoreRefusal : std::uint8_t {
     vary_star,                  // would never be selected (4.1)
     set_cookie,                 // without explicit freshness, or the operator forbids it
     not_heuristically_cacheable,// no explicit freshness, and the status forbids guessing
-    no_freshness_no_validator   // could neither be reused nor revalidated
+    no_freshness_no_validator,  // could neither be reused nor revalidated
+    // What why_not_store cannot know:
+    by_rule,                    // the operator's rule says never
+    too_large,                  // for the store
+    no_room,                    // in the store, now
+    count_
 };
 
 /// For Cache-Status, logs and tests.
@@ -45,9 +50,26 @@ struct StoreOptions {
 StoreRefusal why_not_store(RequestHead const&, RequestCacheControl const&, ResponseHead const&,
                            ResponseCacheControl const& response_control, StoreOptions const& = {});
 
-/// True when a stored response may answer this request at all, or its answer become one; else `why` names the reason
-/// (a literal) and the request is passed to the origin. Allocates nothing.
-bool may_use_cache(RequestHead const&, RequestCacheControl const&, char const*& why);
+/// Why a request goes past the cache: no stored response may answer it.
+enum class Bypass : std::uint8_t {
+    none,                       // it may use the cache
+    method,                     // all but GET and HEAD
+    request_body,
+    if_match,                   // 4.3.2: for the origin to judge, as is
+    if_unmodified_since,        // … this
+    no_store_request,           // without only-if-cached, which forbids to go further
+    // What why_bypass cannot know:
+    upgrade,                    // to another protocol
+    never,                      // the operator's caching.never
+    authorization,              // what is stored is not for requests with credentials (3.5)
+    count_
+};
+
+/// For Cache-Status, logs and tests.
+char const* text(Bypass);
+
+/// Anything but none: the request is passed to the origin. Allocates nothing.
+Bypass why_bypass(RequestHead const&, RequestCacheControl const&);
 
 /// RFC 9110 8.7: true when the response calls its content a representation of the request's target, by a single
 /// Content-Location that means the same URI.

@@ -21,7 +21,7 @@ enum class Conditional : std::uint8_t { none, not_modified };
 
 /// Answers the request's If-None-Match, else its If-Modified-Since, by a stored response that may be reused
 /// (RFC 9111 4.3.2): not_modified calls for a 304, none for the response itself. Only for GET and HEAD, only when the
-/// stored status is 200. If-Match and If-Unmodified-Since are for origins: may_use_cache sends such requests there.
+/// stored status is 200. If-Match and If-Unmodified-Since are for origins: why_bypass sends such requests there.
 /// O(1) without allocation when the request is unconditional.
 Conditional answer_conditional(RequestHead const&, ResponseHead const& stored, Terms const&, WallTime now);
 
