@@ -69,8 +69,10 @@ Json cache(cache::Stats const& stats) {
             {"used_bytes", stats.used},
             {"stored_bytes", stats.cached},
             {"filling_bytes", stats.filling},
+            {"pinned_bytes", stats.pinned},
             {"metadata_bytes", stats.metadata},
             {"fills", stats.fills},
+            {"followers", stats.followers},
             {"evictions", stats.evictions},
             {"no_room", stats.refused_for_room},
             {"failures", stats.failures}};

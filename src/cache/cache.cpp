@@ -57,18 +57,19 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     shard.policy().requested(key.fingerprint);
-    auto const [found, marker] = select(shard, key, request);
+    auto const [found, marker, variant] = select(shard, key, request);
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
     if (marker) shard.policy().hit(marker.slot);
-    if (!found) return lookup_absent(shard, key, request, now, collapse, bool(marker));
+    if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
     return answer_from(shard, found, key, control, now, collapse);
 }
 
 Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
     auto found = shard.find(key.fingerprint, key.text);
-    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}};
+    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}, {}};
     auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
-    return {shard.find(fingerprint(variant, seed_), variant), found};
+    auto selected = shard.find(fingerprint(variant, seed_), variant);
+    return {selected, found, std::move(variant)};
 }
 
 Lookup::Kind Cache::kind_of(http::Reuse reuse) {
@@ -92,13 +93,14 @@ FillPtr Cache::validation_of(Shard const& shard, Key const& key, store::ObjectPt
 }
 
 /// The fetch of what is not stored that this request may wait for.
-FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request) {
+FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request, std::string_view variant) {
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first) {
         auto const& fill = first->second;
         if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
-        if (fill->view().phase != FillView::Phase::head && !fill->selects(request.fields)) continue;
-        return fill;
+        // Before the head the URL's last Vary is the best guess at whose answer this will be.
+        bool head = fill->view().phase == FillView::Phase::head;
+        if (head ? fill->sought_ == variant : fill->selects(request.fields)) return fill;
     }
     return nullptr;
 }
@@ -127,20 +129,22 @@ void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime 
 }
 
 Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,
-                            Collapse collapse, bool variant_missing) {
+                            Collapse collapse, std::string_view variant) {
     Lookup result;
-    result.variant_missing = variant_missing;
+    result.variant_missing = !variant.empty();
     if (collapse == Collapse::alone) return result;
     if (shard.passes(key.fingerprint, unix_seconds(now))) {
         result.kind = Lookup::Kind::pass;
         result.lead = start_fill(shard, key, nullptr, false);
         return result;
     }
-    result.follow = fetch_of(shard, key, request);
-    if (result.follow)
+    result.follow = fetch_of(shard, key, request, variant);
+    if (result.follow) {
         result.kind = Lookup::Kind::busy;
-    else
-        result.lead = start_fill(shard, key, nullptr, true);
+        return result;
+    }
+    result.lead = start_fill(shard, key, nullptr, true);
+    result.lead.fill()->sought_ = variant;
     return result;
 }
 
@@ -152,13 +156,13 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
     std::lock_guard lock(shard.mutex);
     peek.passes_until = shard.passes_until(key.fingerprint);
     bool const shares = collapse != Collapse::alone && !shard.passes(key.fingerprint, unix_seconds(now));
-    auto const [found, marker] = select(shard, key, request);
+    auto const [found, marker, variant] = select(shard, key, request);
     if (marker) {
         peek.vary = marker.object->head();
         peek.selected = http::variant_key(peek.vary, request.fields);
         auto const prefix = variant_text(key.text, {}).size();
-        for (auto const* variant : shard.variants_of(key.fingerprint))
-            peek.variants.emplace_back(variant->key().substr(std::min(prefix, variant->key().size())));
+        for (auto const* stored : shard.variants_of(key.fingerprint))
+            peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
     }
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
@@ -170,7 +174,7 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
         if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
         return peek;
     }
-    if (shares) peek.follow = fetch_of(shard, key, request);
+    if (shares) peek.follow = fetch_of(shard, key, request, variant);
     if (peek.follow) peek.kind = Lookup::Kind::busy;
     if (!shares && collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
     return peek;
@@ -241,13 +245,13 @@ void Cache::stop_storing(Fill& fill) {
     shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
 }
 
-store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary) {
+store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence) {
     auto names = http::to_string(vary);
     store::Object::Parts parts;
     parts.kind = store::Object::Kind::vary_marker;
     parts.key = key.text;
     parts.head = names;
-    parts.sequence = next_sequence();
+    parts.sequence = sequence;
     return make_object(parts, key.fingerprint);
 }
 
@@ -256,7 +260,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
     bool keep = object && object->charged() && !vary.star;
-    auto marker = keep && !vary.empty() ? make_marker(primary, vary) : nullptr;
+    auto marker = keep && !vary.empty() ? make_marker(primary, vary, object->sequence()) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
     auto of_text = fingerprint(text, seed_);
     std::vector<store::ObjectPtr> gone;   // freed after the lock
@@ -269,7 +273,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
-    if (is_newer(same_vary ? shard.find(of_text, text) : at_primary)) return;
+    if (is_newer(same_vary ? shard.find(of_text, text) : at_primary) || grows_newer(shard, *object, primary)) return;
 
     shard.clear_pass(fill.primary());
     if (!same_vary) {
@@ -285,12 +289,22 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     note_bytes(shard, fill.primary());
 }
 
+/// Readers have bytes of a newer response already.
+bool Cache::grows_newer(Shard const& shard, store::Object const& object, Key const& key) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    return std::any_of(first, last, [&](auto const& entry) {
+        auto view = entry.second->view();
+        return view.phase == FillView::Phase::body && view.object->key() == object.key() &&
+               view.object->sequence() > object.sequence();
+    });
+}
+
 bool Cache::purge(Key const& key, Fill const* but) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
-    bool known_failure = failures_.forget(key, steady_now());
     bool found_fill = false;
     std::lock_guard lock(shard.mutex);
+    bool known_failure = failures_.forget(key, steady_now());
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     while (first != last) {
         auto& fill = *first->second;
@@ -308,6 +322,24 @@ bool Cache::purge(Key const& key, Fill const* but) {
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
     note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill || known_failure;
+}
+
+void Cache::forget(Key const& key, store::Object const& object) {
+    auto& shard = this->shard(key.fingerprint);
+    auto of_object = object.key() == key.text ? key.fingerprint : fingerprint(object.key(), seed_);
+    store::ObjectPtr gone;
+    std::lock_guard lock(shard.mutex);
+    auto found = shard.find(of_object, object.key());
+    if (found.object != &object) return;
+    gone = shard.remove(found.slot, policy::Left::purged);
+    note_bytes(shard, key.fingerprint);
+}
+
+void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
+                             NegativeTerms const& terms) {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    if (fill.attached_) failures_.remember(key, failure, of_head_only, terms, steady_now());
 }
 
 // ---- budget ----
@@ -407,8 +439,11 @@ Stats Cache::stats() const {
         stats.cached += shard->bytes();
         stats.objects += shard->objects();
         stats.fills += shard->fills.size();
+        for (auto const& [primary, fill] : shard->fills) stats.followers += fill->followers();
         stats.metadata += shard->metadata_bytes();
     }
+    // Taken one after the other while others work: the sum may be the larger one for a moment.
+    stats.pinned = stats.used - std::min(stats.used, stats.cached + stats.filling);
     stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);

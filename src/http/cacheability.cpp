@@ -105,7 +105,7 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
                            ResponseHead const& response, ResponseCacheControl const& control,
                            StoreOptions const& options) {
     bool const posted = is_storable_post(request, response, control, options);
-    if (request.method != Method::get && !posted) return StoreRefusal::method;
+    if (request.method != Method::get && options.what == Storing::answer && !posted) return StoreRefusal::method;
     if (has_body(request) && !posted) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
     if (response.status == 206) return StoreRefusal::partial;
@@ -150,10 +150,12 @@ Bypass why_bypass(RequestHead const& request, RequestCacheControl const& control
     return Bypass::none;
 }
 
-bool may_be_shared(RequestHead const& follower, ResponseHead const& response, ResponseCacheControl const& control) {
-    if (control.no_cache || control.private_ || forbids_storing(response, control)) return false;
-    if (follower.fields.has(Name::authorization) && !allows_authorization(control)) return false;
-    return !is_vary_star(response);
+bool represents_target(ResponseHead const& response, Uri const& target) {
+    if (response.fields.count(Name::content_location) != 1) return false;
+    auto const described = resolve(target, response.fields.first(Name::content_location));
+    std::string text;
+    append_normalised(target, text);
+    return described == text;
 }
 
 bool is_understood_status(std::uint16_t status) { return std::ranges::binary_search(understood_statuses, status); }

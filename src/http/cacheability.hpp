@@ -4,6 +4,7 @@
 
 #include "http/cache_control.hpp"
 #include "http/message.hpp"
+#include "http/uri.hpp"
 
 namespace garner::http {
 
@@ -31,11 +32,18 @@ enum class StoreRefusal : std::uint8_t {
 /// For Cache-Status, logs and tests.
 char const* text(StoreRefusal);
 
+/// What is to be stored.
+enum class Storing : std::uint8_t {
+    answer,      // the answer to this request
+    freshened    // a stored response, with the fields that this request's answer brought (4.3.4, 4.3.5)
+};
+
 struct StoreOptions {
     bool set_cookie = true;     // store Set-Cookie under explicit freshness (7.3)
     bool has_own_ttl = false;   // the operator gives a default_ttl or min_ttl above 0 to this request
     bool keeps_errors = false;  // the operator gives a negative_ttl above 0 to this request (see is_negative_status)
-    bool represents_target = false;  // the answer's Content-Location names the request's own target
+    Storing what = Storing::answer;
+    bool represents_target = false;   // see represents_target()
 };
 
 /// RFC 9111 3. `response_control` is parse_response_cache_control(response.fields, targeted).
@@ -63,10 +71,9 @@ char const* text(Bypass);
 /// Anything but none: the request is passed to the origin. Allocates nothing.
 Bypass why_bypass(RequestHead const&, RequestCacheControl const&);
 
-/// True when a storable response that was fetched for another request may be given to `follower` without asking the
-/// origin: private, no-cache, no-store, Vary: * and Authorization permitting. Whether its Vary selects the follower,
-/// and whether it is fresh for it, are separate questions.
-bool may_be_shared(RequestHead const& follower, ResponseHead const&, ResponseCacheControl const&);
+/// RFC 9110 8.7: true when the response calls its content a representation of the request's target, by a single
+/// Content-Location that means the same URI.
+bool represents_target(ResponseHead const&, Uri const& target);
 
 /// Understood in the sense of must-understand (5.2.2.3): final statuses whose caching requirements this cache keeps.
 bool is_understood_status(std::uint16_t status);

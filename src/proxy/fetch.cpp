@@ -2,6 +2,7 @@
 #include "http/cacheability.hpp"
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/invalidation.hpp"
 #include "net/address.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/fill_pump.hpp"
@@ -27,8 +28,9 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     // Who leads wants the whole answer, for itself and for others. What is fetched beside others goes out as it came, so
     // that the client's own validators do their work where nothing is stored.
     bool whole = conditional_ || (lead && lead.leads_others());
-    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
-    if (!lead && client_.head().method == Method::get) lead = services_.cache.lease_alone(key_, stale);
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
+    // only freshen.
+    if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
     if (!co_await ask_origin(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
@@ -46,47 +48,39 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
     cache::FillLease lead;
     if (why == Bypass::method && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
+    store::ObjectPtr none;
     if (!co_await ask_origin(unconditional, false)) {
-        cache::FillLease nothing;
-        store::ObjectPtr none;
-        co_await answer_failure(std::move(nothing), std::move(none));
-        co_return;
+        if (went_out_ && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
+        co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
     invalidate(lead.fill().get());
     bool sent_whole = !upload_.started || upload_.whole;
-    if (lead && sent_whole && represents_target(exchange_->head())) {
-        store::ObjectPtr none;
+    if (lead && sent_whole && http::represents_target(exchange_->head(), target_.uri))
         co_return co_await take_response(std::move(lead), std::move(none));
-    }
     lead.drop();
     co_await stream_through(text(why));
 }
 
-/// RFC 9110 8.7: the response's Content-Location is the request's own target.
-bool Transaction::represents_target(http::ResponseHead const& response) const {
-    if (!response.fields.has(Name::content_location) || response.fields.count(Name::content_location) != 1) return false;
-    return http::resolve(target_.uri, response.fields.first(Name::content_location)) == target_.url;
-}
-
-/// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
-/// Location and Content-Location name on the same origin.
+/// RFC 9111 4.4. `own`: the fetch that brought the answer.
 void Transaction::invalidate(cache::Fill const* own) {
-    auto const& request = client_.head();
     auto const& response = exchange_->head();
-    if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
+    if (!http::invalidates(client_.head().method, response.status)) return;
     services_.cache.purge(key_, own);
-    for (auto id : {Name::location, Name::content_location}) {
-        if (!response.fields.has(id)) continue;
-        auto resolved = http::resolve(target_.uri, response.fields.first(id));
-        http::UriError error;
-        auto uri = resolved ? http::parse_absolute(*resolved, error) : std::nullopt;
-        if (!uri || !http::same_origin(*uri, target_.uri)) continue;
+    for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
-        write_key_text(target_.partition(), *resolved, text);
+        write_key_text(target_.partition(), url, text);
         services_.cache.purge(services_.cache.key(text), own);
     }
 }
+
+namespace {
+
+cache::FetchFailure origin_answers(std::uint16_t status) {
+    return {status, "The origin answers " + std::to_string(status) + "."};
+}
+
+}  // namespace
 
 // ---- asking ----
 
@@ -143,6 +137,7 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), reused,
                                                    options_->limits.head);
     asked_at_ = wall_now();
+    went_out_ = true;
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
@@ -251,6 +246,10 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         cache::FillLease nothing;
         co_return co_await fetch_failed(std::move(nothing), std::move(stale));
     }
+    if (response.status == 304 && !conditional_ && !http::is_conditional(client_.head().fields)) {
+        failed(502, "The origin answers 304 to a request without conditions.", Fault::answer);
+        co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    }
     services_.cache.failures().forget(key_, steady_now());
     if (stale && conditional_ && response.status == 304) {
         if (http::is_about(response, stored_head_)) co_return co_await freshen(std::move(lead), std::move(stale));
@@ -258,36 +257,48 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     }
     if (stale && http::is_stale_if_error_status(response.status) &&
         http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
-        lead.fail({response.status, "the origin answers " + std::to_string(response.status)});
+        lead.fail(origin_answers(response.status));
         finish_exchange();
         co_return co_await serve_stale(std::move(stale), StaleUse::if_error);
     }
+    if (stale && client_.head().method == Method::head && response.status == 200)
+        co_return co_await take_head(std::move(lead), std::move(stale));
     if (stale) {
         counted_ = Answer::refreshed;
         tag_ = ResultTag::tcp_refresh_modified;
     }
     auto control = http::parse_response_cache_control(response.fields, freshness_options({}).targeted);
     using http::StoreRefusal;
-    auto why = why_not_stored(response, control);
+    auto why = why_not_stored(response, control, http::Storing::answer);
     bool too_large = exchange_->framing().kind == http::Framing::Kind::length &&
                      exchange_->framing().length > services_.cache.object_max();
     if (why == StoreRefusal::none && too_large) why = StoreRefusal::too_large;
     if (why == StoreRefusal::none && !lead) why = StoreRefusal::method;
     if (why == StoreRefusal::none) co_return co_await store_response(std::move(lead), control);
     services_.counters.not_stored.add(why);
-    if (lead) lead.refuse(text(why));
+    bool in_trouble = stale && http::is_stale_if_error_status(response.status);
+    if (lead && in_trouble)
+        // RFC 9111 4.3.3: to those who wait it is as if the origin had not answered; a thousand of them must not ask it
+        // again now, one by one.
+        lead.fail(origin_answers(response.status));
+    else if (lead)
+        lead.refuse(text(why));
+    if (stale && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *stale);
     co_await stream_through(text(why));
 }
 
 /// As far as the head tells.
-http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const {
+http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& response,
+                                               http::ResponseCacheControl const& control,
+                                               http::Storing what) const {
     auto content_type = response.fields.first(Name::content_type);
     auto freshness = freshness_options(content_type);
     http::StoreOptions how;
     how.set_cookie = options_->caching.store_set_cookie;
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
-    how.represents_target = client_.head().method == Method::post && represents_target(response);
+    how.what = what;
+    how.represents_target = client_.head().method == Method::post && http::represents_target(response, target_.uri);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return refusal;
     bool never = rule_forbids_storing(options_->caching, rule_request(), content_type);
@@ -296,7 +307,8 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
     auto freshness = proxy::freshness_options(options_->caching, rule_request(), content_type);
-    if (target_.accelerated) freshness.targeted = targeted_;
+    // RFC 9213 2.2: who is the target is the operator's to say, and by default this proxy is none.
+    freshness.targeted = targeted_;
     return freshness;
 }
 
@@ -402,6 +414,27 @@ store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::Obje
     return store::Object::make(parts, nullptr);
 }
 
+/// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
+net::awaitable<void> Transaction::take_head(cache::FillLease lead, store::ObjectPtr stale) {
+    if (http::head_agrees(exchange_->head(), stored_head_, stale->length()))
+        co_return co_await freshen(std::move(lead), std::move(stale));
+    counted_ = Answer::refreshed;
+    tag_ = ResultTag::tcp_refresh_modified;
+    outdate(std::move(lead), *stale);
+    services_.counters.not_stored.add(http::StoreRefusal::method);
+    co_await stream_through(text(http::StoreRefusal::method));
+}
+
+/// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
+void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
+    auto parts = stale.parts();
+    parts.terms.lifetime = 0;
+    parts.terms.stale_while_revalidate = 0;
+    auto vary = http::parse_vary(stored_head_.fields);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+    lead.complete(services_.cache.make_object(parts, key_.fingerprint), std::move(vary), std::move(variant));
+}
+
 /// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
 net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPtr stale) {
     counted_ = Answer::revalidated;
@@ -427,7 +460,8 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.body = stale->body();
     parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = stale->status();
-    parts.sequence = services_.cache.next_sequence();
+    // A new head makes the old response no newer: one that came meanwhile stays.
+    parts.sequence = stale->sequence();
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
@@ -439,7 +473,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     }
     finish_exchange();
     // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
-    if (auto why = why_not_stored(head, control); why != http::StoreRefusal::none) {
+    if (auto why = why_not_stored(head, control, http::Storing::freshened); why != http::StoreRefusal::none) {
         services_.counters.not_stored.add(why);
         say(text(why));
         lead.refuse(text(why));

@@ -43,18 +43,21 @@ net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, st
 }
 
 net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::ObjectPtr stale) {
-    remember_failure();
+    remember_failure(lead.fill().get());
     co_await answer_failure(std::move(lead), std::move(stale));
 }
 
-void Transaction::remember_failure() {
+void Transaction::remember_failure(cache::Fill const* fill) {
     if (fault_ == Fault::nobodys || client_gone_ || aborted_) return;
     auto const& request = client_.head();
     bool by_request = fault_ == Fault::answer;
     // Their own credentials, ranges or method may be what the origin cannot take.
     if (by_request && (request.fields.has(Name::authorization) || request.fields.has(Name::range))) return;
     bool of_head_only = by_request && request.method == Method::head;
-    services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now());
+    if (fill)
+        services_.cache.remember_failure(*fill, key_, failure_, of_head_only, negative_terms());
+    else
+        services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now());
 }
 
 cache::NegativeTerms Transaction::negative_terms() const {

@@ -300,7 +300,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     now_ = wall_now();
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
-    head_sent_ = client_gone_ = conditional_ = reload_ignored_ = false;
+    head_sent_ = client_gone_ = conditional_ = reload_ignored_ = went_out_ = false;
     exchange_.reset();
     failure_ = {};
     fault_ = Fault::nobodys;

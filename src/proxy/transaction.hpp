@@ -94,7 +94,7 @@ private:
     // ---- from the origin: fetch.cpp ----
     /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
     net::awaitable<void> fetch(cache::FillLease lead, store::ObjectPtr stale);
-    /// Fetches without the cache; a non-error answer to an unsafe method invalidates.
+    /// Fetches without the cache; a non-error answer to an unsafe method invalidates, one to a POST may be stored.
     net::awaitable<void> pass(http::Bypass why);
     net::awaitable<bool> ask_origin(http::Validators validators, bool strip_conditions);
     net::awaitable<bool> try_origin(bool fresh_connection);
@@ -106,19 +106,21 @@ private:
     net::awaitable<client::Trouble> read_final_head();
     net::awaitable<bool> pass_interim();
     net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
-    http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const;
+    http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                      http::Storing what) const;
     net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
+    net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
+    void outdate(cache::FillLease lead, store::Object const& stale);
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, StaleUse why);
     void write_request(http::Validators validators, bool strip_conditions);
     void invalidate(cache::Fill const* own);
-    bool represents_target(http::ResponseHead const& response) const;
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
@@ -132,7 +134,7 @@ private:
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
     /// Remembers the failure, then answers it.
     net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
-    void remember_failure();
+    void remember_failure(cache::Fill const* fill);
     cache::NegativeTerms negative_terms() const;
 
     // ---- bodies of requests: upload.cpp ----
@@ -175,6 +177,7 @@ private:
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
+    bool went_out_ = false;               // to the origin, as far as one can know
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes

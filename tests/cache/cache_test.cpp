@@ -215,6 +215,21 @@ TEST(Cache, an_answer_that_came_earlier_does_not_replace_a_later_one) {
     EXPECT_EQ(scene.stored("u"), "late");
 }
 
+TEST(Cache, forgets_one_object_and_nothing_that_took_its_place) {
+    Scene scene;
+    for (std::string_view language : {"de", "en"})
+        scene.store("u", Scene::varying(language, "accept-language", language));
+    auto const german = Scene::varying("", "accept-language", "de").request;
+    auto const english = Scene::varying("", "accept-language", "en").request;
+    auto const found = scene.lookup("u", german).object;
+    scene.cache.forget(scene.cache.key("u"), *found);
+    EXPECT_EQ(scene.stored("u", german), "-");
+    EXPECT_EQ(scene.stored("u", english), "en");
+    scene.store("u", Scene::varying("new", "accept-language", "de"));
+    scene.cache.forget(scene.cache.key("u"), *found);
+    EXPECT_EQ(scene.stored("u", german), "new");
+}
+
 TEST(Cache, an_object_the_budget_has_no_room_for_is_shared_but_not_stored) {
     Scene scene;
     auto leader = scene.lookup("u");
