@@ -109,7 +109,10 @@ RangeAnswer answer_range(RequestHead const& request, ResponseHead const& stored,
     // RFC 9110 14.2: Range is defined for GET alone, and only where the answer without it would be 200.
     if (request.method != Method::get || stored.status != 200) return {};
     if (request.fields.count(Name::range) != 1 || !if_range_holds(request.fields, stored, now)) return {};
-    return answer_range(request.fields.first(Name::range), length);
+    auto answer = answer_range(request.fields.first(Name::range), length);
+    // Readers differ about what a Content-Encoding around or inside multipart/byteranges would mean.
+    if (answer.parts.size() > 1 && stored.fields.has(Name::content_encoding)) return {};
+    return answer;
 }
 
 bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime now) {

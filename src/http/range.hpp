@@ -37,7 +37,8 @@ inline constexpr std::size_t range_overlaps_max = 2; // a Range with more overla
 /// The value of a Range field against a representation of `length` bytes. Malformed, other units, too many: whole.
 RangeAnswer answer_range(std::string_view range_value, std::uint64_t length);
 
-/// The same for a whole request: whole unless it is a GET with exactly one Range line whose If-Range, if any, holds.
+/// The same for a whole request: whole unless it is a GET with exactly one Range line whose If-Range, if any, holds;
+/// several ranges of an encoded representation (Content-Encoding): whole.
 /// O(1) without allocation when there is no Range.
 RangeAnswer answer_range(RequestHead const&, ResponseHead const& stored, std::uint64_t length, WallTime now);
 

@@ -1,5 +1,6 @@
 // Answers from the store: whole, by range, as 304, complete or still growing.
 #include <algorithm>
+#include <random>
 
 #include "http/range.hpp"
 #include "proxy/transaction.hpp"
@@ -13,6 +14,12 @@ namespace {
 
 // What one write takes at most: enough to reach one copy to the kernel, little enough to stay fair.
 constexpr Bytes write_bytes = MiB;
+
+http::Multipart::Random random_bits() {
+    std::random_device device;
+    auto word = [&] { return std::uint64_t{device()} << 32 | device(); };
+    return {word(), word()};
+}
 
 bool is_plain(http::RequestHead const& request) {
     return !request.fields.has(Name::range) && !request.fields.has(Name::if_none_match) &&
@@ -48,7 +55,11 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     add(head);
     add(tail);
     head_sent_ = true;
-    if (object->body()) co_return co_await send_body(std::move(object), slice, parts, used, follower);
+    if (slice.several) co_return co_await send_ranges(std::move(object), parts, used);
+    if (object->body()) {
+        co_await send_body(std::move(object), slice, parts, used, follower);
+        co_return;
+    }
     auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
     add(body);
     std::span<iovec> gathered(parts.data(), used);
@@ -77,34 +88,69 @@ bool Transaction::answer_conditions(store::Object const& object, Slice& slice, P
         slice = {0, 0, false};
         return true;
     }
-    if (!slice.count || object.status() != 200) return false;
+    return slice.count && answer_ranges(object, slice, patch, head);
+}
+
+/// RFC 9110 14: the ranges of a stored 200 that the request asks for, read already into stored_head_. True: 416.
+bool Transaction::answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
     auto length = *slice.count;
-    auto ranges = http::answer_range(request, stored_head_, length, now_);
-    if (ranges.kind == http::RangeKind::whole || ranges.parts.size() > 1) return false;
+    auto ranges = http::answer_range(client_.head(), stored_head_, length, now_);
+    if (ranges.kind == http::RangeKind::whole) return false;
+    bool several = ranges.parts.size() > 1;
+    // Out of order they would have to wait for what a growing body may forget before it is asked for again.
+    if (several && object.body() && object.body()->state() != store::Body::State::complete) return false;
     bool partial = ranges.kind == http::RangeKind::partial;
     sent_status_ = partial ? 206 : 416;
     head_text_.clear();
     append_status_line(sent_status_, reason_phrase(sent_status_), head_text_);
-    for (auto const& field : stored_head_.fields)
-        if (partial || (field.id != Name::content_type && field.id != Name::content_encoding))
+    for (auto const& field : stored_head_.fields) {
+        bool of_the_body = field.id == Name::content_type || (!partial && field.id == Name::content_encoding);
+        if (!of_the_body || (partial && !several))
             head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
-    http::ContentRange where;
-    where.length = length;
-    if (partial) where.range = ranges.parts.front();
-    head_text_.append("Content-Range: ").append(http::format_content_range(where)).append("\r\n");
-    head = head_text_;
-    if (!partial) {
-        slice = {0, 0, false};
-        patch.content_length = 0;
-        return true;
     }
-    slice = {where.range->first, where.range->size(), false};
-    return false;
+    if (several) {
+        multipart_.emplace(std::move(ranges.parts), length, stored_head_.fields.first(Name::content_type), random_bits());
+        head_text_.append("Content-Type: ").append(multipart_->content_type()).append("\r\n");
+        slice = {0, multipart_->size(), false, true};
+    } else {
+        http::ContentRange where;
+        where.length = length;
+        if (partial) where.range = ranges.parts.front();
+        head_text_.append("Content-Range: ").append(http::format_content_range(where)).append("\r\n");
+        slice = partial ? Slice{where.range->first, where.range->size()} : Slice{0, 0};
+        if (!partial) patch.content_length = 0;
+    }
+    head = head_text_;
+    return !partial;
 }
 
+/// Sends several ranges, each behind its own head; `parts` holds the answer's head already.
+net::awaitable<void> Transaction::send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used) {
+    auto add = [&](std::string_view bytes) { parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()}; };
+    for (std::size_t i = 0; i < multipart_->ranges().size(); ++i) {
+        auto const& range = multipart_->ranges()[i];
+        add(multipart_->head(i));
+        bool sent = true;
+        if (object->body()) {
+            Slice slice{range.first, range.size()};
+            sent = co_await send_body(object, slice, parts, used, nullptr);
+            used = 0;
+        } else {
+            add(object->bytes().substr(range.first, range.size()));
+            body_sent_ += range.size();
+            if (used + 3 > parts.size()) {
+                sent = co_await send(std::span(parts.data(), used));
+                used = 0;
+            }
+        }
+        if (!sent) co_return;
+    }
+    add(multipart_->end());
+    co_await send(std::span(parts.data(), used));
+}
 
-/// Sends from a shared body, waiting for more while it grows. `parts` holds the head already.
-net::awaitable<void> Transaction::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
+/// Sends from a shared body, waiting for more while it grows. `parts` holds the head already. False: not all was sent.
+net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                             cache::Follower* follower) {
     store::BodyReader reader(object->body(), slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
@@ -127,9 +173,9 @@ net::awaitable<void> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (used > 0) {
             bool sent = co_await send(std::span(parts.data(), used));
             used = 0;
-            if (!sent) co_return;
+            if (!sent) co_return false;
         }
-        if (over) co_return;
+        if (over) co_return true;
         reader.advance(bytes);
         body_sent_ += bytes;
         left -= slice.count ? bytes : 0;
@@ -140,9 +186,9 @@ net::awaitable<void> Transaction::send_body(store::ObjectPtr object, Slice slice
             // What the client has is not whole, and it must not take it for that.
             reason_ = dropped ? "the reader was too slow" : "the origin's answer broke off";
             show_truncation();
-            co_return;
+            co_return false;
         }
-        if (!co_await wait_for_growth(*follower, seen)) co_return;
+        if (!co_await wait_for_growth(*follower, seen)) co_return false;
     }
 }
 

@@ -28,6 +28,9 @@ TEST(RealCurl, gets_a_large_file_twice_and_nginx_sends_it_once) {
     EXPECT_TRUE(curl(proxy, {origin.url("/film")}) == file);
     EXPECT_EQ(origin.requests("/film"), 1u);
     EXPECT_EQ(curl(proxy, {"-r", "1000-1999", origin.url("/film")}), file.substr(1000, 1000));
+    auto const two = curl(proxy, {"-r", "1000-1999,2500000-2500999", origin.url("/film")});
+    EXPECT_THAT(two, HasSubstr("Content-Range: bytes 1000-1999/3000000\r\n\r\n" + file.substr(1000, 1000) + "\r\n--"));
+    EXPECT_THAT(two, HasSubstr("2500000-2500999/3000000\r\n\r\n" + file.substr(2'500'000, 1000) + "\r\n--"));
     EXPECT_THAT(curl(proxy, {"-I", origin.url("/film")}), HasSubstr("3000000"));
     EXPECT_EQ(curl(proxy, {"-0", origin.url("/film")}).size(), file.size());
     EXPECT_EQ(origin.requests("/film"), 1u);
