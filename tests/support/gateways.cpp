@@ -80,6 +80,8 @@ const server = http.createServer((request, response) => {
     onward.end(body);
   });
 });
+// Else it answers 417 itself, without X-Gateway.
+server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 server.on('clientError', (error, socket) => {
   if (!socket.writable) return socket.destroy();
   socket.end('HTTP/1.1 400 Bad Request\r\nX-Gateway: node\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
