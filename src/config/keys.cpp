@@ -128,7 +128,8 @@ Form<proxy::Caching> caching() {
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),
                "Responses with Set-Cookie are stored like others when they have explicit freshness."),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
-               "Targeted cache-control fields that accelerators obey, the first present one (RFC 9213)."),
+               "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
+               "Cache-Control and Expires. Origins mean them for caches that they can purge."),
         key<T>("rules", &T::rules, list_of(caching_rule()),
                "Exceptions by matchers (see below), without `destination`; each rule that matches adds its settings."),
     });

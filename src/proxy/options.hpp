@@ -49,7 +49,7 @@ struct Caching {
     bool negative_backoff = true;
     bool offline = false;
     bool store_set_cookie = true;
-    std::vector<std::string> targeted_cache_control;   // accelerators only (RFC 9213)
+    std::vector<std::string> targeted_cache_control;   // in order of preference (RFC 9213)
     std::vector<http::CachingRule> rules;
 };
 
