@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "cache/parts.hpp"
 #include "policy/policies.hpp"
 
 namespace garner::cache {
@@ -118,6 +119,34 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
     return result;
 }
 
+Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
+                           WallTime now) {
+    Lookup result;
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    auto at_primary = shard.find(key.fingerprint, key.text);
+    bool varies = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
+    auto text = varies ? variant_text(key.text, http::variant_key(at_primary.object->head(), request.fields))
+                       : std::string(key.text);
+    text = parts_text(text);
+    auto found = shard.find(fingerprint(text, seed_), text);
+    if (!found) return result;
+    auto answer = http::may_reuse(found.object->terms(), control, now);
+    bool usable = answer.reuse == http::Reuse::fresh || answer.reuse == http::Reuse::stale_allowed;
+    if (!usable || !can_answer(*found.object, request, now)) return result;
+    shard.policy().hit(found.slot);
+    result.kind = Lookup::Kind::fresh;
+    result.object = store::ObjectPtr(found.object);
+    result.answer = answer;
+    return result;
+}
+
+store::ObjectPtr Cache::peek(std::string_view key, Fingerprint primary) const {
+    auto& shard = this->shard(primary);
+    std::lock_guard lock(shard.mutex);
+    return store::ObjectPtr(shard.find(fingerprint(key, seed_), key).object);
+}
+
 bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, WallTime now) const {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
@@ -204,7 +233,12 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool keep = object && object->charged() && !vary.star;
     auto marker = keep && !vary.empty() ? make_marker(primary, vary) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
+    // Of one response there is the whole or parts, never both.
+    auto other = parts_text(text);
+    bool incomplete = keep && object->body() && object->body()->has_gaps();
+    if (incomplete) std::swap(text, other);
     auto of_text = fingerprint(text, seed_);
+    auto of_other = fingerprint(other, seed_);
     std::vector<store::ObjectPtr> gone;   // freed after the lock
     std::lock_guard lock(shard.mutex);
     unregister(shard, fill);
@@ -215,13 +249,17 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
-    if (is_newer(same_vary ? shard.find(of_text, text) : at_primary)) return;
+    if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return;
+    // A whole that began before its own parts is what they are parts of.
+    auto rival = shard.find(of_other, other);
+    if (is_newer(rival) && (incomplete || !is_same_representation(*rival.object, *object))) return;
 
     shard.clear_pass(fill.primary());
     if (!same_vary) {
         shard.drop_variants(primary.fingerprint, gone);
         if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
     }
+    if ((rival = shard.find(of_other, other))) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
     auto there = shard.find(of_text, text);
     if (there && fill.stale().get() == there.object)
         gone.push_back(shard.freshen(there.slot, object));
@@ -250,6 +288,9 @@ bool Cache::purge(Key const& key) {
     }
     shard.drop_variants(key.fingerprint, gone);
     if (auto found = shard.find(key.fingerprint, key.text))
+        gone.push_back(shard.remove(found.slot, policy::Left::purged));
+    auto parts = parts_text(key.text);
+    if (auto found = shard.find(fingerprint(parts, seed_), parts))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
     note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill;

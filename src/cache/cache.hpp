@@ -71,6 +71,9 @@ public:
 
     Lookup lookup(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse);
 
+    /// After a lookup that found nothing: stored parts that answer this GET with Range, as fresh; else absent.
+    Lookup lookup_parts(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now);
+
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
@@ -85,6 +88,8 @@ public:
     bool reserve(Bytes bytes, Fingerprint near);
     /// A charged object, or nullptr when the budget or the policy has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
+    /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
+    store::ObjectPtr peek(std::string_view key, Fingerprint primary) const;
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up.

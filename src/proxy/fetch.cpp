@@ -2,6 +2,7 @@
 #include "http/cacheability.hpp"
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/partial.hpp"
 #include "net/address.hpp"
 #include "proxy/fill_pump.hpp"
 #include "proxy/transaction.hpp"
@@ -262,9 +263,21 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     http::StoreOptions how;
     how.set_cookie = options_->caching.store_set_cookie;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.combinable = is_combinable(response, control);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
     return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
+}
+
+/// A 206 that may be stored as a part. What is for this client alone is left out only of small whole responses.
+bool Transaction::is_combinable(http::ResponseHead const& response, http::ResponseCacheControl const& control) const {
+    auto const& request = client_.head();
+    auto const& framing = exchange_->framing();
+    if (response.status != 206 || !request.fields.has(Name::range)) return false;
+    if (!control.no_cache_fields.empty() || !control.private_fields.empty()) return false;
+    std::optional<std::uint64_t> length;
+    if (framing.kind == http::Framing::Kind::length) length = framing.length;
+    return http::describes_itself(request, response) && http::part_of(response, length, wall_now());
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
@@ -335,7 +348,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
 
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
-    if (!whole) {
+    if (!whole && response.status != 206) {
         parts.bytes = whole_body_at_hand();
         whole = exchange_->body_done();
     }

@@ -36,6 +36,10 @@ net::awaitable<void> Transaction::use_cache() {
     using Kind = cache::Lookup::Kind;
     auto collapse = may_collapse() ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
     auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
+    if (found.kind == Kind::absent && client_.head().fields.has(Name::range)) {
+        auto parts = services_.cache.lookup_parts(key_, client_.head(), control_, now_);
+        if (parts.object) found = std::move(parts);
+    }
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
     if (found.object && source_matters_) {

@@ -112,6 +112,7 @@ private:
     void count_origin_traffic();
     void failed(std::uint16_t status, std::string reason);
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
+    bool is_combinable(http::ResponseHead const& response, http::ResponseCacheControl const& control) const;
     bool rule_forbids_storing(std::string_view content_type) const;
     std::string_view whole_body_at_hand();
 

@@ -8,7 +8,16 @@ namespace {
 constexpr Bytes first_segment = 16 * KiB;
 // Large enough that a hit reaches one copy to the kernel; four fill a send buffer.
 constexpr Bytes largest_segment = 256 * KiB;
+// The reference counts of a segment's block, and what the allocator adds to it and to its bytes.
+constexpr Bytes segment_allocations = 64;
 }  // namespace
+
+Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
+    : budget_(budget), expected_(length),
+      bookkeeping_(segments.size() * (sizeof(Segment) + sizeof(Block) + segment_allocations)), size_(length),
+      state_(State::complete), segments_(std::move(segments)) {
+    for (auto const& segment : segments_) charged_ += segment.block->capacity;
+}
 
 Body::~Body() {
     budget_.release_filling(filling_.load(std::memory_order_relaxed));
@@ -84,6 +93,39 @@ void Body::forget_before(Bytes offset) {
     budget_.release_filling(filling_freed);
 }
 
+BodyPtr Body::as_part(Bytes first, Bytes length) const {
+    // Without an expected length the last segment may be longer than what it holds.
+    check(state() == State::complete && expected_ == size() && first + size() <= length);
+    auto segments = segments_;
+    for (auto& segment : segments) segment.offset += first;
+    return BodyPtr(new Body(budget_, length, std::move(segments)));
+}
+
+BodyPtr Body::join(Body const& a, Body const& b) {
+    check(a.state() == State::complete && b.state() == State::complete && a.size() == b.size());
+    auto all = a.segments_;
+    all.insert(all.end(), b.segments_.begin(), b.segments_.end());
+    std::ranges::stable_sort(all, {}, &Segment::offset);
+    std::vector<Segment> segments;
+    for (auto& segment : all) {
+        if (!segments.empty() && segment.end() <= segments.back().end()) continue;
+        if (!segments.empty() && segment.offset == segments.back().offset) segments.pop_back();
+        segments.push_back(std::move(segment));
+    }
+    if (segments.size() > segments_max) return nullptr;
+    return BodyPtr(new Body(a.budget_, a.size(), std::move(segments)));
+}
+
+bool Body::has(Bytes first, Bytes last) const {
+    check(state() == State::complete);
+    for (auto const& segment : segments_) {
+        if (segment.offset > first) return false;
+        if (segment.end() > last) return true;
+        first = std::max(first, segment.end());
+    }
+    return false;
+}
+
 std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     unpin();
     // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.
@@ -107,6 +149,7 @@ std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit,
     auto at = offset_;
     for (auto i = segment_; i < segments.size() && count < pieces.size() && at < end && limit > 0; ++i) {
         auto const& segment = segments[i];
+        if (segment.offset > at) break;
         auto bytes = std::min({segment.end() - at, end - at, limit});
         pieces[count++] = {segment.block->bytes.get() + (at - segment.offset), static_cast<std::size_t>(bytes)};
         if (pin == Pin::yes) pins_.push_back(segment.block);

@@ -41,6 +41,18 @@ public:
     template <class Reserve>
     std::span<char> recycle(Reserve&& reserve);
 
+    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them. Of a complete body.
+    boost::intrusive_ptr<Body> as_part(Bytes first, Bytes length) const;
+    /// All that either of two complete bodies of one length and one representation has; shares their bytes. nullptr when
+    /// that would be more than segments_max pieces.
+    static boost::intrusive_ptr<Body> join(Body const& a, Body const& b);
+    static constexpr std::size_t segments_max = 1024;   // of a body that was joined
+    /// True when no byte from `first` to `last` is missing. Of a complete body.
+    bool has(Bytes first, Bytes last) const;
+    bool has_gaps() const { return size() > 0 && !has(0, size() - 1); }
+    /// What a body made of parts costs beside its bytes: the account of its many small pieces. 0 for others.
+    Bytes bookkeeping() const { return bookkeeping_; }
+
     State state() const { return state_.load(std::memory_order_acquire); }
     Bytes size() const { return size_.load(std::memory_order_acquire); }
     std::optional<Bytes> expected() const { return expected_; }
@@ -65,6 +77,7 @@ private:
         Bytes offset;
         Bytes end() const { return offset + block->capacity; }
     };
+    Body(Budget& budget, Bytes length, std::vector<Segment> segments);
     Bytes next_capacity() const;
     std::span<char> open_room();
     void add_segment(Bytes capacity);
@@ -73,12 +86,13 @@ private:
 
     Budget& budget_;
     std::optional<Bytes> expected_;
+    Bytes bookkeeping_ = 0;
     std::atomic<Bytes> size_{0};
     std::atomic<State> state_{State::growing};
     std::atomic<Bytes> charged_{0};
     std::atomic<Bytes> filling_{0};
     mutable std::mutex mutex_;          // guards segments_ while growing; a complete body's are read without it
-    std::vector<Segment> segments_;
+    std::vector<Segment> segments_;     // by offset, each ending behind the one before; overlaps and gaps where joined
 };
 
 using BodyPtr = boost::intrusive_ptr<Body>;
