@@ -26,14 +26,15 @@ void add(Figures& sum, proxy::Counters const& one) {
     sum.origin_reused += one.origin_reused.value();
     sum.origin_retries += one.origin_retries.value();
     sum.origin_failures += one.origin_failures.value();
+    sum.refreshes += one.refreshes.value();
 }
 
 }  // namespace
 
 std::string_view name_of(proxy::Answer answer) {
     static constexpr std::array<std::string_view, answer_count> names{
-        "hit",    "miss",      "revalidated", "refreshed", "collapsed", "stale",
-        "passed", "tunnelled", "refused",     "failed",    "purged",    "own"};
+        "hit",      "miss",   "revalidated", "refreshed", "collapsed", "stale",
+        "negative", "passed", "tunnelled",   "refused",   "failed",    "purged", "own"};
     return names[static_cast<std::size_t>(answer)];
 }
 

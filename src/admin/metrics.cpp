@@ -134,6 +134,8 @@ constexpr Metric table[]{
      "Requests sent again because a kept connection had died.", figure<&Figures::origin_retries>},
     {"garner_origin_failures_total", "counter", "requests", "", "Requests that got no usable answer from the origin.",
      figure<&Figures::origin_failures>},
+    {"garner_refreshes_total", "counter", "requests", "",
+     "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
 
     {"garner_cache_objects", "gauge", "objects", "", "Objects in memory, each variant by itself.",
      cache_figure<&Stats::objects>},
@@ -153,6 +155,8 @@ constexpr Metric table[]{
      cache_figure<&Stats::evictions>},
     {"garner_cache_no_room_total", "counter", "objects", "", "Objects and bodies that the budget had no room for.",
      cache_figure<&Stats::refused_for_room>},
+    {"garner_cache_failures", "gauge", "failures", "", "Failed fetches that are remembered.",
+     cache_figure<&Stats::failures>},
 
     {"garner_log_lines_written_total", "counter", "lines", "", "Lines of the access log written.",
      log_figure<&LogStats::written>},

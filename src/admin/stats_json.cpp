@@ -52,7 +52,8 @@ Json connections(Figures const& figures) {
 Json origin(Figures const& figures) {
     return {{"received_bytes", figures.origin_received}, {"sent_bytes", figures.origin_sent},
             {"connections", figures.origin_connections}, {"reused", figures.origin_reused},
-            {"retries", figures.origin_retries},         {"failures", figures.origin_failures}};
+            {"retries", figures.origin_retries},         {"failures", figures.origin_failures},
+            {"refreshes", figures.refreshes}};
 }
 
 Json cache(cache::Stats const& stats) {
@@ -64,7 +65,8 @@ Json cache(cache::Stats const& stats) {
             {"metadata_bytes", stats.metadata},
             {"fills", stats.fills},
             {"evictions", stats.evictions},
-            {"no_room", stats.refused_for_room}};
+            {"no_room", stats.refused_for_room},
+            {"failures", stats.failures}};
 }
 
 Json log(proxy::AccessLog::Stats const& stats) {

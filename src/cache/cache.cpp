@@ -81,6 +81,10 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
         result.kind = Lookup::Kind::fresh;
         return result;
     }
+    if (result.answer.reuse == http::Reuse::stale_while_revalidate) {
+        lead_refresh(result, shard, key, now);
+        return result;
+    }
     result.kind = Lookup::Kind::stale;
     if (collapse == Collapse::alone) return result;
     bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
@@ -94,6 +98,15 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
     }
     result.lead = start_fill(shard, key, result.object, shares);
     return result;
+}
+
+/// One revalidation at a time for one object, whoever asks and in whatever way.
+void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime now) {
+    result.kind = Lookup::Kind::refresh;
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->stale() == result.object) return;
+    result.lead = start_fill(shard, key, result.object, !shard.passes(key.fingerprint, unix_seconds(now)));
 }
 
 Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,
@@ -269,15 +282,16 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     note_bytes(shard, fill.primary());
 }
 
-bool Cache::purge(Key const& key) {
+bool Cache::purge(Key const& key, Fill const* but) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
+    bool known_failure = failures_.forget(key, steady_now());
     bool found_fill = false;
     std::lock_guard lock(shard.mutex);
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     while (first != last) {
         auto& fill = *first->second;
-        if (fill.key() != key.text) {
+        if (fill.key() != key.text || &fill == but) {
             ++first;
             continue;
         }
@@ -293,7 +307,7 @@ bool Cache::purge(Key const& key) {
     if (auto found = shard.find(fingerprint(parts, seed_), parts))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
     note_bytes(shard, key.fingerprint);
-    return !gone.empty() || found_fill;
+    return !gone.empty() || found_fill || known_failure;
 }
 
 // ---- budget ----
@@ -395,6 +409,7 @@ Stats Cache::stats() const {
         stats.fills += shard->fills.size();
         stats.metadata += shard->metadata_bytes();
     }
+    stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
     return stats;

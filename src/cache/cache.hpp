@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/negative.hpp"
 #include "cache/options.hpp"
 #include "cache/shard.hpp"
 #include "http/cache_control.hpp"
@@ -29,6 +30,7 @@ std::string variant_text(std::string_view key, std::string_view variant);
 struct Lookup {
     enum class Kind : std::uint8_t {
         fresh,    // `object` may be sent; see `answer`
+        refresh,  // `object` may be sent while it is validated (RFC 5861 3): with `lead` by us, else somebody does it already
         stale,    // `object` must be validated: with `lead` by us, with `follow` somebody does it already
         busy,     // `follow` a fetch in progress
         absent,   // `lead` is ours when we may lead
@@ -58,6 +60,7 @@ struct Stats {
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
     Bytes metadata = 0;
+    std::uint64_t failures = 0;           // of fetches, remembered
 };
 
 /// Thread-safe. A lookup holds one shard's mutex for a probe and a policy's hit; it allocates nothing on a hit of a URL
@@ -77,9 +80,9 @@ public:
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
-    /// Removes the URL with all its variants, and keeps what is being fetched from being stored. True when something
-    /// was there.
-    bool purge(Key const&);
+    /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being
+    /// stored. True when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
+    bool purge(Key const&, Fill const* but = nullptr);
 
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
     FillLease lease_alone(Key const&, store::ObjectPtr stale);
@@ -95,6 +98,7 @@ public:
     /// Room in a growing body; empty when the fill share or the budget is used up.
     std::span<char> room(store::Body& body, Fingerprint near);
 
+    NegativeCache& failures() { return failures_; }
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
@@ -110,6 +114,7 @@ private:
     std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
+    void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
@@ -133,6 +138,7 @@ private:
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::string policy_;
+    NegativeCache failures_;
 };
 
 }  // namespace garner::cache

@@ -206,18 +206,22 @@ Form<CachingRule> caching_rule() {
                           "Freshness lifetime of what has none of its own."),
          key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "A shorter freshness lifetime is raised to this."),
          key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl, "A longer freshness lifetime is cut to this."),
-         key<CachingRule>("negative_ttl", &CachingRule::negative_ttl, ttl, "How long failures are remembered."),
+         key<CachingRule>("negative_ttl", &CachingRule::negative_ttl, ttl,
+                          "In place of caching.negative_ttl; error answers without freshness are kept this long, too."),
          key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
                           "Share of the time since Last-Modified that counts as freshness (RFC 9111 4.2.2)."),
-         key<CachingRule>("ignore_reload", &CachingRule::ignore_reload, flag(),
-                          "`true`: clients cannot force a fetch with no-cache or max-age=0.")});
+         key<CachingRule>("reload", &CachingRule::reload,
+                          one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
+                          "`ignore`: clients cannot force a fetch with no-cache, max-age=0 or Pragma.")});
     // Lists of matchers stand once in the documentation, not in every place that takes them.
     auto form = object_of<CachingRule>(std::move(table), [](Reader& reader, Json const& value, CachingRule& into) {
         into.name = reader.path();
         if (into.min_ttl && into.max_ttl && *into.min_ttl > *into.max_ttl)
             reader.fault("min_ttl is longer than max_ttl", "swap them");
+        if (into.reload && !into.type.empty())
+            reader.fault("reload is decided before the response's type is known", "leave out type");
         bool const acts = into.never || into.default_ttl || into.min_ttl || into.max_ttl || into.negative_ttl ||
-                          into.heuristic_factor || into.ignore_reload;
+                          into.heuristic_factor || into.reload;
         if (!acts && value.is_object()) reader.notice("this rule does nothing", "add never, default_ttl, …");
     });
     auto const is_matcher = [&](KeyNote const& note) {

@@ -29,6 +29,13 @@ struct RequestCacheControl {
     std::optional<DeltaSeconds> max_stale;
     std::optional<DeltaSeconds> min_fresh;
     std::optional<DeltaSeconds> stale_if_error;  // RFC 5861 4
+
+    /// The origin is to be asked, whatever is stored: what a browser's reload says.
+    bool is_reload() const { return no_cache || max_age == DeltaSeconds{0}; }
+    void forget_reload() {
+        no_cache = false;
+        if (max_age == DeltaSeconds{0}) max_age.reset();
+    }
 };
 
 /// What the origin allows. A repeated directive with different arguments keeps the stricter one (RFC 9111 4.2.1): the

@@ -48,6 +48,14 @@ bool allows_authorization(ResponseCacheControl const& control) {
     return control.public_ || control.must_revalidate || control.s_maxage;
 }
 
+/// RFC 9110 9.3.3: what a POST gives may answer a later GET where the origin says that it is the resource itself, and
+/// for how long. A 200 alone is that resource's representation (8.7).
+bool is_storable_post(RequestHead const& request, ResponseHead const& response, ResponseCacheControl const& control,
+                      StoreOptions const& options) {
+    return request.method == Method::post && options.represents_target && response.status == 200 &&
+           has_explicit_lifetime(response, control);
+}
+
 bool is_vary_star(ResponseHead const& response) {
     return response.fields.has(Name::vary) && parse_vary(response.fields).star;
 }
@@ -56,6 +64,8 @@ bool is_vary_star(ResponseHead const& response) {
 StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
                          StoreOptions const& options) {
     bool const explicit_lifetime = has_explicit_lifetime(response, control);
+    if (options.keeps_errors && !explicit_lifetime && !control.no_cache && is_negative_status(response.status))
+        return StoreRefusal::none;
     if (!explicit_lifetime && !control.public_ && !is_heuristically_cacheable(response.status))
         return StoreRefusal::not_heuristically_cacheable;
 
@@ -90,8 +100,9 @@ char const* text(StoreRefusal refusal) {
 StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const& request_control,
                            ResponseHead const& response, ResponseCacheControl const& control,
                            StoreOptions const& options) {
-    if (request.method != Method::get) return StoreRefusal::method;
-    if (has_body(request)) return StoreRefusal::request_body;
+    bool const posted = is_storable_post(request, response, control, options);
+    if (request.method != Method::get && !posted) return StoreRefusal::method;
+    if (has_body(request) && !posted) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
     if (response.status == 206 && !options.combinable) return StoreRefusal::partial;
     if (is_for_this_request_alone(response.status)) return StoreRefusal::status;

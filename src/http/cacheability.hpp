@@ -9,7 +9,7 @@ namespace garner::http {
 
 enum class StoreRefusal : std::uint8_t {
     none,                       // store it
-    method,                     // only responses to GET
+    method,                     // only responses to GET, and to a POST that represents_target
     request_body,               // the body is no part of the cache key
     status,                     // interim, unknown with must-understand, or made by this request's own preconditions
     partial,                    // 206 that cannot be combined with others
@@ -30,6 +30,8 @@ struct StoreOptions {
     bool set_cookie = true;     // store Set-Cookie under explicit freshness (7.3)
     bool has_own_ttl = false;   // the operator gives a default_ttl or min_ttl above 0 to this request
     bool combinable = false;    // the 206 is a part that may be kept: http/partial
+    bool keeps_errors = false;  // the operator gives a negative_ttl above 0 to this request (see is_negative_status)
+    bool represents_target = false;  // the answer's Content-Location names the request's own target
 };
 
 /// RFC 9111 3. `response_control` is parse_response_cache_control(response.fields, targeted).

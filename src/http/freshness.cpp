@@ -54,9 +54,27 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
     return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(options.heuristic_max)));
 }
 
+/// `given`: what the response itself says or suggests. A lifetime of the operator's own for what has a validator is no
+/// worse than a guess, and RFC 9111 4.2.2 allows those.
+Departure departure_of(std::optional<DeltaSeconds> given, Terms const& terms, FreshnessOptions const& options) {
+    bool const storable = given || terms.has_validator;
+    if (options.min_ttl > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
+        return Departure::min_ttl;
+    return !storable && options.default_ttl > 0 ? Departure::default_ttl : Departure::none;
+}
+
 std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{terms.lifetime} - age; }
 
 }  // namespace
+
+char const* text(Departure departure) {
+    switch (departure) {
+    case Departure::none: return "";
+    case Departure::default_ttl: return "rule: default_ttl";
+    case Departure::min_ttl: return "rule: min_ttl";
+    }
+    return "";
+}
 
 bool has_explicit_lifetime(ResponseHead const& response, ResponseCacheControl const& control) {
     if (control.s_maxage || control.max_age) return true;
@@ -81,6 +99,24 @@ bool is_heuristically_cacheable(std::uint16_t status) {
     }
 }
 
+bool is_negative_status(std::uint16_t status) {
+    switch (status) {
+    case 401:
+    case 407:
+    case 408:
+    case 412:
+    case 416:
+    case 417:
+    case 421:
+    case 425:
+    case 428:
+    case 429:
+    case 431:
+    case 511: return false;
+    default: return status >= 400 && status <= 599;
+    }
+}
+
 Terms terms_of(ResponseHead const& response, WallTime request_time, WallTime response_time,
                FreshnessOptions const& options) {
     return terms_of(response, parse_response_cache_control(response.fields, options.targeted), request_time,
@@ -98,22 +134,29 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
 
     auto lifetime = explicit_lifetime(response, control, terms.date_value, response_time);
     terms.explicit_lifetime = lifetime.has_value();
-    if (!lifetime && (control.public_ || is_heuristically_cacheable(response.status))) {
+    if (!lifetime && options.negative_ttl && is_negative_status(response.status)) {
+        lifetime = options.negative_ttl;
+        terms.negative = true;
+    }
+    bool const may_guess = !lifetime && (control.public_ || is_heuristically_cacheable(response.status));
+    if (may_guess) {
         lifetime = heuristic_lifetime(response, terms.date_value, response_time, options);
         terms.heuristic = lifetime.has_value();
-        if (!lifetime) lifetime = options.default_ttl;
     }
+    terms.has_validator = !validators_of(response).empty();
+    terms.departure = departure_of(lifetime, terms, options);
+    if (may_guess && !lifetime) lifetime = options.default_ttl;
     terms.lifetime = std::min(std::max(lifetime.value_or(0), options.min_ttl), options.max_ttl);
 
     terms.no_cache = control.no_cache;
     // RFC 9111 5.2.2.10: s-maxage includes what proxy-revalidate says.
     terms.must_revalidate = control.must_revalidate || control.proxy_revalidate || control.s_maxage.has_value();
     terms.allows_authorization = control.public_ || control.must_revalidate || control.s_maxage.has_value();
-    terms.has_validator = !validators_of(response).empty();
     terms.stale_while_revalidate = control.stale_while_revalidate.value_or(0);
     terms.stale_if_error = control.stale_if_error.value_or(0);
     // RFC 5861 4: who says how long errors may be hidden means an origin that cannot be reached, too.
-    terms.stale_limit = control.stale_if_error.value_or(options.max_stale);
+    // An error that was kept for a while is no better than the next one.
+    terms.stale_limit = control.stale_if_error.value_or(terms.negative ? 0 : options.max_stale);
     return terms;
 }
 

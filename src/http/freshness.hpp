@@ -1,6 +1,7 @@
 // How long a stored response may be reused, and whether it may be now (RFC 9111 4.2, RFC 5861).
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -16,11 +17,21 @@ struct FreshnessOptions {
     DeltaSeconds default_ttl = 0;                  // lifetime of a storable response that says nothing; 0: none
     DeltaSeconds min_ttl = 0;                      // raises shorter lifetimes, also explicit ones, against RFC 9111
     DeltaSeconds max_ttl = delta_seconds_max;      // lowers longer lifetimes
+    std::optional<DeltaSeconds> negative_ttl{};    // lifetime of errors that say nothing (see is_negative_status)
     double heuristic_factor = 0.1;                 // of the time since Last-Modified (RFC 9111 4.2.2); 0: no heuristics
     DeltaSeconds heuristic_max = 24 * 60 * 60;
     DeltaSeconds max_stale = 7 * 24 * 60 * 60;     // how long past its lifetime to serve when the origin is unreachable
     std::span<std::string_view const> targeted{};  // names of targeted fields (RFC 9213), in order
 };
+
+/// Where the operator's options, not RFC 9111, let a response be reused.
+enum class Departure : std::uint8_t {
+    none,
+    default_ttl,  // gives a lifetime to what could not have been stored (3)
+    min_ttl       // the same, or raises what the origin said (4.2.1)
+};
+/// For Cache-Status and logs: "rule: min_ttl"; empty for none.
+char const* text(Departure);
 
 /// The terms under which a stored response may be reused: all that a hit needs, so that the head is not read again.
 struct Terms {
@@ -33,10 +44,12 @@ struct Terms {
     DeltaSeconds stale_limit = 0;            // seconds past the lifetime that an unreachable origin excuses
     bool explicit_lifetime = false;          // from max-age, s-maxage or Expires
     bool heuristic = false;                  // guessed from Last-Modified
+    bool negative = false;                   // an error that has its lifetime from negative_ttl
     bool must_revalidate = false;            // must-revalidate, proxy-revalidate or s-maxage: never served stale
     bool no_cache = false;                   // never reused without validation
     bool has_validator = false;              // a 304 is possible
     bool allows_authorization = false;       // public, must-revalidate or s-maxage (3.5)
+    Departure departure = Departure::none;
 };
 static_assert(sizeof(Terms) <= 48 && std::is_trivially_copyable_v<Terms>);
 
@@ -51,6 +64,11 @@ bool has_explicit_lifetime(ResponseHead const&, ResponseCacheControl const&);
 
 /// RFC 9110 15.1: statuses that may be given a heuristic lifetime without `public`.
 bool is_heuristically_cacheable(std::uint16_t status);
+
+/// The errors that an operator may keep for a while though they do not say so: 4xx and 5xx, but for those that are about
+/// one request or one connection (challenges, preconditions, rates, 408, 421, 425). Beyond 4.2.2, which lets a cache guess
+/// for some statuses only, this departs from RFC 9111.
+bool is_negative_status(std::uint16_t status);
 
 /// Seconds (4.2.3). Between initial_age and 2^31; a clock that jumped backwards counts as no time passed.
 DeltaSeconds current_age(Terms const&, WallTime now);

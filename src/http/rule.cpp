@@ -253,4 +253,10 @@ bool CachingRule::applies(RuleRequest const& request, std::string_view content_t
     });
 }
 
+Reload reload_for(std::span<CachingRule const> rules, RuleRequest const& request) {
+    for (CachingRule const& rule : rules)
+        if (rule.reload && rule.applies(request, "")) return *rule.reload;
+    return Reload::honour;
+}
+
 }  // namespace garner::http

@@ -164,6 +164,8 @@ private:
 /// RFC 8215), 6to4 (2002::/16) and Teredo (2001::/32) forms of these.
 char const* closed_destination(IpAddress const&, std::span<IpAddress const> own = {});
 
+enum class Reload : std::uint8_t { honour, ignore };
+
 /// How answers to some requests are cached, where that differs from the rest. What is not given is left alone.
 struct CachingRule {
     Matcher match;                           // no destination
@@ -176,10 +178,14 @@ struct CachingRule {
     std::optional<milliseconds> max_ttl;
     std::optional<milliseconds> negative_ttl;
     std::optional<double> heuristic_factor;  // of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
-    std::optional<bool> ignore_reload;       // a client's no-cache and max-age=0 are not heeded
+    std::optional<Reload> reload;            // ignore: a client's no-cache and max-age=0 are not heeded (against 5.2.1)
 
     /// `content_type` is the response's field value with its parameters; empty when absent: no `type` matches that.
     bool applies(RuleRequest const&, std::string_view content_type) const;
 };
+
+/// What the first rule for this request that speaks of reloads says; honour when none does. Rules for a `type` do not
+/// count: nothing has been answered yet.
+Reload reload_for(std::span<CachingRule const>, RuleRequest const&);
 
 }  // namespace garner::http

@@ -17,6 +17,9 @@ ConnectFailure failure_of(Error const& error) {
     case ECONNREFUSED: return ConnectFailure::refused;
     case EMFILE:
     case ENFILE: return ConnectFailure::no_descriptors;
+    case EADDRNOTAVAIL:
+    case ENOBUFS:
+    case ENOMEM: return ConnectFailure::no_resources;
     default: return ConnectFailure::unreachable;
     }
 }
@@ -27,7 +30,8 @@ int weight(ConnectFailure failure) {
     case ConnectFailure::no_descriptors: return 5;
     case ConnectFailure::refused: return 4;
     case ConnectFailure::timed_out: return 3;
-    case ConnectFailure::unreachable: return 2;
+    case ConnectFailure::unreachable:
+    case ConnectFailure::no_resources: return 2;
     case ConnectFailure::forbidden: return 1;
     default: return 0;
     }

@@ -24,6 +24,7 @@ enum class ConnectFailure : std::uint8_t {
     timed_out,
     tls,             // handshake or certificate
     no_descriptors,  // EMFILE, ENFILE: ours or the system's limit
+    no_resources,    // no local port or address, no memory: nothing about the origin
     cancelled,
 };
 

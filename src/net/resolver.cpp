@@ -89,6 +89,11 @@ NamesPtr Resolver::known(std::string_view host) {
     return cache_.find(host_);
 }
 
+void Resolver::forget_failure(std::string_view host) {
+    auto names = known(host);
+    if (names && !names->failure.empty()) cache_.forget(host_);
+}
+
 std::shared_ptr<Resolver::Lookup> Resolver::ask() {
     if (auto found = lookups_.find(host_); found != lookups_.end()) return found->second;
     auto lookup = std::make_shared<Lookup>();

@@ -29,6 +29,9 @@ public:
     /// While it waits, `*waiting` wakes it early; the failure is then "cancelled".
     awaitable<NamesPtr> resolve(std::string_view host, WakeHandle* waiting = nullptr);
 
+    /// A failure that is remembered of this name is forgotten; addresses stay.
+    void forget_failure(std::string_view host);
+
     /// Ends what runs and refuses what comes with the failure "shutting down"; then nothing here keeps the io_context
     /// from running out of work.
     void stop();

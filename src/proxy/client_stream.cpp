@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "util/check.hpp"
+
 namespace garner::proxy {
 
 namespace asio = net::asio;
@@ -14,6 +16,14 @@ namespace asio = net::asio;
 namespace {
 constexpr std::size_t body_buffer_size = 64 * KiB;
 constexpr std::size_t idle_buffer = 4 * KiB;
+}
+
+ClientStream::ClientStream(std::string_view request, IpEndpoint peer, net::DeadlineWheel& wheel)
+    : ClientStream(std::unique_ptr<net::Transport>(), peer, wheel) {
+    buffer_.assign(request.begin(), request.end());
+    begin_ = end_ = buffer_.size();
+    parse_ = http::parse_request_head({buffer_.data(), buffer_.size()}, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned_, head_);
+    garner::check(parse_.kind == http::HeadParse::Kind::complete);
 }
 
 void ClientStream::make_room() {
@@ -116,6 +126,7 @@ void ClientStream::finish_request() {
 }
 
 void ClientStream::watch(std::function<void()> gone) {
+    if (nobody()) return;
     watch_->gone = std::move(gone);
     watch_after_.arm(milliseconds{100});
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "http/framing.hpp"
@@ -17,6 +18,10 @@ public:
     ClientStream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, net::DeadlineWheel& wheel)
         : transport_(std::move(transport)), peer_(peer),
           watch_after_(wheel, [](void* self) { static_cast<ClientStream*>(self)->begin_watching(); }, this) {}
+
+    /// Nobody: `request` (a whole head) was asked in the name of `peer`, and what is sent goes nowhere.
+    ClientStream(std::string_view request, IpEndpoint peer, net::DeadlineWheel& wheel);
+    bool nobody() const { return transport_ == nullptr; }
 
     /// How waiting for a request's head ended.
     enum class Arrival : std::uint8_t {
@@ -54,9 +59,13 @@ public:
     std::string_view leftover() const { return {input() + begin_, end_ - begin_}; }
 
     /// Sends all; an error means the client is gone or stalled. Allocates nothing when the socket takes it at once.
-    net::IoResult try_send(std::span<iovec>& parts) { return transport_->try_write(parts); }
+    net::IoResult try_send(std::span<iovec>& parts) { return nobody() ? net::IoResult{} : transport_->try_write(parts); }
     net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) {
         return transport_->write(parts, limit);
+    }
+    /// Ends whatever waits for the client.
+    void cancel() {
+        if (transport_) transport_->cancel();
     }
 
     /// Calls `gone` once when the client hangs up, until unwatch(). Not while a body is read. Looks only after 100 ms:

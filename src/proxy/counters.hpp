@@ -12,7 +12,7 @@ namespace garner::proxy {
 
 /// How a request was answered, as the operator counts it.
 enum class Answer : std::uint8_t {
-    hit, miss, revalidated, refreshed, collapsed, stale, passed, tunnelled, refused, failed, purged, own, count_
+    hit, miss, revalidated, refreshed, collapsed, stale, negative, passed, tunnelled, refused, failed, purged, own, count_
 };
 
 struct Counters {
@@ -29,6 +29,7 @@ struct Counters {
     Counter origin_reused;
     Counter origin_retries;
     Counter origin_failures;
+    Counter refreshes;                   // in the background, of what clients were given stale
     Counter client_aborts;
     Counter accept_paused;               // times accepting stopped near the descriptor limit
     Histogram hit_time;                  // microseconds from the request's head to the answer's last byte

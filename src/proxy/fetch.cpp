@@ -29,7 +29,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     bool whole = conditional_ || (lead && lead.leads_others());
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
     if (!lead && client_.head().method == Method::get) lead = services_.cache.lease_alone(key_, stale);
-    if (!co_await ask_origin(validators, whole)) co_return co_await answer_failure(std::move(lead), std::move(stale));
+    if (!co_await ask_origin(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
@@ -39,6 +39,9 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
     status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
     status_.detail = why;
     reason_ = why;
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
+    cache::FillLease lead;
+    if (why == "method" && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
     if (!co_await ask_origin(unconditional, false)) {
         cache::FillLease nothing;
@@ -47,17 +50,29 @@ net::awaitable<void> Transaction::pass(std::string_view why) {
         co_return;
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
-    invalidate();
+    invalidate(lead.fill().get());
+    bool sent_whole = !upload_.started || upload_.whole;
+    if (lead && sent_whole && represents_target(exchange_->head())) {
+        store::ObjectPtr none;
+        co_return co_await take_response(std::move(lead), std::move(none));
+    }
+    lead.drop();
     co_await stream_through(why);
+}
+
+/// RFC 9110 8.7: the response's Content-Location is the request's own target.
+bool Transaction::represents_target(http::ResponseHead const& response) const {
+    if (!response.fields.has(Name::content_location) || response.fields.count(Name::content_location) != 1) return false;
+    return http::resolve(target_.uri, response.fields.first(Name::content_location)) == target_.url;
 }
 
 /// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
 /// Location and Content-Location name on the same origin.
-void Transaction::invalidate() {
+void Transaction::invalidate(cache::Fill const* own) {
     auto const& request = client_.head();
     auto const& response = exchange_->head();
     if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
-    services_.cache.purge(key_);
+    services_.cache.purge(key_, own);
     for (auto id : {Name::location, Name::content_location}) {
         if (!response.fields.has(id)) continue;
         auto resolved = http::resolve(target_.uri, response.fields.first(id));
@@ -66,7 +81,7 @@ void Transaction::invalidate() {
         if (!uri || !http::same_origin(*uri, target_.uri)) continue;
         std::string text;
         write_key_text(target_.partition(), *resolved, text);
-        services_.cache.purge(services_.cache.key(text));
+        services_.cache.purge(services_.cache.key(text), own);
     }
 }
 
@@ -107,6 +122,7 @@ net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool s
 net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     drop_exchange();
     failure_ = {};
+    fault_ = Fault::nobodys;
     trouble_ = Trouble::none;
     auto const& authority = target_.uri.authority;
     bool tls = target_.uri.scheme == http::Scheme::https;
@@ -159,6 +175,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
         rule_text_ = decision.text();
         return rule_text_.c_str();
     };
+    if (reloads()) services_.worker.resolver.forget_failure(where.host);
     net::ConnectStop stop;
     connecting_ = &stop;
     client_.watch([this] {
@@ -199,7 +216,7 @@ net::awaitable<Trouble> Transaction::read_final_head() {
             co_return Trouble::none;
         }
         if (interim++ >= options_->limits.interim_responses) {
-            failed(502, "The origin sends interim responses without end.");
+            failed(502, "The origin sends interim responses without end.", Fault::answer);
             co_return Trouble::malformed;
         }
         if (!co_await pass_interim()) co_return Trouble::cancelled;
@@ -227,10 +244,11 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     auto const& response = exchange_->head();
     if (response.status == 101) {
         lead.refuse("101");
-        failed(502, "The origin switches protocols, and nobody asked it to.");
+        failed(502, "The origin switches protocols, and nobody asked it to.", Fault::answer);
         cache::FillLease nothing;
-        co_return co_await answer_failure(std::move(nothing), std::move(stale));
+        co_return co_await fetch_failed(std::move(nothing), std::move(stale));
     }
+    services_.cache.failures().forget(key_, steady_now());
     if (stale && conditional_ && response.status == 304) {
         if (http::is_about(response, stored_head_)) co_return co_await freshen(std::move(lead), std::move(stale));
         co_return co_await ask_again(std::move(lead), std::move(stale));
@@ -262,11 +280,13 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     auto freshness = freshness_options(content_type);
     http::StoreOptions how;
     how.set_cookie = options_->caching.store_set_cookie;
+    how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
     how.combinable = is_combinable(response, control);
+    how.represents_target = client_.head().method == Method::post && represents_target(response);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return http::text(refusal);
-    return rule_forbids_storing(content_type) ? "caching rule" : nullptr;
+    return rule_forbids_storing(content_type) ? "rule: never" : nullptr;
 }
 
 /// A 206 that may be stored as a part. What is for this client alone is left out only of small whole responses.
@@ -296,6 +316,7 @@ http::FreshnessOptions Transaction::freshness_options(std::string_view content_t
         if (!rule.applies(facts, content_type)) continue;
         if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
         if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
+        if (rule.negative_ttl) freshness.negative_ttl = clamp(*rule.negative_ttl);
         if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
         if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
     }
@@ -314,7 +335,7 @@ net::awaitable<void> Transaction::ask_again(cache::FillLease lead, store::Object
     finish_exchange();
     conditional_ = false;
     http::Validators none;
-    if (!co_await ask_origin(none, true)) co_return co_await answer_failure(std::move(lead), std::move(stale));
+    if (!co_await ask_origin(none, true)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
@@ -328,6 +349,8 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     bool restricted = !control.no_cache_fields.empty() || !control.private_fields.empty();
     head_text_.clear();
     append_response_head(response, &control, unix_seconds(arrived), head_text_);
+    own_head_.clear();
+    if (restricted) append_response_head(response, nullptr, unix_seconds(arrived), own_head_);
     auto vary = http::parse_vary(response.fields);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
 
@@ -344,8 +367,8 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.sequence = services_.cache.next_sequence();
     parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
-
-    if (restricted) co_return co_await store_and_stream(std::move(lead), parts, std::move(vary), std::move(variant));
+    if (parts.terms.negative) reason_ = why_kept(response.status);
+    say_departure(parts.terms);
 
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
     if (!whole && response.status != 206) {
@@ -357,6 +380,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
         status_.stored = object != nullptr;
         if (!object) object = store::Object::make(parts, nullptr);
         lead.complete(object, std::move(vary), std::move(variant));
+        object = as_it_came(parts, std::move(object));
         finish_exchange();
         co_return co_await deliver(std::move(object), nullptr);
     }
@@ -396,28 +420,15 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
                                            std::move(vary), std::move(variant));
     FillPump::start(std::move(pump));
+    growing = as_it_came(parts, std::move(growing));
     co_await deliver(std::move(growing), &follower);
 }
 
-/// Some fields are for this client alone: it gets the response as it came, and a small whole one is kept without them.
-net::awaitable<void> Transaction::store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
-                                                   std::string variant) {
-    auto kept = std::string(whole_body_at_hand());
-    if (!exchange_->body_done() && exchange_->framing().kind != http::Framing::Kind::none) {
-        lead.refuse("fields for one client alone");
-        co_return co_await stream_through("fields for one client alone");
-    }
-    parts.bytes = kept;
-    auto object = services_.cache.make_object(parts, key_.fingerprint);
-    status_.stored = object != nullptr;
-    if (!object) object = store::Object::make(parts, nullptr);
-    lead.complete(object, std::move(vary), std::move(variant));
-    std::string full;
-    append_response_head(exchange_->head(), nullptr, unix_seconds(now_), full);
-    parts.head = full;
-    object = store::Object::make(parts, nullptr);
-    finish_exchange();
-    co_await deliver(std::move(object), nullptr);
+/// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
+store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
+    if (own_head_.empty()) return kept;
+    parts.head = own_head_;
+    return store::Object::make(parts, nullptr);
 }
 
 /// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
@@ -469,6 +480,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     status_.stored = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
     lead.complete(object, std::move(vary), std::move(variant));
     co_await deliver(std::move(object), nullptr);
 }
@@ -604,26 +616,32 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     co_await error(failure_.status, what, rule);
 }
 
-void Transaction::failed(std::uint16_t status, std::string reason) { failure_ = {status, std::move(reason)}; }
+void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) {
+    failure_ = {status, std::move(reason)};
+    fault_ = fault;
+}
 
 void Transaction::failed_by(Trouble trouble) {
+    constexpr auto fault = Fault::answer;
     switch (trouble) {
-    case Trouble::timed_out: return failed(504, "The origin did not answer in time.");
-    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault());
+    case Trouble::timed_out: return failed(504, "The origin did not answer in time.", fault);
+    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault(), fault);
     case Trouble::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin closed the connection without an answer.");
+    default: return failed(502, "The origin closed the connection without an answer.", fault);
     }
 }
 
 void Transaction::failed_to_connect(net::Connected const& connected) {
     using F = net::ConnectFailure;
+    constexpr auto theirs = Fault::connection;
     switch (connected.failure) {
     case F::forbidden: return failed(403, "This proxy's rules do not allow this destination.");
-    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason);
+    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason, theirs);
     case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
+    case F::no_resources: return failed(502, "The origin could not be reached: " + connected.reason);
     case F::dns: return failed(502, "The name could not be resolved: " + connected.reason);
     case F::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin could not be reached: " + connected.reason);
+    default: return failed(502, "The origin could not be reached: " + connected.reason, theirs);
     }
 }
 

@@ -25,7 +25,7 @@ net::awaitable<bool> Transaction::send(std::span<iovec> parts) {
 /// Writes the patch; whether the connection closes is said here, so that it is said truly.
 std::string_view Transaction::patch_of(Patch const& patch) {
     auto with_close = patch;
-    if (!client_.body_done() && !upload_.running) close_ = true;
+    if (services_.draining || (!client_.body_done() && !upload_.running)) close_ = true;
     with_close.close = close_;
     return write_patch(patch_, with_close, services_.shared.via_name);
 }
@@ -44,7 +44,8 @@ void Transaction::show_truncation() {
     if (client_.head().version == http::Version::http_1_0) client_.transport().close_with_reset();
 }
 
-net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view what, std::string_view rule) {
+net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view what, std::string_view rule,
+                                        std::string_view more) {
     if (head_sent_) {
         show_truncation();
         co_return;
@@ -53,8 +54,9 @@ net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view w
     if (!rule.empty() && reason_ != rule) reason_.append(" [").append(rule).append("]");
     ErrorPage page{.status = status, .what = what, .rule = rule, .url = target_.url, .server = services_.shared.via_name};
     auto body = error_page(page);
+    auto extra = std::string("Cache-Control: no-store\r\n").append(more);
     status_.detail = rule.substr(0, rule.find(':'));   // the whole rule stands on the page and in the log
-    co_await own_answer(status, "text/html;charset=utf-8", body, "Cache-Control: no-store\r\n");
+    co_await own_answer(status, "text/html;charset=utf-8", body, extra);
 }
 
 net::awaitable<void> Transaction::own_answer(std::uint16_t status, std::string_view type, std::string_view body,

@@ -12,6 +12,7 @@
 #include "net/address.hpp"
 #include "proxy/connection.hpp"
 #include "proxy/fill_pump.hpp"
+#include "proxy/refresh.hpp"
 
 namespace garner::proxy {
 
@@ -187,7 +188,10 @@ bool Server::idle() const {
     if (connections() > 0) return false;
     for (auto const& room : rooms_) {
         std::promise<bool> empty;
-        asio::post(room->worker->io, [&] { empty.set_value(room->services->pumps.empty()); });
+        asio::post(room->worker->io, [&] { 
+            auto const& services = *room->services;
+            empty.set_value(services.pumps.empty() && services.refreshes.empty());
+        });
         if (!empty.get_future().get()) return false;
     }
     return true;
@@ -212,6 +216,7 @@ bool Server::stop(milliseconds patience) {
         on_each_worker([](Room& room) {
             for (auto* connection : room.services->connections) connection->abort();
             for (auto* pump : room.services->pumps) pump->abort();
+            for (auto* refresh : room.services->refreshes) refresh->abort();
         });
         over = wait_until_idle(milliseconds{200});
     }

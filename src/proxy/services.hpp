@@ -16,6 +16,7 @@ namespace garner::proxy {
 
 class Connection;
 class FillPump;
+class Refresh;
 
 /// Shared by all workers; limits that hold for the whole process.
 struct Shared {
@@ -38,6 +39,7 @@ struct Services {
     bool draining = false;
     List<Connection> connections{};
     List<FillPump> pumps{};
+    List<Refresh> refreshes{};
 };
 
 }  // namespace garner::proxy

@@ -5,6 +5,7 @@
 #include "http/cacheability.hpp"
 #include "http/hop_by_hop.hpp"
 #include "net/address.hpp"
+#include "proxy/refresh.hpp"
 #include "proxy/relay.hpp"
 
 namespace garner::proxy {
@@ -17,6 +18,17 @@ net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& opti
     co_await answer();
     drop_exchange();
     finish();
+}
+
+net::awaitable<void> Transaction::refresh(std::shared_ptr<Options const> const& options, cache::FillLease lead,
+                                          store::ObjectPtr stale) {
+    begin(options);
+    auto verdict = check();
+    if (verdict == Verdict::needs_names) verdict = co_await check_names();
+    if (verdict != Verdict::go_on) co_return;
+    services_.counters.refreshes.add();
+    co_await fetch(std::move(lead), std::move(stale));
+    drop_exchange();
 }
 
 net::awaitable<void> Transaction::answer() {
@@ -53,12 +65,25 @@ net::awaitable<void> Transaction::use_cache() {
     // RFC 9111 3.5: what was stored without credentials in mind answers no request that has them.
     bool barred = found.object && client_.head().fields.has(Name::authorization) &&
                   !found.object->terms().allows_authorization;
-    if (barred && !control_.only_if_cached) co_return co_await pass("authorization");
-    if (found.kind == Kind::fresh && !barred) {
+    if (barred && !control_.only_if_cached) {
+        found.lead.drop();
+        co_return co_await pass("authorization");
+    }
+    bool refresh = found.kind == Kind::refresh && !options_->caching.offline;
+    if (refresh && found.lead && !barred)
+        Refresh::start(services_, client_, origin_, options_, std::move(found.lead), found.object);
+    if ((found.kind == Kind::fresh || refresh) && !barred) {
+        if (refresh) reason_ = status_.detail = found.answer.why;
         status_.hit = true;
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
         tag_ = ResultTag::tcp_mem_hit;
+        if (found.object->terms().negative) {
+            tag_ = ResultTag::tcp_negative_hit;
+            status_.detail = "negative";
+            reason_ = why_kept(found.object->status());
+        }
+        say_departure(found.object->terms());
         co_return co_await deliver(std::move(found.object), nullptr);
     }
     if (found.object && !barred && options_->caching.offline) {
@@ -81,6 +106,7 @@ net::awaitable<void> Transaction::use_cache() {
                                            : http::Fwd::uri_miss;
     if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
     if (found.kind == Kind::stale) status_.ttl = found.answer.ttl, reason_ = found.answer.why;
+    if (failed_lately()) co_return co_await answer_known_failure(std::move(found.lead), std::move(found.object));
     if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
     co_await fetch(std::move(found.lead), std::move(found.object));
 }
@@ -108,6 +134,7 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             status_.collapsed = true;
             counted_ = Answer::collapsed;
             tag_ = ResultTag::tcp_cf_hit;
+            say_departure(terms);
             co_return co_await deliver(view.object, &*follower);
         }
         if (view.phase == Phase::refused) {
@@ -147,6 +174,8 @@ Transaction::Verdict Transaction::check() {
         auto decision = options_->access.decide(rule_request(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
+    control_ = http::parse_request_cache_control(request.fields);
+    heed_reload();
     auto verdict = check_access();
     if (verdict != Verdict::go_on) return verdict;
     return prepare();
@@ -178,7 +207,6 @@ Transaction::Verdict Transaction::prepare() {
     if (counts_hops && request.fields.has(Name::max_forwards) &&
         parse_decimal(request.fields.first(Name::max_forwards)) == 0u)
         return Verdict::own_answer;
-    control_ = http::parse_request_cache_control(request.fields);
     write_key_text(target_.partition(), target_.url, key_text_);
     key_ = services_.cache.key(key_text_);
     return Verdict::go_on;
@@ -198,6 +226,7 @@ Transaction::Verdict Transaction::denied(http::Decision const& decision) {
 }
 
 net::awaitable<Transaction::Verdict> Transaction::check_names() {
+    if (reloads()) services_.worker.resolver.forget_failure(target_.uri.authority.host);
     auto names = co_await services_.worker.resolver.resolve(target_.uri.authority.host, &waiting_);
     waiting_ = {};
     if (!names->failure.empty()) {
@@ -277,6 +306,20 @@ char const* Transaction::why_bypassed() const {
     return nullptr;
 }
 
+void Transaction::heed_reload() {
+    if (!control_.is_reload() || options_->caching.rules.empty()) return;
+    reload_ignored_ = http::reload_for(options_->caching.rules, rule_request()) == http::Reload::ignore;
+    if (reload_ignored_) control_.forget_reload();
+}
+
+/// Where the operator's rules, not RFC 9111, made this answer what it is, client and log are told.
+void Transaction::say_departure(http::Terms const& terms) {
+    auto const* why = reload_ignored_ ? "rule: reload ignored" : http::text(terms.departure);
+    if (*why == '\0') return;
+    status_.detail = why;
+    reason_ = why;
+}
+
 net::awaitable<void> Transaction::purge() {
     bool allowed = client_.peer().address.is_loopback();
     if (!options_->purge.empty()) {
@@ -304,9 +347,10 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     now_ = wall_now();
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
-    head_sent_ = client_gone_ = conditional_ = false;
+    head_sent_ = client_gone_ = conditional_ = reload_ignored_ = false;
     exchange_.reset();
     failure_ = {};
+    fault_ = Fault::nobodys;
     upload_ = {};
     status_ = {};
     status_.cache_name = services_.shared.via_name;
@@ -386,7 +430,7 @@ void Transaction::abort() {
     if (connecting_) connecting_->request();
     if (exchange_) exchange_->cancel();
     if (relay_) relay_->abort();
-    client_.transport().cancel();
+    client_.cancel();
 }
 
 }  // namespace garner::proxy

@@ -30,6 +30,10 @@ public:
     /// another request may follow.
     net::awaitable<void> run(std::shared_ptr<Options const> const& options);
 
+    /// Revalidates what a client was given stale (RFC 5861 3), for client.nobody() with that client's request.
+    net::awaitable<void> refresh(std::shared_ptr<Options const> const& options, cache::FillLease lead,
+                                 store::ObjectPtr stale);
+
     /// Answers what could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,
                                      std::string_view why);
@@ -40,6 +44,13 @@ public:
     void abort();
 
 private:
+    /// Whom a failure tells something about: only what others would meet too is remembered.
+    enum class Fault : std::uint8_t {
+        nobodys,     // our own limits and rules, the client's, a shutdown; DNS, whose failures net/name_cache remembers
+        connection,  // the origin could not be connected to
+        answer       // no usable answer came; it may be due to the request
+    };
+
     // ---- the story: transaction.cpp ----
     net::awaitable<void> answer();
     enum class Verdict : std::uint8_t { go_on, needs_names, own_answer, refused };
@@ -60,6 +71,8 @@ private:
     bool may_collapse() const;
     bool wants_upgrade() const;
     char const* why_bypassed() const;
+    void heed_reload();
+    void say_departure(http::Terms const& terms);
     http::RuleRequest rule_request() const;
 
     // ---- from the store: deliver.cpp ----
@@ -100,21 +113,31 @@ private:
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
-    net::awaitable<void> store_and_stream(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
-                                          std::string variant);
+    store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> stream_through(std::string_view why_not_stored);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
     void write_request(http::Validators validators, bool strip_conditions);
-    void invalidate();
+    void invalidate(cache::Fill const* own);
+    bool represents_target(http::ResponseHead const& response) const;
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
-    void failed(std::uint16_t status, std::string reason);
+    void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
     bool is_combinable(http::ResponseHead const& response, http::ResponseCacheControl const& control) const;
     bool rule_forbids_storing(std::string_view content_type) const;
     std::string_view whole_body_at_hand();
+
+    // ---- failures remembered: negative.cpp ----
+    bool reloads() const;
+    bool failed_lately();
+    net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
+    /// Remembers the failure, then answers it.
+    net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
+    void remember_failure();
+    cache::NegativeTerms negative_terms() const;
+    static char const* why_kept(std::uint16_t status);
 
     // ---- bodies of requests: upload.cpp ----
     void start_upload();
@@ -127,7 +150,9 @@ private:
     net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
 
     // ---- answers: respond.cpp ----
-    net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {});
+    /// `more`: further fields, each with CRLF; at most 128 bytes.
+    net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {},
+                               std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
     net::awaitable<bool> send(std::span<iovec> parts);
@@ -158,16 +183,20 @@ private:
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes
     cache::FetchFailure failure_;
+    Fault fault_ = Fault::nobodys;        // of failure_
+    milliseconds failure_left_{0};        // it is remembered yet
     client::Trouble trouble_ = client::Trouble::none;   // of the last try
     struct Refusal {
         std::uint16_t status = 400;
         std::string_view what;
         std::string_view rule;
     } refusal_;                           // of check()
+    bool reload_ignored_ = false;
     bool conditional_ = false;            // the origin was asked with our validators
     std::string pool_key_;
     std::string request_text_;
     std::string head_text_;
+    std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
     std::string parse_text_;              // a stored head with its blank line
     std::string rule_text_;

@@ -49,6 +49,26 @@ TEST(Cache, one_leads_the_validation_of_what_is_stale_and_others_follow) {
     EXPECT_EQ(scene.cache.stats().fills, 0u);
 }
 
+TEST(Cache, one_revalidates_behind_what_may_be_sent_stale_meanwhile_whoever_asks) {
+    Scene scene;
+    auto later = at(wall_now() + seconds{105});
+    scene.store("u", {.body = "old", .lifetime = 100, .while_revalidate = 10});
+    auto alone = later;
+    alone.collapse = Collapse::alone;
+    auto first = scene.lookup("u", alone);
+    EXPECT_EQ(first.kind, Kind::refresh);
+    EXPECT_EQ(first.object->bytes(), "old");
+    ASSERT_TRUE(first.lead);
+    auto second = scene.lookup("u", later);
+    EXPECT_EQ(second.kind, Kind::refresh);
+    EXPECT_EQ(second.object, first.object);
+    EXPECT_FALSE(second.lead);
+    EXPECT_FALSE(second.follow);
+    EXPECT_EQ(scene.kind("u", at(wall_now() + seconds{111})), Kind::stale);
+    scene.complete(first.lead, "u", {.body = "new", .request = later});
+    EXPECT_EQ(scene.stored("u", later), "new");
+}
+
 TEST(Cache, what_must_go_alone_neither_leads_nor_follows) {
     Scene scene;
     Ask alone;

@@ -22,6 +22,7 @@ struct Ask {
 struct Answer {
     std::string_view body = "body";
     std::uint32_t lifetime = 1'000;   // seconds
+    std::uint32_t while_revalidate = 0;  // seconds past that
     std::string_view vary = {};
     Ask request = {};                 // whose selecting fields decide the variant
 };
@@ -65,6 +66,7 @@ struct Scene {
         parts.head = "HTTP/1.1 200 OK\r\n";
         parts.bytes = answer.body;
         parts.terms = terms(answer.lifetime, answer.request.now);
+        parts.terms.stale_while_revalidate = answer.while_revalidate;
         parts.sequence = cache.next_sequence();
         return cache.make_object(parts, cache.key(url).fingerprint);
     }

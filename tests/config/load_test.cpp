@@ -50,11 +50,11 @@ TEST(Load, the_contract_is_read) {
 
 TEST(Load, what_has_no_effect_yet_is_told) {
     auto const notices = load(contract).notices;
-    ASSERT_EQ(notices.size(), 5u);
+    ASSERT_EQ(notices.size(), 4u);
     EXPECT_EQ(notices[0].key, "disk");
     EXPECT_EQ(notices[0].line, 6u);
-    EXPECT_EQ(notices[1].key, "caching.negative_ttl");
-    EXPECT_EQ(notices[4].key, "direct");
+    EXPECT_EQ(notices[1].key, "icp");
+    EXPECT_EQ(notices[3].key, "direct");
 }
 
 TEST(Load, the_example_has_no_faults_and_is_the_defaults) {
@@ -166,6 +166,9 @@ TEST(Load, faults) {
              Row{R"({"purge": [{"deny": {"destination": "::1"}}]})", "purge[0]: a purge connects to no destination"},
              Row{R"({"caching": {"rules": [{"destination": "::1"}]}})", "caching.rules[0].destination: unknown key"},
              Row{R"({"caching": {"rules": [{"min_ttl": "2h", "max_ttl": "1h"}]}})", "min_ttl is longer than max_ttl"},
+             Row{R"({"caching": {"rules": [{"type": "text/css", "reload": "ignore"}]}})",
+                 "reload is decided before the response's type is known"},
+             Row{R"({"caching": {"rules": [{"reload": true}]}})", "caching.rules[0].reload"},
              Row{R"({"caching": {"rules": [{"type": "images"}]}})", "is not a media type"},
              Row{R"({"peers": [{"name": "a", "host": "b"}, {"name": "a", "host": "c"}]})", "two peers are named \"a\""},
              Row{R"({"peers": [{"name": "a", "host": "b", "type": "cousin"}]})", "\"cousin\" is not known"},

@@ -226,5 +226,25 @@ TEST(CacheControl, the_first_usable_targeted_field_hides_cache_control) {
     EXPECT_TRUE(parse_response_cache_control(head, {}).no_store);
 }
 
+TEST(CacheControl, a_reload_can_be_forgotten) {
+    struct Case {
+        std::string_view asked;
+        bool reload;
+    };
+    Case const cases[] = {{"no-cache", true},   {"max-age=0", true}, {"max-age=0, no-cache", true}, {"max-age=x", true},
+                          {"max-age=1", false}, {"no-store", false}, {"min-fresh=9", false},         {"", false}};
+    for (auto const& c : cases) {
+        auto control = parse_request_cache_control(fields({{"Cache-Control", c.asked}}));
+        EXPECT_EQ(control.is_reload(), c.reload) << c.asked;
+        control.forget_reload();
+        EXPECT_FALSE(control.is_reload()) << c.asked;
+    }
+    auto by_pragma = parse_request_cache_control(fields({{"Pragma", "no-cache"}}));
+    EXPECT_TRUE(by_pragma.is_reload());
+    auto aged = parse_request_cache_control(fields({{"Cache-Control", "no-cache, max-age=5"}}));
+    aged.forget_reload();
+    EXPECT_EQ(aged.max_age, 5u);
+}
+
 }  // namespace
 }  // namespace garner::http

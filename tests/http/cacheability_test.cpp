@@ -102,6 +102,49 @@ TEST(Cacheability, the_operator_decides_about_cookies_and_lifetimes) {
     EXPECT_EQ(refusal(get(), response(503, {}), {.has_own_ttl = true}), StoreRefusal::not_heuristically_cacheable);
 }
 
+TEST(Cacheability, the_operator_may_keep_errors_that_say_nothing) {
+    using enum StoreRefusal;
+    auto const with = [](std::uint16_t status, std::string_view control) {
+        return response(status, {{"Cache-Control", control}});
+    };
+    struct Case {
+        char const* name;
+        ResponseHead answer;
+        StoreRefusal refusal;
+    };
+    Case const cases[] = {
+        {"404", response(404, {}), none},
+        {"403", response(403, {}), none},
+        {"503", response(503, {}), none},
+        {"599", response(599, {}), none},
+        {"200", response(200, {}), no_freshness_no_validator},
+        {"302", response(302, {}), not_heuristically_cacheable},
+        {"401 is a challenge", response(401, {}), not_heuristically_cacheable},
+        {"408 is about the connection", response(408, {}), not_heuristically_cacheable},
+        {"429 is about the client", response(429, {}), status},
+        {"no-store", with(404, "no-store"), no_store_response},
+        {"private", with(503, "private"), private_response},
+        {"no-cache", with(503, "no-cache"), not_heuristically_cacheable},
+        {"max-age=0", with(503, "max-age=0"), no_freshness_no_validator},
+        {"cookie", response(503, {{"Set-Cookie", "a=b"}}), set_cookie},
+    };
+    for (auto const& c : cases)
+        EXPECT_STREQ(text(refusal(get(), c.answer, {.keeps_errors = true})), text(c.refusal)) << c.name;
+}
+
+TEST(Cacheability, an_answer_to_POST_is_stored_when_it_is_the_resource_itself_for_a_stated_time) {
+    auto const post = request(Method::post, {{"Content-Length", "5"}});
+    StoreOptions const itself{.represents_target = true};
+    auto const lasting = response(200, {{"Expires", date(10)}});
+    EXPECT_EQ(refusal(post, lasting, itself), StoreRefusal::none);
+    EXPECT_EQ(refusal(post, lasting), StoreRefusal::method);
+    EXPECT_EQ(refusal(post, response(200, {{"Last-Modified", date(-99)}}), itself), StoreRefusal::method);
+    EXPECT_EQ(refusal(post, response(201, {{"Expires", date(10)}}), itself), StoreRefusal::method);
+    EXPECT_EQ(refusal(post, response(200, {{"Cache-Control", "private, max-age=9"}}), itself),
+              StoreRefusal::private_response);
+    EXPECT_EQ(refusal(request(Method::put, {}), lasting, itself), StoreRefusal::method);
+}
+
 TEST(Cacheability, which_requests_go_past_the_cache) {
     struct Case {
         RequestHead asked;

@@ -123,6 +123,38 @@ TEST(Freshness, heuristics_take_a_tenth_where_the_status_allows) {
     EXPECT_EQ(terms(head, {.heuristic_max = 50}).lifetime, 50u);
 }
 
+TEST(Freshness, errors_that_say_nothing_get_the_operators_negative_ttl) {
+    struct Case {
+        char const* name;
+        ResponseHead head;
+        DeltaSeconds lifetime;
+        bool negative;
+    };
+    auto const modified = date(-1000);
+    Case const cases[] = {
+        {"404", response(404, {}), 7, true},
+        {"403", response(403, {}), 7, true},
+        {"503", response(503, {}), 7, true},
+        {"404 that heuristics would keep longer", response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), 7, true},
+        {"404 public", response(404, {{"Cache-Control", "public"}}), 7, true},
+        {"404 max-age", response(404, {{"Cache-Control", "max-age=60"}}), 60, false},
+        {"503 max-age=0", response(503, {{"Cache-Control", "max-age=0"}}), 0, false},
+        {"503 Expires", response(503, {{"Date", date(0)}, {"Expires", date(30)}}), 30, false},
+        {"401 is a challenge", response(401, {}), 0, false},
+        {"412 is about a precondition", response(412, {}), 0, false},
+        {"200", response(200, {{"Date", date(0)}, {"Last-Modified", modified}}), 100, false},
+        {"302", response(302, {}), 0, false},
+    };
+    for (auto const& c : cases) {
+        auto const t = terms(c.head, {.negative_ttl = 7});
+        EXPECT_EQ(t.lifetime, c.lifetime) << c.name;
+        EXPECT_EQ(t.negative, c.negative) << c.name;
+    }
+    EXPECT_FALSE(terms(response(404, {})).negative);
+    EXPECT_EQ(terms(response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), {.negative_ttl = 0}).lifetime, 0u);
+    EXPECT_EQ(terms(response(404, {}), {.negative_ttl = 7}).stale_limit, 0u) << "an old error hides no new one";
+}
+
 TEST(Freshness, the_operator_may_give_and_bound_lifetimes) {
     auto const silent = response(200, {});
     EXPECT_EQ(terms(silent).lifetime, 0u);
@@ -133,6 +165,33 @@ TEST(Freshness, the_operator_may_give_and_bound_lifetimes) {
     EXPECT_EQ(terms(said, {.default_ttl = 60}).lifetime, 10u);
     EXPECT_EQ(terms(said, {.min_ttl = 20}).lifetime, 20u);
     EXPECT_EQ(terms(said, {.max_ttl = 5}).lifetime, 5u);
+}
+
+TEST(Freshness, a_departure_from_what_the_origin_allows_is_noted) {
+    struct Case {
+        char const* name;
+        ResponseHead answer;
+        FreshnessOptions options;
+        std::string_view said;
+    };
+    auto const silent = response(200, {});
+    auto const tagged = response(200, {{"ETag", "\"a\""}});
+    auto const explicit_one = response(200, {{"Cache-Control", "max-age=10"}});
+    auto const guessed = response(200, {{"Last-Modified", date(-1000)}, {"Date", date(0)}});
+    Case const cases[] = {
+        {"nothing", silent, {}, ""},
+        {"default_ttl", silent, {.default_ttl = 60}, "rule: default_ttl"},
+        {"default_ttl is a guess like others", tagged, {.default_ttl = 60}, ""},
+        {"default_ttl not needed", explicit_one, {.default_ttl = 60}, ""},
+        {"min_ttl", explicit_one, {.min_ttl = 20}, "rule: min_ttl"},
+        {"min_ttl not needed", explicit_one, {.min_ttl = 10}, ""},
+        {"min_ttl over a guess", guessed, {.min_ttl = 200}, ""},
+        {"min_ttl over nothing", silent, {.min_ttl = 20}, "rule: min_ttl"},
+        {"min_ttl over default_ttl", silent, {.default_ttl = 10, .min_ttl = 20}, "rule: min_ttl"},
+        {"default_ttl over min_ttl", silent, {.default_ttl = 20, .min_ttl = 10}, "rule: default_ttl"},
+        {"max_ttl is always allowed", explicit_one, {.max_ttl = 5}, ""},
+    };
+    for (auto const& c : cases) EXPECT_EQ(text(terms(c.answer, c.options).departure), c.said) << c.name;
 }
 
 TEST(Freshness, a_targeted_field_hides_cache_control_and_expires) {

@@ -236,5 +236,21 @@ TEST(Rule, caching_rules_match_the_media_type) {
     EXPECT_FALSE(rule.applies(asked, ""));
 }
 
+TEST(Rule, the_first_rule_that_speaks_of_reloads_decides) {
+    std::vector<CachingRule> rules(4);
+    rules[0].never = false;
+    rules[1].match.host = {host("other.test")};
+    rules[1].reload = Reload::ignore;
+    auto const asked = request("127.0.0.1");
+    EXPECT_EQ(reload_for(rules, asked), Reload::honour);
+    rules[2].reload = Reload::ignore;
+    rules[3].reload = Reload::honour;
+    EXPECT_EQ(reload_for(rules, asked), Reload::ignore);
+    std::swap(rules[2], rules[3]);
+    EXPECT_EQ(reload_for(rules, asked), Reload::honour);
+    rules[2].type = {"text/html"};
+    EXPECT_EQ(reload_for(rules, asked), Reload::ignore);
+}
+
 }  // namespace
 }  // namespace garner::http

@@ -85,6 +85,19 @@ TEST(Resolver, failures_are_said_in_words_and_remembered) {
     EXPECT_THAT(scene.resolve("gone.test")->addresses, ElementsAre(ip("192.0.2.1")));
 }
 
+TEST(Resolver, a_failure_can_be_forgotten_but_not_an_address) {
+    Scene scene;
+    scene.dns.set("found.test", {.v4 = {"192.0.2.1"}});
+    EXPECT_NE(scene.resolve("gone.test")->failure, "");
+    auto const found = scene.resolve("found.test");
+    int const before = scene.asked("gone.test");
+    for (auto host : {"Gone.Test.", "found.test", "never-seen.test", "192.0.2.1", ""}) scene.resolver().forget_failure(host);
+    EXPECT_EQ(scene.resolve("found.test"), found);
+    scene.dns.set("gone.test", {.v4 = {"192.0.2.2"}});
+    EXPECT_THAT(scene.resolve("gone.test")->addresses, ElementsAre(ip("192.0.2.2")));
+    EXPECT_GT(scene.asked("gone.test"), before);
+}
+
 TEST(Resolver, a_port_without_a_server_is_given_up_early) {
     Scene scene;
     scene.options.servers = {"127.0.0.1:1"};

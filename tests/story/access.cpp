@@ -166,7 +166,7 @@ TEST(ErrorPages, HEAD_gets_the_status_without_the_page) {
 
 TEST(ErrorPages, an_answer_that_is_no_HTTP_is_502) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"caching": {"negative_ttl": "0s"}})");
     for (std::string answer :
          {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
           "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",

@@ -201,6 +201,29 @@ TEST(Signals, SIGTERM_lets_running_answers_finish_and_takes_no_new_connection) {
     proxy.stop(5s);
 }
 
+TEST(Signals, an_answer_that_begins_after_SIGTERM_says_that_it_is_the_last) {
+    Origin origin;
+    auto slow = origin.hold("/page");
+    Proxy proxy;
+    Client client(proxy, origin);
+    auto reply = client.get("/page");
+    slow.arrived();
+    proxy.signal(SIGTERM);
+    EXPECT_TRUE(eventually([&] {
+        try {
+            Client late(proxy, origin);
+            late.wire();
+            return false;
+        } catch (Trouble const&) {
+            return true;   // every worker has stopped listening
+        }
+    }));
+    slow.release("last words");
+    EXPECT_EQ(reply.body(), "last words");
+    EXPECT_EQ(reply.field("Connection"), "close");
+    proxy.stop(5s);
+}
+
 TEST(Signals, SIGTERM_waits_no_longer_than_the_drain_deadline) {
     Origin origin;
     auto slow = origin.hold("/film");

@@ -145,7 +145,7 @@ std::size_t Held::count() const {
 
 Origin::Origin() : Origin(Setup{}) {}
 
-Origin::Origin(Setup setup) : setup_(std::move(setup)), listening_(listen_on(setup_.address)) {
+Origin::Origin(Setup setup) : setup_(std::move(setup)), listening_(listen_on(setup_.address, setup_.port)) {
     otherwise_ = [](Hand& hand) { hand.answer({.status = 404, .fields = {{"Cache-Control", "no-store"}}}); };
     acceptor_ = std::thread([this] { accept(); });
 }

@@ -138,6 +138,7 @@ public:
     struct Setup {
         std::string address = "127.0.0.1";      // or "::1"
         Certificate const* certificate = nullptr;   // given: TLS
+        std::uint16_t port = 0;                 // 0: a free one
     };
     Origin();
     explicit Origin(Setup);

@@ -297,9 +297,11 @@ std::string Wire::peer_certificate() const {
 
 // ---- listening ----
 
-Listening listen_on(std::string const& text) {
-    auto address = address_of(text, 0);
+Listening listen_on(std::string const& text, std::uint16_t wanted) {
+    auto address = address_of(text, wanted);
     int fd = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int const yes = 1;
+    if (wanted) ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
     if (::bind(fd, address.get(), address.length) != 0 || ::listen(fd, 4096) != 0) {
         auto const why = std::string(std::strerror(errno));
         ::close(fd);

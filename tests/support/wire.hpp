@@ -80,12 +80,12 @@ private:
     std::unique_ptr<Tls> tls_;
 };
 
-/// A listening socket on a free port of `address` ("127.0.0.1" or "::1").
+/// A listening socket on `address` ("127.0.0.1" or "::1"); port 0 for a free one.
 struct Listening {
     int fd;
     std::uint16_t port;
 };
-Listening listen_on(std::string const& address);
+Listening listen_on(std::string const& address, std::uint16_t port = 0);
 
 /// A port that nobody has now and that outgoing connections are not given.
 std::uint16_t free_port();

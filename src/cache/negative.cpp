@@ -1,0 +1,98 @@
+#include "cache/negative.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include "cache/cache.hpp"
+
+namespace garner::cache {
+
+milliseconds remembered_for(NegativeTerms const& terms, std::uint32_t failures) {
+    constexpr std::uint32_t doublings_max = 20;
+    auto doublings = std::min(std::max(failures, 1u) - 1, doublings_max);
+    return std::min(terms.first * (1 << doublings), terms.most);
+}
+
+NegativeCache::NegativeCache(std::size_t entries_max)
+    : seed_(std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
+      sets_(std::max<std::size_t>(1, entries_max / (shards_max * places_per_set))), shards_(new Shard[shards_max]) {}
+
+std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now) {
+    if (empty()) return std::nullopt;
+    auto id = identity(key);
+    auto& shard = shard_of(id);
+    std::lock_guard lock(shard.mutex);
+    auto const* place = find_place(shard, id, now);
+    if (!place || now >= place->until) return std::nullopt;
+    return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now)};
+}
+
+void NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
+                             SteadyTime now) {
+    if (terms.most <= milliseconds::zero()) return;
+    auto id = identity(key);
+    auto& shard = shard_of(id);
+    std::lock_guard lock(shard.mutex);
+    auto* known = find_place(shard, id, now);
+    bool remembered = known && now < known->until;
+    auto& place = known ? *known : take_place(shard, id);
+    place.of_head_only = of_head_only && (!remembered || place.of_head_only);
+    if (!remembered) ++place.failures;
+    place.until = now + remembered_for(terms, place.failures);
+    place.counts_until = place.until + terms.most;
+    place.failure.status = failure.status;
+    place.failure.reason.assign(failure.reason, 0, reason_max);
+}
+
+bool NegativeCache::forget(Key const& key, SteadyTime now) {
+    if (empty()) return false;
+    auto id = identity(key);
+    auto& shard = shard_of(id);
+    std::lock_guard lock(shard.mutex);
+    auto* place = find_place(shard, id, now);
+    if (!place) return false;
+    bool remembered = now < place->until;
+    release(*place);
+    return remembered;
+}
+
+NegativeCache::Identity NegativeCache::identity(Key const& key) const {
+    return {key.fingerprint, fingerprint(key.text, seed_)};
+}
+
+NegativeCache::Place* NegativeCache::set_of(Shard& shard, Identity const& key) const {
+    return shard.places.data() + key.second % sets_ * places_per_set;
+}
+
+/// The key's place; one that is over altogether is given back first. Under the lock.
+NegativeCache::Place* NegativeCache::find_place(Shard& shard, Identity const& key, SteadyTime now) {
+    if (shard.places.empty()) return nullptr;
+    auto* set = set_of(shard, key);
+    auto* found = std::find_if(set, set + places_per_set,
+                               [&](Place const& place) { return place.failures > 0 && place.key == key; });
+    if (found == set + places_per_set) return nullptr;
+    if (now < found->counts_until) return found;
+    release(*found);
+    return nullptr;
+}
+
+/// A free place, or the one that is over first.
+NegativeCache::Place& NegativeCache::take_place(Shard& shard, Identity const& key) {
+    if (shard.places.empty()) shard.places.resize(sets_ * places_per_set);
+    auto* set = set_of(shard, key);
+    auto& place = *std::min_element(set, set + places_per_set, [](Place const& a, Place const& b) {
+        if (a.failures == 0 || b.failures == 0) return a.failures == 0 && b.failures > 0;
+        return a.until < b.until;
+    });
+    release(place);
+    size_.fetch_add(1, std::memory_order_relaxed);
+    place.key = key;
+    return place;
+}
+
+void NegativeCache::release(Place& place) {
+    if (place.failures > 0) size_.fetch_sub(1, std::memory_order_relaxed);
+    place = {};
+}
+
+}  // namespace garner::cache

@@ -1,0 +1,91 @@
+// Fetches that failed, remembered for a while: an origin in trouble is left in peace, and its clients hear at once.
+#pragma once
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "cache/fill.hpp"
+#include "util/clock.hpp"
+#include "util/hash.hpp"
+
+namespace garner::cache {
+
+struct Key;
+
+/// How long failures are remembered. Flat when both are the same.
+struct NegativeTerms {
+    milliseconds first{5'000};     // the first time; doubled with each failure in a row, up to …
+    milliseconds most{300'000};    // … this; 0: not at all
+};
+
+/// The time for the `failures`th failure in a row, from 1.
+milliseconds remembered_for(NegativeTerms const& terms, std::uint32_t failures);
+
+struct KnownFailure {
+    FetchFailure failure;          // its reason cut at 256 bytes
+    bool of_head_only = false;     // seen by HEAD: it may be that method which the origin cannot take
+    milliseconds left{0};          // how long it will be remembered yet; above 0
+};
+
+/// Thread-safe. Costs a load while nothing is remembered, else a short lock. Holds at most `entries_max` failures, each of
+/// bounded size; when they crowd, those that end first are forgotten.
+class NegativeCache {
+public:
+    static constexpr std::size_t entries_default = 8'192;
+    explicit NegativeCache(std::size_t entries_max = entries_default);
+
+    bool empty() const { return size() == 0; }
+
+    std::optional<KnownFailure> find(Key const& key, SteadyTime now);
+
+    /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes
+    /// more than `terms.most` after the last was over begins anew.
+    void remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
+                  SteadyTime now);
+
+    /// The next failure is the first again. True when one was remembered.
+    bool forget(Key const& key, SteadyTime now);
+
+    /// Failures held; those that are over but would count for the next one in a row are among them.
+    std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+
+private:
+    // Whole keys may have 16 KiB each: two independent fingerprints stand for one, so that a place has a fixed size.
+    struct Identity {
+        Fingerprint primary = 0;
+        Fingerprint second = 0;
+        friend bool operator==(Identity const&, Identity const&) = default;
+    };
+    struct Place {
+        Identity key;
+        std::uint32_t failures = 0;    // in a row; 0: the place is free
+        bool of_head_only = false;
+        SteadyTime until{};            // remembered so long
+        SteadyTime counts_until{};     // a failure before this is one more in a row
+        FetchFailure failure;
+    };
+    struct Shard {
+        std::mutex mutex;
+        std::vector<Place> places;     // made with the first failure
+    };
+    static constexpr std::size_t shards_max = 16;
+    static constexpr std::size_t places_per_set = 8;
+    static constexpr std::size_t reason_max = 256;
+
+    Identity identity(Key const& key) const;
+    Shard& shard_of(Identity const& key) { return shards_[(key.primary >> 48) % shards_max]; }
+    Place* set_of(Shard& shard, Identity const& key) const;
+    Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
+    Place& take_place(Shard& shard, Identity const& key);
+    void release(Place& place);
+
+    std::uint64_t seed_;
+    std::size_t sets_;                 // of each shard
+    std::atomic<std::size_t> size_{0};
+    std::unique_ptr<Shard[]> shards_;
+};
+
+}  // namespace garner::cache

@@ -1,0 +1,78 @@
+// Fetches that failed: what is remembered of them, and what later requests are told instead of asking the origin again.
+
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+/// A client that asks for the newest wants no old failure either.
+bool Transaction::reloads() const { return control_.no_cache || control_.max_age == 0u; }
+
+/// True when the last fetch failed so lately that nobody asks again; failure_ is its failure then.
+bool Transaction::failed_lately() {
+    auto& failures = services_.cache.failures();
+    if (failures.empty()) return false;
+    auto now = steady_now();
+    if (reloads()) {
+        failures.forget(key_, now);
+        return false;
+    }
+    auto known = failures.find(key_, now);
+    if (!known || (known->of_head_only && client_.head().method != Method::head)) return false;
+    failure_ = std::move(known->failure);
+    failure_left_ = known->left;
+    return true;
+}
+
+net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, store::ObjectPtr stale) {
+    lead.fail(failure_);
+    if (stale && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::unreachable))
+        co_return co_await serve_stale(std::move(stale), "origin unreachable, remembered");
+    counted_ = Answer::negative;
+    tag_ = ResultTag::tcp_negative_hit;
+    auto left = std::chrono::ceil<seconds>(failure_left_).count();
+    status_.hit = true;
+    status_.fwd = http::Fwd::none;
+    status_.ttl = left;
+    reason_ = failure_.reason;
+    auto retry = "Retry-After: " + std::to_string(left) + "\r\n";
+    co_await error(failure_.status, failure_.reason, "negative: a failure remembered", retry);
+}
+
+net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::ObjectPtr stale) {
+    remember_failure();
+    co_await answer_failure(std::move(lead), std::move(stale));
+}
+
+void Transaction::remember_failure() {
+    if (fault_ == Fault::nobodys || client_gone_ || aborted_) return;
+    auto const& request = client_.head();
+    bool by_request = fault_ == Fault::answer;
+    // Their own credentials, ranges or method may be what the origin cannot take.
+    if (by_request && (request.fields.has(Name::authorization) || request.fields.has(Name::range))) return;
+    bool of_head_only = by_request && request.method == Method::head;
+    services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now());
+}
+
+cache::NegativeTerms Transaction::negative_terms() const {
+    cache::NegativeTerms terms;
+    terms.most = options_->caching.negative_ttl;
+    auto facts = rule_request();
+    for (auto const& rule : options_->caching.rules) {
+        if (!rule.negative_ttl || !rule.applies(facts, {})) continue;
+        terms.most = *rule.negative_ttl;
+        break;
+    }
+    if (!options_->caching.negative_backoff) terms.first = terms.most;
+    return terms;
+}
+
+/// For the log: why an error that says nothing of the kind was kept (see http::is_negative_status).
+char const* Transaction::why_kept(std::uint16_t status) {
+    return http::is_heuristically_cacheable(status) ? "negative_ttl of a caching rule"
+                                                    : "negative_ttl of a caching rule, against RFC 9111 3";
+}
+
+}  // namespace garner::proxy

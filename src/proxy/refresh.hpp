@@ -1,0 +1,30 @@
+// Revalidates in the background what a client was given stale (RFC 5861 3).
+#pragma once
+#include <memory>
+
+#include "proxy/client_stream.hpp"
+#include "proxy/services.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+/// A transaction whose client is nobody. Belongs to the worker, so that it outlives the client that caused it.
+class Refresh : public Link {
+public:
+    /// Detached, and not before the caller has come to its next wait: its client's answer goes first.
+    static void start(Services& services, ClientStream const& client, AcceleratedOrigin const* origin,
+                      std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
+
+    /// The worker is going down.
+    void abort() { transaction_.abort(); }
+
+private:
+    Refresh(Services& services, ClientStream const& client, AcceleratedOrigin const* origin);
+    static net::awaitable<void> run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options,
+                                    cache::FillLease lead, store::ObjectPtr stale);
+
+    ClientStream nobody_;
+    Transaction transaction_;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,179 @@
+#include "cache/negative.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "cache/cache.hpp"
+
+namespace garner::cache {
+namespace {
+
+constexpr NegativeTerms doubling{.first = seconds{5}, .most = seconds{60}};
+constexpr milliseconds tick{1};
+FetchFailure const refused{502, "refused"};
+
+Key key(std::string_view text) { return {text, fingerprint(text, 7)}; }
+
+TEST(NegativeCache, the_time_doubles_with_each_failure_in_a_row_up_to_the_most) {
+    struct Case {
+        char const* name;
+        NegativeTerms terms;
+        std::vector<int> seconds;
+    };
+    Case const cases[] = {
+        {"doubling", doubling, {5, 10, 20, 40, 60, 60}},
+        {"flat", {.first = seconds{60}, .most = seconds{60}}, {60, 60, 60}},
+        {"the most is less than the first", {.first = seconds{5}, .most = seconds{2}}, {2, 2}},
+        {"not at all", {.first = seconds{5}, .most = seconds{0}}, {0, 0}},
+    };
+    for (auto const& c : cases) {
+        NegativeCache failures;
+        auto now = steady_now();
+        std::uint32_t in_a_row = 0;
+        for (int kept : c.seconds) {
+            EXPECT_EQ(remembered_for(c.terms, ++in_a_row), seconds{kept}) << c.name;
+            failures.remember(key("/a"), refused, false, c.terms, now);
+            if (kept > 0) {
+                EXPECT_TRUE(failures.find(key("/a"), now + seconds{kept} - tick)) << c.name;
+            }
+            now += seconds{kept};
+            EXPECT_FALSE(failures.find(key("/a"), now)) << c.name << ' ' << kept;
+        }
+    }
+}
+
+TEST(NegativeCache, what_is_known_is_the_failure_and_how_long_it_will_be_remembered) {
+    NegativeCache failures;
+    auto now = steady_now();
+    failures.remember(key("/a"), {504, "The origin did not answer in time."}, false, doubling, now);
+    auto known = failures.find(key("/a"), now + seconds{2});
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->failure.status, 504);
+    EXPECT_EQ(known->failure.reason, "The origin did not answer in time.");
+    EXPECT_EQ(known->left, seconds{3});
+    EXPECT_FALSE(known->of_head_only);
+    EXPECT_FALSE(failures.find(key("/b"), now));
+}
+
+TEST(NegativeCache, a_long_reason_is_cut) {
+    NegativeCache failures;
+    auto now = steady_now();
+    failures.remember(key("/a"), {502, std::string(10'000, 'x')}, false, doubling, now);
+    EXPECT_EQ(failures.find(key("/a"), now)->failure.reason, std::string(256, 'x'));
+}
+
+TEST(NegativeCache, failures_that_were_on_their_way_already_are_none_more_in_a_row) {
+    NegativeCache failures;
+    auto now = steady_now();
+    for (int i = 0; i < 100; ++i) failures.remember(key("/a"), refused, false, doubling, now);
+    EXPECT_FALSE(failures.find(key("/a"), now + seconds{5}));
+    EXPECT_EQ(failures.size(), 1u);
+}
+
+TEST(NegativeCache, a_thousand_failures_in_a_row_do_not_overflow) {
+    NegativeCache failures;
+    auto now = steady_now();
+    for (int i = 0; i < 1'000; ++i) {
+        failures.remember(key("/a"), refused, false, doubling, now);
+        now += seconds{60};
+    }
+    failures.remember(key("/a"), refused, false, doubling, now);
+    EXPECT_EQ(failures.find(key("/a"), now)->left, seconds{60});
+}
+
+TEST(NegativeCache, what_was_over_long_ago_counts_no_more_and_takes_no_place) {
+    NegativeCache failures;
+    auto now = steady_now();
+    failures.remember(key("/a"), refused, false, doubling, now);
+    EXPECT_FALSE(failures.find(key("/a"), now + seconds{5 + 60} - tick));
+    EXPECT_FALSE(failures.empty());
+    now += seconds{5 + 60};
+    EXPECT_FALSE(failures.find(key("/a"), now));
+    EXPECT_TRUE(failures.empty());
+    failures.remember(key("/a"), refused, false, doubling, now);
+    EXPECT_EQ(failures.find(key("/a"), now)->left, seconds{5});
+}
+
+TEST(NegativeCache, what_was_forgotten_begins_anew) {
+    NegativeCache failures;
+    auto now = steady_now();
+    EXPECT_FALSE(failures.forget(key("/a"), now));
+    failures.remember(key("/a"), refused, false, doubling, now);
+    failures.remember(key("/b"), refused, false, doubling, now);
+    EXPECT_TRUE(failures.forget(key("/a"), now));
+    EXPECT_FALSE(failures.find(key("/a"), now));
+    EXPECT_TRUE(failures.find(key("/b"), now));
+    failures.remember(key("/a"), refused, false, doubling, now);
+    EXPECT_EQ(failures.find(key("/a"), now)->left, seconds{5});
+    EXPECT_FALSE(failures.forget(key("/b"), now + seconds{5})) << "over already";
+    EXPECT_EQ(failures.size(), 1u);
+}
+
+TEST(NegativeCache, what_HEAD_saw_is_marked_until_GET_sees_it_too) {
+    NegativeCache failures;
+    auto now = steady_now();
+    failures.remember(key("/a"), refused, true, doubling, now);
+    EXPECT_TRUE(failures.find(key("/a"), now)->of_head_only);
+    failures.remember(key("/a"), refused, false, doubling, now);
+    EXPECT_FALSE(failures.find(key("/a"), now)->of_head_only);
+    failures.remember(key("/a"), refused, true, doubling, now);
+    EXPECT_FALSE(failures.find(key("/a"), now)->of_head_only);
+    now += seconds{5};
+    failures.remember(key("/a"), refused, true, doubling, now);
+    EXPECT_TRUE(failures.find(key("/a"), now)->of_head_only);
+}
+
+TEST(NegativeCache, it_never_holds_more_than_its_bound_and_keeps_the_newest) {
+    constexpr std::size_t bound = 1'024;
+    NegativeCache failures(bound);
+    auto now = steady_now();
+    for (int i = 0; i < 20'000; ++i) {
+        auto text = "/" + std::to_string(i);
+        failures.remember(key(text), refused, false, doubling, now);
+        ASSERT_TRUE(failures.find(key(text), now)) << i;
+        ASSERT_LE(failures.size(), bound);
+        now += tick;
+    }
+    EXPECT_GT(failures.size(), bound / 2);
+}
+
+TEST(NegativeCache, keys_of_one_fingerprint_are_told_apart) {
+    NegativeCache failures;
+    auto now = steady_now();
+    failures.remember(Key{"/a", 1}, refused, false, doubling, now);
+    EXPECT_FALSE(failures.find(Key{"/b", 1}, now));
+    EXPECT_TRUE(failures.find(Key{"/a", 1}, now));
+}
+
+TEST(NegativeCache, may_be_used_from_several_threads) {
+    NegativeCache failures(256);
+    auto now = steady_now();
+    auto use = [&](int from) {
+        for (int i = 0; i < 2'000; ++i) {
+            auto text = "/" + std::to_string((from + i) % 300);
+            failures.remember(key(text), refused, false, doubling, now);
+            failures.find(key(text), now);
+            if (i % 3 == 0) failures.forget(key(text), now);
+        }
+    };
+    std::thread other(use, 150);
+    use(0);
+    other.join();
+    for (int i = 0; i < 300; ++i) failures.forget(key("/" + std::to_string(i)), now);
+    EXPECT_TRUE(failures.empty());
+}
+
+TEST(NegativeCache, a_purge_forgets_and_says_that_something_was_there) {
+    Cache cache(Options{});
+    auto const url = cache.key("/a");
+    EXPECT_FALSE(cache.purge(url));
+    cache.failures().remember(url, refused, false, doubling, steady_now());
+    EXPECT_EQ(cache.stats().failures, 1u);
+    EXPECT_TRUE(cache.purge(url));
+    EXPECT_FALSE(cache.failures().find(url, steady_now()));
+    EXPECT_EQ(cache.stats().failures, 0u);
+}
+
+}  // namespace
+}  // namespace garner::cache

@@ -1,0 +1,123 @@
+// stale-while-revalidate (RFC 5861 3): the client is answered at once, and one revalidation runs behind it.
+#include "story/scene.hpp"
+
+namespace garner::test {
+
+namespace {
+
+/// Stale since four seconds, and for ten minutes still good enough to be sent.
+Answer ageing(std::string body) {
+    return {.fields = {{"Cache-Control", "max-age=1, stale-while-revalidate=600"}, {"Age", "5"}, {"ETag", R"("a")"}},
+            .body = std::move(body)};
+}
+
+}  // namespace
+
+TEST(Refresh, stale_is_answered_at_once_and_asked_for_once) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("old"));
+    get(proxy, origin, "/page").body();
+    auto slow = origin.hold("/page");
+    for (int i = 0; i < 5; ++i) {
+        auto reply = get(proxy, origin, "/page");
+        EXPECT_EQ(reply.body(), "old");
+        EXPECT_TRUE(reply.hit()) << reply.field("Cache-Status");
+        EXPECT_NE(reply.field("Cache-Status").find("ttl=-"), std::string::npos);
+    }
+    slow.arrived();
+    EXPECT_EQ(slow.count(), 1u);
+    EXPECT_EQ(slow.nth(0).request().head.field("If-None-Match"), R"("a")");
+    slow.release("new");
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "new"; }));
+    EXPECT_EQ(origin.requests("/page"), 2u);
+}
+
+TEST(Refresh, a_304_makes_it_fresh_again) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("body"));
+    get(proxy, origin, "/page").body();
+    origin.answer("/page", {.status = 304, .fields = {{"ETag", R"("a")"}, {"Cache-Control", "max-age=600"}}});
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "body");
+    EXPECT_TRUE(eventually([&] {
+        auto reply = get(proxy, origin, "/page");
+        return reply.body() == "body" && reply.field("Cache-Status").find("ttl=-") == std::string::npos;
+    }));
+    EXPECT_EQ(origin.requests("/page"), 2u);
+}
+
+TEST(Refresh, a_large_body_is_replaced_whole_though_nobody_reads_it) {
+    Origin origin;
+    Proxy proxy;
+    auto const old_film = pattern(3'000'000, 1), new_film = pattern(3'000'000, 2);
+    origin.answer("/film", ageing(old_film));
+    EXPECT_TRUE(get(proxy, origin, "/film").body() == old_film);
+    origin.answer("/film", {.fields = {{"Cache-Control", "max-age=600"}}, .body = new_film, .delimited = Delimited::by_chunks});
+    EXPECT_TRUE(get(proxy, origin, "/film").body() == old_film);
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/film").body() == new_film; }));
+    EXPECT_EQ(origin.requests("/film"), 2u);
+}
+
+TEST(Refresh, what_a_client_wants_of_one_answer_is_not_asked_of_the_origin) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("0123456789"));
+    get(proxy, origin, "/page").body();
+    origin.answer("/page", fresh("abcdefghij"));
+    Client client(proxy, origin);
+    auto part = client.get("/page", {{"Range", "bytes=2-3"}, {"X-Kept", "yes"}});
+    EXPECT_EQ(part.status(), 206);
+    EXPECT_EQ(part.body(), "23");
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "abcdefghij"; }));
+    auto const asked = origin.last("/page");
+    EXPECT_FALSE(asked.head.has("Range"));
+    EXPECT_EQ(asked.head.field("X-Kept"), "yes");
+    EXPECT_EQ(origin.requests("/page"), 2u);
+}
+
+TEST(Refresh, HEAD_brings_the_whole_response_behind_it) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("old"));
+    get(proxy, origin, "/page").body();
+    origin.answer("/page", fresh("new"));
+    EXPECT_EQ(Client(proxy, origin).head("/page").status(), 200);
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "new"; }));
+    EXPECT_EQ(origin.last("/page").head.method(), "GET");
+}
+
+TEST(Refresh, a_failure_behind_an_answer_harms_nobody) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("old"));
+    get(proxy, origin, "/page").body();
+    origin.by_hand("/page", [](Hand& hand) { hand.leave(); });
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "old");
+    EXPECT_TRUE(eventually([&] { return origin.requests("/page") >= 2; }));
+    auto again = get(proxy, origin, "/page");
+    EXPECT_EQ(again.body(), "old");
+    EXPECT_TRUE(again.hit());
+}
+
+TEST(Refresh, beyond_its_window_the_origin_is_asked_first) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=1, stale-while-revalidate=2"}, {"Age", "5"}}, .body = "old"});
+    get(proxy, origin, "/page").body();
+    origin.answer("/page", fresh("new"));
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "new");
+}
+
+TEST(Refresh, a_proxy_that_ends_does_not_wait_for_it) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("old"));
+    get(proxy, origin, "/page").body();
+    auto slow = origin.hold("/page");
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "old");
+    slow.arrived();
+    proxy.stop();
+}
+
+}  // namespace garner::test
