@@ -132,26 +132,37 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
     return result;
 }
 
+Shard::Found Cache::find_parts(Shard const& shard, Key const& key, http::Fields const& request) const {
+    auto at_primary = shard.find(key.fingerprint, key.text);
+    bool varies = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
+    auto text = varies ? parts_text(variant_text(key.text, http::variant_key(at_primary.object->head(), request)))
+                       : parts_text(key.text);
+    return shard.find(fingerprint(text, seed_), text);
+}
+
 Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
                            WallTime now) {
     Lookup result;
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    auto at_primary = shard.find(key.fingerprint, key.text);
-    bool varies = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
-    auto text = varies ? variant_text(key.text, http::variant_key(at_primary.object->head(), request.fields))
-                       : std::string(key.text);
-    text = parts_text(text);
-    auto found = shard.find(fingerprint(text, seed_), text);
+    auto found = find_parts(shard, key, request.fields);
     if (!found) return result;
-    auto answer = http::may_reuse(found.object->terms(), control, now);
-    bool usable = answer.reuse == http::Reuse::fresh || answer.reuse == http::Reuse::stale_allowed;
-    if (!usable || !can_answer(*found.object, request, now)) return result;
+    if (!can_answer(*found.object, request, now)) {
+        result.part_missing = true;
+        return result;
+    }
     shard.policy().hit(found.slot);
-    result.kind = Lookup::Kind::fresh;
     result.object = store::ObjectPtr(found.object);
-    result.answer = answer;
+    result.answer = http::may_reuse(found.object->terms(), control, now);
+    bool usable = result.answer.reuse == http::Reuse::fresh || result.answer.reuse == http::Reuse::stale_allowed;
+    result.kind = usable ? Lookup::Kind::fresh : Lookup::Kind::stale;
     return result;
+}
+
+store::ObjectPtr Cache::parts(Key const& key, http::Fields const& request) const {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    return store::ObjectPtr(find_parts(shard, key, request).object);
 }
 
 store::ObjectPtr Cache::peek(std::string_view key, Fingerprint primary) const {
@@ -248,7 +259,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
     // Of one response there is the whole or parts, never both.
     auto other = parts_text(text);
-    bool incomplete = keep && object->body() && object->body()->has_gaps();
+    bool incomplete = keep && is_incomplete(*object);
     if (incomplete) std::swap(text, other);
     auto of_text = fingerprint(text, seed_);
     auto of_other = fingerprint(other, seed_);
@@ -263,14 +274,16 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
     if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return;
-    // A whole that began before its own parts is what they are parts of.
+    // The whole is worth more than its own parts, whichever began first.
     auto rival = shard.find(of_other, other);
-    if (is_newer(rival) && (incomplete || !is_same_representation(*rival.object, *object))) return;
+    bool same = rival && is_same_representation(*rival.object, *object);
+    if (rival && (incomplete ? same || is_newer(rival) : !same && is_newer(rival))) return;
 
     shard.clear_pass(fill.primary());
     if (!same_vary) {
         shard.drop_variants(primary.fingerprint, gone);
         if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
+        if (marker) gone.push_back(drop_parts(shard, primary, policy::Left::replaced));
     }
     if ((rival = shard.find(of_other, other))) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
     auto there = shard.find(of_text, text);
@@ -280,6 +293,13 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         gone.push_back(shard.put(of_text, object));
     if (marker) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
     note_bytes(shard, fill.primary());
+}
+
+/// Those of a URL without variants.
+store::ObjectPtr Cache::drop_parts(Shard& shard, Key const& key, policy::Left why) {
+    auto text = parts_text(key.text);
+    auto found = shard.find(fingerprint(text, seed_), text);
+    return found ? shard.remove(found.slot, why) : nullptr;
 }
 
 bool Cache::purge(Key const& key, Fill const* but) {
@@ -303,9 +323,7 @@ bool Cache::purge(Key const& key, Fill const* but) {
     shard.drop_variants(key.fingerprint, gone);
     if (auto found = shard.find(key.fingerprint, key.text))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
-    auto parts = parts_text(key.text);
-    if (auto found = shard.find(fingerprint(parts, seed_), parts))
-        gone.push_back(shard.remove(found.slot, policy::Left::purged));
+    if (auto parts = drop_parts(shard, key, policy::Left::purged)) gone.push_back(std::move(parts));
     note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill || known_failure;
 }

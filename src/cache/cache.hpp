@@ -40,6 +40,7 @@ struct Lookup {
     store::ObjectPtr object;
     http::ReuseAnswer answer;
     bool variant_missing = false;  // absent: the URL is known, but no variant is selected
+    bool part_missing = false;     // absent: parts are stored, but not what is asked for
     FillPtr follow;
     FillLease lead;
 };
@@ -74,7 +75,7 @@ public:
 
     Lookup lookup(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse);
 
-    /// After a lookup that found nothing: stored parts that answer this GET with Range, as fresh; else absent.
+    /// After a lookup that found nothing: stored parts that answer this GET with Range, fresh or stale; else absent.
     Lookup lookup_parts(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now);
 
     /// True when a fresh object is there. Moves nothing in the replacement order.
@@ -91,6 +92,8 @@ public:
     bool reserve(Bytes bytes, Fingerprint near);
     /// A charged object, or nullptr when the budget or the policy has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
+    /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
+    store::ObjectPtr parts(Key const&, http::Fields const& request) const;
     /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
     store::ObjectPtr peek(std::string_view key, Fingerprint primary) const;
     /// A body that may grow within the fill share.
@@ -113,12 +116,14 @@ private:
 
     std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
+    Shard::Found find_parts(Shard const&, Key const&, http::Fields const& request) const;
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
     store::ObjectPtr make_marker(Key const&, http::VaryNames const&);
+    store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);
     void stop_storing(Fill&);

@@ -43,8 +43,8 @@ std::string parts_text(std::string_view key) {
 
 store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint primary) {
     StoredHead head(part);
-    auto place = http::part_of(*head, part.body()->size(), wall_now());
-    if (!place) return nullptr;   // Connection may have named the fields that told
+    auto place = http::part_of(*head, part.body()->size());
+    if (!place) return nullptr;   // no-cache or private named the field that told
     auto body = part.body()->as_part(place->range.first, place->length);
     auto text = parts_text(part.key());
     auto known = cache.peek(text, primary);
@@ -82,7 +82,11 @@ bool can_answer(store::Object const& parts, http::RequestHead const& request, Wa
            std::ranges::all_of(answer.parts, [&](auto const& range) { return body.has(range.first, range.last); });
 }
 
+bool is_incomplete(store::Object const& object) { return object.body() && object.body()->has_gaps(); }
+
 bool is_same_representation(store::Object const& a, store::Object const& b) {
+    using Kind = store::Object::Kind;
+    if (a.kind() == Kind::vary_marker || b.kind() == Kind::vary_marker) return false;
     StoredHead head_a(a);
     StoredHead head_b(b);
     return http::is_same_representation(*head_a, *head_b, wall_now());

@@ -1,5 +1,5 @@
 // Stored parts of a representation (RFC 9111 3.3, 3.4): one object with gaps in its body, under a key of its own, so that
-// no request without Range ever finds it; once nothing is missing it is the whole response.
+// no request without Range is answered from it; once nothing is missing it is the whole response.
 #pragma once
 #include <string>
 #include <string_view>
@@ -24,7 +24,10 @@ store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primar
 /// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);
 
-/// By a strong validator.
+/// True for an object of lookup_parts: a 200 whose body has gaps.
+bool is_incomplete(store::Object const&);
+
+/// By a strong validator. False for a Vary marker.
 bool is_same_representation(store::Object const&, store::Object const&);
 
 }  // namespace garner::cache

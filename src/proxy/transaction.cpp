@@ -48,8 +48,10 @@ net::awaitable<void> Transaction::use_cache() {
     using Kind = cache::Lookup::Kind;
     auto collapse = may_collapse() ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
     auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
-    if (found.kind == Kind::absent && client_.head().fields.has(Name::range)) {
+    bool absent = found.kind == Kind::absent || found.kind == Kind::pass;
+    if (absent && client_.head().fields.has(Name::range)) {
         auto parts = services_.cache.lookup_parts(key_, client_.head(), control_, now_);
+        found.part_missing = parts.part_missing;
         if (parts.object) found = std::move(parts);
     }
 
@@ -102,6 +104,7 @@ net::awaitable<void> Transaction::use_cache() {
     }
     tag_ = control_.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
     status_.fwd = found.kind == Kind::stale ? http::Fwd::stale
+                  : found.part_missing     ? http::Fwd::partial
                   : found.variant_missing  ? http::Fwd::vary_miss
                                            : http::Fwd::uri_miss;
     if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
@@ -291,7 +294,7 @@ bool Transaction::is_loop() const {
 bool Transaction::may_collapse() const {
     auto const& request = client_.head();
     return request.method == Method::get && !request.fields.has(Name::authorization) &&
-           !request.fields.has(Name::range) && !control_.no_cache;
+           (!request.fields.has(Name::range) || options_->caching.range_fetches_whole) && !control_.no_cache;
 }
 
 /// Never with a body: who would say where it ends and the new protocol begins?
@@ -347,7 +350,8 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     now_ = wall_now();
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
-    head_sent_ = client_gone_ = conditional_ = reload_ignored_ = false;
+    head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = false;
+    parts_ = nullptr;
     exchange_.reset();
     failure_ = {};
     fault_ = Fault::nobodys;

@@ -13,7 +13,7 @@ constexpr Bytes segment_allocations = 64;
 }  // namespace
 
 Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
-    : budget_(budget), expected_(length),
+    : budget_(budget), expected_(length), own_end_(length),
       bookkeeping_(segments.size() * (sizeof(Segment) + sizeof(Block) + segment_allocations)), size_(length),
       state_(State::complete), segments_(std::move(segments)) {
     for (auto const& segment : segments_) charged_ += segment.block->capacity;
@@ -30,7 +30,7 @@ std::optional<Bytes> Body::length() const {
 
 Bytes Body::next_capacity() const {
     auto size = size_.load(std::memory_order_relaxed);
-    if (expected_) return std::min(*expected_ - std::min(size, *expected_), largest_segment);
+    if (own_end_) return std::min(*own_end_ - std::min(size, *own_end_), largest_segment);
     return std::clamp(size, first_segment, largest_segment);
 }
 
@@ -71,7 +71,19 @@ std::span<char> Body::replace_last() {
     return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
 }
 
+void Body::add_rest() {
+    check(size() == *own_end_);
+    std::lock_guard lock(mutex_);
+    for (auto& segment : rest_) {
+        charged_.fetch_add(segment.block->capacity, std::memory_order_relaxed);
+        segments_.push_back(std::move(segment));
+    }
+    rest_.clear();
+    size_.store(*expected_, std::memory_order_release);
+}
+
 void Body::finish(State end) {
+    if (end == State::complete && !rest_.empty()) add_rest();
     check(end != State::complete || !expected_ || *expected_ == size());
     budget_.release_filling(filling_.exchange(0, std::memory_order_relaxed));
     state_.store(end, std::memory_order_release);
@@ -114,6 +126,36 @@ BodyPtr Body::join(Body const& a, Body const& b) {
     }
     if (segments.size() > segments_max) return nullptr;
     return BodyPtr(new Body(a.budget_, a.size(), std::move(segments)));
+}
+
+std::optional<Body::Span> Body::missing() const {
+    check(state() == State::complete);
+    std::optional<Span> missing;
+    Bytes reached = 0;
+    auto note_gap_before = [&](Bytes offset) {
+        if (offset > reached) missing = Span{missing ? missing->first : reached, offset - 1};
+    };
+    for (auto const& segment : segments_) {
+        note_gap_before(segment.offset);
+        reached = std::max(reached, segment.end());
+    }
+    note_gap_before(size());
+    return missing;
+}
+
+BodyPtr Body::completing(Span missing) const {
+    check(state() == State::complete);
+    BodyPtr body(new Body(budget_, expected_));
+    body->own_end_ = missing.last + 1;
+    body->size_ = missing.first;
+    body->bookkeeping_ = bookkeeping_;
+    for (auto const& segment : segments_) {
+        if (segment.offset > missing.last) body->rest_.push_back(segment);
+        if (segment.offset >= missing.first) continue;
+        body->segments_.push_back(segment);
+        body->charged_ += segment.block->capacity;
+    }
+    return body;
 }
 
 bool Body::has(Bytes first, Bytes last) const {

@@ -363,6 +363,46 @@ TEST(Body, parts_in_any_order_and_overlap_become_the_whole) {
     }
 }
 
+TEST(Body, what_is_missing_completes_it) {
+    struct Case {
+        std::vector<Body::Span> there;
+        Body::Span missing;
+    };
+    Case const cases[] = {
+        {{{0, 99}}, {100, 999}},
+        {{{900, 999}}, {0, 899}},
+        {{{0, 99}, {900, 999}}, {100, 899}},
+        {{{0, 99}, {50, 149}, {300, 399}, {990, 999}}, {150, 989}},
+    };
+    for (auto const& [there, missing] : cases) {
+        Scene scene;
+        {
+            auto known = part(scene, there[0].first, there[0].last, 1000);
+            for (auto span : there) known = Body::join(*known, *part(scene, span.first, span.last, 1000));
+            ASSERT_TRUE(known->has_gaps());
+            EXPECT_EQ(known->missing()->first, missing.first);
+            EXPECT_EQ(known->missing()->last, missing.last);
+            auto body = known->completing(*known->missing());
+            known = nullptr;
+            EXPECT_EQ(body->length(), 1000u);
+            BodyReader reader(body);
+            EXPECT_EQ(read_on(reader), missing.first);
+            while (body->size() <= missing.last) {
+                auto room = scene.room(*body);
+                ASSERT_LE(body->size() + room.size(), missing.last + 1);
+                for (std::size_t i = 0; i < room.size(); ++i) room[i] = byte_at(body->size() + i);
+                body->grow(room.size());
+            }
+            body->finish(Body::State::complete);
+            EXPECT_FALSE(body->has_gaps());
+            while (reader.offset() < 1000) ASSERT_GT(read_on(reader, 1000, 1), 0u);
+            EXPECT_EQ(read_on(reader), 0u);
+        }
+        EXPECT_EQ(scene.budget.used(), 0u);
+        EXPECT_EQ(scene.budget.filling(), 0u);
+    }
+}
+
 TEST(Body, of_too_many_parts_is_not_joined) {
     Scene scene;
     auto many = part(scene, 0, 0, 1'000'000);
