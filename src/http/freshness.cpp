@@ -56,7 +56,9 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
 
 /// `given`: what the response itself says or suggests. A lifetime of the operator's own for what has a validator is no
 /// worse than a guess, and RFC 9111 4.2.2 allows those.
-Departure departure_of(std::optional<DeltaSeconds> given, Terms const& terms, FreshnessOptions const& options) {
+Departure departure_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
+                       FreshnessOptions const& options) {
+    if (terms.negative && !may_guess) return Departure::negative_ttl;
     bool const storable = given || terms.has_validator;
     if (options.min_ttl > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
         return Departure::min_ttl;
@@ -72,6 +74,7 @@ char const* text(Departure departure) {
     case Departure::none: return "";
     case Departure::default_ttl: return "rule: default_ttl";
     case Departure::min_ttl: return "rule: min_ttl";
+    case Departure::negative_ttl: return "rule: negative_ttl";
     }
     return "";
 }
@@ -138,14 +141,15 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
         lifetime = options.negative_ttl;
         terms.negative = true;
     }
-    bool const may_guess = !lifetime && (control.public_ || is_heuristically_cacheable(response.status));
-    if (may_guess) {
+    bool const may_guess = control.public_ || is_heuristically_cacheable(response.status);
+    bool const guesses = !lifetime && may_guess;
+    if (guesses) {
         lifetime = heuristic_lifetime(response, terms.date_value, response_time, options);
         terms.heuristic = lifetime.has_value();
     }
     terms.has_validator = !validators_of(response).empty();
-    terms.departure = departure_of(lifetime, terms, options);
-    if (may_guess && !lifetime) lifetime = options.default_ttl;
+    terms.departure = departure_of(may_guess, lifetime, terms, options);
+    if (guesses && !lifetime) lifetime = options.default_ttl;
     terms.lifetime = std::min(std::max(lifetime.value_or(0), options.min_ttl), options.max_ttl);
 
     terms.no_cache = control.no_cache;

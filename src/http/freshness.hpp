@@ -28,7 +28,8 @@ struct FreshnessOptions {
 enum class Departure : std::uint8_t {
     none,
     default_ttl,  // gives a lifetime to what could not have been stored (3)
-    min_ttl       // the same, or raises what the origin said (4.2.1)
+    min_ttl,      // the same, or raises what the origin said (4.2.1)
+    negative_ttl  // keeps an error whose status gives no permission to guess (3)
 };
 /// For Cache-Status and logs: "rule: min_ttl"; empty for none.
 char const* text(Departure);

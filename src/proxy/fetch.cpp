@@ -381,7 +381,6 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.sequence = services_.cache.next_sequence();
     parts.source = peer_;
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
-    if (parts.terms.negative) reason_ = why_kept(response.status);
     say_departure(parts.terms);
 
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;

@@ -69,10 +69,4 @@ cache::NegativeTerms Transaction::negative_terms() const {
     return terms;
 }
 
-/// For the log: why an error that says nothing of the kind was kept (see http::is_negative_status).
-char const* Transaction::why_kept(std::uint16_t status) {
-    return http::is_heuristically_cacheable(status) ? "negative_ttl of a caching rule"
-                                                    : "negative_ttl of a caching rule, against RFC 9111 3";
-}
-
 }  // namespace garner::proxy

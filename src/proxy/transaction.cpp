@@ -72,9 +72,10 @@ net::awaitable<void> Transaction::use_cache() {
         co_return co_await pass("authorization");
     }
     bool refresh = found.kind == Kind::refresh && !options_->caching.offline;
-    if (refresh && found.lead && !barred)
+    if (refresh && found.lead && !barred && !failed_lately())
         Refresh::start(services_, client_, origin_, options_, std::move(found.lead), found.object);
     if ((found.kind == Kind::fresh || refresh) && !barred) {
+        found.lead.drop();
         if (refresh) reason_ = status_.detail = found.answer.why;
         status_.hit = true;
         status_.ttl = found.answer.ttl;
@@ -82,8 +83,7 @@ net::awaitable<void> Transaction::use_cache() {
         tag_ = ResultTag::tcp_mem_hit;
         if (found.object->terms().negative) {
             tag_ = ResultTag::tcp_negative_hit;
-            status_.detail = "negative";
-            reason_ = why_kept(found.object->status());
+            reason_ = status_.detail = "negative";
         }
         say_departure(found.object->terms());
         co_return co_await deliver(std::move(found.object), nullptr);

@@ -145,7 +145,6 @@ private:
     net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
     void remember_failure();
     cache::NegativeTerms negative_terms() const;
-    static char const* why_kept(std::uint16_t status);
 
     // ---- bodies of requests: upload.cpp ----
     void start_upload();

@@ -129,12 +129,15 @@ TEST(Freshness, errors_that_say_nothing_get_the_operators_negative_ttl) {
         ResponseHead head;
         DeltaSeconds lifetime;
         bool negative;
+        Departure departure = Departure::none;
     };
     auto const modified = date(-1000);
+    auto const departs = Departure::negative_ttl;
     Case const cases[] = {
         {"404", response(404, {}), 7, true},
-        {"403", response(403, {}), 7, true},
-        {"503", response(503, {}), 7, true},
+        {"403", response(403, {}), 7, true, departs},
+        {"503", response(503, {}), 7, true, departs},
+        {"503 public", response(503, {{"Cache-Control", "public"}}), 7, true},
         {"404 that heuristics would keep longer", response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), 7, true},
         {"404 public", response(404, {{"Cache-Control", "public"}}), 7, true},
         {"404 max-age", response(404, {{"Cache-Control", "max-age=60"}}), 60, false},
@@ -149,6 +152,7 @@ TEST(Freshness, errors_that_say_nothing_get_the_operators_negative_ttl) {
         auto const t = terms(c.head, {.negative_ttl = 7});
         EXPECT_EQ(t.lifetime, c.lifetime) << c.name;
         EXPECT_EQ(t.negative, c.negative) << c.name;
+        EXPECT_EQ(t.departure, c.departure) << c.name;
     }
     EXPECT_FALSE(terms(response(404, {})).negative);
     EXPECT_EQ(terms(response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), {.negative_ttl = 0}).lifetime, 0u);

@@ -68,7 +68,7 @@ private:
 TEST(Negative, a_refused_origin_is_left_in_peace_until_the_time_is_over) {
     auto const port = free_port();
     auto const url = "http://127.0.0.1:" + std::to_string(port) + "/page";
-    Proxy proxy(caching(R"("negative_ttl": "2s")"));
+    Proxy proxy(caching(R"("negative_ttl": "4s")"));
     Client client(proxy);
     auto first = client.get(url);
     EXPECT_EQ(first.status(), 502);
@@ -82,17 +82,17 @@ TEST(Negative, a_refused_origin_is_left_in_peace_until_the_time_is_over) {
     EXPECT_THAT(second.body(), HasSubstr("refused"));
     EXPECT_TRUE(second.hit());
     EXPECT_EQ(second.detail(), "negative");
-    EXPECT_THAT(second.cache_parameter("ttl").value_or(""), AnyOf("1", "2"));
-    EXPECT_THAT(second.field("Retry-After"), AnyOf("1", "2"));
+    EXPECT_THAT(second.cache_parameter("ttl").value_or(""), AnyOf("2", "3", "4"));
+    EXPECT_THAT(second.field("Retry-After"), AnyOf("2", "3", "4"));
     EXPECT_EQ(second.field("Cache-Control"), "no-store");
     EXPECT_EQ(proxy.logged("/page", 2).tag, "TCP_NEGATIVE_HIT");
     EXPECT_EQ(client.head(url).status(), 502);
     EXPECT_EQ(origin.connections(), 0u);
-    EXPECT_EQ(proxy.stats()["requests"]["negative"], 2);
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["requests"]["negative"] == 2; }));
     EXPECT_EQ(proxy.stats()["requests"]["failed"], 1);
     EXPECT_EQ(proxy.stats()["cache"]["failures"], 1);
 
-    pause_for(2100ms);
+    pause_for(4100ms);
     EXPECT_EQ(client.get(url).body(), "here");
     EXPECT_TRUE(client.get(url).hit());
     EXPECT_EQ(client.connections(), 1);
@@ -250,11 +250,11 @@ TEST(Negative, a_rule_keeps_error_answers_that_say_nothing) {
     EXPECT_TRUE(gone.age());
     auto const logged = proxy.logged("/kept/404", 2);
     EXPECT_EQ(logged.tag, "TCP_NEGATIVE_HIT");
-    EXPECT_EQ(logged.all["reason"], "negative_ttl of a caching rule");
+    EXPECT_EQ(logged.all["reason"], "negative") << "a guess that RFC 9111 4.2.2 allows";
     auto busy = get(proxy, origin, "/kept/503");
     EXPECT_EQ(busy.status(), 503);
     EXPECT_TRUE(busy.hit());
-    EXPECT_THAT(proxy.logged("/kept/503", 2).all["reason"].get<std::string>(), HasSubstr("against RFC 9111"));
+    EXPECT_EQ(proxy.logged("/kept/503", 2).all["reason"], "rule: negative_ttl") << "one that it does not";
 
     pause_for(3000ms);
     EXPECT_FALSE(get(proxy, origin, "/kept/404").hit());

@@ -47,6 +47,19 @@ TEST(Refresh, a_304_makes_it_fresh_again) {
     EXPECT_EQ(origin.requests("/page"), 2u);
 }
 
+TEST(Refresh, an_origin_that_fails_is_not_asked_again_at_once) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("body"));
+    get(proxy, origin, "/page").body();
+    origin.raw("/page", "");
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "body");
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["failures"] == 1; }));
+    auto const asked = origin.requests("/page");
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(get(proxy, origin, "/page").body(), "body");
+    EXPECT_EQ(origin.requests("/page"), asked);
+}
+
 TEST(Refresh, a_large_body_is_replaced_whole_though_nobody_reads_it) {
     Origin origin;
     Proxy proxy;
