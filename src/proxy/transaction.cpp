@@ -351,7 +351,6 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
     head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = false;
-    parts_ = nullptr;
     exchange_.reset();
     failure_ = {};
     fault_ = Fault::nobodys;
@@ -371,6 +370,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
 }
 
 void Transaction::finish() {
+    parts_ = nullptr;   // an idle connection pins nothing
     auto& counters = services_.counters;
     auto received = client_.transport().received();
     auto sent = client_.transport().sent();
