@@ -178,7 +178,7 @@ int run(CommandLine line) {
     return serve(house, signals);
 }
 
-/// purge and stats: what a running proxy is asked, at the admin address of the same configuration.
+/// purge, stats and explain: what a running proxy is asked, at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line);
     if (!loaded.faults.empty()) {
@@ -191,8 +191,15 @@ int ask(CommandLine const& line) {
         return exit_faulty;
     }
     admin::Command command;
-    command.kind = line.command == CommandLine::Command::purge ? admin::Command::Kind::purge : admin::Command::Kind::stats;
+    command.kind = line.command == CommandLine::Command::purge   ? admin::Command::Kind::purge
+                   : line.command == CommandLine::Command::stats ? admin::Command::Kind::stats
+                                                                 : admin::Command::Kind::explain;
     command.url = line.url;
+    command.method = line.method;
+    command.fields = line.fields;
+    command.client = line.client;
+    command.accelerator = line.accelerator;
+    command.json = line.json;
     command.address = place.address;
     command.port = place.port;
     return admin::run_command(command, std::cout, std::cerr);

@@ -4,7 +4,9 @@
 #include <ostream>
 
 #include "admin/ask.hpp"
+#include "admin/explain_text.hpp"
 #include "admin/summary.hpp"
+#include "http/message.hpp"
 #include "http/uri.hpp"
 
 namespace garner::admin {
@@ -55,12 +57,15 @@ std::string form_encoded(std::string_view text) {
     return out;
 }
 
-int purge(Question question, std::string const& url, std::ostream& out, std::ostream& err) {
+bool is_url(std::string const& url, std::ostream& err) {
     http::UriError error;
-    if (!http::parse_absolute(url, error)) {
-        err << "garner: \"" << url << "\" is not a URL like http://example.com/page: " << error.refusal << "\n";
-        return exit_usage;
-    }
+    if (http::parse_absolute(url, error)) return true;
+    err << "garner: \"" << url << "\" is not a URL like http://example.com/page: " << error.refusal << "\n";
+    return false;
+}
+
+int purge(Question question, std::string const& url, std::ostream& out, std::ostream& err) {
+    if (!is_url(url, err)) return exit_usage;
     question.method = "POST";
     question.target = "/purge";
     question.body = "url=" + form_encoded(url);
@@ -69,6 +74,39 @@ int purge(Question question, std::string const& url, std::ostream& out, std::ost
     bool const purged = answer->at("purged") == true;
     out << (purged ? "purged " : "not in the cache: ") << url << "\n";
     return purged ? exit_done : exit_not_there;
+}
+
+/// False, and the reason has been told, when it is no request.
+bool is_request(Command const& command, std::ostream& err) {
+    if (!is_url(command.url, err)) return false;
+    if (!http::is_token(command.method)) {
+        err << "garner: \"" << command.method << "\" is not a method like GET\n";
+        return false;
+    }
+    for (auto const& line : command.fields) {
+        http::Field field;
+        auto const* refusal = http::parse_field_line(line, field);
+        if (!refusal) continue;
+        err << "garner: \"" << line << "\" is not a field like \"Accept: text/html\": " << refusal << "\n";
+        return false;
+    }
+    if (command.client.empty() || parse_ip(command.client)) return true;
+    err << "garner: \"" << command.client << "\" is not an IP address\n";
+    return false;
+}
+
+int explain(Question question, Command const& command, std::ostream& out, std::ostream& err) {
+    if (!is_request(command, err)) return exit_usage;
+    question.method = "POST";
+    question.target = "/explain";
+    question.body = "url=" + form_encoded(command.url) + "&method=" + form_encoded(command.method);
+    for (auto const& field : command.fields) question.body += "&field=" + form_encoded(field);
+    if (!command.client.empty()) question.body += "&client=" + form_encoded(command.client);
+    if (command.accelerator) question.body += "&accelerator=1";
+    auto const answer = ask_for_json(question, "outcome", err);
+    if (!answer) return exit_not_there;
+    out << (command.json ? answer->dump(2) + "\n" : explain_text(*answer));
+    return exit_done;
 }
 
 int stats(Question question, std::ostream& out, std::ostream& err) {
@@ -99,6 +137,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     Question question;
     question.place = *place;
     if (command.kind == Command::Kind::purge) return purge(std::move(question), command.url, out, err);
+    if (command.kind == Command::Kind::explain) return explain(std::move(question), command, out, err);
     return stats(std::move(question), out, err);
 }
 

@@ -1,21 +1,27 @@
-// garner purge, garner stats: commands that ask a running proxy over its admin address.
+// garner purge, garner stats, garner explain: commands that ask a running proxy over its admin address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
 #include <string>
+#include <vector>
 
 namespace garner::admin {
 
 struct Command {
-    enum class Kind : std::uint8_t { purge, stats };
+    enum class Kind : std::uint8_t { purge, stats, explain };
     Kind kind = Kind::stats;
-    std::string url = {};                   // purge: what to remove
+    std::string url = {};                   // purge: what to remove; explain: what to tell about
+    std::string method = "GET";             // explain, like the following: the request that it is about
+    std::vector<std::string> fields = {};   // "Accept-Language: de"
+    std::string client = {};                // its client's address; empty: this machine
+    bool accelerator = false;               // not of the forward proxy
+    bool json = false;                      // the answer as it came
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;
 };
 
-/// The exit code: 0 done; 1 the URL was not there, nobody answers, or what answers is not Garner; 2 a wrong URL. The
-/// figures, or what became of the purge, go to `out`, troubles to `err`. Waits 10 s at most.
+/// The exit code: 0 done; 1 the URL was not there, nobody answers, or what answers is not Garner; 2 a wrong URL,
+/// method, field or client. The answer goes to `out`, troubles to `err`. Waits 10 s at most.
 int run_command(Command const&, std::ostream& out, std::ostream& err);
 
 }  // namespace garner::admin

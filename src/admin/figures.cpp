@@ -10,6 +10,10 @@ void add(Figures& sum, proxy::Counters const& one) {
         sum.answers[i] += value;
         sum.requests += value;
     }
+    sum.not_stored.add(one.not_stored);
+    sum.passed.add(one.passed);
+    sum.not_fresh.add(one.not_fresh);
+    sum.stale_used.add(one.stale_used);
     sum.hit_time += one.hit_time.snapshot();
     sum.miss_time += one.miss_time.snapshot();
     sum.client_received += one.client_received.value();

@@ -15,6 +15,32 @@ inline constexpr std::size_t answer_count = static_cast<std::size_t>(proxy::Answ
 /// The answer's name as the figures give it: "hit", "tunnelled".
 std::string_view name_of(proxy::Answer);
 
+/// How often each reason was given, in the words of Cache-Status and the log.
+template <class Enum>
+class ReasonCounts {
+public:
+    void add(proxy::CounterOf<Enum> const& counters) {
+        for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += counters.value(i);
+    }
+    /// Calls use(reason, count) for each that can be given.
+    template <class Use>
+    void each(Use use) const {
+        for (std::size_t i = 0; i < counts_.size(); ++i)
+            if (auto const reason = static_cast<Enum>(i); is_given(reason)) use(std::string_view(text(reason)), counts_[i]);
+    }
+
+private:
+    static bool is_given(http::StoreRefusal reason) { return reason != http::StoreRefusal::none; }
+    static bool is_given(http::Bypass reason) { return reason != http::Bypass::none; }
+    static bool is_given(proxy::StaleUse) { return true; }
+    /// What is served at once is no reason to ask the origin first.
+    static bool is_given(http::ReuseReason reason) {
+        using enum http::ReuseReason;
+        return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
+    }
+    std::array<std::uint64_t, proxy::CounterOf<Enum>::size> counts_{};
+};
+
 struct Figures {
     SteadyTime at{};
     double uptime_seconds = 0;
@@ -23,6 +49,10 @@ struct Figures {
 
     std::array<std::uint64_t, answer_count> answers{};
     std::uint64_t requests = 0;                  // all answers
+    ReasonCounts<http::StoreRefusal> not_stored;
+    ReasonCounts<http::Bypass> passed;
+    ReasonCounts<http::ReuseReason> not_fresh;
+    ReasonCounts<proxy::StaleUse> stale_used;
     LatencySnapshot hit_time;
     LatencySnapshot miss_time;
 

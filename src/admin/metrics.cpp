@@ -77,6 +77,10 @@ void ratio(Report const& report, MetricText& out) {
         out.labelled("window", windows[i].name,
                      (report.ratios[i].*Member).value_or(std::numeric_limits<double>::quiet_NaN()));
 }
+template <auto Member>
+void reasons(Report const& report, MetricText& out) {
+    (report.figures.*Member).each([&](std::string_view reason, std::uint64_t count) { out.labelled("reason", reason, count); });
+}
 void build_info(Report const&, MetricText& out) { out.labelled("version", version, std::uint64_t{1}); }
 void uptime(Report const& report, MetricText& out) { out.value(report.figures.uptime_seconds); }
 void requests(Report const& report, MetricText& out) {
@@ -93,6 +97,15 @@ constexpr Metric table[]{
     {"garner_workers", "gauge", "threads", "", "Workers, each with its own connections.", figure<&Figures::workers>},
 
     {"garner_requests_total", "counter", "requests", "answer", "Requests by how they were answered.", requests},
+    {"garner_not_stored_total", "counter", "responses", "reason", "Responses for the cache that were not stored, by why.",
+     reasons<&Figures::not_stored>},
+    {"garner_passed_total", "counter", "requests", "reason", "Requests that went past the cache, by why.",
+     reasons<&Figures::passed>},
+    {"garner_not_fresh_total", "counter", "requests", "reason",
+     "Requests for something stored that the origin had to be asked about first, by why.",
+     reasons<&Figures::not_fresh>},
+    {"garner_stale_served_total", "counter", "requests", "reason", "Requests answered with something stale, by why.",
+     reasons<&Figures::stale_used>},
     {"garner_hit_ratio", "gauge", "0 to 1", "window",
      "Hits among the requests for an object: all but tunnels, refusals, purges and own pages.", ratio<&Ratios::hit>},
     {"garner_byte_hit_ratio", "gauge", "0 to 1", "window",
@@ -147,10 +160,14 @@ constexpr Metric table[]{
      cache_figure<&Stats::cached>},
     {"garner_cache_filling_bytes", "gauge", "bytes", "", "Bodies that are being received.",
      cache_figure<&Stats::filling>},
+    {"garner_cache_pinned_bytes", "gauge", "bytes", "", "No longer stored, but still read by somebody.",
+     cache_figure<&Stats::pinned>},
     {"garner_cache_metadata_bytes", "gauge", "bytes", "", "Index and replacement policy.",
      cache_figure<&Stats::metadata>},
     {"garner_cache_fills", "gauge", "fetches", "", "Fetches in progress that others may join.",
      cache_figure<&Stats::fills>},
+    {"garner_cache_followers", "gauge", "requests", "", "Requests that wait for those fetches or read along.",
+     cache_figure<&Stats::followers>},
     {"garner_cache_evictions_total", "counter", "objects", "", "Objects that left to make room.",
      cache_figure<&Stats::evictions>},
     {"garner_cache_no_room_total", "counter", "objects", "", "Objects and bodies that the budget had no room for.",

@@ -1,5 +1,6 @@
 #include "admin/routes.hpp"
 
+#include "admin/explain_json.hpp"
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
 #include "admin/stats_json.hpp"
@@ -85,8 +86,14 @@ Reply Routes::answer(Request const& request) {
         if (url.empty()) url = form_value(request.body, "url");
         return purge(request, url);
     }
+    if (path == "/explain") {
+        // It changes nothing: a GET will do, and a POST takes what is too long for a target.
+        if (request.method == "GET" || request.method == "HEAD")
+            return explain(mark == path.npos ? std::string_view() : request.target.substr(mark + 1));
+        return request.method == "POST" ? explain(request.body) : wrong_method("GET, HEAD, POST");
+    }
     if (path != "/" && path != "/metrics" && path != "/stats.json")
-        return refusal(404, "There is /, /metrics, /stats.json and, for POST, /purge?url=...");
+        return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=...");
     if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
     return show(path);
 }
@@ -116,6 +123,25 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");
 }
 
+Reply Routes::explain(std::string_view form) {
+    proxy::ExplainQuestion question;
+    question.url = form_value(form, "url");
+    if (question.url.empty()) return refusal(400, "A url is wanted: /explain?url=http%3A%2F%2Fexample.com%2F");
+    if (auto method = form_value(form, "method"); !method.empty()) question.method = std::move(method);
+    question.fields = form_values(form, "field");
+    question.accelerated = form_value(form, "accelerator") == "1";
+    if (auto const client = form_value(form, "client"); !client.empty()) {
+        auto const address = parse_ip(client);
+        if (!address) return refusal(400, "The client is not an IP address.");
+        question.client = *address;
+    }
+    auto const explained = proxy::explain(server_, question);
+    if (!explained.fault.empty()) return refusal(400, explained.fault);
+    // A URL is bytes, not always UTF-8.
+    auto const json = explain_json(explained).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return of_type("application/json", json + "\n");
+}
+
 Report Routes::report() {
     Report report;
     report.figures = take_figures(server_);
@@ -123,14 +149,20 @@ Report Routes::report() {
     return report;
 }
 
-std::string form_value(std::string_view form, std::string_view name) {
+std::vector<std::string> form_values(std::string_view form, std::string_view name) {
+    std::vector<std::string> values;
     while (!form.empty()) {
         auto const part = form.substr(0, form.find('&'));
         form.remove_prefix(std::min(part.size() + 1, form.size()));
         if (part.substr(0, part.find('=')) != name || part.size() <= name.size()) continue;
-        return form_decoded(part.substr(name.size() + 1)).value_or("");
+        values.push_back(form_decoded(part.substr(name.size() + 1)).value_or(""));
     }
-    return {};
+    return values;
+}
+
+std::string form_value(std::string_view form, std::string_view name) {
+    auto values = form_values(form, name);
+    return values.empty() ? std::string() : std::move(values.front());
 }
 
 }  // namespace garner::admin

@@ -38,11 +38,15 @@ public:
 private:
     Reply show(std::string_view path);
     Reply purge(Request const&, std::string_view url);
+    Reply explain(std::string_view form);
     Report report();
 
     proxy::Server& server_;
     Samples samples_;
 };
+
+/// All values of `name`, as form_value.
+std::vector<std::string> form_values(std::string_view form, std::string_view name);
 
 /// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when it is not there or
 /// is badly encoded.

@@ -14,6 +14,13 @@ Json requests(Figures const& figures) {
     return json;
 }
 
+template <class Enum>
+Json reasons(ReasonCounts<Enum> const& counts) {
+    Json json = Json::object();
+    counts.each([&](std::string_view reason, std::uint64_t count) { json[std::string(reason)] = count; });
+    return json;
+}
+
 Json ratio(std::optional<double> value) { return value ? Json(*value) : Json(nullptr); }
 
 Json ratios(WindowRatios const& all, std::optional<double> Ratios::*which) {
@@ -62,8 +69,10 @@ Json cache(cache::Stats const& stats) {
             {"used_bytes", stats.used},
             {"stored_bytes", stats.cached},
             {"filling_bytes", stats.filling},
+            {"pinned_bytes", stats.pinned},
             {"metadata_bytes", stats.metadata},
             {"fills", stats.fills},
+            {"followers", stats.followers},
             {"evictions", stats.evictions},
             {"no_room", stats.refused_for_room},
             {"failures", stats.failures}};
@@ -88,6 +97,10 @@ Json stats_json(Report const& report) {
     json["uptime_seconds"] = figures.uptime_seconds;
     json["workers"] = figures.workers;
     json["requests"] = requests(figures);
+    json["not_stored"] = reasons(figures.not_stored);
+    json["passed"] = reasons(figures.passed);
+    json["not_fresh"] = reasons(figures.not_fresh);
+    json["stale_served"] = reasons(figures.stale_used);
     json["hit_ratio"] = ratios(report.ratios, &Ratios::hit);
     json["byte_hit_ratio"] = ratios(report.ratios, &Ratios::byte_hit);
     json["latency"]["hit"] = latency(figures.hit_time);

@@ -58,17 +58,52 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     shard.policy().requested(key.fingerprint);
-    auto found = shard.find(key.fingerprint, key.text);
-    if (found && found.object->kind() == store::Object::Kind::vary_marker) {
-        // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
-        shard.policy().hit(found.slot);
-        auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
-        auto selected = shard.find(fingerprint(variant, seed_), variant);
-        if (!selected) return lookup_absent(shard, key, request, now, collapse, true);
-        return answer_from(shard, selected, key, control, now, collapse);
-    }
-    if (!found) return lookup_absent(shard, key, request, now, collapse, false);
+    auto const [found, marker, variant] = select(shard, key, request);
+    // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
+    if (marker) shard.policy().hit(marker.slot);
+    if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
     return answer_from(shard, found, key, control, now, collapse);
+}
+
+Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
+    auto found = shard.find(key.fingerprint, key.text);
+    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}, {}};
+    auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
+    auto selected = shard.find(fingerprint(variant, seed_), variant);
+    return {selected, found, std::move(variant)};
+}
+
+Lookup::Kind Cache::kind_of(http::Reuse reuse) {
+    switch (reuse) {
+    case http::Reuse::fresh:
+    case http::Reuse::stale_allowed: return Lookup::Kind::fresh;
+    case http::Reuse::stale_while_revalidate: return Lookup::Kind::refresh;
+    case http::Reuse::revalidate: break;
+    }
+    return Lookup::Kind::stale;
+}
+
+/// The revalidation that others may wait for.
+FillPtr Cache::validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first) {
+        auto const& fill = first->second;
+        if (fill->leads_others_ && fill->key() == key.text && fill->stale() == stale) return fill;
+    }
+    return nullptr;
+}
+
+/// The fetch of what is not stored that this request may wait for.
+FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request, std::string_view variant) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first) {
+        auto const& fill = first->second;
+        if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
+        // Before the head the URL's last Vary is the best guess at whose answer this will be.
+        bool head = fill->view().phase == FillView::Phase::head;
+        if (head ? fill->sought_ == variant : fill->selects(request.fields)) return fill;
+    }
+    return nullptr;
 }
 
 Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
@@ -77,32 +112,17 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
     shard.policy().hit(found.slot);
     result.object = store::ObjectPtr(found.object);
     result.answer = http::may_reuse(found.object->terms(), control, now);
-    if (result.answer.reuse == http::Reuse::fresh || result.answer.reuse == http::Reuse::stale_allowed) {
-        result.kind = Lookup::Kind::fresh;
-        return result;
-    }
-    if (result.answer.reuse == http::Reuse::stale_while_revalidate) {
-        lead_refresh(result, shard, key, now);
-        return result;
-    }
-    result.kind = Lookup::Kind::stale;
-    if (collapse == Collapse::alone) return result;
+    result.kind = kind_of(result.answer.reuse);
+    if (result.kind == Lookup::Kind::refresh) lead_refresh(result, shard, key, now);
+    if (result.kind != Lookup::Kind::stale || collapse == Collapse::alone) return result;
     bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; shares && first != last; ++first) {
-        auto const& fill = first->second;
-        if (fill->leads_others_ && fill->key() == key.text && fill->stale() == result.object) {
-            result.follow = fill;
-            return result;
-        }
-    }
-    result.lead = start_fill(shard, key, result.object, shares);
+    if (shares) result.follow = validation_of(shard, key, result.object);
+    if (!result.follow) result.lead = start_fill(shard, key, result.object, shares);
     return result;
 }
 
 /// One revalidation at a time for one object, whoever asks and in whatever way.
 void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime now) {
-    result.kind = Lookup::Kind::refresh;
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
         if (first->second->stale() == result.object) return;
@@ -110,34 +130,34 @@ void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime 
 }
 
 Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,
-                            Collapse collapse, bool variant_missing) {
+                            Collapse collapse, std::string_view variant) {
     Lookup result;
-    result.variant_missing = variant_missing;
+    result.variant_missing = !variant.empty();
     if (collapse == Collapse::alone) return result;
     if (shard.passes(key.fingerprint, unix_seconds(now))) {
         result.kind = Lookup::Kind::pass;
         result.lead = start_fill(shard, key, nullptr, false);
         return result;
     }
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first) {
-        auto const& fill = first->second;
-        if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
-        if (fill->view().phase != FillView::Phase::head && !fill->selects(request.fields)) continue;
+    result.follow = fetch_of(shard, key, request, variant);
+    if (result.follow) {
         result.kind = Lookup::Kind::busy;
-        result.follow = fill;
         return result;
     }
     result.lead = start_fill(shard, key, nullptr, true);
+    result.lead.fill()->sought_ = variant;
     return result;
 }
 
-Shard::Found Cache::find_parts(Shard const& shard, Key const& key, http::Fields const& request) const {
-    auto at_primary = shard.find(key.fingerprint, key.text);
-    bool varies = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
-    auto text = varies ? parts_text(variant_text(key.text, http::variant_key(at_primary.object->head(), request)))
-                       : parts_text(key.text);
+Shard::Found Cache::find_parts(Shard const& shard, Key const& key, http::RequestHead const& request) const {
+    auto const selected = select(shard, key, request);
+    auto const text = parts_text(selected.marker ? std::string_view(selected.variant) : key.text);
     return shard.find(fingerprint(text, seed_), text);
+}
+
+/// They are validated before they are sent, not meanwhile.
+Lookup::Kind Cache::kind_of_parts(http::Reuse reuse) {
+    return kind_of(reuse) == Lookup::Kind::fresh ? Lookup::Kind::fresh : Lookup::Kind::stale;
 }
 
 Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
@@ -145,7 +165,7 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
     Lookup result;
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    auto found = find_parts(shard, key, request.fields);
+    auto found = find_parts(shard, key, request);
     if (!found) return result;
     if (!can_answer(*found.object, request, now)) {
         result.part_missing = true;
@@ -154,31 +174,64 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
     shard.policy().hit(found.slot);
     result.object = store::ObjectPtr(found.object);
     result.answer = http::may_reuse(found.object->terms(), control, now);
-    bool usable = result.answer.reuse == http::Reuse::fresh || result.answer.reuse == http::Reuse::stale_allowed;
-    result.kind = usable ? Lookup::Kind::fresh : Lookup::Kind::stale;
+    result.kind = kind_of_parts(result.answer.reuse);
     return result;
 }
 
-store::ObjectPtr Cache::parts(Key const& key, http::Fields const& request) const {
+store::ObjectPtr Cache::parts(Key const& key, http::RequestHead const& request) const {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     return store::ObjectPtr(find_parts(shard, key, request).object);
 }
 
-store::ObjectPtr Cache::peek(std::string_view key, Fingerprint primary) const {
+store::ObjectPtr Cache::find(std::string_view key, Fingerprint primary) const {
     auto& shard = this->shard(primary);
     std::lock_guard lock(shard.mutex);
     return store::ObjectPtr(shard.find(fingerprint(key, seed_), key).object);
 }
 
+Peek Cache::peek(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control, WallTime now,
+                 Collapse collapse) const {
+    Peek peek;
+    peek.failure = failures_.peek(key, steady_now());
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    peek.passes_until = shard.passes_until(key.fingerprint);
+    bool const shares = collapse != Collapse::alone && !shard.passes(key.fingerprint, unix_seconds(now));
+    auto const [found, marker, variant] = select(shard, key, request);
+    if (marker) {
+        peek.vary = marker.object->head();
+        peek.selected = http::variant_key(peek.vary, request.fields);
+        auto const prefix = variant_text(key.text, {}).size();
+        for (auto const* stored : shard.variants_of(key.fingerprint))
+            if (!is_incomplete(*stored)) peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
+    }
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->key() == key.text) peek.fetches.push_back(first->second);
+    if (found) {
+        peek.object = store::ObjectPtr(found.object);
+        peek.answer = http::may_reuse(found.object->terms(), control, now);
+        peek.kind = kind_of(peek.answer.reuse);
+        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
+        return peek;
+    }
+    if (auto const parts = find_parts(shard, key, request); parts && can_answer(*parts.object, request, now)) {
+        peek.object = store::ObjectPtr(parts.object);
+        peek.answer = http::may_reuse(parts.object->terms(), control, now);
+        peek.kind = kind_of_parts(peek.answer.reuse);
+        return peek;
+    }
+    if (shares) peek.follow = fetch_of(shard, key, request, variant);
+    if (peek.follow) peek.kind = Lookup::Kind::busy;
+    if (!shares && collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
+    return peek;
+}
+
 bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, WallTime now) const {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    auto found = shard.find(key.fingerprint, key.text);
-    if (found && found.object->kind() == store::Object::Kind::vary_marker) {
-        auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
-        found = shard.find(fingerprint(variant, seed_), variant);
-    }
+    auto const found = select(shard, key, request).found;
     return found && http::may_reuse(found.object->terms(), {}, now).reuse == http::Reuse::fresh;
 }
 
@@ -240,13 +293,13 @@ void Cache::stop_storing(Fill& fill) {
     shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
 }
 
-store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary) {
+store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence) {
     auto names = http::to_string(vary);
     store::Object::Parts parts;
     parts.kind = store::Object::Kind::vary_marker;
     parts.key = key.text;
     parts.head = names;
-    parts.sequence = next_sequence();
+    parts.sequence = sequence;
     return make_object(parts, key.fingerprint);
 }
 
@@ -255,7 +308,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
     bool keep = object && object->charged() && !vary.star;
-    auto marker = keep && !vary.empty() ? make_marker(primary, vary) : nullptr;
+    auto marker = keep && !vary.empty() ? make_marker(primary, vary, object->sequence()) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
     // Of one response there is the whole or parts, never both.
     auto other = parts_text(text);
@@ -274,6 +327,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
     if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return;
+    if (grows_newer(shard, *object, primary)) return;
     // The whole is worth more than its own parts, whichever began first.
     auto rival = shard.find(of_other, other);
     bool same = rival && is_same_representation(*rival.object, *object);
@@ -302,12 +356,22 @@ store::ObjectPtr Cache::drop_parts(Shard& shard, Key const& key, policy::Left wh
     return found ? shard.remove(found.slot, why) : nullptr;
 }
 
+/// Readers have bytes of a newer response already, and not of a part alone.
+bool Cache::grows_newer(Shard const& shard, store::Object const& object, Key const& key) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    return std::any_of(first, last, [&](auto const& entry) {
+        auto view = entry.second->view();
+        return view.phase == FillView::Phase::body && view.object->status() != 206 &&
+               view.object->key() == object.key() && view.object->sequence() > object.sequence();
+    });
+}
+
 bool Cache::purge(Key const& key, Fill const* but) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
-    bool known_failure = failures_.forget(key, steady_now());
     bool found_fill = false;
     std::lock_guard lock(shard.mutex);
+    bool known_failure = failures_.forget(key, steady_now());
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     while (first != last) {
         auto& fill = *first->second;
@@ -326,6 +390,24 @@ bool Cache::purge(Key const& key, Fill const* but) {
     if (auto parts = drop_parts(shard, key, policy::Left::purged)) gone.push_back(std::move(parts));
     note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill || known_failure;
+}
+
+void Cache::forget(Key const& key, store::Object const& object) {
+    auto& shard = this->shard(key.fingerprint);
+    auto of_object = object.key() == key.text ? key.fingerprint : fingerprint(object.key(), seed_);
+    store::ObjectPtr gone;
+    std::lock_guard lock(shard.mutex);
+    auto found = shard.find(of_object, object.key());
+    if (found.object != &object) return;
+    gone = shard.remove(found.slot, policy::Left::purged);
+    note_bytes(shard, key.fingerprint);
+}
+
+void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
+                             NegativeTerms const& terms) {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    if (fill.attached_) failures_.remember(key, failure, of_head_only, terms, steady_now());
 }
 
 // ---- budget ----
@@ -425,8 +507,11 @@ Stats Cache::stats() const {
         stats.cached += shard->bytes();
         stats.objects += shard->objects();
         stats.fills += shard->fills.size();
+        for (auto const& [primary, fill] : shard->fills) stats.followers += fill->followers();
         stats.metadata += shard->metadata_bytes();
     }
+    // Taken one after the other while others work: the sum may be the larger one for a moment.
+    stats.pinned = stats.used - std::min(stats.used, stats.cached + stats.filling);
     stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);

@@ -45,6 +45,21 @@ struct Lookup {
     FillLease lead;
 };
 
+/// What a lookup would find, for people: see Cache::peek.
+struct Peek {
+    Lookup::Kind kind = Lookup::Kind::absent;
+    store::ObjectPtr object;
+    http::ReuseAnswer answer;
+    std::string vary;                     // the names of a URL with variants, as http::to_string; empty: it has none
+    std::string selected;                 // of these, what the request says (http::variant_key)
+    std::vector<std::string> variants;    // the same of each stored variant, the oldest first
+    FillPtr follow;                       // the fetch it would wait for
+    std::vector<FillPtr> fetches;         // all in progress for the URL
+    std::int64_t passes_until = 0;        // unix seconds: till then its answers are taken for not to be shared; or 0
+    std::optional<KnownFailure> failure;  // whoever asks
+    bool variant_missing() const { return !vary.empty() && !object; }
+};
+
 /// What a request may do with fetches in progress.
 enum class Collapse : std::uint8_t {
     lead_and_follow,
@@ -56,8 +71,10 @@ struct Stats {
     Bytes used = 0;              // everything charged
     Bytes cached = 0;            // in the index
     Bytes filling = 0;           // bodies being received
+    Bytes pinned = 0;            // neither: what is no longer stored and still read, and what a fill needs beside its body
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
+    std::uint64_t followers = 0;          // requests that wait for those fills or read them
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
     Bytes metadata = 0;
@@ -78,12 +95,19 @@ public:
     /// After a lookup that found nothing: stored parts that answer this GET with Range, fresh or stale; else absent.
     Lookup lookup_parts(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now);
 
+    /// What lookup() would find, with all that is known of the URL. Leads nothing, and moves nothing in the replacement
+    /// order.
+    Peek peek(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse) const;
+
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
     /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being
     /// stored. True when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
     bool purge(Key const&, Fill const* but = nullptr);
+
+    /// Removes this object, unless something else has taken its place already; the URL's other variants stay.
+    void forget(Key const&, store::Object const&);
 
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
     FillLease lease_alone(Key const&, store::ObjectPtr stale);
@@ -93,15 +117,17 @@ public:
     /// A charged object, or nullptr when the budget or the policy has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
     /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
-    store::ObjectPtr parts(Key const&, http::Fields const& request) const;
+    store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
     /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
-    store::ObjectPtr peek(std::string_view key, Fingerprint primary) const;
+    store::ObjectPtr find(std::string_view key, Fingerprint primary) const;
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up.
     std::span<char> room(store::Body& body, Fingerprint near);
 
     NegativeCache& failures() { return failures_; }
+    /// Remembers what a fetch met, unless the URL was purged since that fetch began.
+    void remember_failure(Fill const&, Key const&, FetchFailure const&, bool of_head_only, NegativeTerms const&);
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
@@ -116,13 +142,24 @@ private:
 
     std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
-    Shard::Found find_parts(Shard const&, Key const&, http::Fields const& request) const;
+    struct Selected {
+        Shard::Found found;     // the response that the request selects
+        Shard::Found marker;    // of a URL with variants
+        std::string variant;    // the key that the marker selects; empty without one
+    };
+    Selected select(Shard const&, Key const&, http::RequestHead const&) const;
+    static Lookup::Kind kind_of(http::Reuse);
+    static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
+    static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
+    Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
+    static Lookup::Kind kind_of_parts(http::Reuse);
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
-    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, bool variant_missing);
+    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
-    store::ObjectPtr make_marker(Key const&, http::VaryNames const&);
+    store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
+    static bool grows_newer(Shard const&, store::Object const&, Key const&);
     store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);

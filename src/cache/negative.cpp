@@ -22,7 +22,18 @@ std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now) 
     auto id = identity(key);
     auto& shard = shard_of(id);
     std::lock_guard lock(shard.mutex);
-    auto const* place = find_place(shard, id, now);
+    return known(find_place(shard, id, now), now);
+}
+
+std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) const {
+    if (empty()) return std::nullopt;
+    auto id = identity(key);
+    auto& shard = shard_of(id);
+    std::lock_guard lock(shard.mutex);
+    return known(place_of(shard, id), now);
+}
+
+std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now) {
     if (!place || now >= place->until) return std::nullopt;
     return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now)};
 }
@@ -64,14 +75,19 @@ NegativeCache::Place* NegativeCache::set_of(Shard& shard, Identity const& key) c
     return shard.places.data() + key.second % sets_ * places_per_set;
 }
 
-/// The key's place; one that is over altogether is given back first. Under the lock.
-NegativeCache::Place* NegativeCache::find_place(Shard& shard, Identity const& key, SteadyTime now) {
+/// Under the lock, like the following.
+NegativeCache::Place* NegativeCache::place_of(Shard& shard, Identity const& key) const {
     if (shard.places.empty()) return nullptr;
     auto* set = set_of(shard, key);
     auto* found = std::find_if(set, set + places_per_set,
                                [&](Place const& place) { return place.failures > 0 && place.key == key; });
-    if (found == set + places_per_set) return nullptr;
-    if (now < found->counts_until) return found;
+    return found == set + places_per_set ? nullptr : found;
+}
+
+/// The key's place; one that is over altogether is given back first.
+NegativeCache::Place* NegativeCache::find_place(Shard& shard, Identity const& key, SteadyTime now) {
+    auto* found = place_of(shard, key);
+    if (!found || now < found->counts_until) return found;
     release(*found);
     return nullptr;
 }

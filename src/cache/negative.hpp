@@ -41,6 +41,9 @@ public:
 
     std::optional<KnownFailure> find(Key const& key, SteadyTime now);
 
+    /// The same, and leaves no trace.
+    std::optional<KnownFailure> peek(Key const& key, SteadyTime now) const;
+
     /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes
     /// more than `terms.most` after the last was over begins anew.
     void remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
@@ -76,8 +79,10 @@ private:
     static constexpr std::size_t reason_max = 256;
 
     Identity identity(Key const& key) const;
-    Shard& shard_of(Identity const& key) { return shards_[(key.primary >> 48) % shards_max]; }
+    Shard& shard_of(Identity const& key) const { return shards_[(key.primary >> 48) % shards_max]; }
     Place* set_of(Shard& shard, Identity const& key) const;
+    Place* place_of(Shard& shard, Identity const& key) const;
+    static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
     Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
     Place& take_place(Shard& shard, Identity const& key);
     void release(Place& place);

@@ -47,7 +47,7 @@ store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint 
     if (!place) return nullptr;   // no-cache or private named the field that told
     auto body = part.body()->as_part(place->range.first, place->length);
     auto text = parts_text(part.key());
-    auto known = cache.peek(text, primary);
+    auto known = cache.find(text, primary);
     auto joined = known && is_same_representation(part, *known) ? join(cache, *body, *known) : nullptr;
     if (joined)
         body = std::move(joined);

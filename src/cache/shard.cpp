@@ -132,6 +132,15 @@ std::size_t Shard::variants(Fingerprint primary) const {
     return list == variants_.end() ? 0 : list->second.size();
 }
 
+std::vector<store::Object const*> Shard::variants_of(Fingerprint primary) const {
+    std::vector<store::Object const*> there;
+    auto list = variants_.find(primary);
+    if (list == variants_.end()) return there;
+    for (auto variant : list->second)
+        if (auto slot = find_fingerprint(variant); slot != policy::no_slot) there.push_back(entry(slot).object.get());
+    return there;
+}
+
 void Shard::mark_pass(Fingerprint primary, std::int64_t until_seconds) {
     pass_marks_[primary % pass_marks_.size()] = {primary, until_seconds};
 }
@@ -141,9 +150,9 @@ void Shard::clear_pass(Fingerprint primary) {
     if (mark.primary == primary) mark = {};
 }
 
-bool Shard::passes(Fingerprint primary, std::int64_t now_seconds) const {
+std::int64_t Shard::passes_until(Fingerprint primary) const {
     auto const& mark = pass_marks_[primary % pass_marks_.size()];
-    return mark.primary == primary && mark.until > now_seconds;
+    return mark.primary == primary ? mark.until : 0;
 }
 
 Bytes Shard::metadata_bytes() const {

@@ -47,10 +47,14 @@ public:
     /// Removes all variants of the URL.
     void drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dropped);
     std::size_t variants(Fingerprint primary) const;
+    /// Those of them that are there still, the oldest first.
+    std::vector<store::Object const*> variants_of(Fingerprint primary) const;
 
     void mark_pass(Fingerprint primary, std::int64_t until_seconds);
     void clear_pass(Fingerprint primary);
-    bool passes(Fingerprint primary, std::int64_t now_seconds) const;
+    bool passes(Fingerprint primary, std::int64_t now_seconds) const { return passes_until(primary) > now_seconds; }
+    /// Unix seconds; 0 without a mark.
+    std::int64_t passes_until(Fingerprint primary) const;
 
     /// Fetches in progress by primary fingerprint.
     std::unordered_multimap<Fingerprint, FillPtr> fills;

@@ -15,6 +15,16 @@ using Command = CommandLine::Command;
 
 std::string version_text() { return std::string("garner ") + version + "\n"; }
 
+constexpr char const* explain_help =
+    "Tells why the running proxy would, or would not, answer a request from its cache: rules, variants, freshness.\n"
+    "It only looks: nothing is fetched, resolved or changed.\n"
+    "\n"
+    "  -H, --header 'FIELD: VALUE'  a field of the request; may be given often\n"
+    "  -X, --method NAME            its method; GET without it\n"
+    "  --client ADDRESS             who asks; 127.0.0.1 without it\n"
+    "  --accelerator                of the accelerator that stands for this URL, not of the forward proxy\n"
+    "  --json                       prints JSON\n";
+
 constexpr char const* options_text = R"(
 Options:
   --config FILE      configuration: JSON with comments; without it the embedded defaults
@@ -39,6 +49,7 @@ constexpr Row rows[]{
      "Ends with 0 when it was there, with 1 otherwise.\n"},
     {"stats", Command::stats, "", "garner stats [--config FILE] [--set KEY=VALUE ...]",
      "Prints one page of figures of the running proxy, which is asked at admin.address.\n"},
+    {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]", explain_help},
 };
 
 std::string overall_help() {
@@ -94,7 +105,8 @@ std::string unknown_word(std::string_view word) {
 }
 
 std::string unknown_option(std::string_view option) {
-    static constexpr std::string_view names[]{"--config", "--set", "--help", "--version"};
+    static constexpr std::string_view names[]{"--config", "--set",    "--help",        "--version", "--header",
+                                              "--method", "--client", "--accelerator", "--json"};
     return "unknown option " + std::string(option) + hint(option.substr(0, option.find('=')), names);
 }
 
@@ -139,7 +151,15 @@ private:
     Error option(std::string_view word) {
         auto const equals = word.find('=');
         auto const name = word.substr(0, equals);
-        if (name != "--config" && name != "--set") return unknown_option(word);
+        bool const of_request = name == "-H" || name == "--header" || name == "-X" || name == "--method" || name == "--client";
+        bool const flag = name == "--json" || name == "--accelerator";
+        if (!of_request && !flag && name != "--config" && name != "--set") return unknown_option(word);
+        if (of_request || flag) explains_ = name;
+        if (flag && equals == word.npos) {
+            (name == "--json" ? line_.json : line_.accelerator) = true;
+            return std::nullopt;
+        }
+        if (flag) return std::string(name) + " takes no value";
         std::string_view value;
         if (equals != word.npos)
             value = word.substr(equals + 1);
@@ -147,7 +167,9 @@ private:
             value = arguments_[++at_];
         if (value.empty()) return std::string(name) + " needs a value";
 
-        if (name == "--set") {
+        if (of_request) {
+            request_option(name, value);
+        } else if (name == "--set") {
             if (value.find('=') == value.npos) return "--set " + std::string(value) + ": write --set KEY=VALUE";
             line_.sets.emplace_back(value);
         } else if (!line_.config_file.empty()) {
@@ -158,7 +180,18 @@ private:
         return std::nullopt;
     }
 
+    void request_option(std::string_view name, std::string_view value) {
+        if (name == "-X" || name == "--method")
+            line_.method = value;
+        else if (name == "--client")
+            line_.client = value;
+        else
+            line_.fields.emplace_back(value);
+    }
+
     CommandLine finish() {
+        if (!explains_.empty() && (!row_ || row_->command != Command::explain))
+            return wrong(std::string(explains_) + " is for garner explain");
         if (!row_) return std::move(line_);
         if (!row_->operand.empty() && (!operand_ || operand_->empty()))
             return wrong(std::string(row_->name) + " needs a " + std::string(row_->operand));
@@ -180,6 +213,7 @@ private:
     Row const* row_ = nullptr;
     std::optional<std::string_view> operand_;
     bool only_operands_ = false;
+    std::string_view explains_;      // an option that only explain takes
     CommandLine line_;
 };
 

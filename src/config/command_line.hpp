@@ -12,6 +12,7 @@ struct CommandLine {
         check,        // tell the configuration's faults
         purge,        // remove `url` from the cache
         stats,        // one page of figures
+        explain,      // why `url` is, or is not, answered from the cache
         help,         // print `text` and end with 0
         version,      // the same
         wrong         // print `text` to standard error and end with 2
@@ -19,7 +20,12 @@ struct CommandLine {
     Command command = Command::run;
     std::string config_file;              // empty: the embedded defaults
     std::vector<std::string> sets;        // "KEY=VALUE", in order
-    std::string url;                      // purge
+    std::string url;                      // purge, explain
+    std::string method = "GET";           // explain, like the following
+    std::vector<std::string> fields;      // "Accept-Language: de", in order
+    std::string client;                   // an address; empty: this machine
+    bool accelerator = false;
+    bool json = false;
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };
 

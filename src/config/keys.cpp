@@ -130,7 +130,8 @@ Form<proxy::Caching> caching() {
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
                "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
-               "Targeted cache-control fields that accelerators obey, the first present one (RFC 9213)."),
+               "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
+               "Cache-Control and Expires. Origins mean them for caches that they can purge."),
         key<T>("rules", &T::rules, list_of(caching_rule()),
                "Exceptions by matchers (see below), without `destination`; each rule that matches adds its settings."),
     });

@@ -93,6 +93,10 @@ char const* text(StoreRefusal refusal) {
     case StoreRefusal::set_cookie: return "Set-Cookie";
     case StoreRefusal::not_heuristically_cacheable: return "no freshness for this status";
     case StoreRefusal::no_freshness_no_validator: return "no freshness, no validator";
+    case StoreRefusal::by_rule: return "rule: never";
+    case StoreRefusal::too_large: return "larger than object_max";
+    case StoreRefusal::no_room: return "no room";
+    case StoreRefusal::count_: break;
     }
     return "";
 }
@@ -101,7 +105,7 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
                            ResponseHead const& response, ResponseCacheControl const& control,
                            StoreOptions const& options) {
     bool const posted = is_storable_post(request, response, control, options);
-    if (request.method != Method::get && !posted) return StoreRefusal::method;
+    if (request.method != Method::get && options.what == Storing::answer && !posted) return StoreRefusal::method;
     if (has_body(request) && !posted) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
     if (response.status == 206 && !options.combinable) return StoreRefusal::partial;
@@ -119,26 +123,39 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
     return why_useless(response, control, options);
 }
 
-bool may_use_cache(RequestHead const& request, RequestCacheControl const& control, char const*& why) {
-    auto const pass = [&](char const* reason) {
-        why = reason;
-        return false;
-    };
-    if (request.method != Method::get && request.method != Method::head) return pass("method");
-    if (has_body(request)) return pass("request body");
-    // RFC 9111 4.3.2: these two preconditions are for the origin to judge.
-    if (request.fields.has(Name::if_match)) return pass("If-Match");
-    if (request.fields.has(Name::if_unmodified_since)) return pass("If-Unmodified-Since");
-    // What must not be stored is not looked up either; but only-if-cached forbids to go further.
-    if (control.no_store && !control.only_if_cached) return pass("no-store in request");
-    why = "";
-    return true;
+char const* text(Bypass bypass) {
+    switch (bypass) {
+    case Bypass::none: return "";
+    case Bypass::method: return "method";
+    case Bypass::request_body: return "request body";
+    case Bypass::if_match: return "If-Match";
+    case Bypass::if_unmodified_since: return "If-Unmodified-Since";
+    case Bypass::no_store_request: return "no-store in request";
+    case Bypass::upgrade: return "upgrade";
+    case Bypass::never: return "caching.never";
+    case Bypass::authorization: return "authorization";
+    case Bypass::count_: break;
+    }
+    return "";
 }
 
-bool may_be_shared(RequestHead const& follower, ResponseHead const& response, ResponseCacheControl const& control) {
-    if (control.no_cache || control.private_ || forbids_storing(response, control)) return false;
-    if (follower.fields.has(Name::authorization) && !allows_authorization(control)) return false;
-    return !is_vary_star(response);
+Bypass why_bypass(RequestHead const& request, RequestCacheControl const& control) {
+    if (request.method != Method::get && request.method != Method::head) return Bypass::method;
+    if (has_body(request)) return Bypass::request_body;
+    // RFC 9111 4.3.2: these two preconditions are for the origin to judge.
+    if (request.fields.has(Name::if_match)) return Bypass::if_match;
+    if (request.fields.has(Name::if_unmodified_since)) return Bypass::if_unmodified_since;
+    // What must not be stored is not looked up either; but only-if-cached forbids to go further.
+    if (control.no_store && !control.only_if_cached) return Bypass::no_store_request;
+    return Bypass::none;
+}
+
+bool represents_target(ResponseHead const& response, Uri const& target) {
+    if (response.fields.count(Name::content_location) != 1) return false;
+    auto const described = resolve(target, response.fields.first(Name::content_location));
+    std::string text;
+    append_normalised(target, text);
+    return described == text;
 }
 
 bool is_understood_status(std::uint16_t status) { return std::ranges::binary_search(understood_statuses, status); }

@@ -4,6 +4,7 @@
 
 #include "http/cache_control.hpp"
 #include "http/message.hpp"
+#include "http/uri.hpp"
 
 namespace garner::http {
 
@@ -20,32 +21,60 @@ enum class StoreRefusal : std::uint8_t {
     vary_star,                  // would never be selected (4.1)
     set_cookie,                 // without explicit freshness, or the operator forbids it
     not_heuristically_cacheable,// no explicit freshness, and the status forbids guessing
-    no_freshness_no_validator   // could neither be reused nor revalidated
+    no_freshness_no_validator,  // could neither be reused nor revalidated
+    // What why_not_store cannot know:
+    by_rule,                    // the operator's rule says never
+    too_large,                  // for the store
+    no_room,                    // in the store, now
+    count_
 };
 
 /// For Cache-Status, logs and tests.
 char const* text(StoreRefusal);
+
+/// What is to be stored.
+enum class Storing : std::uint8_t {
+    answer,      // the answer to this request
+    freshened    // a stored response, with the fields that this request's answer brought (4.3.4, 4.3.5)
+};
 
 struct StoreOptions {
     bool set_cookie = true;     // store Set-Cookie under explicit freshness (7.3)
     bool has_own_ttl = false;   // the operator gives a default_ttl or min_ttl above 0 to this request
     bool combinable = false;    // the 206 is a part that may be kept: http/partial
     bool keeps_errors = false;  // the operator gives a negative_ttl above 0 to this request (see is_negative_status)
-    bool represents_target = false;  // the answer's Content-Location names the request's own target
+    Storing what = Storing::answer;
+    bool represents_target = false;   // see represents_target()
 };
 
 /// RFC 9111 3. `response_control` is parse_response_cache_control(response.fields, targeted).
 StoreRefusal why_not_store(RequestHead const&, RequestCacheControl const&, ResponseHead const&,
                            ResponseCacheControl const& response_control, StoreOptions const& = {});
 
-/// True when a stored response may answer this request at all, or its answer become one; else `why` names the reason
-/// (a literal) and the request is passed to the origin. Allocates nothing.
-bool may_use_cache(RequestHead const&, RequestCacheControl const&, char const*& why);
+/// Why a request goes past the cache: no stored response may answer it.
+enum class Bypass : std::uint8_t {
+    none,                       // it may use the cache
+    method,                     // all but GET and HEAD
+    request_body,
+    if_match,                   // 4.3.2: for the origin to judge, as is
+    if_unmodified_since,        // … this
+    no_store_request,           // without only-if-cached, which forbids to go further
+    // What why_bypass cannot know:
+    upgrade,                    // to another protocol
+    never,                      // the operator's caching.never
+    authorization,              // what is stored is not for requests with credentials (3.5)
+    count_
+};
 
-/// True when a storable response that was fetched for another request may be given to `follower` without asking the
-/// origin: private, no-cache, no-store, Vary: * and Authorization permitting. Whether its Vary selects the follower,
-/// and whether it is fresh for it, are separate questions.
-bool may_be_shared(RequestHead const& follower, ResponseHead const&, ResponseCacheControl const&);
+/// For Cache-Status, logs and tests.
+char const* text(Bypass);
+
+/// Anything but none: the request is passed to the origin. Allocates nothing.
+Bypass why_bypass(RequestHead const&, RequestCacheControl const&);
+
+/// RFC 9110 8.7: true when the response calls its content a representation of the request's target, by a single
+/// Content-Location that means the same URI.
+bool represents_target(ResponseHead const&, Uri const& target);
 
 /// Understood in the sense of must-understand (5.2.2.3): final statuses whose caching requirements this cache keeps.
 bool is_understood_status(std::uint16_t status);

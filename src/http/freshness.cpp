@@ -27,19 +27,23 @@ DeltaSeconds age_value(Fields const& fields) {
 }
 
 // RFC 9111 4.2.3. The apparent age counts too: a cache on the way may not have sent Age.
-DeltaSeconds corrected_initial_age(Fields const& fields, std::int64_t date_value, WallTime request_time,
+DeltaSeconds corrected_initial_age(DeltaSeconds age_value, std::int64_t date_value, WallTime request_time,
                                    WallTime response_time) {
     auto const apparent_age = unix_seconds(response_time) - date_value;
     auto const response_delay = std::chrono::floor<seconds>(response_time - request_time).count();
-    return to_delta(std::max(apparent_age, age_value(fields) + std::max<std::int64_t>(response_delay, 0)));
+    return to_delta(std::max(apparent_age, age_value + std::max<std::int64_t>(response_delay, 0)));
 }
 
 // RFC 9111 4.2.1, in the order it gives for a shared cache.
 std::optional<DeltaSeconds> explicit_lifetime(ResponseHead const& response, ResponseCacheControl const& control,
-                                              std::int64_t date_value, WallTime now) {
+                                              std::int64_t date_value, WallTime now, LifetimeSource& source) {
+    source = LifetimeSource::s_maxage;
     if (control.s_maxage) return control.s_maxage;
+    source = LifetimeSource::max_age;
     if (control.max_age) return control.max_age;
+    source = LifetimeSource::none;
     if (control.targeted || !response.fields.has(Name::expires)) return std::nullopt;
+    source = LifetimeSource::expires;
     // 5.3: an invalid date, "0" above all, means already expired.
     auto const expires = single_date(response.fields, Name::expires, now);
     return expires ? to_delta(*expires - date_value) : 0;
@@ -65,6 +69,17 @@ Departure departure_of(bool may_guess, std::optional<DeltaSeconds> given, Terms 
     return !storable && options.default_ttl > 0 ? Departure::default_ttl : Departure::none;
 }
 
+/// The operator's bounds.
+DeltaSeconds within(FreshnessOptions const& options, DeltaSeconds lifetime, LifetimeSource& source) {
+    if (lifetime < options.min_ttl) {
+        lifetime = options.min_ttl;
+        source = LifetimeSource::min_ttl;
+    }
+    if (lifetime <= options.max_ttl) return lifetime;
+    source = LifetimeSource::max_ttl;
+    return options.max_ttl;
+}
+
 std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{terms.lifetime} - age; }
 
 }  // namespace
@@ -75,6 +90,37 @@ char const* text(Departure departure) {
     case Departure::default_ttl: return "rule: default_ttl";
     case Departure::min_ttl: return "rule: min_ttl";
     case Departure::negative_ttl: return "rule: negative_ttl";
+    }
+    return "";
+}
+
+char const* text(LifetimeSource source) {
+    switch (source) {
+    case LifetimeSource::none: return "nothing";
+    case LifetimeSource::s_maxage: return "s-maxage";
+    case LifetimeSource::max_age: return "max-age";
+    case LifetimeSource::expires: return "Expires minus Date";
+    case LifetimeSource::heuristic: return "a share of the time since Last-Modified";
+    case LifetimeSource::negative_ttl: return "rule: negative_ttl";
+    case LifetimeSource::default_ttl: return "rule: default_ttl";
+    case LifetimeSource::min_ttl: return "rule: min_ttl";
+    case LifetimeSource::max_ttl: return "rule: max_ttl";
+    }
+    return "";
+}
+
+char const* text(ReuseReason reason) {
+    switch (reason) {
+    case ReuseReason::fresh: return "fresh";
+    case ReuseReason::no_cache_response: return "no-cache in response";
+    case ReuseReason::no_cache_request: return "no-cache in request";
+    case ReuseReason::max_age_request: return "older than max-age in request";
+    case ReuseReason::min_fresh_request: return "less than min-fresh in request";
+    case ReuseReason::must_revalidate: return "stale, must-revalidate";
+    case ReuseReason::stale_while_revalidate: return "stale-while-revalidate";
+    case ReuseReason::max_stale_request: return "max-stale in request";
+    case ReuseReason::stale: return "stale";
+    case ReuseReason::count_: break;
     }
     return "";
 }
@@ -133,24 +179,30 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
     // RFC 9110 6.6.1: without a usable Date the moment of receipt stands for it.
     terms.date_value =
         single_date(response.fields, Name::date, response_time).value_or(unix_seconds(response_time));
-    terms.initial_age = corrected_initial_age(response.fields, terms.date_value, request_time, response_time);
+    terms.age_value = age_value(response.fields);
+    terms.initial_age = corrected_initial_age(terms.age_value, terms.date_value, request_time, response_time);
 
-    auto lifetime = explicit_lifetime(response, control, terms.date_value, response_time);
+    auto lifetime = explicit_lifetime(response, control, terms.date_value, response_time, terms.source);
     terms.explicit_lifetime = lifetime.has_value();
     if (!lifetime && options.negative_ttl && is_negative_status(response.status)) {
         lifetime = options.negative_ttl;
         terms.negative = true;
+        terms.source = LifetimeSource::negative_ttl;
     }
     bool const may_guess = control.public_ || is_heuristically_cacheable(response.status);
     bool const guesses = !lifetime && may_guess;
     if (guesses) {
         lifetime = heuristic_lifetime(response, terms.date_value, response_time, options);
         terms.heuristic = lifetime.has_value();
+        if (lifetime) terms.source = LifetimeSource::heuristic;
     }
     terms.has_validator = !validators_of(response).empty();
     terms.departure = departure_of(may_guess, lifetime, terms, options);
-    if (guesses && !lifetime) lifetime = options.default_ttl;
-    terms.lifetime = std::min(std::max(lifetime.value_or(0), options.min_ttl), options.max_ttl);
+    if (guesses && !lifetime) {
+        lifetime = options.default_ttl;
+        if (lifetime > 0u) terms.source = LifetimeSource::default_ttl;
+    }
+    terms.lifetime = within(options, lifetime.value_or(0), terms.source);
 
     terms.no_cache = control.no_cache;
     // RFC 9111 5.2.2.10: s-maxage includes what proxy-revalidate says.
@@ -172,26 +224,27 @@ DeltaSeconds current_age(Terms const& terms, WallTime now) {
 ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, WallTime now) {
     auto const age = current_age(terms, now);
     auto const ttl = ttl_of(terms, age);
-    auto const answer = [&](Reuse reuse, char const* why) { return ReuseAnswer{reuse, age, ttl, why}; };
+    auto const answer = [&](Reuse reuse, ReuseReason why) { return ReuseAnswer{reuse, age, ttl, why}; };
+    using enum ReuseReason;
 
-    if (terms.no_cache) return answer(Reuse::revalidate, "no-cache in response");
-    if (request.no_cache) return answer(Reuse::revalidate, "no-cache in request");
+    if (terms.no_cache) return answer(Reuse::revalidate, no_cache_response);
+    if (request.no_cache) return answer(Reuse::revalidate, no_cache_request);
     // max-age=0 is how browsers ask for end-to-end revalidation, also of what arrived this very second.
     if (request.max_age && (*request.max_age == 0 || age > *request.max_age))
-        return answer(Reuse::revalidate, "older than max-age in request");
+        return answer(Reuse::revalidate, max_age_request);
     if (request.min_fresh && ttl < *request.min_fresh)
-        return answer(Reuse::revalidate, "less than min-fresh in request");
-    if (ttl > 0) return answer(Reuse::fresh, "fresh");
+        return answer(Reuse::revalidate, min_fresh_request);
+    if (ttl > 0) return answer(Reuse::fresh, fresh);
 
     auto const staleness = -ttl;
-    if (terms.must_revalidate) return answer(Reuse::revalidate, "stale, must-revalidate");
+    if (terms.must_revalidate) return answer(Reuse::revalidate, must_revalidate);
     // 5.2.1.1: a client that names a max-age and no max-stale wants nothing stale.
     bool const client_takes_stale = request.any_stale || request.max_stale;
     if (staleness < terms.stale_while_revalidate && (client_takes_stale || !request.max_age))
-        return answer(Reuse::stale_while_revalidate, "stale-while-revalidate");
+        return answer(Reuse::stale_while_revalidate, stale_while_revalidate);
     if (request.max_stale ? staleness <= *request.max_stale : request.any_stale)
-        return answer(Reuse::stale_allowed, "max-stale in request");
-    return answer(Reuse::revalidate, "stale");
+        return answer(Reuse::stale_allowed, max_stale_request);
+    return answer(Reuse::revalidate, stale);
 }
 
 bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& request, WallTime now,

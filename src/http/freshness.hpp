@@ -34,6 +34,21 @@ enum class Departure : std::uint8_t {
 /// For Cache-Status and logs: "rule: min_ttl"; empty for none.
 char const* text(Departure);
 
+/// What gave a lifetime its length (4.2.1), the last that changed it.
+enum class LifetimeSource : std::uint8_t {
+    none,          // nothing: it has none
+    s_maxage,
+    max_age,
+    expires,       // Expires minus Date
+    heuristic,     // a share of the time since Last-Modified (4.2.2)
+    negative_ttl,  // the operator's, as are the following
+    default_ttl,
+    min_ttl,       // raised to it
+    max_ttl        // cut to it
+};
+/// "s-maxage", "Expires minus Date"; for people.
+char const* text(LifetimeSource);
+
 /// The terms under which a stored response may be reused: all that a hit needs, so that the head is not read again.
 struct Terms {
     WallTime response_time{};                // when the response (or the 304 that freshened it) arrived
@@ -43,14 +58,16 @@ struct Terms {
     DeltaSeconds stale_while_revalidate = 0; // seconds past the lifetime; 0: not permitted
     DeltaSeconds stale_if_error = 0;         // the same
     DeltaSeconds stale_limit = 0;            // seconds past the lifetime that an unreachable origin excuses
-    bool explicit_lifetime = false;          // from max-age, s-maxage or Expires
-    bool heuristic = false;                  // guessed from Last-Modified
-    bool negative = false;                   // an error that has its lifetime from negative_ttl
-    bool must_revalidate = false;            // must-revalidate, proxy-revalidate or s-maxage: never served stale
-    bool no_cache = false;                   // never reused without validation
-    bool has_validator = false;              // a 304 is possible
-    bool allows_authorization = false;       // public, must-revalidate or s-maxage (3.5)
+    DeltaSeconds age_value = 0;              // its Age; no part of any decision beyond initial_age
+    bool explicit_lifetime : 1 = false;      // from max-age, s-maxage or Expires
+    bool heuristic : 1 = false;              // guessed from Last-Modified
+    bool negative : 1 = false;               // an error that has its lifetime from negative_ttl
+    bool must_revalidate : 1 = false;        // must-revalidate, proxy-revalidate or s-maxage: never served stale
+    bool no_cache : 1 = false;               // never reused without validation
+    bool has_validator : 1 = false;          // a 304 is possible
+    bool allows_authorization : 1 = false;   // public, must-revalidate or s-maxage (3.5)
     Departure departure = Departure::none;
+    LifetimeSource source = LifetimeSource::none;
 };
 static_assert(sizeof(Terms) <= 48 && std::is_trivially_copyable_v<Terms>);
 
@@ -81,11 +98,28 @@ enum class Reuse : std::uint8_t {
     revalidate               // ask the origin first; with only-if-cached answer 504
 };
 
+/// The rule that decided about a reuse.
+enum class ReuseReason : std::uint8_t {
+    fresh,
+    no_cache_response,
+    no_cache_request,
+    max_age_request,
+    min_fresh_request,
+    must_revalidate,
+    stale_while_revalidate,
+    max_stale_request,
+    stale,
+    count_
+};
+/// For Cache-Status, logs and tests.
+char const* text(ReuseReason);
+
 struct ReuseAnswer {
     Reuse reuse = Reuse::revalidate;
     DeltaSeconds age = 0;
     std::int64_t ttl = 0;     // lifetime - age; negative: stale for that many seconds
-    char const* why = "";     // a literal: the rule that decided
+    ReuseReason reason = ReuseReason::stale;
+    char const* why() const { return text(reason); }
 };
 
 /// RFC 9111 4 and 5.2.1. Allocates nothing.

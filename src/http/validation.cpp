@@ -164,10 +164,33 @@ std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& u
     return out;
 }
 
-bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored) {
-    // A stored response that came chunked has no length to compare.
-    return confirms(head_response, stored, Name::etag) && confirms(head_response, stored, Name::last_modified) &&
-           (!stored.fields.has(Name::content_length) || confirms(head_response, stored, Name::content_length));
+bool is_conditional(Fields const& request) {
+    return request.has(Name::if_none_match) || request.has(Name::if_modified_since);
+}
+
+bool supersedes(RequestHead const& request, ResponseHead const& answer) {
+    // What credentials bring says nothing about what others get (RFC 9111 3.5).
+    if (request.method != Method::get || request.fields.has(Name::authorization)) return false;
+    switch (answer.status) {
+    case 200:
+    case 203:
+    case 204:
+    case 300:
+    case 301:
+    case 308:
+    case 404:
+    case 410: return true;
+    default: return false;
+    }
+}
+
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
+                 std::optional<std::uint64_t> stored_length) {
+    auto const& told = head_response.fields;
+    bool const same_length = !told.has(Name::content_length) || !stored_length ||
+                             parse_decimal(told.first(Name::content_length)) == stored_length;
+    return stored.status == 200 && same_length && confirms(head_response, stored, Name::etag) &&
+           confirms(head_response, stored, Name::last_modified);
 }
 
 }  // namespace garner::http

@@ -1,5 +1,7 @@
 // Validation (RFC 9111 4.3, RFC 9110 8.8 and 13): conditional requests answered from the store, and made to the origin.
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,7 +21,7 @@ enum class Conditional : std::uint8_t { none, not_modified };
 
 /// Answers the request's If-None-Match, else its If-Modified-Since, by a stored response that may be reused
 /// (RFC 9111 4.3.2): not_modified calls for a 304, none for the response itself. Only for GET and HEAD, only when the
-/// stored status is 200. If-Match and If-Unmodified-Since are for origins: may_use_cache sends such requests there.
+/// stored status is 200. If-Match and If-Unmodified-Since are for origins: why_bypass sends such requests there.
 /// O(1) without allocation when the request is unconditional.
 Conditional answer_conditional(RequestHead const&, ResponseHead const& stored, Terms const&, WallTime now);
 
@@ -54,8 +56,18 @@ bool updates_stored(Field const&);
 std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& update,
                                std::span<std::string_view const> targeted = {});
 
+/// RFC 9110 13.1.2, 13.1.3: the request has a condition that 304 can answer.
+bool is_conditional(Fields const& request);
+
+/// True when an answer that is itself not stored shows that what was stored for its request is no longer what the
+/// target has: a GET brought a status that speaks of the resource, to everybody and for good. RFC 9111 leaves the old
+/// response there; but a client that saw the new one must not get the old one after it.
+bool supersedes(RequestHead const&, ResponseHead const& answer);
+
 /// RFC 9111 4.3.5: true when the response to a HEAD agrees with the stored response to GET, which it then freshens by
-/// merged_head_fields; false: the stored response must be invalidated. Ask only for HEAD responses with status 200.
-bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored);
+/// merged_head_fields; false: the stored response is out of date. `stored_length` is the length of the stored body in
+/// bytes, whether or not the origin had announced it. Ask only for HEAD responses with status 200.
+bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
+                 std::optional<std::uint64_t> stored_length);
 
 }  // namespace garner::http

@@ -4,6 +4,19 @@
 
 namespace garner::proxy {
 
+char const* text(StaleUse use) {
+    switch (use) {
+    case StaleUse::while_revalidate: return http::text(http::ReuseReason::stale_while_revalidate);
+    case StaleUse::max_stale: return http::text(http::ReuseReason::max_stale_request);
+    case StaleUse::offline: return "offline";
+    case StaleUse::if_error: return "stale-if-error";
+    case StaleUse::unreachable: return "origin unreachable";
+    case StaleUse::unreachable_lately: return "origin unreachable, remembered";
+    case StaleUse::count_: break;
+    }
+    return "";
+}
+
 std::size_t ClientCounts::Hash::operator()(IpAddress const& address) const {
     return fingerprint({reinterpret_cast<char const*>(&address), sizeof(address)}, 0);
 }

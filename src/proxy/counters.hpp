@@ -5,6 +5,8 @@
 #include <string>
 #include <unordered_map>
 
+#include "http/cacheability.hpp"
+#include "http/freshness.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
 
@@ -13,6 +15,31 @@ namespace garner::proxy {
 /// How a request was answered, as the operator counts it.
 enum class Answer : std::uint8_t {
     hit, miss, revalidated, refreshed, collapsed, stale, negative, passed, tunnelled, refused, failed, purged, own, count_
+};
+
+/// Why a client was given what is stale.
+enum class StaleUse : std::uint8_t {
+    while_revalidate,     // RFC 5861 3
+    max_stale,            // the client takes it
+    offline,              // caching.offline
+    if_error,             // RFC 5861 4
+    unreachable,          // RFC 9111 4.2.4
+    unreachable_lately,   // the same: a failure remembered
+    count_
+};
+/// For Cache-Status and logs.
+char const* text(StaleUse);
+
+/// One counter for each value of an enumeration that ends with count_.
+template <class Enum>
+class CounterOf {
+public:
+    static constexpr std::size_t size = static_cast<std::size_t>(Enum::count_);
+    void add(Enum which) { counters_[static_cast<std::size_t>(which)].add(); }
+    std::uint64_t value(std::size_t index) const { return counters_[index].value(); }
+
+private:
+    std::array<Counter, size> counters_;
 };
 
 struct Counters {
@@ -31,6 +58,10 @@ struct Counters {
     Counter origin_failures;
     Counter refreshes;                   // in the background, of what clients were given stale
     Counter client_aborts;
+    CounterOf<http::StoreRefusal> not_stored;    // answers that were looked at for the store
+    CounterOf<http::Bypass> passed;
+    CounterOf<http::ReuseReason> not_fresh;      // stored, but the origin had to be asked first
+    CounterOf<StaleUse> stale_used;
     Counter accept_paused;               // times accepting stopped near the descriptor limit
     Histogram hit_time;                  // microseconds from the request's head to the answer's last byte
     Histogram miss_time;

@@ -3,7 +3,9 @@
 #include "http/cacheability.hpp"
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "http/invalidation.hpp"
 #include "net/address.hpp"
+#include "proxy/decision.hpp"
 #include "proxy/fill_pump.hpp"
 #include "proxy/transaction.hpp"
 
@@ -42,63 +44,59 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     bool whole = !of_parts && (conditional_ || leads);
     widened_ = whole && client_.head().fields.has(Name::range);
     if (!stale && leads) find_parts();
-    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
-    if (!lead && client_.head().method == Method::get) lead = services_.cache.lease_alone(key_, stale);
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
+    // only freshen.
+    if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
     if (!co_await ask_origin(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
-net::awaitable<void> Transaction::pass(std::string_view why) {
+net::awaitable<void> Transaction::pass(http::Bypass why) {
+    using http::Bypass;
     counted_ = Answer::passed;
+    services_.counters.passed.add(why);
     tag_ = ResultTag::tcp_miss;
-    status_.fwd = why == "method" ? http::Fwd::method : why == "no-store in request" ? http::Fwd::request : http::Fwd::bypass;
-    status_.detail = why;
-    reason_ = why;
+    status_.fwd = why == Bypass::method             ? http::Fwd::method
+                  : why == Bypass::no_store_request ? http::Fwd::request
+                                                    : http::Fwd::bypass;
+    say(text(why));
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
     cache::FillLease lead;
-    if (why == "method" && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
+    if (why == Bypass::method && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
+    store::ObjectPtr none;
     if (!co_await ask_origin(unconditional, false)) {
-        cache::FillLease nothing;
-        store::ObjectPtr none;
-        co_await answer_failure(std::move(nothing), std::move(none));
-        co_return;
+        if (went_out_ && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
+        co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
     invalidate(lead.fill().get());
     bool sent_whole = !upload_.started || upload_.whole;
-    if (lead && sent_whole && represents_target(exchange_->head())) {
-        store::ObjectPtr none;
+    if (lead && sent_whole && http::represents_target(exchange_->head(), target_.uri))
         co_return co_await take_response(std::move(lead), std::move(none));
-    }
     lead.drop();
-    co_await stream_through(why);
+    co_await stream_through(text(why));
 }
 
-/// RFC 9110 8.7: the response's Content-Location is the request's own target.
-bool Transaction::represents_target(http::ResponseHead const& response) const {
-    if (!response.fields.has(Name::content_location) || response.fields.count(Name::content_location) != 1) return false;
-    return http::resolve(target_.uri, response.fields.first(Name::content_location)) == target_.url;
-}
-
-/// RFC 9111 4.4: a non-error answer to an unsafe method makes stored responses of the URI invalid, and those that
-/// Location and Content-Location name on the same origin.
+/// RFC 9111 4.4. `own`: the fetch that brought the answer.
 void Transaction::invalidate(cache::Fill const* own) {
-    auto const& request = client_.head();
     auto const& response = exchange_->head();
-    if (http::is_safe(request.method) || response.status < 200 || response.status >= 400) return;
+    if (!http::invalidates(client_.head().method, response.status)) return;
     services_.cache.purge(key_, own);
-    for (auto id : {Name::location, Name::content_location}) {
-        if (!response.fields.has(id)) continue;
-        auto resolved = http::resolve(target_.uri, response.fields.first(id));
-        http::UriError error;
-        auto uri = resolved ? http::parse_absolute(*resolved, error) : std::nullopt;
-        if (!uri || !http::same_origin(*uri, target_.uri)) continue;
+    for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
-        write_key_text(target_.partition(), *resolved, text);
+        write_key_text(target_.partition(), url, text);
         services_.cache.purge(services_.cache.key(text), own);
     }
 }
+
+namespace {
+
+cache::FetchFailure origin_answers(std::uint16_t status) {
+    return {status, "The origin answers " + std::to_string(status) + "."};
+}
+
+}  // namespace
 
 // ---- asking ----
 
@@ -156,6 +154,7 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), reused,
                                                    options_->limits.head);
     asked_at_ = wall_now();
+    went_out_ = true;
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
@@ -264,9 +263,13 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         cache::FillLease nothing;
         co_return co_await fetch_failed(std::move(nothing), std::move(stale));
     }
+    if (response.status == 304 && !conditional_ && !http::is_conditional(client_.head().fields)) {
+        failed(502, "The origin answers 304 to a request without conditions.", Fault::answer);
+        co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    }
     services_.cache.failures().forget(key_, steady_now());
-    if (parts_) {
-        auto parts = std::exchange(parts_, nullptr);
+    auto parts = std::exchange(parts_, nullptr);
+    if (parts) {
         if (completes(*parts)) co_return co_await complete(std::move(lead), std::move(parts));
         bool of_range = response.status == 206 || response.status == 416;
         if (of_range) co_return co_await ask_again(std::move(lead), std::move(stale));
@@ -277,29 +280,44 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     }
     if (stale && http::is_stale_if_error_status(response.status) &&
         http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
-        lead.fail({response.status, "the origin answers " + std::to_string(response.status)});
+        lead.fail(origin_answers(response.status));
         finish_exchange();
-        co_return co_await serve_stale(std::move(stale), "stale-if-error");
+        co_return co_await serve_stale(std::move(stale), StaleUse::if_error);
     }
+    if (stale && client_.head().method == Method::head && response.status == 200)
+        co_return co_await take_head(std::move(lead), std::move(stale));
     if (stale) {
         counted_ = Answer::refreshed;
         tag_ = ResultTag::tcp_refresh_modified;
     }
     auto control = http::parse_response_cache_control(response.fields, freshness_options({}).targeted);
-    auto const* why = why_not_stored(response, control);
+    using http::StoreRefusal;
+    auto why = why_not_stored(response, control, http::Storing::answer);
     bool too_large = exchange_->framing().kind == http::Framing::Kind::length &&
                      exchange_->framing().length > services_.cache.object_max();
-    if (!why && too_large) why = "larger than object_max";
-    if (!why && !lead) why = "method";
+    if (why == StoreRefusal::none && too_large) why = StoreRefusal::too_large;
+    if (why == StoreRefusal::none && !lead) why = StoreRefusal::method;
     store::BodyPtr nothing_yet;
-    if (!why) co_return co_await store_response(std::move(lead), response, control, std::move(nothing_yet));
-    if (lead) lead.refuse(why);
+    if (why == StoreRefusal::none)
+        co_return co_await store_response(std::move(lead), response, control, std::move(nothing_yet));
+    services_.counters.not_stored.add(why);
+    bool in_trouble = stale && http::is_stale_if_error_status(response.status);
+    if (lead && in_trouble)
+        // RFC 9111 4.3.3: to those who wait it is as if the origin had not answered; a thousand of them must not ask it
+        // again now, one by one.
+        lead.fail(origin_answers(response.status));
+    else if (lead)
+        lead.refuse(text(why));
+    auto const& outdated = stale ? stale : parts;
+    if (outdated && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *outdated);
     if (widened_ && response.status == 200) co_return co_await ask_for_range();
-    co_await stream_through(why);
+    co_await stream_through(text(why));
 }
 
-/// A literal, or nullptr when the response may be stored as far as its head tells.
-char const* Transaction::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const {
+/// As far as the head tells.
+http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& response,
+                                               http::ResponseCacheControl const& control,
+                                               http::Storing what) const {
     auto content_type = response.fields.first(Name::content_type);
     auto freshness = freshness_options(content_type);
     http::StoreOptions how;
@@ -307,40 +325,19 @@ char const* Transaction::why_not_stored(http::ResponseHead const& response, http
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
     how.combinable = is_combinable(response);
-    how.represents_target = client_.head().method == Method::post && represents_target(response);
+    how.what = what;
+    how.represents_target = client_.head().method == Method::post && http::represents_target(response, target_.uri);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
-    if (refusal != http::StoreRefusal::none) return http::text(refusal);
-    return rule_forbids_storing(content_type) ? "rule: never" : nullptr;
+    if (refusal != http::StoreRefusal::none) return refusal;
+    bool never = rule_forbids_storing(options_->caching, rule_request(), content_type);
+    return never ? http::StoreRefusal::by_rule : http::StoreRefusal::none;
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {
-    http::FreshnessOptions freshness;
-    auto clamp = [](milliseconds time) {
-        auto whole = std::chrono::duration_cast<seconds>(time).count();
-        return static_cast<http::DeltaSeconds>(std::clamp<std::int64_t>(whole, 0, http::delta_seconds_max));
-    };
-    freshness.default_ttl = clamp(options_->caching.default_ttl);
-    if (target_.accelerated) freshness.targeted = targeted_;
-    auto facts = rule_request();
-    // Backwards, so that of two rules for the same setting the first decides.
-    auto const& rules = options_->caching.rules;
-    for (auto at = rules.rbegin(); at != rules.rend(); ++at) {
-        auto const& rule = *at;
-        if (!rule.applies(facts, content_type)) continue;
-        if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
-        if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
-        if (rule.negative_ttl) freshness.negative_ttl = clamp(*rule.negative_ttl);
-        if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
-        if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
-    }
+    auto freshness = proxy::freshness_options(options_->caching, rule_request(), content_type);
+    // RFC 9213 2.2: who is the target is the operator's to say, and by default this proxy is none.
+    freshness.targeted = targeted_;
     return freshness;
-}
-
-bool Transaction::rule_forbids_storing(std::string_view content_type) const {
-    auto facts = rule_request();
-    for (auto const& rule : options_->caching.rules)
-        if (rule.never && rule.applies(facts, content_type)) return *rule.never;
-    return false;
 }
 
 /// RFC 9111 4.3.3: the answer is about another response than ours. The request is repeated without our conditions.
@@ -427,8 +424,10 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
         store::ObjectPtr none;
         if (completing) co_return co_await ask_again(std::move(lead), std::move(none));
-        lead.refuse("no room");
-        co_return co_await stream_through("no room");
+        services_.counters.not_stored.add(http::StoreRefusal::no_room);
+        auto const* why = text(http::StoreRefusal::no_room);
+        lead.refuse(why);
+        co_return co_await stream_through(why);
     }
     status_.stored = true;
     auto fill = lead.fill();
@@ -446,6 +445,27 @@ store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::Obje
     if (own_head_.empty()) return kept;
     parts.head = own_head_;
     return store::Object::make(parts, nullptr);
+}
+
+/// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
+net::awaitable<void> Transaction::take_head(cache::FillLease lead, store::ObjectPtr stale) {
+    if (http::head_agrees(exchange_->head(), stored_head_, stale->length()))
+        co_return co_await freshen(std::move(lead), std::move(stale));
+    counted_ = Answer::refreshed;
+    tag_ = ResultTag::tcp_refresh_modified;
+    outdate(std::move(lead), *stale);
+    services_.counters.not_stored.add(http::StoreRefusal::method);
+    co_await stream_through(text(http::StoreRefusal::method));
+}
+
+/// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
+void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
+    auto parts = stale.parts();
+    parts.terms.lifetime = 0;
+    parts.terms.stale_while_revalidate = 0;
+    auto vary = http::parse_vary(stored_head_.fields);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+    lead.complete(services_.cache.make_object(parts, key_.fingerprint), std::move(vary), std::move(variant));
 }
 
 /// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
@@ -473,7 +493,8 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.body = stale->body();
     parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = stale->status();
-    parts.sequence = services_.cache.next_sequence();
+    // A new head makes the old response no newer: one that came meanwhile stays.
+    parts.sequence = stale->sequence();
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
@@ -483,10 +504,10 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.key = key_text;
     finish_exchange();
     // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
-    if (auto const* why = why_not_stored(head, control)) {
-        reason_ = why;
-        status_.detail = why;
-        lead.refuse(why);
+    if (auto why = why_not_stored(head, control, http::Storing::freshened); why != http::StoreRefusal::none) {
+        services_.counters.not_stored.add(why);
+        say(text(why));
+        lead.refuse(text(why));
         services_.cache.purge(key_);
         auto own = store::Object::make(parts, nullptr);
         co_return co_await deliver(std::move(own), nullptr);
@@ -504,7 +525,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
 
 /// Sends the response as it comes, re-framed, at the client's pace.
 net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored) {
-    if (reason_.empty()) reason_ = why_not_stored;
+    reason_ = why_not_stored;
     status_.detail = why_not_stored;
     auto const& response = exchange_->head();
     auto const& framing = exchange_->framing();
@@ -594,15 +615,15 @@ void Transaction::count_origin_traffic() {
 
 // ---- failures ----
 
-net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, char const* why) {
+net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, StaleUse why) {
+    services_.counters.stale_used.add(why);
     counted_ = Answer::stale;
     tag_ = ResultTag::tcp_refresh_fail_old;
     status_.hit = true;
     status_.fwd = http::Fwd::none;
     now_ = wall_now();
     status_.ttl = std::int64_t{stale->terms().lifetime} - http::current_age(stale->terms(), now_);
-    status_.detail = why;
-    reason_ = why;
+    say(text(why));
     co_await deliver(std::move(stale), nullptr);
 }
 
@@ -621,7 +642,7 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
         lead.fail(failure_);
     services_.counters.origin_failures.add();
     if (stale && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::unreachable))
-        co_return co_await serve_stale(std::move(stale), "origin unreachable");
+        co_return co_await serve_stale(std::move(stale), StaleUse::unreachable);
     counted_ = failure_.status == 403 ? Answer::refused : Answer::failed;
     tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     reason_ = failure_.reason;

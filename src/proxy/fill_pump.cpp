@@ -90,10 +90,11 @@ net::awaitable<std::span<char>> FillPump::room() {
     auto& body = *growing_->body();
     if (!windowed_) {
         std::span<char> free;
-        if (body.size() < services_.cache.object_max()) free = services_.cache.room(body, lease_.fill()->primary());
+        bool small = body.size() < services_.cache.object_max();
+        if (small) free = services_.cache.room(body, lease_.fill()->primary());
         if (!free.empty()) co_return free;
         windowed_ = true;
-        lease_.stop_storing();
+        stop_storing(small ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
     }
     co_return co_await room_in_window();
 }
@@ -140,13 +141,18 @@ void FillPump::finish(Trouble trouble) {
     lease_.fail(std::move(failure));
 }
 
+void FillPump::stop_storing(http::StoreRefusal why) {
+    services_.counters.not_stored.add(why);
+    lease_.stop_storing();
+}
+
 /// A small body moves into one allocation with its head; the segments go when the last reader is done. A part joins those
 /// that are there.
 void FillPump::store() {
     auto const& body = growing_->body();
     store::ObjectPtr object = growing_;
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
-    if (!windowed_ && body->size() > services_.cache.object_max()) lease_.stop_storing();
+    if (!windowed_ && body->size() > services_.cache.object_max()) stop_storing(http::StoreRefusal::too_large);
     if (!windowed_ && growing_->status() == 206) {
         object = cache::join_part(services_.cache, *growing_, lease_.fill()->primary());
     } else if (!windowed_ && body->size() <= store::Object::inline_body_max) {

@@ -38,6 +38,7 @@ private:
     bool worth_finishing();
     void finish(client::Trouble trouble);
     void store();
+    void stop_storing(http::StoreRefusal why);
 
     Services& services_;
     std::shared_ptr<Options const> options_;

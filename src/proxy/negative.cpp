@@ -1,5 +1,6 @@
 // Fetches that failed: what is remembered of them, and what later requests are told instead of asking the origin again.
 
+#include "proxy/decision.hpp"
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
@@ -8,7 +9,7 @@ using http::Method;
 using http::Name;
 
 /// A client that asks for the newest wants no old failure either.
-bool Transaction::reloads() const { return control_.no_cache || control_.max_age == 0u; }
+bool Transaction::reloads() const { return control_.is_reload(); }
 
 /// True when the last fetch failed so lately that nobody asks again; failure_ is its failure then.
 bool Transaction::failed_lately() {
@@ -20,7 +21,7 @@ bool Transaction::failed_lately() {
         return false;
     }
     auto known = failures.find(key_, now);
-    if (!known || (known->of_head_only && client_.head().method != Method::head)) return false;
+    if (!known || !hears_of(*known, client_.head(), control_)) return false;
     failure_ = std::move(known->failure);
     failure_left_ = known->left;
     return true;
@@ -29,7 +30,7 @@ bool Transaction::failed_lately() {
 net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, store::ObjectPtr stale) {
     lead.fail(failure_);
     if (stale && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::unreachable))
-        co_return co_await serve_stale(std::move(stale), "origin unreachable, remembered");
+        co_return co_await serve_stale(std::move(stale), StaleUse::unreachable_lately);
     counted_ = Answer::negative;
     tag_ = ResultTag::tcp_negative_hit;
     auto left = std::chrono::ceil<seconds>(failure_left_).count();
@@ -42,18 +43,21 @@ net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, st
 }
 
 net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::ObjectPtr stale) {
-    remember_failure();
+    remember_failure(lead.fill().get());
     co_await answer_failure(std::move(lead), std::move(stale));
 }
 
-void Transaction::remember_failure() {
+void Transaction::remember_failure(cache::Fill const* fill) {
     if (fault_ == Fault::nobodys || client_gone_ || aborted_) return;
     auto const& request = client_.head();
     bool by_request = fault_ == Fault::answer;
     // Their own credentials, ranges or method may be what the origin cannot take.
     if (by_request && (request.fields.has(Name::authorization) || request.fields.has(Name::range))) return;
     bool of_head_only = by_request && request.method == Method::head;
-    services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now());
+    if (fill)
+        services_.cache.remember_failure(*fill, key_, failure_, of_head_only, negative_terms());
+    else
+        services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now());
 }
 
 cache::NegativeTerms Transaction::negative_terms() const {

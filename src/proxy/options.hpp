@@ -50,7 +50,7 @@ struct Caching {
     bool offline = false;
     bool store_set_cookie = true;
     bool range_fetches_whole = false;
-    std::vector<std::string> targeted_cache_control;   // accelerators only (RFC 9213)
+    std::vector<std::string> targeted_cache_control;   // in order of preference (RFC 9213)
     std::vector<http::CachingRule> rules;
 };
 

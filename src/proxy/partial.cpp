@@ -25,7 +25,7 @@ bool Transaction::is_combinable(http::ResponseHead const& response) const {
 
 /// What is to be fetched whole may be there in parts: then the origin is asked for the rest of it alone.
 void Transaction::find_parts() {
-    auto parts = services_.cache.parts(key_, client_.head().fields);
+    auto parts = services_.cache.parts(key_, client_.head());
     if (!parts) return;
     status_.fwd = http::Fwd::partial;
     auto length = parts->body()->size();
@@ -58,7 +58,8 @@ net::awaitable<void> Transaction::complete(cache::FillLease lead, store::ObjectP
     http::parse_response_head(merged, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, head);
     auto control = http::parse_response_cache_control(head.fields, targeted);
     store::ObjectPtr none;
-    if (why_not_stored(head, control)) co_return co_await ask_again(std::move(lead), std::move(none));
+    auto why = why_not_stored(head, control, http::Storing::answer);
+    if (why != http::StoreRefusal::none) co_return co_await ask_again(std::move(lead), std::move(none));
     auto body = parts->body()->completing(missing_);
     co_await store_response(std::move(lead), head, control, std::move(body));
 }

@@ -128,6 +128,7 @@ bool Server::open_listener(std::size_t index, std::string& fault) {
         room->listeners.push_back(std::make_unique<Listener>(*room->services, std::move(*acceptor), origin));
     }
     addresses_.push_back(text_of(endpoint));
+    places_.push_back({addresses_.back(), origin});
     shared_.own.listening.push_back({net::to_ip(endpoint.address()), endpoint.port()});
     return true;
 }

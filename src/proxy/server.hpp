@@ -37,6 +37,12 @@ public:
 
     /// Where it really listens ("127.0.0.1:3128"), in the order of options.listen.
     std::vector<std::string> const& addresses() const { return addresses_; }
+    struct Place {
+        std::string address;
+        AcceleratedOrigin const* origin = nullptr;   // of an accelerator
+    };
+    std::vector<Place> const& places() const { return places_; }
+    http::OwnAddresses const& own() const { return shared_.own; }
     std::string const& via_name() const { return shared_.via_name; }
     std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
     std::uint32_t connections_max() const { return shared_.connections_max; }
@@ -74,6 +80,7 @@ private:
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
     std::vector<std::unique_ptr<Room>> rooms_;
     std::vector<std::string> addresses_;
+    std::vector<Place> places_;           // the same
     SteadyTime started_ = steady_now();
 };
 

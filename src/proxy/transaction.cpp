@@ -5,6 +5,7 @@
 #include "http/cacheability.hpp"
 #include "http/hop_by_hop.hpp"
 #include "net/address.hpp"
+#include "proxy/decision.hpp"
 #include "proxy/refresh.hpp"
 #include "proxy/relay.hpp"
 
@@ -39,14 +40,14 @@ net::awaitable<void> Transaction::answer() {
     auto const& request = client_.head();
     if (request.method == Method::connect) co_return co_await tunnel();
     if (request.method == Method::purge) co_return co_await purge();
-    char const* why = why_bypassed();
-    if (why || !http::may_use_cache(request, control_, why)) co_return co_await pass(why);
+    auto why = why_bypassed(request, client_.body_framing(), control_, target_, options_->caching);
+    if (why != http::Bypass::none) co_return co_await pass(why);
     co_await use_cache();
 }
 
 net::awaitable<void> Transaction::use_cache() {
     using Kind = cache::Lookup::Kind;
-    auto collapse = may_collapse() ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
+    auto collapse = collapse_of(client_.head(), control_, options_->caching);
     auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
     bool absent = found.kind == Kind::absent || found.kind == Kind::pass;
     if (absent && client_.head().fields.has(Name::range)) {
@@ -64,41 +65,37 @@ net::awaitable<void> Transaction::use_cache() {
             co_return co_await error(refusal_.status, refusal_.what, refusal_.rule);
         }
     }
-    // RFC 9111 3.5: what was stored without credentials in mind answers no request that has them.
-    bool barred = found.object && client_.head().fields.has(Name::authorization) &&
-                  !found.object->terms().allows_authorization;
-    if (barred && !control_.only_if_cached) {
-        found.lead.drop();
-        co_return co_await pass("authorization");
-    }
-    bool refresh = found.kind == Kind::refresh && !options_->caching.offline;
-    if (refresh && found.lead && !barred && !failed_lately())
+    auto course = course_of(found.kind, found.object.get(), client_.head(), control_, options_->caching);
+    if (course == Course::refresh && found.lead && !failed_lately())
         Refresh::start(services_, client_, origin_, options_, std::move(found.lead), found.object);
-    if ((found.kind == Kind::fresh || refresh) && !barred) {
-        found.lead.drop();
-        if (refresh) reason_ = status_.detail = found.answer.why;
+    if (course != Course::ask) found.lead.drop();
+    if (course == Course::deliver || course == Course::refresh) {
+        if (found.answer.reuse != http::Reuse::fresh) {
+            say(found.answer.why());
+            services_.counters.stale_used.add(course == Course::refresh ? StaleUse::while_revalidate : StaleUse::max_stale);
+        }
         status_.hit = true;
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
         tag_ = ResultTag::tcp_mem_hit;
         if (found.object->terms().negative) {
             tag_ = ResultTag::tcp_negative_hit;
-            reason_ = status_.detail = "negative";
+            say("negative");
         }
         say_departure(found.object->terms());
         co_return co_await deliver(std::move(found.object), nullptr);
     }
-    if (found.object && !barred && options_->caching.offline) {
-        found.lead.drop();
+    if (course == Course::pass) co_return co_await pass(http::Bypass::authorization);
+    if (course == Course::deliver_offline) {
         status_.hit = true;
         status_.ttl = found.answer.ttl;
-        status_.detail = "offline";
+        say(text(StaleUse::offline));
+        services_.counters.stale_used.add(StaleUse::offline);
         counted_ = Answer::stale;
         tag_ = ResultTag::tcp_offline_hit;
         co_return co_await deliver(std::move(found.object), nullptr);
     }
-    if (control_.only_if_cached) {
-        found.lead.drop();
+    if (course == Course::only_if_cached) {
         co_return co_await error(504, "The client wants a stored answer only, and there is no fresh one.",
                                  "only-if-cached");
     }
@@ -108,7 +105,11 @@ net::awaitable<void> Transaction::use_cache() {
                   : found.variant_missing  ? http::Fwd::vary_miss
                                            : http::Fwd::uri_miss;
     if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
-    if (found.kind == Kind::stale) status_.ttl = found.answer.ttl, reason_ = found.answer.why;
+    if (found.kind == Kind::stale) {
+        status_.ttl = found.answer.ttl;
+        say(found.answer.why());
+        services_.counters.not_fresh.add(found.answer.reason);
+    }
     if (failed_lately()) co_return co_await answer_known_failure(std::move(found.lead), std::move(found.object));
     if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
     co_await fetch(std::move(found.lead), std::move(found.object));
@@ -172,7 +173,8 @@ Transaction::Verdict Transaction::check() {
         return refused(400, fault, "RFC 9112 request target");
     if (request.method == Method::connect && !client_.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
-    if (is_loop()) return refused(508, "This request has been here before: the proxies form a loop.", "Via");
+    if (is_loop(request, services_.shared.via_name, options_->limits))
+        return refused(508, "This request has been here before: the proxies form a loop.", "Via");
     if (request.target == "*" && !origin_) {
         auto decision = options_->access.decide(rule_request(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
@@ -187,21 +189,14 @@ Transaction::Verdict Transaction::check() {
 /// Access rules. When one of them needs the destination and the host is a name, it is resolved first: a hit must not
 /// go past a deny.
 Transaction::Verdict Transaction::check_access() {
-    auto facts = rule_request();
-    auto decision = options_->access.decide(facts, std::nullopt);
-    source_matters_ = decision.verdict == http::Decision::Verdict::needs_destination;
-    if (source_matters_) {
-        auto literal = parse_ip(target_.uri.authority.host);
-        if (!literal) return Verdict::needs_names;
-        decision = permits(facts, *literal);
-    }
-    return decision.allowed() ? Verdict::go_on : denied(decision);
+    auto admission = admit(*options_, services_.shared.own, target_, rule_request());
+    source_matters_ = admission.source_matters;
+    if (admission.decision.verdict == http::Decision::Verdict::needs_destination) return Verdict::needs_names;
+    return admission.decision.allowed() ? Verdict::go_on : denied(admission.decision);
 }
 
-/// An accelerator's origin is the operator's own choice: the rules count, what is closed by default does not.
 http::Decision Transaction::permits(http::RuleRequest const& facts, IpAddress const& destination) const {
-    if (target_.accelerated) return options_->access.decide(facts, destination);
-    return options_->access.permits(facts, destination, services_.shared.own);
+    return proxy::permits(*options_, services_.shared.own, target_, facts, destination);
 }
 
 Transaction::Verdict Transaction::prepare() {
@@ -261,64 +256,25 @@ net::awaitable<void> Transaction::answer_as_last_hop() {
 }
 
 http::RuleRequest Transaction::rule_request() const {
-    auto const& request = client_.head();
-    http::RuleRequest facts;
-    facts.client = client_.peer().address;
-    facts.method = request.method;
-    facts.method_text = request.method_text;
-    facts.scheme = target_.uri.scheme;
-    facts.host = target_.uri.authority.host;
-    facts.port = target_.uri.authority.port;
-    facts.url = target_.url;
-    facts.now = now_;
-    return facts;
+    return proxy::rule_request(client_.head(), target_, client_.peer().address, now_);
 }
 
-bool Transaction::is_loop() const {
-    auto const& request = client_.head();
-    if (!request.fields.has(Name::via)) return false;
-    std::uint32_t hops = 0;
-    bool ours = false;
-    http::for_each_member(request.fields, Name::via, [&](std::string_view member) {
-        ++hops;
-        // received-protocol RWS received-by
-        auto space = member.find_first_of(" \t");
-        if (space == std::string_view::npos) return;
-        auto by = trim(member.substr(space));
-        ours = ours || by.substr(0, by.find_first_of(" \t(")) == services_.shared.via_name;
-    });
-    return ours || hops > options_->limits.max_hops;
-}
-
-/// Requests that must have their own answer neither lead others nor wait for them.
-bool Transaction::may_collapse() const {
-    auto const& request = client_.head();
-    return request.method == Method::get && !request.fields.has(Name::authorization) &&
-           (!request.fields.has(Name::range) || options_->caching.range_fetches_whole) && !control_.no_cache;
-}
-
-/// Never with a body: who would say where it ends and the new protocol begins?
-bool Transaction::wants_upgrade() const {
-    return http::wants_upgrade(client_.head()) && client_.body_framing().kind == http::Framing::Kind::none;
-}
-
-char const* Transaction::why_bypassed() const {
-    if (wants_upgrade()) return "upgrade";
-    for (auto const& part : options_->caching.never)
-        if (target_.url.find(part) != std::string::npos) return "caching.never";
-    return nullptr;
-}
+bool Transaction::wants_upgrade() const { return proxy::wants_upgrade(client_.head(), client_.body_framing()); }
 
 void Transaction::heed_reload() {
     if (!control_.is_reload() || options_->caching.rules.empty()) return;
-    reload_ignored_ = http::reload_for(options_->caching.rules, rule_request()) == http::Reload::ignore;
+    reload_ignored_ = ignores_reload(options_->caching, control_, rule_request());
     if (reload_ignored_) control_.forget_reload();
 }
 
 /// Where the operator's rules, not RFC 9111, made this answer what it is, client and log are told.
 void Transaction::say_departure(http::Terms const& terms) {
-    auto const* why = reload_ignored_ ? "rule: reload ignored" : http::text(terms.departure);
-    if (*why == '\0') return;
+    auto const* why = departure(reload_ignored_, terms);
+    if (*why != '\0') say(why);
+}
+
+/// To the client in Cache-Status, and to the log.
+void Transaction::say(char const* why) {
     status_.detail = why;
     reason_ = why;
 }
@@ -350,7 +306,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     now_ = wall_now();
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
-    head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = false;
+    head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = went_out_ = false;
     exchange_.reset();
     failure_ = {};
     fault_ = Fault::nobodys;

@@ -7,6 +7,7 @@
 #include "cache/cache.hpp"
 #include "client/exchange.hpp"
 #include "http/cache_status.hpp"
+#include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "http/multipart.hpp"
 #include "net/waiter.hpp"
@@ -67,11 +68,9 @@ private:
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
-    bool is_loop() const;
-    bool may_collapse() const;
     bool wants_upgrade() const;
-    char const* why_bypassed() const;
     void heed_reload();
+    void say(char const* why);
     void say_departure(http::Terms const& terms);
     http::RuleRequest rule_request() const;
 
@@ -95,8 +94,8 @@ private:
     // ---- from the origin: fetch.cpp ----
     /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
     net::awaitable<void> fetch(cache::FillLease lead, store::ObjectPtr stale);
-    /// Fetches without the cache; a non-error answer to an unsafe method invalidates.
-    net::awaitable<void> pass(std::string_view why);
+    /// Fetches without the cache; a non-error answer to an unsafe method invalidates, one to a POST may be stored.
+    net::awaitable<void> pass(http::Bypass why);
     net::awaitable<bool> ask_origin(http::Validators validators, bool strip_conditions);
     net::awaitable<bool> try_origin(bool fresh_connection);
     std::unique_ptr<net::Transport> take_pooled();
@@ -107,7 +106,8 @@ private:
     net::awaitable<client::Trouble> read_final_head();
     net::awaitable<bool> pass_interim();
     net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
-    char const* why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control) const;
+    http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                      http::Storing what) const;
     net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     /// `begun`: what is there of its body before the exchange brings more; else nullptr.
@@ -116,18 +116,18 @@ private:
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
+    net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
+    void outdate(cache::FillLease lead, store::Object const& stale);
     net::awaitable<void> stream_through(std::string_view why_not_stored);
-    net::awaitable<void> serve_stale(store::ObjectPtr stale, char const* why);
+    net::awaitable<void> serve_stale(store::ObjectPtr stale, StaleUse why);
     void write_request(http::Validators validators, bool strip_conditions);
     void invalidate(cache::Fill const* own);
-    bool represents_target(http::ResponseHead const& response) const;
     void finish_exchange();
     void drop_exchange();
     void count_origin_traffic();
     void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
-    bool rule_forbids_storing(std::string_view content_type) const;
     std::string_view whole_body_at_hand();
 
     // ---- parts: partial.cpp ----
@@ -143,7 +143,7 @@ private:
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
     /// Remembers the failure, then answers it.
     net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
-    void remember_failure();
+    void remember_failure(cache::Fill const* fill);
     cache::NegativeTerms negative_terms() const;
 
     // ---- bodies of requests: upload.cpp ----
@@ -186,6 +186,7 @@ private:
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
+    bool went_out_ = false;               // to the origin, as far as one can know
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;
     net::WakeHandle waiting_;             // what abort() wakes

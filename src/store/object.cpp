@@ -35,6 +35,20 @@ Object::Object(Parts const& parts, Budget* budget, Bytes extra)
     }
 }
 
+Object::Parts Object::parts() const {
+    Parts parts;
+    parts.kind = kind_;
+    parts.key = key();
+    parts.head = head();
+    parts.bytes = bytes();
+    parts.body = body_;
+    parts.terms = terms_;
+    parts.status = status_;
+    parts.sequence = sequence_;
+    parts.source = source_;
+    return parts;
+}
+
 void Object::destroy(Object const* object) {
     auto* budget = object->budget_;
     auto cost = object->own_cost_;

@@ -41,6 +41,9 @@ public:
     /// back when it dies. With a nullptr it costs nothing: for objects that are sent and never kept.
     static ObjectPtr make(Parts const& parts, Budget* budget, Bytes extra = 0);
 
+    /// What another object needs to be the same; views into this one.
+    Parts parts() const;
+
     Kind kind() const { return kind_; }
     std::string_view key() const { return {text(), key_size_}; }
     std::string_view head() const { return {text() + key_size_, head_size_}; }

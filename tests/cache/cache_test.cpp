@@ -102,6 +102,59 @@ TEST(Cache, contains_fresh_answers_without_moving_anything) {
     EXPECT_EQ(scene.cache.stats().fills, 0u);
 }
 
+TEST(Cache, peek_finds_what_a_lookup_would_and_leaves_no_trace) {
+    Scene scene({.size = 64 * KiB, .policy = "lru", .object_max = 16 * KiB, .shards = 1});
+    auto peek = [&](std::string_view url, Ask const& ask = {}) {
+        return scene.cache.peek(scene.cache.key(url), Scene::head(ask), ask.control, ask.now, ask.collapse);
+    };
+    EXPECT_EQ(peek("/a").kind, Lookup::Kind::absent);
+    EXPECT_TRUE(peek("/a").fetches.empty());
+    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    {
+        auto leader = scene.lookup("/a");
+        auto found = peek("/a");
+        EXPECT_EQ(found.kind, Lookup::Kind::busy);
+        EXPECT_EQ(found.follow, leader.lead.fill());
+        EXPECT_EQ(peek("/a", {.collapse = Collapse::alone}).kind, Lookup::Kind::absent);
+        EXPECT_EQ(peek("/a", {.collapse = Collapse::alone}).fetches.size(), 1u);
+        scene.complete(leader.lead, "/a");
+    }
+    auto const now = wall_now();
+    EXPECT_EQ(peek("/a").kind, Lookup::Kind::fresh);
+    EXPECT_EQ(peek("/a", at(now + seconds{2'000})).kind, Lookup::Kind::stale);
+    EXPECT_EQ(peek("/a", at(now + seconds{2'000})).answer.reason, http::ReuseReason::stale);
+    EXPECT_EQ(scene.cache.stats().fills, 0u);
+
+    // Were it moved in the order, the least recently used one would stay.
+    std::string const body(10 * KiB, 'x');
+    Answer large;
+    large.body = body;
+    for (auto url : {"/b", "/c", "/d", "/e", "/f", "/g", "/h"}) {
+        EXPECT_TRUE(scene.cache.stats().evictions > 0 || peek("/a").object);
+        scene.store(url, large);
+    }
+    EXPECT_EQ(scene.cache.stats().evictions, 2u) << "/a, and as it was small the next one";
+    EXPECT_FALSE(peek("/a").object);
+    EXPECT_FALSE(peek("/b").object);
+    EXPECT_TRUE(peek("/c").object);
+}
+
+TEST(Cache, peek_tells_variants_and_refused_sharing) {
+    Scene scene;
+    for (auto language : {"de", "fr"}) scene.store("/a", Scene::varying(language, "accept-language", language));
+    auto const ask = with("accept-language", "en");
+    auto found = scene.cache.peek(scene.cache.key("/a"), Scene::head(ask), {}, ask.now, ask.collapse);
+    EXPECT_EQ(found.vary, "accept-language");
+    EXPECT_EQ(found.selected, "accept-language:en\n");
+    EXPECT_EQ(found.variants, (std::vector<std::string>{"accept-language:de\n", "accept-language:fr\n"}));
+    EXPECT_TRUE(found.variant_missing());
+
+    scene.lookup("/b").lead.refuse("private");
+    found = scene.cache.peek(scene.cache.key("/b"), Scene::head({}), {}, wall_now(), Collapse::lead_and_follow);
+    EXPECT_EQ(found.kind, Lookup::Kind::pass);
+    EXPECT_GT(found.passes_until, unix_seconds(wall_now()) + 100);
+}
+
 TEST(Cache, a_purge_removes_the_url_and_says_whether_something_was_there) {
     Scene scene;
     EXPECT_FALSE(scene.cache.purge(scene.cache.key("u")));
@@ -160,6 +213,21 @@ TEST(Cache, an_answer_that_came_earlier_does_not_replace_a_later_one) {
     scene.store("u", {.body = "late"});
     slow.complete(early, {}, {});
     EXPECT_EQ(scene.stored("u"), "late");
+}
+
+TEST(Cache, forgets_one_object_and_nothing_that_took_its_place) {
+    Scene scene;
+    for (std::string_view language : {"de", "en"})
+        scene.store("u", Scene::varying(language, "accept-language", language));
+    auto const german = Scene::varying("", "accept-language", "de").request;
+    auto const english = Scene::varying("", "accept-language", "en").request;
+    auto const found = scene.lookup("u", german).object;
+    scene.cache.forget(scene.cache.key("u"), *found);
+    EXPECT_EQ(scene.stored("u", german), "-");
+    EXPECT_EQ(scene.stored("u", english), "en");
+    scene.store("u", Scene::varying("new", "accept-language", "de"));
+    scene.cache.forget(scene.cache.key("u"), *found);
+    EXPECT_EQ(scene.stored("u", german), "new");
 }
 
 TEST(Cache, an_object_the_budget_has_no_room_for_is_shared_but_not_stored) {

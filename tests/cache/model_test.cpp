@@ -56,6 +56,7 @@ struct Fetching {
     std::uint64_t purges;   // of this URL when it began
     bool leads;
     std::string validates;  // this body; nothing when there was none
+    std::string sought;     // the variant that the URL's Vary asked for when it began; nothing without one
 };
 
 class Model : public testing::Test {
@@ -86,10 +87,13 @@ protected:
         return ask;
     }
 
-    bool somebody_leads(std::string const& url, NaiveCache::Stored const* known) {
+    std::string sought(std::string const& url, std::string const& accept) {
+        return naive.url(url).vary.empty() ? "" : accept;
+    }
+    bool somebody_leads(std::string const& url, std::string const& accept, NaiveCache::Stored const* known) {
         return std::ranges::any_of(fetching, [&](Fetching const& fetch) {
             return fetch.url == url && fetch.leads && fetch.purges == naive.url(url).purges &&
-                   fetch.validates == (known ? known->body : "");
+                   fetch.validates == (known ? known->body : "") && (known || fetch.sought == sought(url, accept));
         });
     }
 
@@ -106,7 +110,7 @@ protected:
             ASSERT_EQ(found.kind, Kind::stale);
             ASSERT_EQ(found.object->bytes(), known->body);
         }
-        bool follows = !passes && somebody_leads(url, known);
+        bool follows = !passes && somebody_leads(url, accept, known);
         auto not_there = passes ? Kind::pass : follows ? Kind::busy : Kind::absent;
         ASSERT_EQ(found.kind, known ? Kind::stale : not_there);
         ASSERT_EQ(found.follow != nullptr, follows);
@@ -114,7 +118,8 @@ protected:
         if (follows) return;
         ASSERT_EQ(found.lead.leads_others(), !passes);
         fetching.push_back(
-            {url, accept, std::move(found.lead), naive.url(url).purges, !passes, known ? known->body : ""});
+            {url, accept, std::move(found.lead), naive.url(url).purges, !passes, known ? known->body : "",
+             sought(url, accept)});
     }
 
     void end_a_fetch() {

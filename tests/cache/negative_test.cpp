@@ -56,6 +56,20 @@ TEST(NegativeCache, what_is_known_is_the_failure_and_how_long_it_will_be_remembe
     EXPECT_FALSE(failures.find(key("/b"), now));
 }
 
+TEST(NegativeCache, a_peek_tells_the_same_and_gives_no_place_back) {
+    NegativeCache failures;
+    auto now = steady_now();
+    EXPECT_FALSE(failures.peek(key("/a"), now));
+    failures.remember(key("/a"), refused, false, doubling, now);
+    auto const known = failures.peek(key("/a"), now + seconds{2});
+    ASSERT_TRUE(known);
+    EXPECT_EQ(known->left, seconds{3});
+    EXPECT_FALSE(failures.peek(key("/a"), now + seconds{3'600}));
+    EXPECT_EQ(failures.size(), 1u);
+    EXPECT_FALSE(failures.find(key("/a"), now + seconds{3'600}));
+    EXPECT_EQ(failures.size(), 0u);
+}
+
 TEST(NegativeCache, a_long_reason_is_cut) {
     NegativeCache failures;
     auto now = steady_now();

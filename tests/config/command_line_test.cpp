@@ -39,6 +39,15 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(purge.url, "http://example.com/");
     EXPECT_EQ(purge.config_file, "a.json");
     EXPECT_EQ(parse({"stats"}).command, Command::stats);
+    auto const explain = parse({"explain", "http://example.com/", "-H", "Accept: a=b", "-X", "HEAD", "-H", "Range: bytes=0-",
+                                "--client=10.0.0.1", "--accelerator", "--json"});
+    EXPECT_EQ(explain.command, Command::explain);
+    EXPECT_EQ(explain.url, "http://example.com/");
+    EXPECT_EQ(explain.fields, (std::vector<std::string>{"Accept: a=b", "Range: bytes=0-"}));
+    EXPECT_EQ(explain.method, "HEAD");
+    EXPECT_EQ(explain.client, "10.0.0.1");
+    EXPECT_TRUE(explain.accelerator);
+    EXPECT_TRUE(explain.json);
     EXPECT_EQ(parse({"check", "--", "--help"}).config_file, "--help");
 }
 
@@ -58,6 +67,10 @@ TEST(CommandLine, faults_are_clear) {
     for (Row const& row : {Row{{"chekc"}, "unknown subcommand \"chekc\"; did you mean check?"},
                            Row{{"--confg=a"}, "unknown option --confg=a; did you mean --config?"},
                            Row{{"--config"}, "--config needs a value"},
+                           Row{{"explain"}, "explain needs a URL"},
+                           Row{{"stats", "--json"}, "--json is for garner explain"},
+                           Row{{"explain", "http://a/", "-H"}, "-H needs a value"},
+                           Row{{"explain", "http://a/", "--json=1"}, "--json takes no value"},
                            Row{{"--config", "a", "--config", "b"}, "given twice"},
                            Row{{"--set", "workers"}, "--set workers: write --set KEY=VALUE"},
                            Row{{"check"}, "check needs a FILE"},

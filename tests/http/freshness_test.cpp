@@ -92,6 +92,24 @@ TEST(Freshness, lifetime_of_explicit_responses) {
     }
 }
 
+TEST(Freshness, a_lifetime_tells_where_it_comes_from) {
+    auto const D = Field{"Date", date(0)};
+    auto const source = [](ResponseHead const& head, FreshnessOptions const& options = {}) {
+        return std::string(text(terms(head, options).source));
+    };
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10, s-maxage=5"}})), "s-maxage");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}, {"Expires", date(30)}, D})), "max-age");
+    EXPECT_EQ(source(response(200, {{"Expires", date(30)}, D})), "Expires minus Date");
+    EXPECT_EQ(source(response(200, {{"Last-Modified", date(-1000)}, D})), "a share of the time since Last-Modified");
+    EXPECT_EQ(source(response(200, {D})), "nothing");
+    EXPECT_EQ(source(response(200, {D}), {.default_ttl = 5}), "rule: default_ttl");
+    EXPECT_EQ(source(response(404, {D}), {.negative_ttl = 5}), "rule: negative_ttl");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.min_ttl = 20}), "rule: min_ttl");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.min_ttl = 10}), "max-age");
+    EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.max_ttl = 5}), "rule: max_ttl");
+    EXPECT_EQ(terms(response(200, {{"Cache-Control", "max-age=10"}, {"Age", "3, 7"}, D})).age_value, 3u);
+}
+
 TEST(Freshness, heuristics_take_a_tenth_where_the_status_allows) {
     struct Case {
         std::uint16_t status;
@@ -287,12 +305,12 @@ TEST(Freshness, reuse_is_decided_by_terms_and_request) {
     for (auto const& c : cases) {
         auto const answer = may_reuse(terms(c.response), asks(c.request), later(c.seconds_later));
         EXPECT_EQ(answer.reuse, c.reuse)
-            << c.response << " | " << c.request << " | " << c.seconds_later << ": " << answer.why;
+            << c.response << " | " << c.request << " | " << c.seconds_later << ": " << answer.why();
     }
     auto const answer = may_reuse(terms("max-age=10"), {}, later(12));
     EXPECT_EQ(answer.age, 12u);
     EXPECT_EQ(answer.ttl, -2);
-    EXPECT_STREQ(answer.why, "stale");
+    EXPECT_STREQ(answer.why(), "stale");
 }
 
 TEST(Freshness, stale_instead_of_an_error) {

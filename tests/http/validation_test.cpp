@@ -232,23 +232,43 @@ TEST(Validation, fields_that_may_not_be_stored_do_not_enter_with_an_update) {
               "A: 1\r\nCache-Control: max-age=1\r\nCDN-Cache-Control: no-cache=\"b\"\r\n");
 }
 
+TEST(Validation, which_answers_end_the_stored_response_though_they_are_not_stored) {
+    for (std::uint16_t status : {200, 203, 204, 300, 301, 308, 404, 410}) {
+        EXPECT_TRUE(supersedes(get(), response(status, {}))) << status;
+        EXPECT_FALSE(supersedes(get({{"Authorization", "x"}}), response(status, {}))) << status;
+        EXPECT_FALSE(supersedes(request(Method::head, {}), response(status, {}))) << status;
+    }
+    for (std::uint16_t status : {206, 302, 303, 304, 307, 400, 401, 403, 405, 407, 408, 412, 416, 429, 500, 503, 599})
+        EXPECT_FALSE(supersedes(get(), response(status, {}))) << status;
+}
+
+TEST(Validation, which_requests_304_can_answer) {
+    EXPECT_TRUE(is_conditional(get({{"If-None-Match", "*"}}).fields));
+    EXPECT_TRUE(is_conditional(get({{"If-Modified-Since", date(0)}}).fields));
+    EXPECT_FALSE(is_conditional(get({{"If-Match", "*"}, {"Range", "bytes=0-"}, {"If-Range", "\"a\""}}).fields));
+}
+
 TEST(Validation, a_head_response_freshens_only_what_it_agrees_with) {
     struct Case {
+        char const* name;
         ResponseHead head;
         bool agrees;
     };
-    auto const stored = response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}});
+    auto const stored = response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}});
     Case const cases[] = {
-        {response(200, {}), true},
-        {response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}}), true},
-        {response(200, {{"ETag", "\"b\""}}), false},
-        {response(200, {{"Last-Modified", date(-8)}}), false},
-        {response(200, {{"Content-Length", "6"}}), false},
-        {response(200, {{"ETag", "\"a\""}, {"Content-Length", "6"}}), false},
+        {"nothing said", response(200, {}), true},
+        {"all the same",
+         response(200, {{"ETag", "\"a\""}, {"Last-Modified", date(-9)}, {"Content-Length", "5"}}), true},
+        {"other ETag", response(200, {{"ETag", "\"b\""}}), false},
+        {"weak ETag", response(200, {{"ETag", "W/\"a\""}}), false},
+        {"other Last-Modified", response(200, {{"Last-Modified", date(-8)}}), false},
+        {"other length", response(200, {{"Content-Length", "6"}}), false},
+        {"other length, same ETag", response(200, {{"ETag", "\"a\""}, {"Content-Length", "6"}}), false},
     };
-    for (auto const& c : cases) EXPECT_EQ(head_agrees(c.head, stored), c.agrees);
-    EXPECT_TRUE(head_agrees(response(200, {{"Content-Length", "6"}}), response(200, {})));
-    EXPECT_FALSE(head_agrees(response(200, {{"ETag", "\"a\""}}), response(200, {})));
+    for (auto const& c : cases) EXPECT_EQ(head_agrees(c.head, stored, 5), c.agrees) << c.name;
+    EXPECT_TRUE(head_agrees(response(200, {{"Content-Length", "6"}}), response(200, {}), std::nullopt));
+    EXPECT_FALSE(head_agrees(response(200, {{"ETag", "\"a\""}}), response(200, {}), 5));
+    EXPECT_FALSE(head_agrees(response(200, {}), response(404, {}), 5));
 }
 
 }  // namespace

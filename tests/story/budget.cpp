@@ -1,7 +1,5 @@
 // Memory has a bound: what leaves, what stays, and what slow readers may hold.
-#include <fstream>
-
-#include "story/scene.hpp"
+#include "story/rest.hpp"
 
 namespace garner::test {
 
@@ -13,14 +11,6 @@ bool is_stored(Client& client, std::string const& path) {
     auto reply = client.get(path, {{"Cache-Control", alone}});
     reply.body();
     return reply.status() == 200;
-}
-
-/// Resident memory of the proxy in bytes.
-std::size_t resident(Proxy& proxy) {
-    std::ifstream status("/proc/" + std::to_string(proxy.child().pid()) + "/status");
-    for (std::string line; std::getline(status, line);)
-        if (line.starts_with("VmRSS:")) return std::stoul(line.substr(6)) * 1024;
-    return 0;
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ Origin::~Origin() {
             for (auto& exchange : held.inside_->exchanges) exchange.let_go();
         }
     }
-    for (auto& thread : threads_) thread.join();
+    for (auto& [number, thread] : threads_) thread.join();
 }
 
 std::string Origin::authority() const {
@@ -241,15 +241,30 @@ Request Origin::last(std::string const& path) const {
     return all.back();
 }
 
+void Origin::forget_requests() {
+    std::lock_guard lock(mutex_);
+    seen_.clear();
+}
+
 void Origin::accept() {
     while (!stopping_) {
         int fd = ::accept4(listening_.fd, nullptr, nullptr, SOCK_CLOEXEC);
         if (fd < 0) continue;
         auto const number = ++connections_;
         std::lock_guard lock(mutex_);
+        join_ended();
         open_[number] = fd;
-        threads_.emplace_back([this, fd, number] { converse(Wire(fd), number); });
+        threads_.emplace(number, [this, fd, number] { converse(Wire(fd), number); });
     }
+}
+
+// A thread that has ended keeps its stack until it is joined. Under the lock; they are past theirs.
+void Origin::join_ended() {
+    for (auto number : ended_) {
+        threads_.at(number).join();
+        threads_.erase(number);
+    }
+    ended_.clear();
 }
 
 void Origin::converse(Wire wire, std::size_t number) {
@@ -265,6 +280,7 @@ void Origin::converse(Wire wire, std::size_t number) {
     std::lock_guard lock(mutex_);
     open_.erase(number);        // before the descriptor is closed and its number is given to another
     wire.close();
+    ended_.push_back(number);
 }
 
 Script Origin::script_for(std::string const& path) const {

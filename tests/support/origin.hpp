@@ -161,9 +161,12 @@ public:
     std::vector<Request> seen(std::string const& path) const;
     Request last(std::string const& path) const;                            // throws Trouble when there was none
     std::size_t connections() const { return connections_; }
+    /// Forgets the requests seen so far; for scenes of many.
+    void forget_requests();
 
 private:
     void accept();
+    void join_ended();
     void converse(Wire, std::size_t number);
     bool one_request(Wire&, std::size_t number);
     Script script_for(std::string const& path) const;
@@ -178,7 +181,8 @@ private:
     std::map<std::string, std::vector<std::shared_ptr<Request>>> seen_;
     std::vector<Held> held_;
     std::map<std::size_t, int> open_;           // descriptors by connection number
-    std::vector<std::thread> threads_;
+    std::map<std::size_t, std::thread> threads_;    // by connection number
+    std::vector<std::size_t> ended_;
     std::thread acceptor_;
 };
 

@@ -1,0 +1,184 @@
+#include "admin/explain_json.hpp"
+
+#include <algorithm>
+
+#include "http/dates.hpp"
+
+namespace garner::admin {
+
+using Json = nlohmann::ordered_json;
+using proxy::Explanation;
+
+namespace {
+
+std::int64_t whole_seconds(milliseconds time) { return std::chrono::ceil<seconds>(time).count(); }
+
+Json decision(http::Decision const& decision) {
+    using Verdict = http::Decision::Verdict;
+    char const* verdict = decision.allowed() ? "allowed" : decision.denied() ? "denied" : "undecided";
+    Json json{{"verdict", verdict}, {"rule", decision.rule}, {"closed", nullptr}, {"opens_closed", decision.opens}};
+    if (decision.closed) json["closed"] = decision.closed;
+    if (decision.verdict == Verdict::needs_destination) json["needs"] = "the name's addresses";
+    return json;
+}
+
+Json access(Explanation const& explained) {
+    auto json = decision(explained.access);
+    if (explained.of_source) json["of_stored_address"] = decision(*explained.of_source);
+    if (explained.of_connection) json["of_connection"] = decision(*explained.of_connection);
+    return json;
+}
+
+Json rules(Explanation const& explained) {
+    Json all = Json::array();
+    for (auto const* rule : explained.rules) {
+        Json json{{"name", rule->name}};
+        if (rule->never) json["never"] = *rule->never;
+        auto time = [&](char const* name, std::optional<milliseconds> const& value) {
+            if (value) json[name] = whole_seconds(*value);
+        };
+        time("default_ttl_seconds", rule->default_ttl);
+        time("min_ttl_seconds", rule->min_ttl);
+        time("max_ttl_seconds", rule->max_ttl);
+        time("negative_ttl_seconds", rule->negative_ttl);
+        if (rule->heuristic_factor) json["heuristic_factor"] = *rule->heuristic_factor;
+        if (rule->reload) json["reload"] = *rule->reload == http::Reload::ignore ? "ignore" : "honour";
+        all.push_back(std::move(json));
+    }
+    return all;
+}
+
+/// One line for each selecting field: "accept-language: de", "accept" when the request has none.
+Json selecting_fields(std::string_view variant) {
+    Json lines = Json::array();
+    while (!variant.empty()) {
+        auto const end = variant.find('\n');
+        auto line = std::string(variant.substr(0, end));
+        if (auto const colon = line.find(':'); colon != line.npos) line.insert(colon + 1, " ");
+        lines.push_back(std::move(line));
+        variant.remove_prefix(end == variant.npos ? variant.size() : end + 1);
+    }
+    return lines;
+}
+
+Json vary(cache::Peek const& found) {
+    if (found.vary.empty()) return nullptr;
+    Json stored = Json::array();
+    for (auto const& variant : found.variants) stored.push_back(selecting_fields(variant));
+    return {{"fields", found.vary},
+            {"request", selecting_fields(found.selected)},
+            {"selected", found.object != nullptr},
+            {"stored_variants", std::move(stored)}};
+}
+
+Json stored(Explanation const& explained) {
+    auto const& object = explained.found.object;
+    if (!object) return nullptr;
+    Json json{{"status", object->status()}, {"tier", "memory"}};
+    json["body_bytes"] = object->length() ? Json(*object->length()) : Json(nullptr);
+    json["cost_bytes"] = object->cost();
+    json["sequence"] = object->sequence();
+    json["from_address"] = object->source().is_unspecified() ? Json(nullptr) : Json(object->source().text());
+    json["arrived"] = http::format_http_date(unix_seconds(object->terms().response_time));
+    return json;
+}
+
+/// The stored fields that decide, as they came.
+Json deciding_fields(std::string const& head) {
+    http::ResponseHead response;
+    std::size_t scanned = 0;
+    http::parse_response_head(head, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, response);
+    Json json = Json::object();
+    using http::Name;
+    for (auto const& field : response.fields)
+        if (field.id == Name::cache_control || field.id == Name::date || field.id == Name::expires ||
+            field.id == Name::last_modified || field.id == Name::etag)
+            json[std::string(field.name)] = field.value;
+    return json;
+}
+
+/// RFC 9111 4.2.1 to 4.2.4 in numbers.
+Json freshness(Explanation const& explained) {
+    auto const& found = explained.found;
+    if (!found.object) return nullptr;
+    auto const& terms = found.object->terms();
+    auto const arrived = unix_seconds(terms.response_time);
+    auto const resident = std::chrono::floor<seconds>(explained.now - terms.response_time).count();
+    bool const never_stale = terms.must_revalidate || terms.no_cache;
+    auto window = [&](http::DeltaSeconds length) { return never_stale ? 0 : length; };
+    return {{"fields", deciding_fields(explained.stored_head)},
+            {"date", http::format_http_date(terms.date_value)},
+            {"age_field_seconds", terms.age_value},
+            {"apparent_age_seconds", std::max<std::int64_t>(arrived - terms.date_value, 0)},
+            {"corrected_initial_age_seconds", terms.initial_age},
+            {"resident_seconds", std::max<std::int64_t>(resident, 0)},
+            {"current_age_seconds", found.answer.age},
+            {"lifetime_seconds", terms.lifetime},
+            {"lifetime_from", text(terms.source)},
+            {"heuristic_factor", terms.heuristic ? Json(explained.freshness.heuristic_factor) : Json(nullptr)},
+            {"ttl_seconds", found.answer.ttl},
+            {"no_cache", bool(terms.no_cache)},
+            {"must_revalidate", bool(terms.must_revalidate)},
+            {"has_validator", bool(terms.has_validator)},
+            {"stale_while_revalidate_seconds", window(terms.stale_while_revalidate)},
+            {"stale_if_error_seconds", window(terms.stale_if_error)},
+            {"stale_if_unreachable_seconds", window(terms.stale_limit)}};
+}
+
+char const* phase_of(cache::FillView::Phase phase) {
+    using Phase = cache::FillView::Phase;
+    switch (phase) {
+    case Phase::head: return "waits for the head";
+    case Phase::body: return "receives the body";
+    case Phase::complete: return "complete";
+    case Phase::refused: return "not to be shared";
+    case Phase::failed: return "failed";
+    }
+    return "";
+}
+
+Json fetches(cache::Peek const& found) {
+    Json all = Json::array();
+    for (auto const& fill : found.fetches)
+        all.push_back({{"phase", phase_of(fill->view().phase)},
+                       {"followers", fill->followers()},
+                       {"validates", fill->stale() != nullptr},
+                       {"followed", fill == found.follow}});
+    return all;
+}
+
+Json failure(cache::Peek const& found) {
+    if (!found.failure) return nullptr;
+    return {{"status", found.failure->failure.status},
+            {"reason", found.failure->failure.reason},
+            {"of_head_only", found.failure->of_head_only},
+            {"left_seconds", whole_seconds(found.failure->left)}};
+}
+
+}  // namespace
+
+Json explain_json(Explanation const& explained) {
+    auto const now = unix_seconds(explained.now);
+    auto const& found = explained.found;
+    Json json;
+    json["outcome"] = proxy::name_of(explained.outcome);
+    json["why"] = explained.why;
+    json["undecided"] = explained.undecided();
+    json["request"] = {{"method", explained.method}, {"url", explained.url}};
+    json["listener"] = {{"address", explained.listener},
+                        {"kind", explained.partition == proxy::Partition::forward ? "forward" : "accelerator"},
+                        {"origin", explained.origin.empty() ? Json(nullptr) : Json(explained.origin)}};
+    json["access"] = access(explained);
+    json["bypass"] = explained.bypass == http::Bypass::none ? Json(nullptr) : Json(text(explained.bypass));
+    json["caching_rules"] = rules(explained);
+    json["reload_ignored"] = explained.reload_ignored;
+    json["vary"] = vary(found);
+    json["stored"] = stored(explained);
+    json["freshness"] = freshness(explained);
+    json["not_shared_seconds"] = found.passes_until > now ? Json(found.passes_until - now) : Json(nullptr);
+    json["fetches"] = fetches(found);
+    json["failure"] = failure(found);
+    return json;
+}
+
+}  // namespace garner::admin

@@ -1,0 +1,222 @@
+#include "admin/explain_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "admin/human.hpp"
+
+namespace garner::admin {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+/// Reads members that may be absent, null, or of another kind.
+Json const& at(Json const& json, char const* name) {
+    static Json const nothing;
+    return json.is_object() && json.contains(name) ? json.at(name) : nothing;
+}
+bool is(Json const& json, char const* name) { return at(json, name) == true; }
+std::string text(Json const& json, char const* name) {
+    auto const& value = at(json, name);
+    return value.is_string() ? value.get<std::string>() : "";
+}
+std::int64_t number(Json const& json, char const* name) {
+    auto const& value = at(json, name);
+    return value.is_number() ? value.get<std::int64_t>() : 0;
+}
+
+std::string plain_seconds(std::int64_t value) { return std::to_string(value) + " s"; }
+/// "4000 s (1 h 6 min)"
+std::string span(std::int64_t value) {
+    if (value < 120) return plain_seconds(value);
+    return plain_seconds(value) + " (" + human_seconds(static_cast<double>(value)) + ")";
+}
+
+/// Lines with their subject in front, once for those about the same.
+class Page {
+public:
+    void line(std::string_view subject, std::string const& what) {
+        std::string name = subject == last_ ? std::string() : std::string(subject);
+        last_ = subject;
+        name.resize(std::max<std::size_t>(name.size(), 12), ' ');
+        text_ += "  " + name + what + "\n";
+    }
+    void raw(std::string const& text) { text_ += text; }
+
+    /// What origins wrote must not command a terminal: control characters become '?', those of C1 in UTF-8 too.
+    std::string take() {
+        for (std::size_t i = 0; i < text_.size(); ++i) {
+            auto const byte = static_cast<unsigned char>(text_[i]);
+            bool const c1 = byte == 0xc2 && i + 1 < text_.size() && static_cast<unsigned char>(text_[i + 1]) < 0xa0;
+            if ((byte < 0x20 && byte != '\n') || byte == 0x7f) text_[i] = '?';
+            if (c1) text_[i] = text_[i + 1] = '?';
+        }
+        return std::move(text_);
+    }
+
+private:
+    std::string text_;
+    std::string last_;
+};
+
+char const* meaning_of(std::string const& outcome) {
+    struct Row {
+        char const* name;
+        char const* meaning;
+    };
+    static constexpr Row rows[]{
+        {"hit", "it is answered from the store"},
+        {"stale", "it is answered from the store although stale"},
+        {"revalidate", "it is stored, but the origin is asked whether it still holds"},
+        {"collapsed", "it is answered by a fetch in progress"},
+        {"miss", "it is fetched from the origin"},
+        {"negative", "the last fetch failed, and the origin is left in peace"},
+        {"passed", "it goes past the cache to the origin"},
+        {"tunnelled", "its bytes are passed on unseen"},
+        {"refused", "it is not answered"},
+        {"denied", "the rules do not allow it"},
+    };
+    for (auto const& row : rows)
+        if (outcome == row.name) return row.meaning;
+    return "";
+}
+
+void verdict(Page& page, Json const& all) {
+    auto const& request = at(all, "request");
+    auto const outcome = text(all, "outcome");
+    page.raw(text(request, "method") + " " + text(request, "url") + "\n");
+    page.line("verdict", (is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "") + outcome +
+                             ": " + text(all, "why"));
+    page.line("", meaning_of(outcome));
+}
+
+std::string told(Json const& decision) {
+    auto const verdict = text(decision, "verdict");
+    auto const closed = text(decision, "closed");
+    auto const rule = text(decision, "rule");
+    if (verdict == "undecided") return "undecided until the name is resolved: " + rule;
+    if (!closed.empty()) return "denied: " + closed + ", which no rule opens (" + rule + ")";
+    return verdict + " by " + rule;
+}
+
+void access(Page& page, Json const& all) {
+    auto const& listener = at(all, "listener");
+    auto const origin = text(listener, "origin");
+    page.line("listener", text(listener, "address") + ", " +
+                              (origin.empty() ? "forward proxy" : "accelerator for " + origin));
+    auto const& access = at(all, "access");
+    page.line("access", told(access));
+    if (is(access, "opens_closed")) page.line("access", "the rule opens what the defaults close");
+    if (auto const& source = at(access, "of_stored_address"); source.is_object())
+        page.line("access", "the address the stored response came from: " + told(source));
+    if (auto const& connection = at(access, "of_connection"); connection.is_object())
+        page.line("access", "connecting to that address: " + told(connection));
+    if (auto const bypass = text(all, "bypass"); !bypass.empty()) page.line("cache", "passed: " + bypass);
+    if (is(all, "reload_ignored")) page.line("cache", "the client's reload is ignored, as a caching rule says");
+}
+
+void rules(Page& page, Json const& all) {
+    for (auto const& rule : at(all, "caching_rules")) {
+        std::string what;
+        for (auto const& [name, value] : rule.items())
+            if (name != "name") what += (what.empty() ? ": " : ", ") + name + " " + (value.is_string() ? value.get<std::string>() : value.dump());
+        page.line("rules", text(rule, "name") + what);
+    }
+}
+
+std::string joined(Json const& lines) {
+    std::string out;
+    for (auto const& line : lines)
+        if (line.is_string()) out += (out.empty() ? "" : "; ") + line.get<std::string>();
+    return out;
+}
+
+void vary(Page& page, Json const& all) {
+    auto const& vary = at(all, "vary");
+    if (!vary.is_object()) return;
+    page.line("vary", "on " + text(vary, "fields"));
+    page.line("vary", "this request: " + joined(at(vary, "request")) + (is(vary, "selected") ? " - stored" : " - not stored"));
+    for (auto const& variant : at(vary, "stored_variants")) page.line("vary", "stored: " + joined(variant));
+}
+
+void stored(Page& page, Json const& all) {
+    auto const& stored = at(all, "stored");
+    if (!stored.is_object()) return page.line("stored", "no");
+    page.line("stored", "in " + text(stored, "tier") + ", status " + std::to_string(number(stored, "status")) + ", body " +
+                            human_bytes(static_cast<std::uint64_t>(number(stored, "body_bytes"))) + ", costs " +
+                            human_bytes(static_cast<std::uint64_t>(number(stored, "cost_bytes"))) + ", sequence " +
+                            std::to_string(number(stored, "sequence")));
+    auto const from = text(stored, "from_address");
+    page.line("stored", "since " + text(stored, "arrived") + (from.empty() ? "" : " from " + from));
+}
+
+void age(Page& page, Json const& fresh) {
+    page.line("age", "Date " + text(fresh, "date") + ", apparent age " + plain_seconds(number(fresh, "apparent_age_seconds")) +
+                         ", Age field " + plain_seconds(number(fresh, "age_field_seconds")));
+    page.line("age", "corrected " + plain_seconds(number(fresh, "corrected_initial_age_seconds")) + " on arrival + " +
+                         plain_seconds(number(fresh, "resident_seconds")) + " here = " +
+                         span(number(fresh, "current_age_seconds")));
+}
+
+void lifetime(Page& page, Json const& fresh) {
+    auto what = span(number(fresh, "lifetime_seconds")) + " from " + text(fresh, "lifetime_from");
+    if (auto const& factor = at(fresh, "heuristic_factor"); factor.is_number()) what += ", factor " + factor.dump();
+    page.line("lifetime", what);
+    auto const ttl = number(fresh, "ttl_seconds");
+    auto const sum = std::to_string(number(fresh, "lifetime_seconds")) + " s - " +
+                     std::to_string(number(fresh, "current_age_seconds")) + " s = ";
+    page.line("lifetime", sum + (ttl > 0 ? "fresh for " + span(ttl) : "stale for " + span(-ttl)));
+    if (is(fresh, "no_cache")) page.line("lifetime", "no-cache: never without asking the origin");
+}
+
+void windows(Page& page, Json const& fresh) {
+    if (is(fresh, "must_revalidate")) return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
+    auto window = [&](char const* name, char const* what) {
+        if (auto const length = number(fresh, name); length > 0)
+            page.line("when stale", std::string(what) + " for " + span(length) + " past the lifetime");
+    };
+    window("stale_while_revalidate_seconds", "served while revalidated");
+    window("stale_if_error_seconds", "served when the origin answers 5xx");
+    window("stale_if_unreachable_seconds", "served when the origin is unreachable");
+    page.line("when stale", is(fresh, "has_validator") ? "has a validator: a 304 is possible" : "has no validator: fetched anew");
+}
+
+void freshness(Page& page, Json const& all) {
+    auto const& fresh = at(all, "freshness");
+    if (!fresh.is_object()) return;
+    for (auto const& [name, value] : at(fresh, "fields").items())
+        if (value.is_string()) page.line("fields", name + ": " + value.get<std::string>());
+    age(page, fresh);
+    lifetime(page, fresh);
+    windows(page, fresh);
+}
+
+void going_on(Page& page, Json const& all) {
+    for (auto const& fetch : at(all, "fetches"))
+        page.line("fetched now", text(fetch, "phase") + ", " + std::to_string(number(fetch, "followers")) + " followers" +
+                                     (is(fetch, "validates") ? ", a revalidation" : "") +
+                                     (is(fetch, "followed") ? "; this request would follow" : ""));
+    if (at(all, "not_shared_seconds").is_number())
+        page.line("marked", "answers are taken for not to be shared for " + span(number(all, "not_shared_seconds")) +
+                                " yet: nobody waits for another's fetch");
+    if (auto const& failure = at(all, "failure"); failure.is_object())
+        page.line("failure", std::to_string(number(failure, "status")) + " " + text(failure, "reason") + "; remembered for " +
+                                 span(number(failure, "left_seconds")) + " yet" +
+                                 (is(failure, "of_head_only") ? ", for HEAD only" : ""));
+}
+
+}  // namespace
+
+std::string explain_text(Json const& all) {
+    Page page;
+    verdict(page, all);
+    access(page, all);
+    rules(page, all);
+    vary(page, all);
+    stored(page, all);
+    freshness(page, all);
+    going_on(page, all);
+    return page.take();
+}
+
+}  // namespace garner::admin

@@ -1,0 +1,130 @@
+#include "proxy/decision.hpp"
+
+#include <algorithm>
+
+#include "http/hop_by_hop.hpp"
+#include "util/text.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+http::RuleRequest rule_request(http::RequestHead const& request, Target const& target, IpAddress const& client,
+                               WallTime now) {
+    http::RuleRequest facts;
+    facts.client = client;
+    facts.method = request.method;
+    facts.method_text = request.method_text;
+    facts.scheme = target.uri.scheme;
+    facts.host = target.uri.authority.host;
+    facts.port = target.uri.authority.port;
+    facts.url = target.url;
+    facts.now = now;
+    return facts;
+}
+
+bool is_loop(http::RequestHead const& request, std::string_view via_name, Limits const& limits) {
+    if (!request.fields.has(Name::via)) return false;
+    std::uint32_t hops = 0;
+    bool ours = false;
+    http::for_each_member(request.fields, Name::via, [&](std::string_view member) {
+        ++hops;
+        // received-protocol RWS received-by
+        auto space = member.find_first_of(" \t");
+        if (space == std::string_view::npos) return;
+        auto by = trim(member.substr(space));
+        ours = ours || by.substr(0, by.find_first_of(" \t(")) == via_name;
+    });
+    return ours || hops > limits.max_hops;
+}
+
+http::Decision permits(Options const& options, http::OwnAddresses const& own, Target const& target,
+                       http::RuleRequest const& facts, IpAddress const& destination) {
+    if (target.accelerated) return options.access.decide(facts, destination);
+    return options.access.permits(facts, destination, own);
+}
+
+Admission admit(Options const& options, http::OwnAddresses const& own, Target const& target,
+                http::RuleRequest const& facts) {
+    Admission admission;
+    admission.decision = options.access.decide(facts, std::nullopt);
+    admission.source_matters = admission.decision.verdict == http::Decision::Verdict::needs_destination;
+    if (!admission.source_matters) return admission;
+    if (auto literal = parse_ip(target.uri.authority.host))
+        admission.decision = permits(options, own, target, facts, *literal);
+    return admission;
+}
+
+bool wants_upgrade(http::RequestHead const& request, http::Framing const& framing) {
+    return http::wants_upgrade(request) && framing.kind == http::Framing::Kind::none;
+}
+
+bool ignores_reload(Caching const& caching, http::RequestCacheControl const& control, http::RuleRequest const& facts) {
+    return control.is_reload() && http::reload_for(caching.rules, facts) == http::Reload::ignore;
+}
+
+http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const& framing,
+                          http::RequestCacheControl const& control, Target const& target, Caching const& caching) {
+    if (wants_upgrade(request, framing)) return http::Bypass::upgrade;
+    for (auto const& part : caching.never)
+        if (target.url.find(part) != std::string::npos) return http::Bypass::never;
+    return http::why_bypass(request, control);
+}
+
+cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCacheControl const& control,
+                            Caching const& caching) {
+    bool const shares = request.method == Method::get && !request.fields.has(Name::authorization) &&
+                        (!request.fields.has(Name::range) || caching.range_fetches_whole) && !control.no_cache;
+    return shares ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
+}
+
+Course course_of(cache::Lookup::Kind kind, store::Object const* object, http::RequestHead const& request,
+                 http::RequestCacheControl const& control, Caching const& caching) {
+    using Kind = cache::Lookup::Kind;
+    bool const barred = object && request.fields.has(Name::authorization) && !object->terms().allows_authorization;
+    if (barred) return control.only_if_cached ? Course::only_if_cached : Course::pass;
+    if (kind == Kind::fresh) return Course::deliver;
+    if (kind == Kind::refresh && !caching.offline) return Course::refresh;
+    if (object && caching.offline) return Course::deliver_offline;
+    return control.only_if_cached ? Course::only_if_cached : Course::ask;
+}
+
+char const* departure(bool reload_ignored, http::Terms const& terms) {
+    return reload_ignored ? "rule: reload ignored" : http::text(terms.departure);
+}
+
+bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& request,
+              http::RequestCacheControl const& control) {
+    // A client that asks for the newest wants no old failure either.
+    return !control.is_reload() && (!failure.of_head_only || request.method == Method::head);
+}
+
+http::FreshnessOptions freshness_options(Caching const& caching, http::RuleRequest const& facts,
+                                         std::string_view content_type) {
+    http::FreshnessOptions freshness;
+    auto clamp = [](milliseconds time) {
+        auto whole = std::chrono::duration_cast<seconds>(time).count();
+        return static_cast<http::DeltaSeconds>(std::clamp<std::int64_t>(whole, 0, http::delta_seconds_max));
+    };
+    freshness.default_ttl = clamp(caching.default_ttl);
+    // Backwards, so that of two rules for the same setting the first decides.
+    for (auto at = caching.rules.rbegin(); at != caching.rules.rend(); ++at) {
+        auto const& rule = *at;
+        if (!rule.applies(facts, content_type)) continue;
+        if (rule.default_ttl) freshness.default_ttl = clamp(*rule.default_ttl);
+        if (rule.min_ttl) freshness.min_ttl = clamp(*rule.min_ttl);
+        if (rule.negative_ttl) freshness.negative_ttl = clamp(*rule.negative_ttl);
+        if (rule.max_ttl) freshness.max_ttl = clamp(*rule.max_ttl);
+        if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
+    }
+    return freshness;
+}
+
+bool rule_forbids_storing(Caching const& caching, http::RuleRequest const& facts, std::string_view content_type) {
+    for (auto const& rule : caching.rules)
+        if (rule.never && rule.applies(facts, content_type)) return *rule.never;
+    return false;
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,72 @@
+// What is decided about a request from what is known without waiting: by the transaction, which then does it, and by
+// `garner explain`, which only tells. Pure.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "cache/cache.hpp"
+#include "http/cacheability.hpp"
+#include "http/framing.hpp"
+#include "http/freshness.hpp"
+#include "http/rule.hpp"
+#include "proxy/options.hpp"
+#include "proxy/target.hpp"
+
+namespace garner::proxy {
+
+/// What rules see of the request. Views into both.
+http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client, WallTime now);
+
+/// True when it has been here before, or has passed too many proxies.
+bool is_loop(http::RequestHead const&, std::string_view via_name, Limits const&);
+
+/// What the access rules say of a connection to this address, or of what was stored from it. An accelerator's origin is
+/// the operator's own choice: the rules count, what is closed by default does not.
+http::Decision permits(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&,
+                       IpAddress const& destination);
+
+/// What the access rules say before any name is resolved.
+struct Admission {
+    http::Decision decision;       // needs_destination: the host is a name, and its addresses decide
+    bool source_matters = false;   // the address decides, also the one that a stored response came from
+};
+Admission admit(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&);
+
+/// Never with a body: who would say where it ends and the new protocol begins?
+bool wants_upgrade(http::RequestHead const&, http::Framing const&);
+
+/// True when the client's wish to ask the origin is not heeded: a caching rule's `reload`.
+bool ignores_reload(Caching const&, http::RequestCacheControl const&, http::RuleRequest const&);
+
+/// Why the request is passed to the origin without a look into the cache.
+http::Bypass why_bypassed(http::RequestHead const&, http::Framing const&, http::RequestCacheControl const&, Target const&,
+                          Caching const&);
+
+/// Requests that must have their own answer neither lead others nor wait for them; those for a range do where it fetches
+/// the whole.
+cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&);
+
+/// What comes of a lookup.
+enum class Course : std::uint8_t {
+    deliver,         // from the store
+    refresh,         // the same, and it is revalidated in the background
+    deliver_offline, // the same, stale as it is: caching.offline
+    pass,            // what is stored is not for requests with credentials (RFC 9111 3.5)
+    only_if_cached,  // 504: the client wants nothing else
+    ask              // a remembered failure, somebody else's fetch, or the origin
+};
+/// `object`: what was found, or nullptr.
+Course course_of(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&,
+                 http::RequestCacheControl const&, Caching const&);
+
+/// Where the operator's rules, not RFC 9111, made the answer from the store what it is: a literal, empty when they did not.
+char const* departure(bool reload_ignored, http::Terms const&);
+
+/// True when the remembered failure is this request's answer, too.
+bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::RequestCacheControl const&);
+
+/// The terms of caching for an answer of this type, by the options and their rules; without targeted fields.
+http::FreshnessOptions freshness_options(Caching const&, http::RuleRequest const&, std::string_view content_type);
+bool rule_forbids_storing(Caching const&, http::RuleRequest const&, std::string_view content_type);
+
+}  // namespace garner::proxy

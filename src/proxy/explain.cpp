@@ -1,0 +1,218 @@
+#include "proxy/explain.hpp"
+
+#include "proxy/server.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+namespace {
+
+/// One question on its way to its explanation.
+class Explainer {
+public:
+    Explainer(Server& server, ExplainQuestion const& question) : server_(server), question_(question) {
+        out_.options = server.options();
+        out_.now = wall_now();
+    }
+
+    Explanation run() {
+        if (read_request() && choose_listener() && read_target_of_request()) decide();
+        return std::move(out_);
+    }
+
+private:
+    bool fault(std::string what) {
+        out_.fault = std::move(what);
+        return false;
+    }
+
+    /// The request as the client would send it: read by the same parser, refused for the same reasons.
+    bool read_request() {
+        http::UriError error;
+        auto const uri = http::parse_absolute(question_.url, error);
+        if (!uri) return fault("the URL is not one like http://example.com/page: " + std::string(error.refusal));
+        uri_ = *uri;
+        if (!http::is_token(question_.method)) return fault("the method is not one");
+        bool has_host = false;
+        std::string fields;
+        for (auto const& line : question_.fields) {
+            http::Field field;
+            if (auto const* refusal = http::parse_field_line(line, field))
+                return fault("\"" + line + "\" is not a field like \"Accept: text/html\": " + refusal);
+            has_host = has_host || field.id == Name::host;
+            fields += line + "\r\n";
+        }
+        std::string host;
+        http::append_host(uri_, host);
+        std::string target = question_.url;
+        if (question_.method == "CONNECT") {
+            std::string const name(uri_.authority.host);
+            target = (uri_.authority.ipv6 ? "[" + name + "]" : name) + ":" + std::to_string(uri_.authority.port);
+        }
+        text_ = question_.method + " " + target + " HTTP/1.1\r\n" + (has_host ? "" : "Host: " + host + "\r\n") + fields + "\r\n";
+        std::size_t scanned = 0;
+        auto const parsed = http::parse_request_head(text_, out_.options->limits.head, scanned, request_);
+        if (parsed.kind == http::HeadParse::Kind::complete) return true;
+        return fault("the proxy would refuse this request: " + std::string(parsed.refusal ? parsed.refusal : "incomplete"));
+    }
+
+    bool choose_listener() {
+        std::string there;
+        for (auto const& place : server_.places()) {
+            if (question_.accelerated != (place.origin != nullptr)) continue;
+            std::string asked;
+            http::append_host(uri_, asked);
+            bool const meant = !place.origin || http::same_origin(uri_, place.origin->uri) || asked == place.address;
+            if (meant) {
+                origin_ = place.origin;
+                out_.listener = place.address;
+                out_.origin = origin_ ? origin_->text : std::string();
+                return true;
+            }
+            there += " " + place.origin->text;
+        }
+        if (!question_.accelerated) return fault("no listening address is a forward proxy: ask with --accelerator");
+        return fault(there.empty() ? "no listening address is an accelerator"
+                                   : "no accelerator stands for this URL; there are those for" + there);
+    }
+
+    bool read_target_of_request() {
+        framing_ = http::request_framing(request_);
+        if (framing_.refusal) return fault("the proxy would refuse this request: " + std::string(framing_.refusal));
+        auto const* refusal = read_target(request_, origin_, target_);
+        return !refusal || fault("the proxy would refuse this request: " + std::string(refusal));
+    }
+
+    void decide() {
+        auto const& options = *out_.options;
+        out_.method = question_.method;
+        out_.url = target_.url;
+        out_.partition = target_.partition();
+        facts_ = rule_request(request_, target_, question_.client, out_.now);
+        control_ = http::parse_request_cache_control(request_.fields);
+        out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
+        if (out_.reload_ignored) control_.forget_reload();
+        auto const admission = admit(options, server_.own(), target_, facts_);
+        out_.access = admission.decision;
+        out_.bypass = why_bypassed(request_, framing_, control_, target_, options.caching);
+        look(admission.source_matters);
+        judge_rules();
+        judge();
+    }
+
+    void look(bool source_matters) {
+        if (auto const literal = parse_ip(target_.uri.authority.host)) out_.of_connection = permits(*literal);
+        if (request_.method == Method::connect) return;
+        std::string key_text;
+        write_key_text(target_.partition(), target_.url, key_text);
+        cache::Cache const& cache = server_.cache();
+        out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
+        if (auto const& object = out_.found.object) {
+            out_.stored_head.assign(object->head()).append("\r\n");
+            std::size_t scanned = 0;
+            http::parse_response_head(out_.stored_head, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, stored_);
+            if (source_matters) out_.of_source = permits(object->source());
+        }
+    }
+
+    http::Decision permits(IpAddress const& address) const {
+        return proxy::permits(*out_.options, server_.own(), target_, facts_, address);
+    }
+
+    void judge_rules() {
+        auto const type = stored_.fields.first(Name::content_type);
+        for (auto const& rule : out_.options->caching.rules)
+            if (rule.applies(facts_, type)) out_.rules.push_back(&rule);
+        out_.freshness = freshness_options(out_.options->caching, facts_, type);
+    }
+
+    void say(Outcome outcome, std::string why) {
+        out_.outcome = outcome;
+        out_.why = std::move(why);
+    }
+
+    /// In the order of Transaction::answer and use_cache.
+    void judge() {
+        auto const& found = out_.found;
+        if (is_loop(request_, server_.via_name(), out_.options->limits)) return say(Outcome::refused, "Via: the proxies form a loop");
+        if (out_.access.denied()) return say(Outcome::denied, out_.access.text());
+        if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what a tunnel carries is not seen");
+        if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes; it is not answered from the cache");
+        if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
+        if (out_.of_source && !out_.of_source->allowed())
+            return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text());
+        switch (course_of(found.kind, found.object.get(), request_, control_, out_.options->caching)) {
+        case Course::deliver:
+        case Course::refresh: return judge_delivered(found.object->terms());
+        case Course::deliver_offline: return say(Outcome::stale, text(StaleUse::offline));
+        case Course::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
+        case Course::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one: 504");
+        case Course::ask: return judge_origin();
+        }
+    }
+
+    void judge_delivered(http::Terms const& terms) {
+        auto const* departed = departure(out_.reload_ignored, terms);
+        auto const* why = terms.negative ? "negative" : out_.found.answer.why();
+        say(out_.found.answer.reuse == http::Reuse::fresh ? Outcome::hit : Outcome::stale, *departed ? departed : why);
+    }
+
+    void judge_origin() {
+        auto const& found = out_.found;
+        if (found.failure && hears_of(*found.failure, request_, control_)) {
+            using http::StaleOnErrorKind;
+            bool const old = found.object && http::may_serve_stale_on_error(found.object->terms(), control_, out_.now,
+                                                                            StaleOnErrorKind::unreachable);
+            if (old) return say(Outcome::stale, text(StaleUse::unreachable_lately));
+            return say(Outcome::negative, found.failure->failure.reason);
+        }
+        if (found.follow) return say(Outcome::collapsed, "somebody else fetches it right now");
+        if (found.object) return say(Outcome::revalidate, found.answer.why());
+        judge_asking(Outcome::miss, found.variant_missing()                  ? "no stored variant fits this request"
+                                    : found.kind == cache::Lookup::Kind::pass ? "not stored: lately its answers were not to be shared"
+                                                                              : "not stored");
+    }
+
+    /// The rules have the last word where it is connected to.
+    void judge_asking(Outcome outcome, std::string why) {
+        if (!out_.of_connection || out_.of_connection->allowed()) return say(outcome, std::move(why));
+        say(Outcome::denied, "connecting to the origin: " + out_.of_connection->text());
+    }
+
+    Server& server_;
+    ExplainQuestion const& question_;
+    Explanation out_;
+    http::Uri uri_;
+    std::string text_;                   // of the request; most views point into it
+    http::RequestHead request_;
+    http::Framing framing_;
+    http::RequestCacheControl control_;
+    http::ResponseHead stored_;
+    AcceleratedOrigin const* origin_ = nullptr;
+    Target target_;
+    http::RuleRequest facts_;
+};
+
+}  // namespace
+
+std::string_view name_of(Outcome outcome) {
+    switch (outcome) {
+    case Outcome::hit: return "hit";
+    case Outcome::stale: return "stale";
+    case Outcome::revalidate: return "revalidate";
+    case Outcome::collapsed: return "collapsed";
+    case Outcome::miss: return "miss";
+    case Outcome::negative: return "negative";
+    case Outcome::passed: return "passed";
+    case Outcome::tunnelled: return "tunnelled";
+    case Outcome::refused: return "refused";
+    case Outcome::denied: return "denied";
+    }
+    return "";
+}
+
+Explanation explain(Server& server, ExplainQuestion const& question) { return Explainer(server, question).run(); }
+
+}  // namespace garner::proxy

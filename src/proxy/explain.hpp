@@ -1,0 +1,71 @@
+// Why a URL is, or is not, answered from the cache: what a transaction would decide now, with none of it done.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/cache.hpp"
+#include "proxy/decision.hpp"
+#include "proxy/options.hpp"
+
+namespace garner::proxy {
+
+class Server;
+
+struct ExplainQuestion {
+    std::string url;                          // absolute
+    std::string method = "GET";
+    std::vector<std::string> fields = {};     // "Accept-Language: de"
+    IpAddress client = IpAddress::v4(127, 0, 0, 1);
+    bool accelerated = false;                 // asked of an accelerator: the URL at its origin, or where it listens
+};
+
+/// How the request would be answered.
+enum class Outcome : std::uint8_t {
+    hit,           // from the store, fresh
+    stale,         // from the store though stale
+    revalidate,    // stored, but the origin is asked first
+    collapsed,     // by somebody else's fetch in progress
+    miss,          // fetched
+    negative,      // a remembered failure
+    passed,        // past the cache
+    tunnelled,
+    refused,       // by another rule of HTTP than those of access
+    denied         // by the access rules
+};
+std::string_view name_of(Outcome);
+
+struct Explanation {
+    std::string fault;                        // what is wrong with the question; all else is empty then
+
+    WallTime now{};
+    std::shared_ptr<Options const> options;   // what the views and pointers below point into
+    std::string method;
+    std::string url;                          // normal form
+    std::string listener;                     // "127.0.0.1:3128"
+    std::string origin;                       // of an accelerator
+    Partition partition = Partition::forward;
+
+    http::Decision access;                    // needs_destination: the name would have to be resolved
+    std::optional<http::Decision> of_source;  // by the address that the stored response came from, where that decides
+    std::optional<http::Decision> of_connection;   // by the host's literal address, where the origin would be asked
+
+    std::vector<http::CachingRule const*> rules;   // that apply, in order; of two for one setting the first decides
+    http::FreshnessOptions freshness;              // by them
+    bool reload_ignored = false;
+    http::Bypass bypass = http::Bypass::none;
+    cache::Peek found;
+    std::string stored_head;                       // of found.object, with its blank line
+
+    Outcome outcome = Outcome::miss;
+    std::string why;
+    /// The outcome holds only if the rules allow one of the name's addresses.
+    bool undecided() const { return access.verdict == http::Decision::Verdict::needs_destination; }
+};
+
+/// Fetches nothing, resolves nothing, leads nothing, and moves nothing in the replacement order. From any thread.
+Explanation explain(Server& server, ExplainQuestion const& question);
+
+}  // namespace garner::proxy

@@ -1,0 +1,119 @@
+#include "proxy/decision.hpp"
+
+#include <gtest/gtest.h>
+
+namespace garner::proxy {
+namespace {
+
+using http::Name;
+using Kind = cache::Lookup::Kind;
+
+http::RequestHead asks(std::initializer_list<std::pair<std::string_view, std::string_view>> fields) {
+    http::RequestHead head;
+    for (auto const& [name, value] : fields) head.fields.add(name, value);
+    return head;
+}
+
+store::ObjectPtr stored(bool allows_authorization = false) {
+    store::Object::Parts parts;
+    parts.terms.allows_authorization = allows_authorization;
+    return store::Object::make(parts, nullptr);
+}
+
+TEST(Decision, what_comes_of_a_lookup) {
+    auto const object = stored();
+    auto const open = stored(true);
+    struct Case {
+        char const* name;
+        Kind kind;
+        store::ObjectPtr object;
+        http::RequestHead request;
+        bool only_if_cached;
+        bool offline;
+        Course course;
+    };
+    auto const plain = asks({});
+    auto const with_credentials = asks({{"Authorization", "x"}});
+    Case const cases[] = {
+        {"fresh", Kind::fresh, object, plain, false, false, Course::deliver},
+        {"fresh, offline", Kind::fresh, object, plain, false, true, Course::deliver},
+        {"fresh, with credentials", Kind::fresh, object, with_credentials, false, false, Course::pass},
+        {"fresh, with credentials, nothing else", Kind::fresh, object, with_credentials, true, false, Course::only_if_cached},
+        {"fresh for credentials", Kind::fresh, open, with_credentials, false, false, Course::deliver},
+        {"to refresh", Kind::refresh, object, plain, false, false, Course::refresh},
+        {"to refresh, offline", Kind::refresh, object, plain, false, true, Course::deliver_offline},
+        {"stale", Kind::stale, object, plain, false, false, Course::ask},
+        {"stale, offline", Kind::stale, object, plain, false, true, Course::deliver_offline},
+        {"stale, nothing else", Kind::stale, object, plain, true, false, Course::only_if_cached},
+        {"absent", Kind::absent, nullptr, plain, false, false, Course::ask},
+        {"absent, offline", Kind::absent, nullptr, plain, false, true, Course::ask},
+        {"absent, nothing else", Kind::absent, nullptr, plain, true, false, Course::only_if_cached},
+        {"absent, with credentials", Kind::absent, nullptr, with_credentials, false, false, Course::ask},
+        {"busy", Kind::busy, nullptr, plain, false, false, Course::ask},
+    };
+    for (auto const& c : cases) {
+        http::RequestCacheControl control;
+        control.only_if_cached = c.only_if_cached;
+        Caching caching;
+        caching.offline = c.offline;
+        EXPECT_EQ(course_of(c.kind, c.object.get(), c.request, control, caching), c.course) << c.name;
+    }
+}
+
+TEST(Decision, who_neither_leads_nor_follows) {
+    http::RequestCacheControl reload;
+    reload.no_cache = true;
+    EXPECT_EQ(collapse_of(asks({}), {}, {}), cache::Collapse::lead_and_follow);
+    EXPECT_EQ(collapse_of(asks({}), reload, {}), cache::Collapse::alone);
+    EXPECT_EQ(collapse_of(asks({{"Range", "bytes=0-1"}}), {}, {}), cache::Collapse::alone);
+    Caching whole;
+    whole.range_fetches_whole = true;
+    EXPECT_EQ(collapse_of(asks({{"Range", "bytes=0-1"}}), {}, whole), cache::Collapse::lead_and_follow);
+    EXPECT_EQ(collapse_of(asks({{"Authorization", "x"}}), {}, {}), cache::Collapse::alone);
+    auto head = asks({});
+    head.method = http::Method::head;
+    EXPECT_EQ(collapse_of(head, {}, {}), cache::Collapse::alone);
+}
+
+TEST(Decision, who_hears_of_a_remembered_failure) {
+    cache::KnownFailure failure;
+    http::RequestCacheControl reload;
+    reload.max_age = 0;
+    auto head = asks({});
+    EXPECT_TRUE(hears_of(failure, head, {}));
+    EXPECT_FALSE(hears_of(failure, head, reload));
+    failure.of_head_only = true;
+    EXPECT_FALSE(hears_of(failure, head, {}));
+    head.method = http::Method::head;
+    EXPECT_TRUE(hears_of(failure, head, {}));
+}
+
+TEST(Decision, a_loop_is_our_own_name_or_too_many_hops) {
+    Limits limits;
+    limits.max_hops = 2;
+    EXPECT_FALSE(is_loop(asks({}), "me", limits));
+    EXPECT_FALSE(is_loop(asks({{"Via", "1.1 other, 1.1 meadow"}}), "me", limits));
+    EXPECT_TRUE(is_loop(asks({{"Via", "1.1 other, 1.1 me (comment)"}}), "me", limits));
+    EXPECT_TRUE(is_loop(asks({{"Via", "1.1 a, 1.1 b"}, {"Via", "1.0 c"}}), "me", limits));
+}
+
+TEST(Decision, of_two_caching_rules_for_one_setting_the_first_decides) {
+    Caching caching;
+    caching.default_ttl = seconds{7};
+    http::CachingRule first, second;
+    first.min_ttl = seconds{10};
+    second.min_ttl = seconds{20};
+    second.max_ttl = seconds{30};
+    second.never = true;
+    caching.rules = {first, second};
+    auto const options = freshness_options(caching, {}, "");
+    EXPECT_EQ(options.default_ttl, 7u);
+    EXPECT_EQ(options.min_ttl, 10u);
+    EXPECT_EQ(options.max_ttl, 30u);
+    EXPECT_TRUE(rule_forbids_storing(caching, {}, ""));
+    caching.rules.front().never = false;
+    EXPECT_FALSE(rule_forbids_storing(caching, {}, ""));
+}
+
+}  // namespace
+}  // namespace garner::proxy
