@@ -1,4 +1,4 @@
-// Why a URL is, or is not, answered from the cache, as JSON: GET or POST /explain. docs/metrics.md tells the names.
+// Why a URL is, or is not, answered from the cache, as JSON: GET or POST /explain. docs/metrics.md tells how to ask.
 #pragma once
 #include <nlohmann/json.hpp>
 

@@ -25,11 +25,10 @@ std::int64_t number(Json const& json, char const* name) {
     return value.is_number() ? value.get<std::int64_t>() : 0;
 }
 
-std::string plain_seconds(std::int64_t value) { return std::to_string(value) + " s"; }
 /// "4000 s (1 h 6 min)"
 std::string span(std::int64_t value) {
-    if (value < 120) return plain_seconds(value);
-    return plain_seconds(value) + " (" + human_seconds(static_cast<double>(value)) + ")";
+    auto const plain = std::to_string(value) + " s";
+    return value < 120 ? plain : plain + " (" + human_seconds(static_cast<double>(value)) + ")";
 }
 
 /// Lines with their subject in front, once for those about the same.
@@ -85,8 +84,8 @@ void verdict(Page& page, Json const& all) {
     auto const& request = at(all, "request");
     auto const outcome = text(all, "outcome");
     page.raw(text(request, "method") + " " + text(request, "url") + "\n");
-    page.line("verdict", (is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "") + outcome +
-                             ": " + text(all, "why"));
+    std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "";
+    page.line("verdict", unless + outcome + ": " + text(all, "why"));
     page.line("", meaning_of(outcome));
 }
 
@@ -118,8 +117,11 @@ void access(Page& page, Json const& all) {
 void rules(Page& page, Json const& all) {
     for (auto const& rule : at(all, "caching_rules")) {
         std::string what;
-        for (auto const& [name, value] : rule.items())
-            if (name != "name") what += (what.empty() ? ": " : ", ") + name + " " + (value.is_string() ? value.get<std::string>() : value.dump());
+        for (auto const& [name, value] : rule.items()) {
+            if (name == "name") continue;
+            what += (what.empty() ? ": " : ", ") + name + " ";
+            what += value.is_string() ? value.get<std::string>() : value.dump();
+        }
         page.line("rules", text(rule, "name") + what);
     }
 }
@@ -135,27 +137,28 @@ void vary(Page& page, Json const& all) {
     auto const& vary = at(all, "vary");
     if (!vary.is_object()) return;
     page.line("vary", "on " + text(vary, "fields"));
-    page.line("vary", "this request: " + joined(at(vary, "request")) + (is(vary, "selected") ? " - stored" : " - not stored"));
+    auto const* selected = is(vary, "selected") ? "; stored" : "; not stored";
+    page.line("vary", "this request: " + joined(at(vary, "request")) + selected);
     for (auto const& variant : at(vary, "stored_variants")) page.line("vary", "stored: " + joined(variant));
 }
 
 void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
     if (!stored.is_object()) return page.line("stored", "no");
-    page.line("stored", "in " + text(stored, "tier") + ", status " + std::to_string(number(stored, "status")) + ", body " +
-                            human_bytes(static_cast<std::uint64_t>(number(stored, "body_bytes"))) + ", costs " +
-                            human_bytes(static_cast<std::uint64_t>(number(stored, "cost_bytes"))) + ", sequence " +
+    auto bytes = [&](char const* name) { return human_bytes(static_cast<std::uint64_t>(number(stored, name))); };
+    page.line("stored", "in " + text(stored, "tier") + ", status " + std::to_string(number(stored, "status")) +
+                            ", body " + bytes("body_bytes") + ", costs " + bytes("cost_bytes") + ", sequence " +
                             std::to_string(number(stored, "sequence")));
     auto const from = text(stored, "from_address");
     page.line("stored", "since " + text(stored, "arrived") + (from.empty() ? "" : " from " + from));
 }
 
 void age(Page& page, Json const& fresh) {
-    page.line("age", "Date " + text(fresh, "date") + ", apparent age " + plain_seconds(number(fresh, "apparent_age_seconds")) +
-                         ", Age field " + plain_seconds(number(fresh, "age_field_seconds")));
-    page.line("age", "corrected " + plain_seconds(number(fresh, "corrected_initial_age_seconds")) + " on arrival + " +
-                         plain_seconds(number(fresh, "resident_seconds")) + " here = " +
-                         span(number(fresh, "current_age_seconds")));
+    auto time = [&](char const* name) { return std::to_string(number(fresh, name)) + " s"; };
+    page.line("age", "Date " + text(fresh, "date") + ", apparent age " + time("apparent_age_seconds") + ", Age field " +
+                         time("age_field_seconds"));
+    page.line("age", "corrected " + time("corrected_initial_age_seconds") + " on arrival + " + time("resident_seconds") +
+                         " here = " + span(number(fresh, "current_age_seconds")));
 }
 
 void lifetime(Page& page, Json const& fresh) {
@@ -170,7 +173,8 @@ void lifetime(Page& page, Json const& fresh) {
 }
 
 void windows(Page& page, Json const& fresh) {
-    if (is(fresh, "must_revalidate")) return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
+    if (is(fresh, "must_revalidate"))
+        return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
     auto window = [&](char const* name, char const* what) {
         if (auto const length = number(fresh, name); length > 0)
             page.line("when stale", std::string(what) + " for " + span(length) + " past the lifetime");
@@ -178,7 +182,8 @@ void windows(Page& page, Json const& fresh) {
     window("stale_while_revalidate_seconds", "served while revalidated");
     window("stale_if_error_seconds", "served when the origin answers 5xx");
     window("stale_if_unreachable_seconds", "served when the origin is unreachable");
-    page.line("when stale", is(fresh, "has_validator") ? "has a validator: a 304 is possible" : "has no validator: fetched anew");
+    bool const validator = is(fresh, "has_validator");
+    page.line("when stale", validator ? "has a validator: a 304 is possible" : "has no validator: fetched anew");
 }
 
 void freshness(Page& page, Json const& all) {
@@ -193,15 +198,15 @@ void freshness(Page& page, Json const& all) {
 
 void going_on(Page& page, Json const& all) {
     for (auto const& fetch : at(all, "fetches"))
-        page.line("fetched now", text(fetch, "phase") + ", " + std::to_string(number(fetch, "followers")) + " followers" +
-                                     (is(fetch, "validates") ? ", a revalidation" : "") +
+        page.line("fetched now", text(fetch, "phase") + ", " + std::to_string(number(fetch, "followers")) +
+                                     " followers" + (is(fetch, "validates") ? ", a revalidation" : "") +
                                      (is(fetch, "followed") ? "; this request would follow" : ""));
     if (at(all, "not_shared_seconds").is_number())
         page.line("marked", "answers are taken for not to be shared for " + span(number(all, "not_shared_seconds")) +
                                 " yet: nobody waits for another's fetch");
     if (auto const& failure = at(all, "failure"); failure.is_object())
-        page.line("failure", std::to_string(number(failure, "status")) + " " + text(failure, "reason") + "; remembered for " +
-                                 span(number(failure, "left_seconds")) + " yet" +
+        page.line("failure", std::to_string(number(failure, "status")) + " " + text(failure, "reason") +
+                                 "; remembered for " + span(number(failure, "left_seconds")) + " yet" +
                                  (is(failure, "of_head_only") ? ", for HEAD only" : ""));
 }
 

@@ -26,7 +26,7 @@ public:
     template <class Use>
     void each(Use use) const {
         for (std::size_t i = 0; i < counts_.size(); ++i)
-            if (auto const reason = static_cast<Enum>(i); is_given(reason)) use(std::string_view(text(reason)), counts_[i]);
+            if (is_given(static_cast<Enum>(i))) use(std::string_view(text(static_cast<Enum>(i))), counts_[i]);
     }
 
 private:

@@ -79,7 +79,8 @@ void ratio(Report const& report, MetricText& out) {
 }
 template <auto Member>
 void reasons(Report const& report, MetricText& out) {
-    (report.figures.*Member).each([&](std::string_view reason, std::uint64_t count) { out.labelled("reason", reason, count); });
+    auto write = [&](std::string_view reason, std::uint64_t count) { out.labelled("reason", reason, count); };
+    (report.figures.*Member).each(write);
 }
 void build_info(Report const&, MetricText& out) { out.labelled("version", version, std::uint64_t{1}); }
 void uptime(Report const& report, MetricText& out) { out.value(report.figures.uptime_seconds); }
@@ -97,7 +98,8 @@ constexpr Metric table[]{
     {"garner_workers", "gauge", "threads", "", "Workers, each with its own connections.", figure<&Figures::workers>},
 
     {"garner_requests_total", "counter", "requests", "answer", "Requests by how they were answered.", requests},
-    {"garner_not_stored_total", "counter", "responses", "reason", "Responses for the cache that were not stored, by why.",
+    {"garner_not_stored_total", "counter", "responses", "reason",
+     "Responses for the cache that were not stored, by why.",
      reasons<&Figures::not_stored>},
     {"garner_passed_total", "counter", "requests", "reason", "Requests that went past the cache, by why.",
      reasons<&Figures::passed>},

@@ -49,7 +49,8 @@ constexpr Row rows[]{
      "Ends with 0 when it was there, with 1 otherwise.\n"},
     {"stats", Command::stats, "", "garner stats [--config FILE] [--set KEY=VALUE ...]",
      "Prints one page of figures of the running proxy, which is asked at admin.address.\n"},
-    {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]", explain_help},
+    {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]",
+     explain_help},
 };
 
 std::string overall_help() {
@@ -151,7 +152,8 @@ private:
     Error option(std::string_view word) {
         auto const equals = word.find('=');
         auto const name = word.substr(0, equals);
-        bool const of_request = name == "-H" || name == "--header" || name == "-X" || name == "--method" || name == "--client";
+        bool const field = name == "-H" || name == "--header";
+        bool const of_request = field || name == "-X" || name == "--method" || name == "--client";
         bool const flag = name == "--json" || name == "--accelerator";
         if (!of_request && !flag && name != "--config" && name != "--set") return unknown_option(word);
         if (of_request || flag) explains_ = name;

@@ -50,10 +50,11 @@ the address connected to.
 
 Some things are closed by default, even to clients that a rule serves: origins on 0.0.0.0/8, 127.0.0.0/8,
 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also where an IPv6 address carries one
-of them (v4-mapped, NAT64, 6to4, Teredo); and CONNECT to ports other than 443. A rule that allows and names
-`destination`, `host` or `port` opens them for what it matches; one that names none of these does not. So a rule
-`"allow": { "port": [80, 443] }` also opens these ports on loopback: put a `deny` with a `destination` before it where
-that is not meant. The proxy's own listening addresses and the admin address are never reached through it.
+of them (v4-mapped, NAT64, 6to4, Teredo); CONNECT to ports other than 443; and the ports of mail servers, 25, 465 and
+587. A rule that allows and names `destination`, `host` or `port` opens them for what it matches; one that names none of
+these does not. So a rule `"allow": { "port": [80, 443] }` also opens these ports on loopback: put a `deny` with a
+`destination` before it where that is not meant. The proxy's own listening addresses and the admin address are never
+reached through it.
 
 ## Reload
 

@@ -35,6 +35,12 @@ bool is_persistence(std::string_view option) {
     return equals_ignoring_case(option, "close") || equals_ignoring_case(option, "keep-alive");
 }
 
+/// "h2c", "HTTP/2.0" and their like.
+bool is_http(std::string_view protocol) {
+    auto const name = protocol.substr(0, protocol.find('/'));
+    return equals_ignoring_case(name, "h2c") || equals_ignoring_case(name, "h2") || equals_ignoring_case(name, "http");
+}
+
 }  // namespace
 
 HopByHop::HopByHop(Fields const& fields) {
@@ -65,8 +71,11 @@ bool keeps_alive(ResponseHead const& head) {
 }
 
 bool wants_upgrade(RequestHead const& head) {
-    return head.version == Version::http_1_1 && !head.fields.first(Name::upgrade).empty() &&
-           connection_has(head.fields, "upgrade");
+    if (head.version != Version::http_1_1 || head.fields.first(Name::upgrade).empty()) return false;
+    if (!connection_has(head.fields, "upgrade")) return false;
+    bool to_http = false;
+    for_each_member(head.fields, Name::upgrade, [&](std::string_view protocol) { to_http |= is_http(protocol); });
+    return !to_http;
 }
 
 }  // namespace garner::http

@@ -35,7 +35,9 @@ bool keeps_alive(RequestHead const&);
 /// asks the framing: a body that runs until close, or a 101, ends it in any case.
 bool keeps_alive(ResponseHead const&);
 
-/// Upgrade with its connection option. HTTP/1.0 cannot upgrade (RFC 9110 7.8).
+/// Upgrade with its connection option. HTTP/1.0 cannot upgrade (RFC 9110 7.8). Never to another version of HTTP: behind
+/// it requests would pass that no rule of this proxy has seen (h2c is obsolete, RFC 9113 3.1), so that the request is an
+/// ordinary one.
 bool wants_upgrade(RequestHead const&);
 
 }  // namespace garner::http

@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view default_allow = "default: clients on loopback";
 constexpr std::string_view default_deny = "default: clients on loopback only";
 constexpr char const* closed_port = "CONNECT to a port other than 443";
+constexpr char const* mail_port = "port of a mail server";
 
 Decision by_default(RuleRequest const& request) {
     using enum Decision::Verdict;
@@ -28,6 +29,9 @@ Decision by_rule(AccessRule const& rule) {
     if (!rule.allow) return {.verdict = deny, .rule = rule.name};
     return {.verdict = allow, .opens = rule.match.names_target(), .rule = rule.name};
 }
+
+/// SMTP and submission skip the lines that they do not understand: the body of a request would be a mail.
+bool is_mail(std::uint16_t port) { return port == 25 || port == 465 || port == 587; }
 
 // "example.com." is example.com with its root written out.
 std::string_view without_final_dot(std::string_view host) {
@@ -69,6 +73,9 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     if (request.method == Method::connect && request.port != 443) {
         decision.verdict = deny;
         decision.closed = closed_port;
+    } else if (is_mail(request.port)) {
+        decision.verdict = deny;
+        decision.closed = mail_port;
     } else if (!destination && opened_to_others(request)) {
         decision.verdict = needs_destination;
     }

@@ -117,7 +117,7 @@ struct Decision {
         needs_destination    // resolve the name, then ask again with the address
     };
     Verdict verdict = Verdict::deny;
-    bool opens = false;              // allow: the rule may open closed destinations and CONNECT ports other than 443
+    bool opens = false;              // allow: the rule may open closed destinations and ports
     std::string_view rule;           // the rule that decided: its name, or "default: clients on loopback only"
     char const* closed = nullptr;    // deny although the rule allows: what the defaults close, a literal
 

@@ -28,6 +28,10 @@ private:
         return false;
     }
 
+    bool would_refuse(std::string_view why) {
+        return fault("the proxy would refuse this request: " + std::string(why));
+    }
+
     /// The request as the client would send it: read by the same parser, refused for the same reasons.
     bool read_request() {
         http::UriError error;
@@ -51,11 +55,12 @@ private:
             std::string const name(uri_.authority.host);
             target = (uri_.authority.ipv6 ? "[" + name + "]" : name) + ":" + std::to_string(uri_.authority.port);
         }
-        text_ = question_.method + " " + target + " HTTP/1.1\r\n" + (has_host ? "" : "Host: " + host + "\r\n") + fields + "\r\n";
+        if (!has_host) fields.insert(0, "Host: " + host + "\r\n");
+        text_ = question_.method + " " + target + " HTTP/1.1\r\n" + fields + "\r\n";
         std::size_t scanned = 0;
         auto const parsed = http::parse_request_head(text_, out_.options->limits.head, scanned, request_);
         if (parsed.kind == http::HeadParse::Kind::complete) return true;
-        return fault("the proxy would refuse this request: " + std::string(parsed.refusal ? parsed.refusal : "incomplete"));
+        return would_refuse(parsed.refusal ? parsed.refusal : "incomplete head");
     }
 
     bool choose_listener() {
@@ -80,9 +85,9 @@ private:
 
     bool read_target_of_request() {
         framing_ = http::request_framing(request_);
-        if (framing_.refusal) return fault("the proxy would refuse this request: " + std::string(framing_.refusal));
+        if (framing_.refusal) return would_refuse(framing_.refusal);
         auto const* refusal = read_target(request_, origin_, target_);
-        return !refusal || fault("the proxy would refuse this request: " + std::string(refusal));
+        return !refusal || would_refuse(refusal);
     }
 
     void decide() {
@@ -136,10 +141,11 @@ private:
     /// In the order of Transaction::answer and use_cache.
     void judge() {
         auto const& found = out_.found;
-        if (is_loop(request_, server_.via_name(), out_.options->limits)) return say(Outcome::refused, "Via: the proxies form a loop");
+        if (is_loop(request_, server_.via_name(), out_.options->limits))
+            return say(Outcome::refused, "Via: the proxies form a loop");
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text());
-        if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what a tunnel carries is not seen");
-        if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes; it is not answered from the cache");
+        if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is not seen");
+        if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes, and is not answered from it");
         if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text());
@@ -170,9 +176,10 @@ private:
         }
         if (found.follow) return say(Outcome::collapsed, "somebody else fetches it right now");
         if (found.object) return say(Outcome::revalidate, found.answer.why());
-        judge_asking(Outcome::miss, found.variant_missing()                  ? "no stored variant fits this request"
-                                    : found.kind == cache::Lookup::Kind::pass ? "not stored: lately its answers were not to be shared"
-                                                                              : "not stored");
+        bool const marked = found.kind == cache::Lookup::Kind::pass;
+        judge_asking(Outcome::miss, found.variant_missing() ? "no stored variant fits this request"
+                                    : marked                ? "not stored: lately its answers were not to be shared"
+                                                            : "not stored");
     }
 
     /// The rules have the last word where it is connected to.

@@ -597,7 +597,10 @@ void Transaction::finish_exchange() {
     count_origin_traffic();
     // Behind half a request's body the next request would be taken for the rest of it.
     bool sent_whole = !upload_.started || upload_.whole;
-    if (sent_whole && !upload_.running && exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
+    // An origin that did not switch may have left HTTP half-way all the same: Node drops what it cannot read from then on.
+    bool plain = !wants_upgrade();
+    if (sent_whole && plain && !upload_.running && exchange_->reusable())
+        services_.worker.pool.give(pool_key_, exchange_->release());
 }
 
 /// Closes the connection, unless it went back to the pool.

@@ -72,7 +72,8 @@ net::awaitable<void> Transaction::use_cache() {
     if (course == Course::deliver || course == Course::refresh) {
         if (found.answer.reuse != http::Reuse::fresh) {
             say(found.answer.why());
-            services_.counters.stale_used.add(course == Course::refresh ? StaleUse::while_revalidate : StaleUse::max_stale);
+            bool refreshed = course == Course::refresh;
+            services_.counters.stale_used.add(refreshed ? StaleUse::while_revalidate : StaleUse::max_stale);
         }
         status_.hit = true;
         status_.ttl = found.answer.ttl;

@@ -115,6 +115,12 @@ TEST(Upgrade, needs_its_option_and_http_1_1) {
     std::vector<Row> const rows{
         {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", "websocket"}}, true},
         {Version::http_1_1, {{"Connection", "keep-alive, upgrade"}, {"Upgrade", "websocket"}}, true},
+        {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", "x/2, y"}}, true},
+        {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", "h2cx"}}, true},
+        {Version::http_1_1, {{"Connection", "Upgrade, HTTP2-Settings"}, {"Upgrade", "h2c"}}, false},
+        {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", "websocket, H2C"}}, false},
+        {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", "websocket"}, {"Upgrade", "h2"}}, false},
+        {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", "HTTP/2.0"}}, false},
         {Version::http_1_1, {{"Upgrade", "websocket"}}, false},
         {Version::http_1_1, {{"Connection", "Upgrade"}}, false},
         {Version::http_1_1, {{"Connection", "Upgrade"}, {"Upgrade", ""}}, false},

@@ -127,6 +127,20 @@ TEST(Rule, connect_goes_to_443_unless_a_rule_opens_more) {
     EXPECT_TRUE(plain.decide(asked, std::nullopt).allowed());
 }
 
+TEST(Rule, mail_servers_get_no_requests_unless_a_rule_opens_their_ports) {
+    AccessRules const plain;
+    AccessRules const source({allow({.source = {network("127.0.0.1")}})});
+    AccessRules const opened({allow({.port = {ports("1-600")}})});
+    for (std::uint16_t const port : {25, 465, 587}) {
+        auto const asked = request("127.0.0.1", "example.com", port);
+        EXPECT_EQ(plain.decide(asked, std::nullopt).text(), "port of a mail server (default: clients on loopback)");
+        EXPECT_TRUE(source.permits(asked, open_address, nothing_own).denied());
+        EXPECT_TRUE(opened.permits(asked, open_address, nothing_own).allowed());
+    }
+    for (std::uint16_t const port : {24, 26, 80, 8025})
+        EXPECT_TRUE(plain.decide(request("127.0.0.1", "example.com", port), std::nullopt).allowed()) << port;
+}
+
 TEST(Rule, the_machines_own_addresses_are_closed_and_its_listeners_never_open) {
     OwnAddresses const own{.interfaces = {ip("192.0.2.7")},
                            .listening = {{ip("127.0.0.1"), 3131}, {ip("::"), 3128}}};

@@ -463,6 +463,15 @@ TEST(HostileClient, no_spelling_of_loopback_reaches_what_is_closed) {
     EXPECT_EQ(watched.origin.connections(), 0u);
 }
 
+TEST(HostileClient, a_request_is_no_mail) {
+    Proxy proxy(R"({"access": [{"allow": {"source": ["127.0.0.0/8"]}}]})");
+    for (auto url : {"http://192.0.2.1:25/", "http://192.0.2.1:587/x", "https://192.0.2.1:465/"}) {
+        auto reply = Client(proxy).post(url, "MAIL FROM:<a@b.test>\r\n");
+        EXPECT_EQ(reply.status(), 403) << url;
+        EXPECT_THAT(reply.body(), HasSubstr("mail server")) << url;
+    }
+}
+
 // ---- amounts that are allowed, but cost only who sends them ----
 
 TEST(HostileClient, a_thousand_ranges_are_none) {

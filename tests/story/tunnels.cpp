@@ -231,6 +231,30 @@ TEST(Upgrade, an_origin_that_does_not_upgrade_answers_as_ever) {
     EXPECT_EQ(client.get("/chat").body(), "no chat");
 }
 
+TEST(Upgrade, an_origin_that_does_not_upgrade_gets_the_next_request_on_another_connection) {
+    Origin origin;
+    origin.answer("/chat", no_store("no chat"));
+    Proxy proxy(R"({"workers": 1})");
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/chat", {{"Upgrade", "websocket"}, {"Connection", "Upgrade"}}).body(), "no chat");
+    auto const first = origin.last("/chat").connection;
+    EXPECT_EQ(client.get("/chat").body(), "no chat");
+    EXPECT_NE(origin.last("/chat").connection, first);
+}
+
+TEST(Upgrade, nobody_gets_past_the_rules_by_another_version_of_HTTP) {
+    Origin origin;
+    origin.answer("/page", fresh("page"));
+    Proxy proxy;
+    Client client(proxy, origin);
+    Fields const to_h2c{{"Upgrade", "h2c"}, {"Connection", "Upgrade, HTTP2-Settings"}, {"HTTP2-Settings", "AAMAAABk"}};
+    EXPECT_EQ(client.get("/page", to_h2c).body(), "page");
+    auto const head = origin.last("/page").head;
+    EXPECT_FALSE(head.has("Upgrade"));
+    EXPECT_FALSE(head.has("HTTP2-Settings"));
+    EXPECT_TRUE(client.get("/page", to_h2c).hit());
+}
+
 TEST(Upgrade, nobody_is_upgraded_who_did_not_ask) {
     Origin origin;
     origin.raw("/chat", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");

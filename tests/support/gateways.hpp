@@ -1,0 +1,32 @@
+// Servers that others wrote, set up to hand on whatever they understand: what they take for one request arrives as one.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/child.hpp"
+
+namespace garner::test {
+
+/// A server on a free loopback port that passes each request, its body whole and under Content-Length, to another port.
+/// Its own answers, refusals included, carry X-Gateway; those that it only hands back do too.
+class Gateway {
+public:
+    static std::unique_ptr<Gateway> nginx(std::uint16_t onward);
+    static std::unique_ptr<Gateway> apache(std::uint16_t onward);
+    static std::unique_ptr<Gateway> node(std::uint16_t onward);
+
+    std::string authority() const { return "127.0.0.1:" + std::to_string(port_); }
+
+private:
+    using Command = std::function<std::vector<std::string>(std::string const& configuration, TempDir const&)>;
+    Gateway(std::string const& configuration, std::uint16_t onward, Command const& command);
+
+    TempDir dir_;
+    std::uint16_t port_;
+    std::unique_ptr<Child> child_;
+};
+
+}  // namespace garner::test
