@@ -86,8 +86,7 @@ Json stored(Explanation const& explained) {
 /// The stored fields that decide, as they came.
 Json deciding_fields(std::string const& head) {
     http::ResponseHead response;
-    std::size_t scanned = 0;
-    http::parse_response_head(head, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, response);
+    http::read_stored_head(head, response);
     Json json = Json::object();
     using http::Name;
     for (auto const& field : response.fields)

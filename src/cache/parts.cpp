@@ -14,9 +14,7 @@ class StoredHead {
 public:
     explicit StoredHead(store::Object const& object) : text_(object.head()) {
         text_ += "\r\n";
-        std::size_t scanned = 0;
-        auto parsed = http::parse_response_head(text_, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, head_);
-        check(parsed.kind == http::HeadParse::Kind::complete);
+        http::read_stored_head(text_, head_);
     }
     StoredHead(StoredHead const&) = delete;
     http::ResponseHead const& operator*() const { return head_; }

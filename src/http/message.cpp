@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "util/check.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -308,6 +309,12 @@ HeadParse parse_request_head(std::string_view bytes, HeadLimits const& limits, s
 HeadParse parse_response_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned,
                               ResponseHead& head) {
     return parse_head(bytes, limits, scanned, head);
+}
+
+void read_stored_head(std::string_view text, ResponseHead& head) {
+    std::size_t scanned = 0;
+    auto parsed = parse_response_head(text, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, head);
+    check(parsed.kind == HeadParse::Kind::complete);
 }
 
 char const* parse_field_line(std::string_view line, Field& field) {

@@ -166,6 +166,10 @@ struct HeadParse {
 HeadParse parse_request_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, RequestHead& head);
 HeadParse parse_response_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, ResponseHead& head);
 
+/// Reads a response head that this cache has written itself, with its blank line: no limits, and a `check` that it is one.
+/// The views in `head` point into `text`.
+void read_stored_head(std::string_view text, ResponseHead& head);
+
 /// Parses one field line, given without its CRLF, as strictly as the head parsers: nullptr, or a literal that names the
 /// fault. The views in `field` point into `line`.
 char const* parse_field_line(std::string_view line, Field& field);

@@ -71,9 +71,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
 bool Transaction::answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
     auto const& request = client_.head();
     parse_text_.assign(object.head()).append("\r\n");
-    std::size_t scanned = 0;
-    auto parsed = http::parse_response_head(parse_text_, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, stored_head_);
-    garner::check(parsed.kind == http::HeadParse::Kind::complete);
+    http::read_stored_head(parse_text_, stored_head_);
 
     if (http::answer_conditional(request, stored_head_, object.terms(), now_) == http::Conditional::not_modified) {
         head_text_.clear();

@@ -116,8 +116,7 @@ private:
         out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
         if (auto const& object = out_.found.object) {
             out_.stored_head.assign(object->head()).append("\r\n");
-            std::size_t scanned = 0;
-            http::parse_response_head(out_.stored_head, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, stored_);
+            http::read_stored_head(out_.stored_head, stored_);
             if (source_matters) out_.of_source = permits(object->source());
         }
     }

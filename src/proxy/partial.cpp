@@ -34,8 +34,7 @@ void Transaction::find_parts() {
     bool helps = missing && (missing->first > 0 || missing->last + 1 < length);
     if (!reachable || !helps || length > services_.cache.object_max()) return;
     parse_text_.assign(parts->head()).append("\r\n");
-    std::size_t scanned = 0;
-    http::parse_response_head(parse_text_, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, stored_head_);
+    http::read_stored_head(parse_text_, stored_head_);
     missing_ = *missing;
     range_text_ = http::ask_for_missing(stored_head_, {missing_.first, missing_.last}, length, now_);
     parts_ = std::move(parts);
@@ -54,8 +53,7 @@ net::awaitable<void> Transaction::complete(cache::FillLease lead, store::ObjectP
     auto targeted = freshness_options({}).targeted;
     auto merged = http::head_of_whole(exchange_->head(), &stored_head_, targeted) + "\r\n";
     http::ResponseHead head;
-    std::size_t scanned = 0;
-    http::parse_response_head(merged, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, head);
+    http::read_stored_head(merged, head);
     auto control = http::parse_response_cache_control(head.fields, targeted);
     store::ObjectPtr none;
     auto why = why_not_stored(head, control, http::Storing::answer);

@@ -91,44 +91,47 @@ private:
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
 
-    // ---- from the origin: fetch.cpp ----
+    // ---- what is fetched, and what becomes of it: fetch.cpp ----
     /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
     net::awaitable<void> fetch(cache::FillLease lead, store::ObjectPtr stale);
     /// Fetches without the cache; a non-error answer to an unsafe method invalidates, one to a POST may be stored.
     net::awaitable<void> pass(http::Bypass why);
+    void invalidate(cache::Fill const* own);
+    net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
+    net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
+    void keep_nothing(cache::FillLease lead, store::Object const* known, http::StoreRefusal why);
+    http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                      http::Storing what) const;
+    bool is_too_large() const;
+    http::FreshnessOptions freshness_options(std::string_view content_type) const;
+
+    // ---- asking the origin: ask.cpp ----
+    /// True when a final head (or a 101) is there; else failure_ says what went wrong.
     net::awaitable<bool> ask_origin(http::Validators validators, bool strip_conditions);
+    void write_request(http::Validators validators, bool strip_conditions);
     net::awaitable<bool> try_origin(bool fresh_connection);
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
-    void failed_by(client::Trouble trouble);
-    void failed_to_connect(net::Connected const& connected);
-    net::awaitable<void> break_off(client::Trouble trouble);
     net::awaitable<client::Trouble> read_final_head();
     net::awaitable<bool> pass_interim();
-    net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
-    http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
-                                      http::Storing what) const;
-    net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
-    net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
+    void finish_exchange();
+    void drop_exchange();
+    void count_origin_traffic();
+    void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
+    void failed_by(client::Trouble trouble);
+    void failed_to_connect(net::Connected const& connected);
+
+    // ---- keeping what it answered: keep.cpp ----
     /// `begun`: what is there of its body before the exchange brings more; else nullptr.
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseHead const& response,
                                         http::ResponseCacheControl const& control, store::BodyPtr begun);
+    std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
     void outdate(cache::FillLease lead, store::Object const& stale);
-    net::awaitable<void> stream_through(std::string_view why_not_stored);
-    net::awaitable<void> serve_stale(store::ObjectPtr stale, StaleUse why);
-    void write_request(http::Validators validators, bool strip_conditions);
-    void invalidate(cache::Fill const* own);
-    void finish_exchange();
-    void drop_exchange();
-    void count_origin_traffic();
-    void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
-    http::FreshnessOptions freshness_options(std::string_view content_type) const;
-    std::string_view whole_body_at_hand();
 
     // ---- parts: partial.cpp ----
     bool is_combinable(http::ResponseHead const& response) const;
@@ -137,12 +140,18 @@ private:
     net::awaitable<void> complete(cache::FillLease lead, store::ObjectPtr parts);
     net::awaitable<void> ask_for_range();
 
-    // ---- failures remembered: negative.cpp ----
+    // ---- passing on: stream.cpp ----
+    net::awaitable<void> stream_through(std::string_view why_not_stored);
+    net::awaitable<void> break_off(client::Trouble trouble);
+
+    // ---- failures: failure.cpp ----
+    /// Remembers the failure, then answers it.
+    net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
+    net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
+    net::awaitable<void> serve_stale(store::ObjectPtr stale, StaleUse why);
     bool reloads() const;
     bool failed_lately();
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
-    /// Remembers the failure, then answers it.
-    net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
     void remember_failure(cache::Fill const* fill);
     cache::NegativeTerms negative_terms() const;
 

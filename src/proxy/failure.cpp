@@ -1,4 +1,4 @@
-// Fetches that failed: what is remembered of them, and what later requests are told instead of asking the origin again.
+// Fetches that failed: what their clients get, what is remembered, and what later requests are told instead of asking again.
 
 #include "proxy/decision.hpp"
 #include "proxy/transaction.hpp"
@@ -40,6 +40,45 @@ net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, st
     reason_ = failure_.reason;
     auto retry = "Retry-After: " + std::to_string(left) + "\r\n";
     co_await error(failure_.status, failure_.reason, "negative: a failure remembered", retry);
+}
+
+net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::ObjectPtr stale) {
+    co_await join_upload();
+    drop_exchange();   // the origin hears at once that nobody waits any more
+    if (client_gone_ || aborted_) {
+        close_ = true;
+        lead.drop();
+        co_return;
+    }
+    // What the rules forbid this client they may allow the next: another follower leads then.
+    if (failure_.status == 403)
+        lead.drop();
+    else
+        lead.fail(failure_);
+    services_.counters.origin_failures.add();
+    bool allowed = failure_.status != 403;
+    auto error_kind = http::StaleOnErrorKind::unreachable;
+    if (stale && allowed && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), error_kind))
+        co_return co_await serve_stale(std::move(stale), StaleUse::unreachable);
+    counted_ = failure_.status == 403 ? Answer::refused : Answer::failed;
+    tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
+    reason_ = failure_.reason;
+    auto what = failure_.reason;
+    bool by_client = failure_.status == 400 || failure_.status == 408;
+    std::string_view rule = failure_.status == 403 ? std::string_view(rule_text_) : by_client ? "request body" : "origin";
+    co_await error(failure_.status, what, rule);
+}
+
+net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, StaleUse why) {
+    services_.counters.stale_used.add(why);
+    counted_ = Answer::stale;
+    tag_ = ResultTag::tcp_refresh_fail_old;
+    status_.hit = true;
+    status_.fwd = http::Fwd::none;
+    now_ = wall_now();
+    status_.ttl = std::int64_t{stale->terms().lifetime} - http::current_age(stale->terms(), now_);
+    say(text(why));
+    co_await deliver(std::move(stale), nullptr);
 }
 
 net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::ObjectPtr stale) {

@@ -1,0 +1,219 @@
+// Asking the origin: the request, a connection, its head; and once more where that is safe.
+#include "http/hop_by_hop.hpp"
+#include "net/address.hpp"
+#include "proxy/decision.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using http::Method;
+using http::Name;
+
+void Transaction::write_request(http::Validators validators, bool strip_conditions) {
+    auto const& request = client_.head();
+    RequestExtras extras;
+    extras.target = target_.path;
+    extras.host = target_.host_field;
+    extras.via = services_.shared.via_name;
+    extras.body = client_.body_framing();
+    extras.validators = validators;
+    extras.strip_conditions = strip_conditions;
+    if (parts_) extras.range_lines = range_text_;
+    extras.upgrade = wants_upgrade();
+    auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
+    extras.forwarded_line = forwarded;
+    if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards)) {
+        auto hops = parse_decimal(request.fields.first(Name::max_forwards));
+        if (hops && *hops > 0) extras.max_forwards = static_cast<std::uint32_t>(std::min<std::uint64_t>(*hops, 1'000'000) - 1);
+    }
+    request_text_.clear();
+    append_request_head(request, extras, request_text_);
+}
+
+/// True when a final head (or a 101) is there; else failure_ says what went wrong.
+net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool strip_conditions) {
+    write_request(validators, strip_conditions);
+    if (co_await try_origin(false)) co_return true;
+    // RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
+    bool closed = trouble_ == Trouble::closed || trouble_ == Trouble::reset;
+    bool died = closed && exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_ && !client_gone_;
+    if (!died || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
+    services_.counters.origin_retries.add();
+    co_return co_await try_origin(true);
+}
+
+net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
+    drop_exchange();
+    failure_ = {};
+    fault_ = Fault::nobodys;
+    trouble_ = Trouble::none;
+    auto const& authority = target_.uri.authority;
+    bool tls = target_.uri.scheme == http::Scheme::https;
+    net::PoolKey key{.tls = tls, .host = authority.host, .port = authority.port, .peer = {}, .server_name = authority.host};
+    net::pool_key(key, pool_key_);
+    hierarchy_ = Hierarchy::direct;
+    std::unique_ptr<net::Transport> transport;
+    if (!fresh_connection) transport = take_pooled();
+    bool reused = transport != nullptr;
+    if (!reused) {
+        transport = co_await connect();
+        if (!transport) co_return false;
+    }
+    (reused ? services_.counters.origin_reused : services_.counters.origin_connections).add();
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), reused,
+                                                   options_->limits.head);
+    asked_at_ = wall_now();
+    went_out_ = true;
+    iovec part{request_text_.data(), request_text_.size()};
+    std::span<iovec> parts(&part, 1);
+    auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
+    if (trouble == Trouble::none) {
+        if (!client_.body_done()) start_upload();
+        trouble = co_await read_final_head();
+    }
+    if (trouble == Trouble::none) co_return true;
+    trouble_ = trouble;
+    co_await join_upload();
+    if (failure_.reason.empty()) failed_by(trouble);
+    co_return false;
+}
+
+/// A pooled connection may have been opened for somebody whom other rules let further.
+std::unique_ptr<net::Transport> Transaction::take_pooled() {
+    while (auto transport = services_.worker.pool.take(pool_key_)) {
+        peer_ = transport->remote();
+        if (permits(rule_request(), peer_).allowed()) return transport;
+    }
+    return nullptr;
+}
+
+net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
+    auto const& authority = target_.uri.authority;
+    net::ConnectTarget where;
+    where.host = std::string(authority.host);
+    where.port = authority.port;
+    where.tls = target_.uri.scheme == http::Scheme::https && client_.head().method != Method::connect;
+    net::AddressFilter filter = [this](net::Address const& address) -> char const* {
+        auto decision = permits(rule_request(), net::to_ip(address));
+        if (decision.allowed()) return nullptr;
+        rule_text_ = decision.text();
+        return rule_text_.c_str();
+    };
+    if (reloads()) services_.worker.resolver.forget_failure(where.host);
+    net::ConnectStop stop;
+    connecting_ = &stop;
+    client_.watch([this] {
+        client_gone_ = true;
+        if (connecting_) connecting_->request();
+    });
+    auto connected = co_await services_.worker.connector.connect(where, filter, &stop);
+    client_.unwatch();
+    connecting_ = nullptr;
+    peer_ = net::to_ip(connected.address);
+    if (connected.failure == net::ConnectFailure::none) {
+        connected.transport->set_remote(peer_);
+        co_return std::move(connected.transport);
+    }
+    failed_to_connect(connected);
+    co_return nullptr;
+}
+
+net::awaitable<Trouble> Transaction::read_final_head() {
+    for (std::uint32_t interim = 0;;) {
+        bool uploading = upload_.running;
+        bool watch = !uploading;
+        if (watch)
+            client_.watch([this] {
+                client_gone_ = true;
+                exchange_->cancel();
+            });
+        auto trouble = co_await exchange_->read_head(client_.head().method, options_->deadlines.first_byte);
+        if (watch) client_.unwatch();
+        // The head may have come in the very moment: the exchange is cancelled all the same.
+        if (client_gone_) co_return Trouble::cancelled;
+        // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
+        if (trouble == Trouble::timed_out && uploading) continue;
+        if (trouble != Trouble::none) co_return trouble;
+        auto status = exchange_->head().status;
+        if (status >= 200 || status == 101) {
+            status_.fwd_status = status;
+            co_return Trouble::none;
+        }
+        if (interim++ >= options_->limits.interim_responses) {
+            failed(502, "The origin sends interim responses without end.", Fault::answer);
+            co_return Trouble::malformed;
+        }
+        if (!co_await pass_interim()) co_return Trouble::cancelled;
+    }
+}
+
+/// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0.
+net::awaitable<bool> Transaction::pass_interim() {
+    if (client_.head().version == http::Version::http_1_0) co_return true;
+    head_text_.clear();
+    auto const& interim = exchange_->head();
+    append_status_line(interim.status, interim.reason, head_text_);
+    http::HopByHop hop_by_hop(interim.fields);
+    for (auto const& field : interim.fields)
+        if (!hop_by_hop.dropped(field) && field.id != Name::content_length)
+            head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+    head_text_.append("\r\n");
+    iovec part{head_text_.data(), head_text_.size()};
+    co_return co_await send(std::span<iovec>(&part, 1));
+}
+
+void Transaction::finish_exchange() {
+    if (!exchange_) return;
+    count_origin_traffic();
+    // Behind half a request's body the next request would be taken for the rest of it.
+    bool sent_whole = !upload_.started || upload_.whole;
+    // An origin that did not switch may have left HTTP half-way all the same: Node drops what it cannot read from then on.
+    bool plain = !wants_upgrade();
+    if (sent_whole && plain && !upload_.running && exchange_->reusable())
+        services_.worker.pool.give(pool_key_, exchange_->release());
+}
+
+/// Closes the connection, unless it went back to the pool.
+void Transaction::drop_exchange() {
+    garner::check(!upload_.running);
+    if (exchange_ && exchange_->connected()) count_origin_traffic();
+    exchange_.reset();
+}
+
+void Transaction::count_origin_traffic() {
+    auto traffic = exchange_->take_traffic();
+    services_.counters.origin_received.add(traffic.received);
+    services_.counters.origin_sent.add(traffic.sent);
+}
+
+void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) {
+    failure_ = {status, std::move(reason)};
+    fault_ = fault;
+}
+
+void Transaction::failed_by(Trouble trouble) {
+    constexpr auto fault = Fault::answer;
+    switch (trouble) {
+    case Trouble::timed_out: return failed(504, "The origin did not answer in time.", fault);
+    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault(), fault);
+    case Trouble::cancelled: return failed(503, "The request was given up.");
+    default: return failed(502, "The origin closed the connection without an answer.", fault);
+    }
+}
+
+void Transaction::failed_to_connect(net::Connected const& connected) {
+    using F = net::ConnectFailure;
+    constexpr auto theirs = Fault::connection;
+    switch (connected.failure) {
+    case F::forbidden: return failed(403, "This proxy's rules do not allow this destination.");
+    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason, theirs);
+    case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
+    case F::no_resources: return failed(502, "The origin could not be reached: " + connected.reason);
+    case F::dns: return failed(502, "The name could not be resolved: " + connected.reason);
+    case F::cancelled: return failed(503, "The request was given up.");
+    default: return failed(502, "The origin could not be reached: " + connected.reason, theirs);
+    }
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,180 @@
+// Keeping what the origin answered: a new response, or new fields of a stored one.
+#include "cache/parts.hpp"
+#include "http/dates.hpp"
+#include "proxy/decision.hpp"
+#include "proxy/fill_pump.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using http::Name;
+
+net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::ResponseHead const& response,
+                                                 http::ResponseCacheControl const& control, store::BodyPtr begun) {
+    content_type_ = response.fields.first(Name::content_type);
+    auto arrived = wall_now();
+    now_ = arrived;
+    bool restricted = !control.no_cache_fields.empty() || !control.private_fields.empty();
+    head_text_.clear();
+    append_response_head(response, &control, unix_seconds(arrived), head_text_);
+    own_head_.clear();
+    if (restricted) append_response_head(response, nullptr, unix_seconds(arrived), own_head_);
+    auto vary = http::parse_vary(response.fields);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+
+    store::Object::Parts parts;
+    std::string variant_key;
+    parts.key = key_.text;
+    if (!vary.empty()) {
+        variant_key = cache::variant_text(key_.text, variant);
+        parts.key = variant_key;
+    }
+    parts.head = head_text_;
+    parts.terms = http::terms_of(response, control, asked_at_, arrived, freshness_options(content_type_));
+    parts.status = response.status;
+    parts.sequence = services_.cache.next_sequence();
+    parts.source = peer_;
+    status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
+
+    bool whole = exchange_->framing().kind == http::Framing::Kind::none;
+    if (!whole && !begun && response.status != 206) {
+        parts.bytes = whole_body_at_hand();
+        whole = exchange_->body_done();
+    }
+    if (whole) {
+        auto object = services_.cache.make_object(parts, key_.fingerprint);
+        status_.stored = object != nullptr;
+        if (!object) object = store::Object::make(parts, nullptr);
+        lead.complete(object, std::move(vary), std::move(variant));
+        object = as_it_came(parts, std::move(object));
+        finish_exchange();
+        co_return co_await deliver(std::move(object), nullptr);
+    }
+    parts.body = std::move(begun);
+    co_await start_fill(std::move(lead), parts, std::move(vary), std::move(variant));
+}
+
+/// The body, when all of it came with the head; the bytes stay valid until the exchange reads again.
+std::string_view Transaction::whole_body_at_hand() {
+    auto const& framing = exchange_->framing();
+    if (framing.kind != http::Framing::Kind::length || framing.length > store::Object::inline_body_max ||
+        exchange_->leftover().size() < framing.length)
+        return {};
+    auto piece = exchange_->body_at_hand();
+    if (piece.data.size() != framing.length) return {};   // a zero length has no data step
+    exchange_->body_at_hand();
+    return piece.data;
+}
+
+/// From here on the body belongs to the worker's pump, and this client is its first follower.
+net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
+                                             std::string variant) {
+    auto const& framing = exchange_->framing();
+    std::optional<Bytes> expected;
+    if (framing.kind == http::Framing::Kind::length) expected = framing.length;
+    bool completing = parts.body != nullptr;
+    auto body = completing ? parts.body : services_.cache.make_body(expected);
+    parts.bytes = {};
+    parts.body = body;
+    auto growing = services_.cache.make_object(parts, key_.fingerprint);
+    if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
+        store::ObjectPtr none;
+        if (completing) co_return co_await ask_again(std::move(lead), std::move(none));
+        services_.counters.not_stored.add(http::StoreRefusal::no_room);
+        auto const* why = text(http::StoreRefusal::no_room);
+        lead.refuse(why);
+        co_return co_await stream_through(why);
+    }
+    status_.stored = true;
+    auto fill = lead.fill();
+    cache::Follower follower(services_.cache, fill);
+    lead.head_is_storable(growing, vary, variant);
+    auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
+                                           std::move(vary), std::move(variant));
+    FillPump::start(std::move(pump));
+    growing = as_it_came(parts, std::move(growing));
+    co_await deliver(std::move(growing), &follower);
+}
+
+/// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
+store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
+    if (own_head_.empty()) return kept;
+    parts.head = own_head_;
+    return store::Object::make(parts, nullptr);
+}
+
+/// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
+net::awaitable<void> Transaction::take_head(cache::FillLease lead, store::ObjectPtr stale) {
+    if (http::head_agrees(exchange_->head(), stored_head_, stale->length()))
+        co_return co_await freshen(std::move(lead), std::move(stale));
+    counted_ = Answer::refreshed;
+    tag_ = ResultTag::tcp_refresh_modified;
+    outdate(std::move(lead), *stale);
+    services_.counters.not_stored.add(http::StoreRefusal::method);
+    co_await stream_through(text(http::StoreRefusal::method));
+}
+
+/// RFC 9111 4.3.4: a 304 gives the stored response a new head over the same body.
+net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPtr stale) {
+    counted_ = Answer::revalidated;
+    tag_ = ResultTag::tcp_refresh_unmodified;
+    auto const& update = exchange_->head();
+    auto arrived = wall_now();
+    now_ = arrived;
+    head_text_.clear();
+    append_status_line(stale->status(), stored_head_.reason, head_text_);
+    head_text_ += http::merged_head_fields(stored_head_, update, freshness_options({}).targeted);
+    std::string merged = head_text_ + "\r\n";
+    http::ResponseHead head;
+    http::read_stored_head(merged, head);
+    if (!head.fields.has(Name::date)) {
+        head_text_.append("Date: ").append(http::format_http_date(unix_seconds(arrived))).append("\r\n");
+    }
+    content_type_ = head.fields.first(Name::content_type);
+    auto control = http::parse_response_cache_control(head.fields, freshness_options({}).targeted);
+    store::Object::Parts parts;
+    parts.head = head_text_;
+    parts.bytes = stale->bytes();
+    parts.body = stale->body();
+    parts.terms = http::terms_of(head, control, asked_at_, arrived, freshness_options(content_type_));
+    parts.status = stale->status();
+    // A new head makes the old response no newer: one that came meanwhile stays.
+    parts.sequence = stale->sequence();
+    parts.source = peer_;
+    auto vary = http::parse_vary(head.fields);
+    auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
+    std::string key_text(key_.text);
+    if (!vary.empty() && !vary.star) key_text = cache::variant_text(key_.text, variant);
+    if (cache::is_incomplete(*stale)) key_text = cache::parts_text(key_text);
+    parts.key = key_text;
+    finish_exchange();
+    // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
+    if (auto why = why_not_stored(head, control, http::Storing::freshened); why != http::StoreRefusal::none) {
+        services_.counters.not_stored.add(why);
+        say(text(why));
+        lead.refuse(text(why));
+        services_.cache.purge(key_);
+        auto own = store::Object::make(parts, nullptr);
+        co_return co_await deliver(std::move(own), nullptr);
+    }
+    auto object = services_.cache.make_object(parts, key_.fingerprint);
+    status_.stored = object != nullptr;
+    if (!object) object = store::Object::make(parts, nullptr);
+    status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
+    say_departure(parts.terms);
+    lead.complete(object, std::move(vary), std::move(variant));
+    co_await deliver(std::move(object), nullptr);
+}
+
+/// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
+void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
+    auto parts = stale.parts();
+    parts.terms.lifetime = 0;
+    parts.terms.stale_while_revalidate = 0;
+    auto vary = http::parse_vary(stored_head_.fields);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+    lead.complete(services_.cache.make_object(parts, key_.fingerprint), std::move(vary), std::move(variant));
+}
+
+}  // namespace garner::proxy

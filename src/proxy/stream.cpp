@@ -1,0 +1,78 @@
+// Passing on what is not kept: as it comes, at the client's pace.
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using http::Name;
+
+/// Sends the response as it comes, re-framed, at the client's pace.
+net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored) {
+    reason_ = why_not_stored;
+    status_.detail = why_not_stored;
+    auto const& response = exchange_->head();
+    auto const& framing = exchange_->framing();
+    content_type_ = response.fields.first(Name::content_type);
+    sent_status_ = response.status;
+    head_text_.clear();
+    append_response_head(response, nullptr, unix_seconds(wall_now()), head_text_);
+    if (response.fields.has(Name::age))
+        head_text_.append("Age: ").append(response.fields.first(Name::age)).append("\r\n");
+    Patch patch;
+    patch.status = status_;
+    using Kind = http::Framing::Kind;
+    bool chunked = false;
+    if (framing.kind == Kind::length)
+        patch.content_length = framing.length;
+    else if (framing.kind == Kind::none) {
+        // HEAD and 304 say how long the body would be; a 204 has none to speak of.
+        auto length = parse_decimal(response.fields.first(Name::content_length));
+        if (length && response.status != 204) patch.content_length = length;
+    } else {
+        chunked = patch.chunked = !starts_closing(patch);
+    }
+    auto tail = patch_of(patch);
+    head_sent_ = true;
+    std::array<iovec, 6> parts;
+    parts[0] = {head_text_.data(), head_text_.size()};
+    parts[1] = {const_cast<char*>(tail.data()), tail.size()};
+    std::size_t used = 2;
+    char chunk_header[18];
+    for (;;) {
+        auto piece = exchange_->body_at_hand();
+        if (piece.data.empty() && piece.trouble == Trouble::none && !exchange_->body_done()) {
+            // Nothing here: let the client have what there is, then wait.
+            if (used > 0 && !co_await send(std::span(parts.data(), used))) co_return co_await join_upload();
+            used = 0;
+            piece = co_await exchange_->read_body(options_->deadlines.body);
+        }
+        if (piece.trouble != Trouble::none) {
+            if (used > 0) co_await send(std::span(parts.data(), used));
+            co_return co_await break_off(piece.trouble);
+        }
+        if (piece.data.empty()) break;
+        if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
+        parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
+        if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        if (!co_await send(std::span(parts.data(), used))) co_return co_await join_upload();
+        body_sent_ += piece.data.size();
+        used = 0;
+    }
+    std::string end;
+    if (chunked) end.append("0\r\n").append(exchange_->trailers()).append("\r\n");
+    if (!end.empty()) parts[used++] = {end.data(), end.size()};
+    if (used > 0) co_await send(std::span(parts.data(), used));
+    finish_exchange();
+    co_await join_upload();
+}
+
+/// The origin's body broke off: the client must not take what it has for the whole.
+net::awaitable<void> Transaction::break_off(Trouble trouble) {
+    reason_ = trouble == Trouble::timed_out ? "the origin stalled in the body" : "the origin's answer broke off";
+    services_.counters.origin_failures.add();
+    close_ = true;
+    co_await join_upload();
+    show_truncation();
+}
+
+}  // namespace garner::proxy
