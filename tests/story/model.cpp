@@ -83,8 +83,9 @@ struct Kept {
     std::string body;
     std::string tag;                 // empty: none
     Said terms;
+    bool outdated = false;           // a HEAD said so
 
-    int lifetime() const { return terms.s_maxage.value_or(terms.max_age.value_or(terms.expires.value_or(0))); }
+    int lifetime() const { return outdated ? 0 : terms.s_maxage.value_or(terms.max_age.value_or(terms.expires.value_or(0))); }
     int left() const { return lifetime() - terms.age; }
     bool never_stale() const { return terms.must_revalidate || terms.s_maxage || terms.no_cache; }
 
@@ -133,6 +134,10 @@ public:
         known.kept.insert_or_assign(known.varies ? language : "", std::move(kept));
     }
     bool forget(std::string const& url) { return urls_.erase(url) > 0; }
+    void forget(std::string const& url, std::string const& language) {
+        auto& known = urls_[url];
+        known.kept.erase(known.varies ? language : "");
+    }
     bool has(std::string const& url) { return !urls_[url].kept.empty(); }
 
 private:
@@ -278,17 +283,28 @@ protected:
             stale.asks_origin = true;
             return stale;
         }
+        bool const reads = asked.method == "GET" || asked.method == "HEAD";
+        // RFC 9111 4.4, and our own: an answer that was lost may have been no error.
+        if (!reads && (!said.alive || said.status < 400)) cache.forget(url);
         if (!said.alive) return failed();
-        if (asked.method != "GET" && asked.method != "HEAD") {
-            if (said.status < 400) cache.forget(url);                                   // RFC 9111 4.4
-            return passed_on(url, asked, said);
-        }
+        if (!reads) return passed_on(url, asked, said);
         bool const validated = kept && asked.method == "GET" && said.status == 200 && !kept->tag.empty() && said.tagged &&
                                kept->tag == said.tag(asked.language);
         if (validated) return freshened(url, asked, said, *kept);
         auto answer = passed_on(url, asked, said);
+        if (kept && asked.method == "HEAD" && said.status == 200) {                     // RFC 9111 4.3.5
+            bool const agrees = kept->status == 200 && kept->body.size() == answer.body.size() &&
+                                (!said.tagged || kept->tag == said.tag(asked.language));
+            if (agrees) return freshened(url, asked, said, *kept);
+            kept->outdated = true;
+            return answer;
+        }
+        // Our own: what a GET has shown to be no more does not come back.
+        bool const ends = kept && asked.method == "GET" && !asked.authorized && (said.status == 200 || said.status == 404);
         if (may_be_kept(asked, said))
             cache.keep(url, asked.language, {said.status, answer.body, answer.tag, said});
+        else if (ends)
+            cache.forget(url, asked.language);
         return answer;
     }
 
@@ -309,11 +325,14 @@ protected:
         }
         terms.varies = said.varies || before.varies;
         kept.terms = terms;
+        kept.outdated = false;
         auto answer = from(kept);
         answer.asks_origin = true;
         auto judged = terms;
         judged.status = kept.status;
-        if (may_be_kept(asked, judged))
+        auto get = asked;
+        get.method = "GET";
+        if (may_be_kept(get, judged))
             cache.keep(url, asked.language, kept);
         else
             cache.forget(url);
