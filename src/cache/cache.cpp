@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <random>
 
+#include "cache/parts.hpp"
 #include "policy/policies.hpp"
 
 namespace garner::cache {
@@ -148,6 +149,47 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
     return result;
 }
 
+Shard::Found Cache::find_parts(Shard const& shard, Key const& key, http::RequestHead const& request) const {
+    auto const selected = select(shard, key, request);
+    auto const text = parts_text(selected.marker ? std::string_view(selected.variant) : key.text);
+    return shard.find(fingerprint(text, seed_), text);
+}
+
+/// They are validated before they are sent, not meanwhile.
+Lookup::Kind Cache::kind_of_parts(http::Reuse reuse) {
+    return kind_of(reuse) == Lookup::Kind::fresh ? Lookup::Kind::fresh : Lookup::Kind::stale;
+}
+
+Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
+                           WallTime now) {
+    Lookup result;
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    auto found = find_parts(shard, key, request);
+    if (!found) return result;
+    if (!can_answer(*found.object, request, now)) {
+        result.part_missing = true;
+        return result;
+    }
+    shard.policy().hit(found.slot);
+    result.object = store::ObjectPtr(found.object);
+    result.answer = http::may_reuse(found.object->terms(), control, now);
+    result.kind = kind_of_parts(result.answer.reuse);
+    return result;
+}
+
+store::ObjectPtr Cache::parts(Key const& key, http::RequestHead const& request) const {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    return store::ObjectPtr(find_parts(shard, key, request).object);
+}
+
+store::ObjectPtr Cache::find(std::string_view key, Fingerprint primary) const {
+    auto& shard = this->shard(primary);
+    std::lock_guard lock(shard.mutex);
+    return store::ObjectPtr(shard.find(fingerprint(key, seed_), key).object);
+}
+
 Peek Cache::peek(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control, WallTime now,
                  Collapse collapse) const {
     Peek peek;
@@ -162,7 +204,7 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
         peek.selected = http::variant_key(peek.vary, request.fields);
         auto const prefix = variant_text(key.text, {}).size();
         for (auto const* stored : shard.variants_of(key.fingerprint))
-            peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
+            if (!is_incomplete(*stored)) peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
     }
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
@@ -172,6 +214,12 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
         peek.answer = http::may_reuse(found.object->terms(), control, now);
         peek.kind = kind_of(peek.answer.reuse);
         if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
+        return peek;
+    }
+    if (auto const parts = find_parts(shard, key, request); parts && can_answer(*parts.object, request, now)) {
+        peek.object = store::ObjectPtr(parts.object);
+        peek.answer = http::may_reuse(parts.object->terms(), control, now);
+        peek.kind = kind_of_parts(peek.answer.reuse);
         return peek;
     }
     if (shares) peek.follow = fetch_of(shard, key, request, variant);
@@ -262,7 +310,12 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool keep = object && object->charged() && !vary.star;
     auto marker = keep && !vary.empty() ? make_marker(primary, vary, object->sequence()) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
+    // Of one response there is the whole or parts, never both.
+    auto other = parts_text(text);
+    bool incomplete = keep && is_incomplete(*object);
+    if (incomplete) std::swap(text, other);
     auto of_text = fingerprint(text, seed_);
+    auto of_other = fingerprint(other, seed_);
     std::vector<store::ObjectPtr> gone;   // freed after the lock
     std::lock_guard lock(shard.mutex);
     unregister(shard, fill);
@@ -273,13 +326,20 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
-    if (is_newer(same_vary ? shard.find(of_text, text) : at_primary) || grows_newer(shard, *object, primary)) return;
+    if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return;
+    if (grows_newer(shard, *object, primary)) return;
+    // The whole is worth more than its own parts, whichever began first.
+    auto rival = shard.find(of_other, other);
+    bool same = rival && is_same_representation(*rival.object, *object);
+    if (rival && (incomplete ? same || is_newer(rival) : !same && is_newer(rival))) return;
 
     shard.clear_pass(fill.primary());
     if (!same_vary) {
         shard.drop_variants(primary.fingerprint, gone);
         if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
+        if (marker) gone.push_back(drop_parts(shard, primary, policy::Left::replaced));
     }
+    if ((rival = shard.find(of_other, other))) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
     auto there = shard.find(of_text, text);
     if (there && fill.stale().get() == there.object)
         gone.push_back(shard.freshen(there.slot, object));
@@ -289,13 +349,20 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     note_bytes(shard, fill.primary());
 }
 
-/// Readers have bytes of a newer response already.
+/// Those of a URL without variants.
+store::ObjectPtr Cache::drop_parts(Shard& shard, Key const& key, policy::Left why) {
+    auto text = parts_text(key.text);
+    auto found = shard.find(fingerprint(text, seed_), text);
+    return found ? shard.remove(found.slot, why) : nullptr;
+}
+
+/// Readers have bytes of a newer response already, and not of a part alone.
 bool Cache::grows_newer(Shard const& shard, store::Object const& object, Key const& key) {
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     return std::any_of(first, last, [&](auto const& entry) {
         auto view = entry.second->view();
-        return view.phase == FillView::Phase::body && view.object->key() == object.key() &&
-               view.object->sequence() > object.sequence();
+        return view.phase == FillView::Phase::body && view.object->status() != 206 &&
+               view.object->key() == object.key() && view.object->sequence() > object.sequence();
     });
 }
 
@@ -320,6 +387,7 @@ bool Cache::purge(Key const& key, Fill const* but) {
     shard.drop_variants(key.fingerprint, gone);
     if (auto found = shard.find(key.fingerprint, key.text))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
+    if (auto parts = drop_parts(shard, key, policy::Left::purged)) gone.push_back(std::move(parts));
     note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill || known_failure;
 }

@@ -40,6 +40,7 @@ struct Lookup {
     store::ObjectPtr object;
     http::ReuseAnswer answer;
     bool variant_missing = false;  // absent: the URL is known, but no variant is selected
+    bool part_missing = false;     // absent: parts are stored, but not what is asked for
     FillPtr follow;
     FillLease lead;
 };
@@ -91,6 +92,9 @@ public:
 
     Lookup lookup(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse);
 
+    /// After a lookup that found nothing: stored parts that answer this GET with Range, fresh or stale; else absent.
+    Lookup lookup_parts(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now);
+
     /// What lookup() would find, with all that is known of the URL. Leads nothing, and moves nothing in the replacement
     /// order.
     Peek peek(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse) const;
@@ -112,6 +116,10 @@ public:
     bool reserve(Bytes bytes, Fingerprint near);
     /// A charged object, or nullptr when the budget or the policy has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
+    /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
+    store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
+    /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
+    store::ObjectPtr find(std::string_view key, Fingerprint primary) const;
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up.
@@ -143,6 +151,8 @@ private:
     static Lookup::Kind kind_of(http::Reuse);
     static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
     static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
+    Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
+    static Lookup::Kind kind_of_parts(http::Reuse);
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
@@ -150,6 +160,7 @@ private:
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
     static bool grows_newer(Shard const&, store::Object const&, Key const&);
+    store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);
     void stop_storing(Fill&);

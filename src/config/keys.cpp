@@ -127,6 +127,8 @@ Form<proxy::Caching> caching() {
         key<T>("offline", &T::offline, flag(), "Whatever is stored is served, fresh or stale, without revalidation."),
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),
                "Responses with Set-Cookie are stored like others when they have explicit freshness."),
+        key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
+               "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
                "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
                "Cache-Control and Expires. Origins mean them for caches that they can purge."),

@@ -10,10 +10,10 @@
 namespace garner::http {
 namespace {
 
-// RFC 9110 15 and RFC 7538, 7725: the final statuses that an HTTP cache is expected to know. 206 is not among them
-// while partial responses are not stored; nor are 304, 412, 416 and 417, which answer one request's own fields.
-constexpr std::array<std::uint16_t, 41> understood_statuses{
-    200, 201, 202, 203, 204, 205, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408,
+// RFC 9110 15 and RFC 7538, 7725: the final statuses that an HTTP cache is expected to know. 304, 412, 416 and 417 are
+// not among them: they answer one request's own fields.
+constexpr std::array<std::uint16_t, 42> understood_statuses{
+    200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408,
     409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507, 508};
 
 /// Never stored, whatever their freshness: interim (RFC 9110 15.2), the hop's own 407, answers to this request's own
@@ -108,7 +108,7 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
     if (request.method != Method::get && options.what == Storing::answer && !posted) return StoreRefusal::method;
     if (has_body(request) && !posted) return StoreRefusal::request_body;
     if (request_control.no_store) return StoreRefusal::no_store_request;
-    if (response.status == 206) return StoreRefusal::partial;
+    if (response.status == 206 && !options.combinable) return StoreRefusal::partial;
     if (is_for_this_request_alone(response.status)) return StoreRefusal::status;
     if (control.must_understand && !is_understood_status(response.status)) return StoreRefusal::status;
     if (forbids_storing(response, control)) return StoreRefusal::no_store_response;

@@ -13,7 +13,7 @@ enum class StoreRefusal : std::uint8_t {
     method,                     // only responses to GET, and to a POST that represents_target
     request_body,               // the body is no part of the cache key
     status,                     // interim, unknown with must-understand, or made by this request's own preconditions
-    partial,                    // 206
+    partial,                    // 206 that cannot be combined with others
     no_store_request,
     no_store_response,
     private_response,
@@ -41,6 +41,7 @@ enum class Storing : std::uint8_t {
 struct StoreOptions {
     bool set_cookie = true;     // store Set-Cookie under explicit freshness (7.3)
     bool has_own_ttl = false;   // the operator gives a default_ttl or min_ttl above 0 to this request
+    bool combinable = false;    // the 206 is a part that may be kept: http/partial
     bool keeps_errors = false;  // the operator gives a negative_ttl above 0 to this request (see is_negative_status)
     Storing what = Storing::answer;
     bool represents_target = false;   // see represents_target()

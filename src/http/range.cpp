@@ -67,13 +67,6 @@ void coalesce(std::vector<ByteRange>& parts, ByteRange range) {
     parts[static_cast<std::size_t>(index)] = range;
 }
 
-// RFC 9110 8.8.2.2: the origin's clock had left the second of the last change when it sent the response.
-bool is_strong_last_modified(ResponseHead const& stored, WallTime now) {
-    auto const modified = parse_http_date(stored.fields.first(Name::last_modified), now);
-    auto const date = parse_http_date(stored.fields.first(Name::date), now);
-    return modified && date && *modified < *date;
-}
-
 }  // namespace
 
 RangeAnswer answer_range(std::string_view value, std::uint64_t length) {
@@ -122,6 +115,13 @@ bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime 
     auto const validators = validators_of(stored);
     if (is_etag(condition)) return strong_match(condition, validators.etag);
     return !condition.empty() && condition == validators.last_modified && is_strong_last_modified(stored, now);
+}
+
+// The origin's clock had left the second of the last change when it sent the response.
+bool is_strong_last_modified(ResponseHead const& stored, WallTime now) {
+    auto const modified = parse_http_date(stored.fields.first(Name::last_modified), now);
+    auto const date = parse_http_date(stored.fields.first(Name::date), now);
+    return modified && date && *modified < *date;
 }
 
 std::optional<ContentRange> parse_content_range(std::string_view value) {

@@ -46,6 +46,9 @@ RangeAnswer answer_range(RequestHead const&, ResponseHead const& stored, std::ui
 /// where that is a strong validator (8.8.2.2: at least a second older than Date). Otherwise Range must be ignored.
 bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime now);
 
+/// RFC 9110 8.8.2.2: the Last-Modified is a strong validator, being at least a second older than Date.
+bool is_strong_last_modified(ResponseHead const&, WallTime now);
+
 /// A Content-Range value (14.4). Without `range`: "bytes */length". Without `length`: "bytes first-last/*".
 struct ContentRange {
     std::optional<ByteRange> range;

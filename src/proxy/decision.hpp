@@ -42,8 +42,9 @@ bool ignores_reload(Caching const&, http::RequestCacheControl const&, http::Rule
 http::Bypass why_bypassed(http::RequestHead const&, http::Framing const&, http::RequestCacheControl const&, Target const&,
                           Caching const&);
 
-/// Requests that must have their own answer neither lead others nor wait for them.
-cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&);
+/// Requests that must have their own answer neither lead others nor wait for them; those for a range do where it fetches
+/// the whole.
+cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&);
 
 /// What comes of a lookup.
 enum class Course : std::uint8_t {

@@ -153,6 +153,7 @@ net::awaitable<void> Transaction::send_ranges(store::ObjectPtr object, Parts& pa
 net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                             cache::Follower* follower) {
     store::BodyReader reader(object->body(), slice.first);
+    if (follower) follower->read_up_to(slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
     std::array<std::string_view, write_pieces> pieces;
     char chunk_header[18];

@@ -113,7 +113,7 @@ private:
         std::string key_text;
         write_key_text(target_.partition(), target_.url, key_text);
         cache::Cache const& cache = server_.cache();
-        out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_));
+        out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
         if (auto const& object = out_.found.object) {
             out_.stored_head.assign(object->head()).append("\r\n");
             std::size_t scanned = 0;

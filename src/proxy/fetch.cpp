@@ -1,4 +1,5 @@
 // From the origin: asking, retrying, judging, storing, passing on.
+#include "cache/parts.hpp"
 #include "http/cacheability.hpp"
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
@@ -14,8 +15,20 @@ using client::Trouble;
 using http::Method;
 using http::Name;
 
+namespace {
+
+bool has_conditions(http::RequestHead const& request) {
+    return request.fields.has(Name::if_none_match) || request.fields.has(Name::if_modified_since) ||
+           request.fields.has(Name::if_range);
+}
+
+}  // namespace
+
 net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr stale) {
     counted_ = Answer::miss;
+    // Beside the client's own conditions ours would ask another question.
+    if (stale && cache::is_incomplete(*stale) && has_conditions(client_.head())) stale = nullptr;
+    bool of_parts = stale && cache::is_incomplete(*stale);
     http::Validators validators;
     if (stale) {
         parse_text_.assign(stale->head()).append("\r\n");
@@ -26,8 +39,11 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     conditional_ = !validators.empty() && client_.head().method == Method::get;
     if (!conditional_) validators = {};
     // Who leads wants the whole answer, for itself and for others. What is fetched beside others goes out as it came, so
-    // that the client's own validators do their work where nothing is stored.
-    bool whole = conditional_ || (lead && lead.leads_others());
+    // that the client's own validators do their work where nothing is stored; so does the Range that stale parts answer.
+    bool leads = lead && lead.leads_others();
+    bool whole = !of_parts && (conditional_ || leads);
+    widened_ = whole && client_.head().fields.has(Name::range);
+    if (!stale && leads) find_parts();
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
     // only freshen.
     if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
@@ -93,6 +109,7 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     extras.body = client_.body_framing();
     extras.validators = validators;
     extras.strip_conditions = strip_conditions;
+    if (parts_) extras.range_lines = range_text_;
     extras.upgrade = wants_upgrade();
     auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
     extras.forwarded_line = forwarded;
@@ -251,6 +268,12 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         co_return co_await fetch_failed(std::move(lead), std::move(stale));
     }
     services_.cache.failures().forget(key_, steady_now());
+    auto parts = std::exchange(parts_, nullptr);
+    if (parts) {
+        if (completes(*parts)) co_return co_await complete(std::move(lead), std::move(parts));
+        bool of_range = response.status == 206 || response.status == 416;
+        if (of_range) co_return co_await ask_again(std::move(lead), std::move(stale));
+    }
     if (stale && conditional_ && response.status == 304) {
         if (http::is_about(response, stored_head_)) co_return co_await freshen(std::move(lead), std::move(stale));
         co_return co_await ask_again(std::move(lead), std::move(stale));
@@ -274,7 +297,9 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
                      exchange_->framing().length > services_.cache.object_max();
     if (why == StoreRefusal::none && too_large) why = StoreRefusal::too_large;
     if (why == StoreRefusal::none && !lead) why = StoreRefusal::method;
-    if (why == StoreRefusal::none) co_return co_await store_response(std::move(lead), control);
+    store::BodyPtr nothing_yet;
+    if (why == StoreRefusal::none)
+        co_return co_await store_response(std::move(lead), response, control, std::move(nothing_yet));
     services_.counters.not_stored.add(why);
     bool in_trouble = stale && http::is_stale_if_error_status(response.status);
     if (lead && in_trouble)
@@ -283,7 +308,9 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         lead.fail(origin_answers(response.status));
     else if (lead)
         lead.refuse(text(why));
-    if (stale && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *stale);
+    auto const& outdated = stale ? stale : parts;
+    if (outdated && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *outdated);
+    if (widened_ && response.status == 200) co_return co_await ask_for_range();
     co_await stream_through(text(why));
 }
 
@@ -297,6 +324,7 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
     how.set_cookie = options_->caching.store_set_cookie;
     how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.combinable = is_combinable(response);
     how.what = what;
     how.represents_target = client_.head().method == Method::post && http::represents_target(response, target_.uri);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
@@ -312,19 +340,20 @@ http::FreshnessOptions Transaction::freshness_options(std::string_view content_t
     return freshness;
 }
 
-/// RFC 9111 4.3.3: the 304 is about another response than ours. The request is repeated without our validators.
+/// RFC 9111 4.3.3: the answer is about another response than ours. The request is repeated without our conditions.
 net::awaitable<void> Transaction::ask_again(cache::FillLease lead, store::ObjectPtr stale) {
     finish_exchange();
     conditional_ = false;
     http::Validators none;
-    if (!co_await ask_origin(none, true)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    bool whole = !stale || !cache::is_incomplete(*stale);
+    if (!co_await ask_origin(none, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
 // ---- storing ----
 
-net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::ResponseCacheControl const& control) {
-    auto const& response = exchange_->head();
+net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::ResponseHead const& response,
+                                                 http::ResponseCacheControl const& control, store::BodyPtr begun) {
     content_type_ = response.fields.first(Name::content_type);
     auto arrived = wall_now();
     now_ = arrived;
@@ -352,7 +381,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     say_departure(parts.terms);
 
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
-    if (!whole) {
+    if (!whole && !begun && response.status != 206) {
         parts.bytes = whole_body_at_hand();
         whole = exchange_->body_done();
     }
@@ -365,6 +394,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
         finish_exchange();
         co_return co_await deliver(std::move(object), nullptr);
     }
+    parts.body = std::move(begun);
     co_await start_fill(std::move(lead), parts, std::move(vary), std::move(variant));
 }
 
@@ -386,11 +416,14 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto const& framing = exchange_->framing();
     std::optional<Bytes> expected;
     if (framing.kind == http::Framing::Kind::length) expected = framing.length;
-    auto body = services_.cache.make_body(expected);
+    bool completing = parts.body != nullptr;
+    auto body = completing ? parts.body : services_.cache.make_body(expected);
     parts.bytes = {};
     parts.body = body;
     auto growing = services_.cache.make_object(parts, key_.fingerprint);
     if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
+        store::ObjectPtr none;
+        if (completing) co_return co_await ask_again(std::move(lead), std::move(none));
         services_.counters.not_stored.add(http::StoreRefusal::no_room);
         auto const* why = text(http::StoreRefusal::no_room);
         lead.refuse(why);
@@ -465,12 +498,10 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.source = peer_;
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
-    std::string variant_key;
-    parts.key = key_.text;
-    if (!vary.empty() && !vary.star) {
-        variant_key = cache::variant_text(key_.text, variant);
-        parts.key = variant_key;
-    }
+    std::string key_text(key_.text);
+    if (!vary.empty() && !vary.star) key_text = cache::variant_text(key_.text, variant);
+    if (cache::is_incomplete(*stale)) key_text = cache::parts_text(key_text);
+    parts.key = key_text;
     finish_exchange();
     // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
     if (auto why = why_not_stored(head, control, http::Storing::freshened); why != http::StoreRefusal::none) {

@@ -4,6 +4,7 @@
 #include <boost/asio/detached.hpp>
 #include <cstring>
 
+#include "cache/parts.hpp"
 #include "net/waiter.hpp"
 #include "util/check.hpp"
 
@@ -145,13 +146,16 @@ void FillPump::stop_storing(http::StoreRefusal why) {
     lease_.stop_storing();
 }
 
-/// A small body moves into one allocation with its head; the segments go when the last reader is done.
+/// A small body moves into one allocation with its head; the segments go when the last reader is done. A part joins those
+/// that are there.
 void FillPump::store() {
     auto const& body = growing_->body();
     store::ObjectPtr object = growing_;
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
     if (!windowed_ && body->size() > services_.cache.object_max()) stop_storing(http::StoreRefusal::too_large);
-    if (!windowed_ && body->size() <= store::Object::inline_body_max) {
+    if (!windowed_ && growing_->status() == 206) {
+        object = cache::join_part(services_.cache, *growing_, lease_.fill()->primary());
+    } else if (!windowed_ && body->size() <= store::Object::inline_body_max) {
         std::string bytes;
         bytes.reserve(body->size());
         store::BodyReader reader(body);

@@ -55,6 +55,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     }
     if (extras.max_forwards) out.append("Max-Forwards: "), append_number(out, *extras.max_forwards), out.append("\r\n");
     http::append_conditional_fields(extras.validators, out);
+    out.append(extras.range_lines);
     out.append(extras.forwarded_line);
     out.append(request.version == http::Version::http_1_0 ? "Via: 1.0 " : "Via: 1.1 ").append(extras.via).append("\r\n");
     if (extras.body.kind == http::Framing::Kind::chunked) out.append("Transfer-Encoding: chunked\r\n");

@@ -24,6 +24,7 @@ struct RequestExtras {
     http::Framing body;                   // none, length or chunked
     http::Validators validators;          // for a conditional request; empty: none
     bool strip_conditions = false;        // the client's preconditions and Range are not sent
+    std::string_view range_lines;         // our own Range and If-Range, each with its CRLF, or empty
     bool upgrade = false;
     std::optional<std::uint32_t> max_forwards;
 };

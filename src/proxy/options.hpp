@@ -49,6 +49,7 @@ struct Caching {
     bool negative_backoff = true;
     bool offline = false;
     bool store_set_cookie = true;
+    bool range_fetches_whole = false;
     std::vector<std::string> targeted_cache_control;   // in order of preference (RFC 9213)
     std::vector<http::CachingRule> rules;
 };

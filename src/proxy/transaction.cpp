@@ -47,8 +47,14 @@ net::awaitable<void> Transaction::answer() {
 
 net::awaitable<void> Transaction::use_cache() {
     using Kind = cache::Lookup::Kind;
-    auto collapse = collapse_of(client_.head(), control_);
+    auto collapse = collapse_of(client_.head(), control_, options_->caching);
     auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
+    bool absent = found.kind == Kind::absent || found.kind == Kind::pass;
+    if (absent && client_.head().fields.has(Name::range)) {
+        auto parts = services_.cache.lookup_parts(key_, client_.head(), control_, now_);
+        found.part_missing = parts.part_missing;
+        if (parts.object) found = std::move(parts);
+    }
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
     if (found.object && source_matters_) {
@@ -96,6 +102,7 @@ net::awaitable<void> Transaction::use_cache() {
     }
     tag_ = control_.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
     status_.fwd = found.kind == Kind::stale ? http::Fwd::stale
+                  : found.part_missing     ? http::Fwd::partial
                   : found.variant_missing  ? http::Fwd::vary_miss
                                            : http::Fwd::uri_miss;
     if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
@@ -300,7 +307,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     now_ = wall_now();
     started_ = steady_now();
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
-    head_sent_ = client_gone_ = conditional_ = reload_ignored_ = went_out_ = false;
+    head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = went_out_ = false;
     exchange_.reset();
     failure_ = {};
     fault_ = Fault::nobodys;
@@ -320,6 +327,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
 }
 
 void Transaction::finish() {
+    parts_ = nullptr;   // an idle connection pins nothing
     auto& counters = services_.counters;
     auto received = client_.transport().received();
     auto sent = client_.transport().sent();

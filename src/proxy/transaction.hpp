@@ -110,7 +110,9 @@ private:
                                       http::Storing what) const;
     net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
-    net::awaitable<void> store_response(cache::FillLease lead, http::ResponseCacheControl const& control);
+    /// `begun`: what is there of its body before the exchange brings more; else nullptr.
+    net::awaitable<void> store_response(cache::FillLease lead, http::ResponseHead const& response,
+                                        http::ResponseCacheControl const& control, store::BodyPtr begun);
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
@@ -127,6 +129,13 @@ private:
     void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
     std::string_view whole_body_at_hand();
+
+    // ---- parts: partial.cpp ----
+    bool is_combinable(http::ResponseHead const& response) const;
+    void find_parts();
+    bool completes(store::Object const& parts) const;
+    net::awaitable<void> complete(cache::FillLease lead, store::ObjectPtr parts);
+    net::awaitable<void> ask_for_range();
 
     // ---- failures remembered: negative.cpp ----
     bool reloads() const;
@@ -192,6 +201,10 @@ private:
     } refusal_;                           // of check()
     bool reload_ignored_ = false;
     bool conditional_ = false;            // the origin was asked with our validators
+    bool widened_ = false;                // it was asked for all, the client for a range
+    store::ObjectPtr parts_;              // it was asked for what these lack, by range_text_
+    store::Body::Span missing_;
+    std::string range_text_;
     std::string pool_key_;
     std::string request_text_;
     std::string head_text_;

@@ -8,7 +8,16 @@ namespace {
 constexpr Bytes first_segment = 16 * KiB;
 // Large enough that a hit reaches one copy to the kernel; four fill a send buffer.
 constexpr Bytes largest_segment = 256 * KiB;
+// The reference counts of a segment's block, and what the allocator adds to it and to its bytes.
+constexpr Bytes segment_allocations = 64;
 }  // namespace
+
+Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
+    : budget_(budget), expected_(length), own_end_(length),
+      bookkeeping_(segments.size() * (sizeof(Segment) + sizeof(Block) + segment_allocations)), size_(length),
+      state_(State::complete), segments_(std::move(segments)) {
+    for (auto const& segment : segments_) charged_ += segment.block->capacity;
+}
 
 Body::~Body() {
     budget_.release_filling(filling_.load(std::memory_order_relaxed));
@@ -21,7 +30,7 @@ std::optional<Bytes> Body::length() const {
 
 Bytes Body::next_capacity() const {
     auto size = size_.load(std::memory_order_relaxed);
-    if (expected_) return std::min(*expected_ - std::min(size, *expected_), largest_segment);
+    if (own_end_) return std::min(*own_end_ - std::min(size, *own_end_), largest_segment);
     return std::clamp(size, first_segment, largest_segment);
 }
 
@@ -62,7 +71,19 @@ std::span<char> Body::replace_last() {
     return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
 }
 
+void Body::add_rest() {
+    check(size() == *own_end_);
+    std::lock_guard lock(mutex_);
+    for (auto& segment : rest_) {
+        charged_.fetch_add(segment.block->capacity, std::memory_order_relaxed);
+        segments_.push_back(std::move(segment));
+    }
+    rest_.clear();
+    size_.store(*expected_, std::memory_order_release);
+}
+
 void Body::finish(State end) {
+    if (end == State::complete && !rest_.empty()) add_rest();
     check(end != State::complete || !expected_ || *expected_ == size());
     budget_.release_filling(filling_.exchange(0, std::memory_order_relaxed));
     state_.store(end, std::memory_order_release);
@@ -82,6 +103,69 @@ void Body::forget_before(Bytes offset) {
     auto filling_freed = std::min(filling, freed);
     filling_.fetch_sub(filling_freed, std::memory_order_relaxed);
     budget_.release_filling(filling_freed);
+}
+
+BodyPtr Body::as_part(Bytes first, Bytes length) const {
+    // Without an expected length the last segment may be longer than what it holds.
+    check(state() == State::complete && expected_ == size() && first + size() <= length);
+    auto segments = segments_;
+    for (auto& segment : segments) segment.offset += first;
+    return BodyPtr(new Body(budget_, length, std::move(segments)));
+}
+
+BodyPtr Body::join(Body const& a, Body const& b) {
+    check(a.state() == State::complete && b.state() == State::complete && a.size() == b.size());
+    auto all = a.segments_;
+    all.insert(all.end(), b.segments_.begin(), b.segments_.end());
+    std::ranges::stable_sort(all, {}, &Segment::offset);
+    std::vector<Segment> segments;
+    for (auto& segment : all) {
+        if (!segments.empty() && segment.end() <= segments.back().end()) continue;
+        if (!segments.empty() && segment.offset == segments.back().offset) segments.pop_back();
+        segments.push_back(std::move(segment));
+    }
+    if (segments.size() > segments_max) return nullptr;
+    return BodyPtr(new Body(a.budget_, a.size(), std::move(segments)));
+}
+
+std::optional<Body::Span> Body::missing() const {
+    check(state() == State::complete);
+    std::optional<Span> missing;
+    Bytes reached = 0;
+    auto note_gap_before = [&](Bytes offset) {
+        if (offset > reached) missing = Span{missing ? missing->first : reached, offset - 1};
+    };
+    for (auto const& segment : segments_) {
+        note_gap_before(segment.offset);
+        reached = std::max(reached, segment.end());
+    }
+    note_gap_before(size());
+    return missing;
+}
+
+BodyPtr Body::completing(Span missing) const {
+    check(state() == State::complete);
+    BodyPtr body(new Body(budget_, expected_));
+    body->own_end_ = missing.last + 1;
+    body->size_ = missing.first;
+    body->bookkeeping_ = bookkeeping_;
+    for (auto const& segment : segments_) {
+        if (segment.offset > missing.last) body->rest_.push_back(segment);
+        if (segment.offset >= missing.first) continue;
+        body->segments_.push_back(segment);
+        body->charged_ += segment.block->capacity;
+    }
+    return body;
+}
+
+bool Body::has(Bytes first, Bytes last) const {
+    check(state() == State::complete);
+    for (auto const& segment : segments_) {
+        if (segment.offset > first) return false;
+        if (segment.end() > last) return true;
+        first = std::max(first, segment.end());
+    }
+    return false;
 }
 
 std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
@@ -107,6 +191,7 @@ std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit,
     auto at = offset_;
     for (auto i = segment_; i < segments.size() && count < pieces.size() && at < end && limit > 0; ++i) {
         auto const& segment = segments[i];
+        if (segment.offset > at) break;
         auto bytes = std::min({segment.end() - at, end - at, limit});
         pieces[count++] = {segment.block->bytes.get() + (at - segment.offset), static_cast<std::size_t>(bytes)};
         if (pin == Pin::yes) pins_.push_back(segment.block);

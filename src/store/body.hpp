@@ -20,7 +20,7 @@ public:
     enum class State : std::uint8_t { growing, complete, failed };
 
     /// `expected`: the length, where it is known. The budget is charged for each segment until the body dies.
-    Body(Budget& budget, std::optional<Bytes> expected) : budget_(budget), expected_(expected) {}
+    Body(Budget& budget, std::optional<Bytes> expected) : budget_(budget), expected_(expected), own_end_(expected) {}
     ~Body();
     Body(Body const&) = delete;
 
@@ -40,6 +40,28 @@ public:
     /// still sends from it, a new one takes its place; empty when `reserve` has no bytes for that. Producer only.
     template <class Reserve>
     std::span<char> recycle(Reserve&& reserve);
+
+    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them. Of a complete body.
+    boost::intrusive_ptr<Body> as_part(Bytes first, Bytes length) const;
+    /// All that either of two complete bodies of one length and one representation has; shares their bytes. nullptr when
+    /// that would be more than segments_max pieces.
+    static boost::intrusive_ptr<Body> join(Body const& a, Body const& b);
+    static constexpr std::size_t segments_max = 1024;   // of a body that was joined
+    /// Both ends included.
+    struct Span {
+        Bytes first = 0;
+        Bytes last = 0;
+    };
+    /// From the first byte that is missing to the last; nothing when none is. Of a complete body.
+    std::optional<Span> missing() const;
+    /// A growing body for those bytes of this complete one: it begins with what lies before them, and when they have come
+    /// it ends with what lies behind. Both share these bytes.
+    boost::intrusive_ptr<Body> completing(Span missing) const;
+    /// True when no byte from `first` to `last` is missing. Of a complete body.
+    bool has(Bytes first, Bytes last) const;
+    bool has_gaps() const { return missing().has_value(); }
+    /// What a body made of parts costs beside its bytes: the account of its many small pieces. 0 for others.
+    Bytes bookkeeping() const { return bookkeeping_; }
 
     State state() const { return state_.load(std::memory_order_acquire); }
     Bytes size() const { return size_.load(std::memory_order_acquire); }
@@ -65,20 +87,25 @@ private:
         Bytes offset;
         Bytes end() const { return offset + block->capacity; }
     };
+    Body(Budget& budget, Bytes length, std::vector<Segment> segments);
     Bytes next_capacity() const;
     std::span<char> open_room();
     void add_segment(Bytes capacity);
+    void add_rest();
     std::span<char> reuse_last();
     std::span<char> replace_last();
 
     Budget& budget_;
     std::optional<Bytes> expected_;
+    std::optional<Bytes> own_end_;      // where what is received ends; before expected_ where `rest_` follows
+    Bytes bookkeeping_ = 0;
     std::atomic<Bytes> size_{0};
     std::atomic<State> state_{State::growing};
     std::atomic<Bytes> charged_{0};
     std::atomic<Bytes> filling_{0};
     mutable std::mutex mutex_;          // guards segments_ while growing; a complete body's are read without it
-    std::vector<Segment> segments_;
+    std::vector<Segment> rest_;         // becomes part of segments_ at the end
+    std::vector<Segment> segments_;     // by offset, each ending behind the one before; overlaps and gaps where joined
 };
 
 using BodyPtr = boost::intrusive_ptr<Body>;

@@ -15,7 +15,7 @@ Bytes allocation(Object::Parts const& parts) {
 
 Bytes Object::cost_of(Parts const& parts) {
     // glibc: 8 bytes before each block, rounded up to 16.
-    return (allocation(parts) + 8 + 15) / 16 * 16;
+    return (allocation(parts) + 8 + 15) / 16 * 16 + (parts.body ? parts.body->bookkeeping() : 0);
 }
 
 ObjectPtr Object::make(Parts const& parts, Budget* budget, Bytes extra) {

@@ -21,6 +21,10 @@ TEST(Cacheability, any_final_status_with_explicit_freshness_is_stored) {
     for (std::uint16_t status : {100, 101, 103, 199, 304, 407, 412, 416, 417, 428, 429, 431, 511, 600, 999})
         EXPECT_EQ(refusal(get(), response(status, {{"Cache-Control", "max-age=10"}})), StoreRefusal::status) << status;
     EXPECT_EQ(refusal(get(), response(206, {{"Cache-Control", "max-age=10"}})), StoreRefusal::partial);
+    StoreOptions part;
+    part.combinable = true;
+    EXPECT_EQ(refusal(get(), response(206, {{"Cache-Control", "max-age=10"}}), part), StoreRefusal::none);
+    EXPECT_EQ(refusal(get(), response(206, {{"Cache-Control", "no-store"}}), part), StoreRefusal::no_store_response);
 }
 
 TEST(Cacheability, why_a_response_is_not_stored) {

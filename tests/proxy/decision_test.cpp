@@ -63,13 +63,16 @@ TEST(Decision, what_comes_of_a_lookup) {
 TEST(Decision, who_neither_leads_nor_follows) {
     http::RequestCacheControl reload;
     reload.no_cache = true;
-    EXPECT_EQ(collapse_of(asks({}), {}), cache::Collapse::lead_and_follow);
-    EXPECT_EQ(collapse_of(asks({}), reload), cache::Collapse::alone);
-    EXPECT_EQ(collapse_of(asks({{"Range", "bytes=0-1"}}), {}), cache::Collapse::alone);
-    EXPECT_EQ(collapse_of(asks({{"Authorization", "x"}}), {}), cache::Collapse::alone);
+    EXPECT_EQ(collapse_of(asks({}), {}, {}), cache::Collapse::lead_and_follow);
+    EXPECT_EQ(collapse_of(asks({}), reload, {}), cache::Collapse::alone);
+    EXPECT_EQ(collapse_of(asks({{"Range", "bytes=0-1"}}), {}, {}), cache::Collapse::alone);
+    Caching whole;
+    whole.range_fetches_whole = true;
+    EXPECT_EQ(collapse_of(asks({{"Range", "bytes=0-1"}}), {}, whole), cache::Collapse::lead_and_follow);
+    EXPECT_EQ(collapse_of(asks({{"Authorization", "x"}}), {}, {}), cache::Collapse::alone);
     auto head = asks({});
     head.method = http::Method::head;
-    EXPECT_EQ(collapse_of(head, {}), cache::Collapse::alone);
+    EXPECT_EQ(collapse_of(head, {}, {}), cache::Collapse::alone);
 }
 
 TEST(Decision, who_hears_of_a_remembered_failure) {

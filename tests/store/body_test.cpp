@@ -299,5 +299,119 @@ TEST(Body, a_window_follows_its_reader_across_threads) {
     EXPECT_EQ(scene.budget.used(), 16 * KiB);
 }
 
+/// The bytes from `first` to `last` of a body of `length`, as a 206 brings them.
+BodyPtr part(Scene& scene, Bytes first, Bytes last, Bytes length) {
+    auto body = scene.body(last - first + 1);
+    while (body->size() < *body->expected()) {
+        auto room = scene.room(*body);
+        for (std::size_t i = 0; i < room.size(); ++i) room[i] = byte_at(first + body->size() + i);
+        body->grow(room.size());
+    }
+    body->finish(Body::State::complete);
+    return body->as_part(first, length);
+}
+
+TEST(Body, parts_share_their_bytes_and_know_what_is_missing) {
+    Scene scene;
+    auto a = part(scene, 100, 199, 1000);
+    EXPECT_TRUE(a->has_gaps());
+    EXPECT_TRUE(a->has(100, 199));
+    EXPECT_FALSE(a->has(99, 199));
+    EXPECT_FALSE(a->has(100, 200));
+    auto both = Body::join(*a, *part(scene, 300, 399, 1000));
+    EXPECT_TRUE(both->has(100, 199));
+    EXPECT_TRUE(both->has(300, 399));
+    EXPECT_FALSE(both->has(199, 300));
+    EXPECT_EQ(scene.budget.used(), 200u);
+    std::optional<BodyReader> reader(std::in_place, both, 350);
+    EXPECT_EQ(read_on(*reader), 50u);
+    EXPECT_EQ(read_on(*reader), 0u);
+    reader.emplace(both, 250);
+    EXPECT_EQ(read_on(*reader), 0u);
+    EXPECT_TRUE(reader->lost());
+    reader.reset();
+    a = both = nullptr;
+    EXPECT_EQ(scene.budget.used(), 0u);
+    EXPECT_EQ(scene.budget.filling(), 0u);
+}
+
+TEST(Body, parts_in_any_order_and_overlap_become_the_whole) {
+    std::mt19937 random(7);
+    for (int round = 0; round < 50; ++round) {
+        Scene scene;
+        constexpr Bytes length = 700'000;
+        std::vector<bool> there(length);
+        auto whole = part(scene, 0, 0, length);
+        there[0] = true;
+        for (int i = 0; i < 100 && whole->has_gaps(); ++i) {
+            auto first = random() % length;
+            auto last = std::min<Bytes>(length - 1, first + random() % (i < 90 ? 50'000 : length));
+            whole = Body::join(*whole, *part(scene, first, last, length));
+            std::fill(there.begin() + static_cast<long>(first), there.begin() + static_cast<long>(last) + 1, true);
+            auto from = random() % length;
+            auto to = std::min<Bytes>(length - 1, from + random() % 100'000);
+            auto all = std::find(there.begin() + static_cast<long>(from), there.begin() + static_cast<long>(to) + 1, false);
+            ASSERT_EQ(whole->has(from, to), all == there.begin() + static_cast<long>(to) + 1);
+            if (!whole->has(from, to)) continue;
+            BodyReader reader(whole, from);
+            while (reader.offset() <= to) {
+                auto bytes = read_on(reader, to + 1 - reader.offset(), 3);
+                ASSERT_NE(bytes, UINT64_MAX);
+                ASSERT_GT(bytes, 0u);
+            }
+        }
+    }
+}
+
+TEST(Body, what_is_missing_completes_it) {
+    struct Case {
+        std::vector<Body::Span> there;
+        Body::Span missing;
+    };
+    Case const cases[] = {
+        {{{0, 99}}, {100, 999}},
+        {{{900, 999}}, {0, 899}},
+        {{{0, 99}, {900, 999}}, {100, 899}},
+        {{{0, 99}, {50, 149}, {300, 399}, {990, 999}}, {150, 989}},
+    };
+    for (auto const& [there, missing] : cases) {
+        Scene scene;
+        {
+            auto known = part(scene, there[0].first, there[0].last, 1000);
+            for (auto span : there) known = Body::join(*known, *part(scene, span.first, span.last, 1000));
+            ASSERT_TRUE(known->has_gaps());
+            EXPECT_EQ(known->missing()->first, missing.first);
+            EXPECT_EQ(known->missing()->last, missing.last);
+            auto body = known->completing(*known->missing());
+            known = nullptr;
+            EXPECT_EQ(body->length(), 1000u);
+            BodyReader reader(body);
+            EXPECT_EQ(read_on(reader), missing.first);
+            while (body->size() <= missing.last) {
+                auto room = scene.room(*body);
+                ASSERT_LE(body->size() + room.size(), missing.last + 1);
+                for (std::size_t i = 0; i < room.size(); ++i) room[i] = byte_at(body->size() + i);
+                body->grow(room.size());
+            }
+            body->finish(Body::State::complete);
+            EXPECT_FALSE(body->has_gaps());
+            while (reader.offset() < 1000) ASSERT_GT(read_on(reader, 1000, 1), 0u);
+            EXPECT_EQ(read_on(reader), 0u);
+        }
+        EXPECT_EQ(scene.budget.used(), 0u);
+        EXPECT_EQ(scene.budget.filling(), 0u);
+    }
+}
+
+TEST(Body, of_too_many_parts_is_not_joined) {
+    Scene scene;
+    auto many = part(scene, 0, 0, 1'000'000);
+    for (Bytes i = 1; i < Body::segments_max; ++i) many = Body::join(*many, *part(scene, 2 * i, 2 * i, 1'000'000));
+    ASSERT_TRUE(many);
+    EXPECT_GT(many->bookkeeping(), Body::segments_max * 64);
+    EXPECT_FALSE(Body::join(*many, *part(scene, 900'000, 900'001, 1'000'000)));
+    EXPECT_TRUE(Body::join(*many, *part(scene, 0, 900'001, 1'000'000)));
+}
+
 }  // namespace
 }  // namespace garner::store

@@ -324,6 +324,7 @@ protected:
             terms.expires = before.expires;
         }
         terms.varies = said.varies || before.varies;
+        terms.tagged = said.tagged || before.tagged;
         kept.terms = terms;
         kept.outdated = false;
         auto answer = from(kept);

@@ -1,0 +1,33 @@
+// Stored parts of a representation (RFC 9111 3.3, 3.4): one object with gaps in its body, under a key of its own, so that
+// no request without Range is answered from it; once nothing is missing it is the whole response.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "http/message.hpp"
+#include "store/object.hpp"
+#include "util/clock.hpp"
+#include "util/hash.hpp"
+
+namespace garner::cache {
+
+class Cache;
+
+/// The key of the parts of what has `key` (a URL's, or a variant's) when it is whole.
+std::string parts_text(std::string_view key);
+
+/// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation, as far as
+/// object_max permits, or begins anew. The result has the key of the parts, or that of the whole. nullptr when there is
+/// no room, or when its head does not say where it belongs (http::part_of).
+store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primary);
+
+/// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
+bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);
+
+/// True for an object of lookup_parts: a 200 whose body has gaps.
+bool is_incomplete(store::Object const&);
+
+/// By a strong validator. False for a Vary marker.
+bool is_same_representation(store::Object const&, store::Object const&);
+
+}  // namespace garner::cache

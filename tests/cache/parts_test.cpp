@@ -1,0 +1,149 @@
+// Parts beside wholes: what joins, what takes whose place, and what removes them.
+#include "cache/parts.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cache/scene.hpp"
+#include "http/range.hpp"
+
+namespace garner::cache {
+namespace {
+
+constexpr Bytes length = 1'000;
+
+struct Parts : ::testing::Test {
+    Scene scene;
+    std::string_view etag = R"("a")";
+    std::string_view vary;
+    Ask ask;
+
+    /// Head and bytes as they come: a 206 of `range`, or the 200 when that is all.
+    store::ObjectPtr received(http::ByteRange range) {
+        bool whole = range.size() == length;
+        auto head = std::string(whole ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n");
+        head.append("ETag: ").append(etag).append("\r\n");
+        if (!whole) head.append("Content-Range: ").append(http::format_content_range({range, length})).append("\r\n");
+        auto key = scene.cache.key("u");
+        auto body = scene.cache.make_body(range.size());
+        while (body->size() < range.size()) {
+            auto room = scene.cache.room(*body, key.fingerprint);
+            body->grow(room.size());
+        }
+        body->finish(store::Body::State::complete);
+        auto text = vary.empty() ? std::string("u") : variant_text("u", variant());
+        store::Object::Parts parts;
+        parts.key = text;
+        parts.head = head;
+        parts.body = std::move(body);
+        parts.terms = Scene::terms(100);
+        parts.status = whole ? 200 : 206;
+        parts.sequence = scene.cache.next_sequence();
+        return scene.cache.make_object(parts, key.fingerprint);
+    }
+    std::string variant() const {
+        return vary.empty() ? "" : http::variant_key(http::parse_vary(vary), Scene::head(ask).fields);
+    }
+    /// Stores what was received; a part joins first.
+    void keep(store::ObjectPtr object) {
+        auto key = scene.cache.key("u");
+        auto lead = scene.cache.lease_alone(key, nullptr);
+        if (object->status() == 206) object = join_part(scene.cache, *object, key.fingerprint);
+        lead.complete(std::move(object), http::parse_vary(vary), variant());
+    }
+    void keep(Bytes first, Bytes last) { keep(received({first, last})); }
+    /// True when stored parts answer for these bytes.
+    bool has(std::string const& range, std::int64_t later = 0) {
+        auto request = ask;
+        auto value = "bytes=" + range;
+        request.fields.emplace_back("Range", value);
+        auto head = Scene::head(request);
+        head.method = http::Method::get;
+        auto found = scene.cache.lookup_parts(scene.cache.key("u"), head, {}, wall_now() + seconds(later));
+        if (found.object) EXPECT_EQ(found.kind, later < 100 ? Lookup::Kind::fresh : Lookup::Kind::stale);
+        return found.object != nullptr;
+    }
+    bool has_whole() { return scene.kind("u", ask) == Lookup::Kind::fresh; }
+    std::uint64_t objects() const { return scene.cache.stats().objects; }
+};
+
+TEST_F(Parts, answer_for_what_they_hold_and_are_no_whole) {
+    keep(0, 99);
+    keep(200, 299);
+    EXPECT_TRUE(has("0-99"));
+    EXPECT_TRUE(has("250-260,0-9"));
+    EXPECT_FALSE(has("0-299"));
+    EXPECT_FALSE(has("-1"));
+    EXPECT_TRUE(has("1000-")) << "416";
+    EXPECT_TRUE(has("0-99", 200)) << "stale";
+    EXPECT_FALSE(has_whole());
+    EXPECT_EQ(objects(), 1u);
+}
+
+TEST_F(Parts, become_the_whole) {
+    for (Bytes first : {600u, 0u, 300u}) keep(first, std::min(length - 1, first + 399));
+    EXPECT_TRUE(has_whole());
+    EXPECT_FALSE(has("0-9"));
+    EXPECT_EQ(objects(), 1u);
+}
+
+TEST_F(Parts, the_whole_takes_their_place_whichever_began_first) {
+    auto whole = received({0, length - 1});
+    keep(0, 99);
+    keep(whole);
+    EXPECT_TRUE(has_whole());
+    EXPECT_FALSE(has("0-9"));
+    keep(0, 99);
+    EXPECT_TRUE(has_whole());
+    EXPECT_FALSE(has("0-9"));
+    EXPECT_EQ(objects(), 1u);
+}
+
+TEST_F(Parts, of_something_newer_take_the_place_of_a_whole_and_of_other_parts) {
+    keep(0, length - 1);
+    etag = R"("b")";
+    keep(0, 99);
+    EXPECT_FALSE(has_whole());
+    EXPECT_TRUE(has("0-9"));
+    auto late = received({0, length - 1});
+    etag = R"("c")";
+    keep(100, 199);
+    EXPECT_FALSE(has("0-9"));
+    keep(late);
+    EXPECT_FALSE(has_whole()) << "older than what is stored";
+    EXPECT_TRUE(has("100-199"));
+    EXPECT_EQ(objects(), 1u);
+}
+
+TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
+    keep(0, 99);
+    vary = "accept";
+    for (auto value : {"a", "b"}) {
+        ask.fields = {{"Accept", value}};
+        keep(0, 9);
+    }
+    EXPECT_EQ(objects(), 3u) << "two and their marker";
+    EXPECT_TRUE(has("0-9"));
+    EXPECT_FALSE(has("0-99"));
+    ask.fields = {{"Accept", "a"}};
+    EXPECT_TRUE(has("0-9"));
+    ask.fields = {{"Accept", "c"}};
+    EXPECT_FALSE(has("0-9"));
+    EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
+    EXPECT_EQ(objects(), 0u);
+    EXPECT_EQ(scene.cache.stats().used, 0u);
+}
+
+TEST_F(Parts, are_purged_and_not_stored_after_that) {
+    keep(0, 99);
+    auto lead = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
+    auto joined = join_part(scene.cache, *received({100, 199}), scene.cache.key("u").fingerprint);
+    EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
+    lead.complete(std::move(joined), {}, {});
+    EXPECT_FALSE(has("0-9"));
+    EXPECT_FALSE(has("100-199"));
+    EXPECT_FALSE(scene.cache.purge(scene.cache.key("u")));
+    EXPECT_EQ(scene.cache.stats().used, 0u);
+}
+
+}  // namespace
+}  // namespace garner::cache
