@@ -19,8 +19,8 @@ inline void collect_tests(std::string const& text, std::set<std::string>& names)
         names.insert((*found)[1].str() + "." + (*found)[2].str());
 }
 
-/// One breach for each `Suite.name` in backticks that is not among `tests`. A suite begins with a capital; what has none,
-/// such as `memory.size`, is no test.
+/// One breach for each `Suite.name` in backticks that is not among `tests`. A suite begins with a capital; what has
+/// none, such as `memory.size`, is no test.
 inline std::vector<Breach> breaches_of_named_tests(std::string const& file, std::string const& text,
                                                    std::set<std::string> const& tests) {
     static std::regex const name(R"(`([A-Z]\w*\.\w+)`)");

@@ -144,11 +144,13 @@ TEST(HouseRules, nothing_is_awaited_behind_a_junction_in_the_condition_of_a_whil
 
 TEST(HouseRules, a_document_names_only_tests_that_exist) {
     std::set<std::string> tests;
-    collect_tests("TEST(Age, is_a_number) {}\nTEST_F( Parts,\n  are_joined ) {}\n// TEST(Age, is_old)\nMY_TEST(A, b)", tests);
+    collect_tests("TEST(Age, is_a_number) {}\nTEST_F( Parts,\n  are_joined ) {}\n// TEST(Age, is_old)\nMY_TEST(A, b)",
+                  tests);
     EXPECT_EQ(tests, (std::set<std::string>{"Age.is_a_number", "Parts.are_joined"}));
     auto const found = [&](std::string const& text) { return first(breaches_of_named_tests("d.md", text, tests)); };
     EXPECT_EQ(found("`Age.is_a_number`, `Parts.are_joined`; `memory.size` and Age.is_plain are no tests"), "");
-    EXPECT_EQ(found("x\n\n| `Age.is_old` |"), "d.md:3: names a test that does not exist: Age.is_old (renamed? removed?)");
+    EXPECT_EQ(found("x\n\n| `Age.is_old` |"),
+              "d.md:3: names a test that does not exist: Age.is_old (renamed? removed?)");
 }
 
 TEST(HouseRules, comments_and_literals_are_not_code) {

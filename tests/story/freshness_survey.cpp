@@ -270,7 +270,8 @@ TEST(Survey, any_final_status_is_stored_under_explicit_freshness) {
     Origin origin;
     Proxy proxy;
     std::vector<Behaviour> behaviours;
-    for (int status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
+    for (int status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404,
+                       405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
         auto const name = std::to_string(status);
         Fields const fresh{{"Expires", in(100'000)}, {"Last-Modified", in(0)}, {"Date", in(0)}};
         Fields const stale{{"Expires", in(-5'000)}, {"Last-Modified", in(-100'000)}, {"Date", in(0)}};
