@@ -1,5 +1,6 @@
 // The house keeps its own rules: floors, pure rooms, and no co_await that g++ 12 miscompiles.
 #include "house/await_forms.hpp"
+#include "house/documented.hpp"
 #include "house/floors.hpp"
 
 #include <gtest/gtest.h>
@@ -11,19 +12,26 @@
 namespace garner::house {
 namespace {
 
-Sources the_house() {
-    namespace fs = std::filesystem;
-    fs::path const src = fs::path(GARNER_SOURCE_DIR) / "src";
+namespace fs = std::filesystem;
+
+std::string text_of(fs::path const& file) {
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    return text.str();
+}
+
+Sources sources_below(char const* folder) {
+    auto const root = fs::path(GARNER_SOURCE_DIR) / folder;
     Sources sources;
-    for (auto const& entry : fs::recursive_directory_iterator(src)) {
+    for (auto const& entry : fs::recursive_directory_iterator(root)) {
         auto const kind = entry.path().extension();
         if (kind != ".hpp" && kind != ".cpp") continue;
-        std::ostringstream text;
-        text << std::ifstream(entry.path()).rdbuf();
-        sources[fs::relative(entry.path(), src).generic_string()] = text.str();
+        sources[fs::relative(entry.path(), root).generic_string()] = text_of(entry.path());
     }
     return sources;
 }
+
+Sources the_house() { return sources_below("src"); }
 
 void expect_none(std::vector<Breach> const& breaches) {
     for (auto const& breach : breaches)
@@ -51,6 +59,16 @@ TEST(House, the_pure_rooms_see_neither_asio_nor_beast) { expect_none(breaches_of
 
 TEST(House, no_co_await_has_a_form_that_gcc_12_destroys_twice) {
     for (auto const& [file, text] : the_house()) expect_none(breaches_of_await_forms(file, text));
+}
+
+TEST(House, every_test_that_the_conformance_table_names_exists) {
+    std::string const file = "docs/conformance.md";
+    std::set<std::string> tests;
+    for (auto const& [source, text] : sources_below("tests")) collect_tests(text, tests);
+    auto const document = text_of(fs::path(GARNER_SOURCE_DIR) / file);
+    ASSERT_NE(document, "") << file << " is not there";
+    for (auto const& breach : breaches_of_named_tests(file, document, tests))
+        ADD_FAILURE() << breach.file << ":" << breach.line << ": " << breach.what;
 }
 
 TEST(HouseRules, downwards_and_the_own_room_are_allowed) {
@@ -122,6 +140,17 @@ TEST(HouseRules, nothing_is_awaited_behind_a_junction_in_the_condition_of_a_whil
     EXPECT_EQ(await_fault("while (co_await more()) { }"), "");
     EXPECT_EQ(await_fault("while (a && b) { co_await more(); }"), "");
     EXPECT_EQ(await_fault("if (open && co_await more()) { }"), "");
+}
+
+TEST(HouseRules, a_document_names_only_tests_that_exist) {
+    std::set<std::string> tests;
+    collect_tests("TEST(Age, is_a_number) {}\nTEST_F( Parts,\n  are_joined ) {}\n// TEST(Age, is_old)\nMY_TEST(A, b)",
+                  tests);
+    EXPECT_EQ(tests, (std::set<std::string>{"Age.is_a_number", "Parts.are_joined"}));
+    auto const found = [&](std::string const& text) { return first(breaches_of_named_tests("d.md", text, tests)); };
+    EXPECT_EQ(found("`Age.is_a_number`, `Parts.are_joined`; `memory.size` and Age.is_plain are no tests"), "");
+    EXPECT_EQ(found("x\n\n| `Age.is_old` |"),
+              "d.md:3: names a test that does not exist: Age.is_old (renamed? removed?)");
 }
 
 TEST(HouseRules, comments_and_literals_are_not_code) {

@@ -190,6 +190,35 @@ TEST(Retry, a_fresh_connection_that_dies_is_not_tried_again) {
     EXPECT_EQ(origin.requests("/page"), 1u);
 }
 
+TEST(Retry, only_what_does_no_harm_twice_is_sent_again_and_only_once) {
+    struct Row {
+        std::string method, body, answered;     // what the origin sends before the connection dies
+        std::size_t times;
+    };
+    std::string const early_hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\n";
+    Row const rows[] = {
+        {"GET", "", "", 2},     {"HEAD", "", "", 2},      {"OPTIONS", "", "", 2},
+        {"DELETE", "", "", 2},  {"PUT", "", "", 2},       {"POST", "", "", 1},
+        {"PATCH", "", "", 1},   {"BREW", "", "", 1},      {"PUT", "new", "", 1},
+        {"GET", "why", "", 1},  {"GET", "", "HTTP/1.1 200 OK\r\nX: ", 1}, {"GET", "", early_hints, 1},
+    };
+    Origin origin;
+    Proxy proxy(R"({"workers": 1, "caching": {"negative_ttl": "0s"}})");
+    origin.answer("/before", no_store("alive"));
+    int number = 0;
+    for (auto const& row : rows) {
+        auto const path = "/" + std::to_string(number++);
+        origin.by_hand(path, [row](Hand& hand) {
+            hand.read_body();
+            hand.send(row.answered);
+            hand.leave();
+        });
+        EXPECT_EQ(get(proxy, origin, "/before").body(), "alive");
+        EXPECT_EQ(Client(proxy, origin).send(row.method, path, {}, row.body).status(), 502) << row.method << number;
+        EXPECT_EQ(origin.requests(path), row.times) << row.method << ' ' << row.body << row.answered;
+    }
+}
+
 TEST(Retry, a_connection_that_the_origin_closed_meanwhile_is_not_used) {
     Origin origin;
     Proxy proxy(R"({"workers": 1})");

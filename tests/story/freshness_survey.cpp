@@ -270,7 +270,8 @@ TEST(Survey, any_final_status_is_stored_under_explicit_freshness) {
     Origin origin;
     Proxy proxy;
     std::vector<Behaviour> behaviours;
-    for (int status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
+    for (int status : {200, 203, 204, 299, 301, 302, 303, 307, 308, 400, 404,
+                       405, 410, 414, 499, 500, 501, 502, 503, 504, 599}) {
         auto const name = std::to_string(status);
         Fields const fresh{{"Expires", in(100'000)}, {"Last-Modified", in(0)}, {"Date", in(0)}};
         Fields const stale{{"Expires", in(-5'000)}, {"Last-Modified", in(-100'000)}, {"Date", in(0)}};
@@ -447,6 +448,22 @@ TEST(Survey, an_answer_that_took_long_has_an_Age) {
         hand.answer(fresh("x", 3600, {{"Date", asked}}));
     });
     EXPECT_GE(get(proxy, origin, "/slow").age().value_or(0), 1);
+}
+
+TEST(Survey, an_answer_without_Date_gets_one_and_is_fresh_from_then_on) {
+    Origin origin;
+    Proxy proxy;
+    for (Fields const& lifetime : {Fields{{"Cache-Control", "max-age=600"}}, Fields{{"Expires", in(600)}}}) {
+        auto const path = "/" + lifetime.front().first;
+        origin.answer(path, {.fields = lifetime, .body = "x", .dated = false});
+        auto first = get(proxy, origin, path);
+        EXPECT_EQ(first.head().all("Date").size(), 1u) << path;
+        std::this_thread::sleep_for(1'100ms);
+        auto second = get(proxy, origin, path);
+        EXPECT_TRUE(second.hit()) << path;
+        EXPECT_EQ(second.field("Date"), first.field("Date")) << path;
+        EXPECT_GE(second.age().value_or(0), 1) << path;
+    }
 }
 
 TEST(Survey, a_query_is_part_of_the_URL) {

@@ -160,6 +160,43 @@ TEST(Hits, heuristic_freshness_comes_from_Last_Modified) {
     EXPECT_FALSE(get(proxy, origin, "/new").hit());
 }
 
+TEST(Hits, what_became_of_a_request_is_told_in_the_words_of_RFC_9211) {
+    struct Row {
+        std::string method, path;
+        Fields fields;
+        std::string told;       // an expression
+    };
+    std::string const ttl = "ttl=(600|59[0-9])";
+    Row const rows[] = {
+        {"GET", "/page", {}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
+        {"GET", "/page", {}, "hit; " + ttl},
+        {"GET", "/page", {{"Cache-Control", "no-cache"}},
+         "fwd=request; fwd-status=200; stored; " + ttl + "; detail=\"no-cache in request\""},
+        {"GET", "/page", {{"Cache-Control", "no-store"}},
+         "fwd=request; fwd-status=200; detail=\"no-store in request\""},
+        {"GET", "/page", {{"If-Match", "*"}}, "fwd=bypass; fwd-status=200; detail=\"If-Match\""},
+        {"POST", "/page", {}, "fwd=method; fwd-status=200; detail=\"method\""},
+        {"GET", "/private", {}, "fwd=uri-miss; fwd-status=200; detail=\"private\""},
+        {"GET", "/varied", {{"Foo", "1"}}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
+        {"GET", "/varied", {{"Foo", "2"}}, "fwd=vary-miss; fwd-status=200; stored; " + ttl},
+        {"GET", "/stale", {}, "fwd=uri-miss; fwd-status=200; stored; ttl=-[4-9]"},
+        {"GET", "/stale", {}, "fwd=stale; fwd-status=304; stored; " + ttl + "; detail=\"stale\""},
+    };
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", fresh("x"));
+    origin.answer("/private", {.fields = {{"Cache-Control", "private, max-age=600"}}, .body = "x"});
+    origin.answer("/varied", fresh("x", 600, {{"Vary", "Foo"}}));
+    origin.answer("/stale", {fresh("x", 1, {{"ETag", R"("a")"}, {"Age", "5"}}),
+                             {.status = 304, .fields = {{"Cache-Control", "max-age=600"}}}});
+    Client client(proxy, origin);
+    for (auto const& row : rows) {
+        auto reply = client.send(row.method, row.path, row.fields);
+        EXPECT_THAT(reply.field("Cache-Status"), ::testing::MatchesRegex("garner-[0-9a-f]+; " + row.told))
+            << row.method << ' ' << row.path;
+    }
+}
+
 TEST(Hits, the_log_has_one_line_for_every_answer) {
     Origin origin;
     Proxy proxy(R"({"workers": 1})");

@@ -138,4 +138,16 @@ TEST(MaxForwards, OPTIONS_of_a_whole_server_is_asked_with_an_asterisk) {
     EXPECT_EQ(origin.requests("*"), 1u);
 }
 
+TEST(MaxForwards, OPTIONS_of_an_asterisk_is_about_the_proxy_itself) {
+    Proxy proxy;
+    Client client(proxy);
+    for (int time = 0; time < 2; ++time) {
+        client.raw("OPTIONS * HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n");
+        auto reply = client.expect();
+        EXPECT_EQ(reply.status(), 200);
+        EXPECT_TRUE(reply.complete());
+    }
+    EXPECT_EQ(client.connections(), 1);
+}
+
 }  // namespace garner::test

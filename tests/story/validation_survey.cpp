@@ -320,6 +320,7 @@ TEST(UpdateSurvey, which_fields_a_304_replaces) {
         {"Content-Length", "4", "10", "4"},
         {"Content-Type", "text/plain", "text/html", "text/plain"},
         {"Content-Encoding", "x-a", "x-b", "x-a"},
+        {"Content-Range", "", "bytes 0-1/4", ""},
         {"Keep-Alive", "", "timeout=5", ""},
         {"Proxy-Authenticate", "", "Basic", ""},
         {"Upgrade", "", "x", ""},
