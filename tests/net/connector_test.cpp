@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/fake_dns.hpp"
 #include "net/listener.hpp"
 #include "net/loop.hpp"
+#include "support/fake_dns.hpp"
 
 namespace garner::net {
 namespace {
@@ -41,7 +41,7 @@ struct Scene {
         return result;
     }
 
-    FakeDns dns;
+    test::FakeDns dns;
     Loop loop;
     ResolverOptions dns_options = [this] {
         ResolverOptions made;
@@ -237,7 +237,7 @@ TEST(Connector, can_be_stopped_while_it_connects) {
 
 TEST(Connector, can_be_stopped_while_it_resolves_and_before_it_begins) {
     Scene scene;
-    scene.dns.set("silent.test", {.kind = FakeDns::Name::silent});
+    scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
     ConnectStop stop;
     Timer timer(scene.loop.io.get_executor(), milliseconds{50});
     timer.async_wait([&](Error) { stop.request(); });

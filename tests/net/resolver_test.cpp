@@ -7,9 +7,9 @@
 #include <memory>
 #include <thread>
 
-#include "net/fake_dns.hpp"
 #include "net/loop.hpp"
 #include "net/waiter.hpp"
+#include "support/fake_dns.hpp"
 
 namespace garner::net {
 namespace {
@@ -34,7 +34,7 @@ struct Scene {
         return count.udp + count.tcp;
     }
 
-    FakeDns dns;
+    test::FakeDns dns;
     Loop loop;
     ResolverOptions options;
     std::unique_ptr<NameCache> cache;
@@ -71,7 +71,7 @@ TEST(Resolver, one_family_is_enough) {
 TEST(Resolver, failures_are_said_in_words_and_remembered) {
     Scene scene;
     scene.dns.set("empty.test", {});
-    scene.dns.set("broken.test", {.kind = FakeDns::Name::servfail});
+    scene.dns.set("broken.test", {.kind = test::FakeDns::Name::servfail});
     EXPECT_EQ(scene.resolve("gone.test")->failure, "no such host");
     EXPECT_EQ(scene.resolve("empty.test")->failure, "the name has no address");
     EXPECT_EQ(scene.resolve("broken.test")->failure, "DNS server failed or cannot be reached");
@@ -108,7 +108,7 @@ TEST(Resolver, a_port_without_a_server_is_given_up_early) {
 
 TEST(Resolver, a_silent_server_is_given_up_within_five_seconds) {
     Scene scene;
-    scene.dns.set("silent.test", {.kind = FakeDns::Name::silent});
+    scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
     auto begun = steady_now();
     EXPECT_EQ(scene.resolve("silent.test")->failure, "DNS server did not answer");
     auto took = steady_now() - begun;
@@ -127,8 +127,8 @@ TEST(Resolver, a_lost_query_is_repeated) {
 
 TEST(Resolver, the_second_server_is_asked_when_the_first_is_silent) {
     Scene scene;
-    FakeDns dead;
-    dead.set("a.test", {.kind = FakeDns::Name::silent});
+    test::FakeDns dead;
+    dead.set("a.test", {.kind = test::FakeDns::Name::silent});
     scene.dns.set("a.test", {.v4 = {"192.0.2.1"}});
     scene.options.servers = {dead.server(), scene.dns.server()};
     auto begun = steady_now();
@@ -144,7 +144,7 @@ TEST(Resolver, a_server_that_loses_every_aaaa_query_does_not_cost_the_a_record) 
 
 TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
     Scene scene;
-    FakeDns::Name big{.truncated_on_udp = true};
+    test::FakeDns::Name big{.truncated_on_udp = true};
     for (int i = 1; i <= 60; ++i) big.v4.push_back("192.0.2." + std::to_string(i));
     scene.dns.set("big.test", big);
     for (int round = 0; round < 3; ++round) {   // the descriptor's number comes again
@@ -214,7 +214,7 @@ TEST(Resolver, a_wait_can_be_ended_early_and_the_answer_still_arrives) {
 TEST(Resolver, may_go_while_others_wait_for_it) {
     for (bool stop : {false, true}) {
         Scene scene;
-        scene.dns.set("silent.test", {.kind = FakeDns::Name::silent});
+        scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
         auto& resolver = scene.resolver();
         NamesPtr given;
         auto ask = [&]() -> awaitable<void> { given = co_await resolver.resolve("silent.test"); };
@@ -240,7 +240,7 @@ TEST(Resolver, may_go_while_others_wait_for_it) {
 
 TEST(Resolver, a_garbled_answer_is_not_taken_for_one) {
     Scene scene;
-    scene.dns.set("garbled.test", {.kind = FakeDns::Name::garbage});
+    scene.dns.set("garbled.test", {.kind = test::FakeDns::Name::garbage});
     EXPECT_NE(scene.resolve("garbled.test")->failure, "");
 }
 

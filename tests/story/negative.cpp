@@ -1,12 +1,6 @@
 // Failed fetches are remembered: the origin is left in peace for a while, and its clients are answered at once.
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-#include <atomic>
-#include <thread>
-
 #include "story/scene.hpp"
+#include "support/fake_dns.hpp"
 
 namespace garner::test {
 
@@ -18,50 +12,6 @@ std::string caching(std::string const& members) { return R"({"workers": 1, "cach
 
 /// Ends every connection without an answer.
 void dies(Origin& origin, std::string const& path) { origin.raw(path, ""); }
-
-/// A DNS server on loopback that knows no name, and counts the questions.
-class IgnorantDns {
-public:
-    IgnorantDns() : fd_(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-        sockaddr_in address{};
-        address.sin_family = AF_INET;
-        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t length = sizeof address;
-        if (::bind(fd_, reinterpret_cast<sockaddr*>(&address), length) != 0) throw Trouble("bind");
-        ::getsockname(fd_, reinterpret_cast<sockaddr*>(&address), &length);
-        port_ = ntohs(address.sin_port);
-        thread_ = std::thread([this] { serve(); });
-    }
-    ~IgnorantDns() {
-        ::shutdown(fd_, SHUT_RDWR);
-        thread_.join();
-        ::close(fd_);
-    }
-    std::string configuration() const {
-        return R"({"workers": 1, "dns": {"servers": ["127.0.0.1:)" + std::to_string(port_) + R"("]}})";
-    }
-    int questions() const { return questions_; }
-
-private:
-    void serve() {
-        char query[512];
-        sockaddr_in from{};
-        socklen_t length = sizeof from;
-        for (;;) {
-            auto const size = ::recvfrom(fd_, query, sizeof query, 0, reinterpret_cast<sockaddr*>(&from), &length);
-            if (size < 12) return;
-            ++questions_;
-            query[2] = static_cast<char>(0x81);     // a response to a recursive query
-            query[3] = static_cast<char>(0x83);     // NXDOMAIN
-            ::sendto(fd_, query, static_cast<std::size_t>(size), 0, reinterpret_cast<sockaddr*>(&from), length);
-        }
-    }
-
-    int fd_;
-    std::uint16_t port_ = 0;
-    std::atomic<int> questions_{0};
-    std::thread thread_;
-};
 
 }  // namespace
 
@@ -353,18 +303,19 @@ TEST(Negative, what_one_clients_own_fields_or_HEAD_may_have_broken_is_not_told_t
 }
 
 TEST(Negative, a_name_that_does_not_exist_is_asked_for_once_and_again_by_a_reload) {
-    IgnorantDns dns;
-    Proxy proxy(dns.configuration());
+    FakeDns dns;
+    Proxy proxy(R"({"workers": 1, "dns": {"servers": [")" + dns.server() + R"("]}})");
     Client client(proxy);
     auto const url = "http://nobody.example/page";
     auto const first = client.get(url).body();
     EXPECT_THAT(first, HasSubstr("no such host"));
-    auto const asked = dns.questions();
+    auto const questions = [&] { return dns.queries("nobody.example").udp; };
+    auto const asked = questions();
     EXPECT_GT(asked, 0);
     EXPECT_EQ(client.get(url).body(), first);
-    EXPECT_EQ(dns.questions(), asked);
+    EXPECT_EQ(questions(), asked);
     EXPECT_EQ(client.get(url, {{"Cache-Control", "no-cache"}}).status(), 502);
-    EXPECT_GT(dns.questions(), asked);
+    EXPECT_GT(questions(), asked);
 }
 
 }  // namespace garner::test

@@ -1,6 +1,6 @@
 #include "support/gateways.hpp"
 
-#include "support/message.hpp"
+#include "support/programs.hpp"
 
 namespace garner::test {
 
@@ -90,19 +90,6 @@ server.keepAliveTimeout = 60000;
 server.listen(PORT, '127.0.0.1');
 )";
 
-std::string filled_in(std::string text, Fields const& words) {
-    for (auto const& [word, meaning] : words)
-        for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += meaning.size())
-            text.replace(at, word.size(), meaning);
-    return text;
-}
-
-/// Not in the PATH of every user.
-std::string server_program(std::string const& name) {
-    auto const path = "/usr/sbin/" + name;
-    return std::filesystem::exists(path) ? path : name;
-}
-
 }  // namespace
 
 std::unique_ptr<Gateway> Gateway::nginx(std::uint16_t onward) {
@@ -129,18 +116,7 @@ Gateway::Gateway(std::string const& configuration, std::uint16_t onward, Command
                                                                         {"MODULES", "/usr/lib/apache2/modules"},
                                                                         {"ONWARD", std::to_string(onward)},
                                                                         {"PORT", std::to_string(port_)}}));
-    auto const words = command(file, dir_);
-    child_ = std::make_unique<Child>(words);
-    bool const listens = eventually([&] {
-        try {
-            Wire::connect("127.0.0.1", port_);
-            return true;
-        } catch (Trouble const&) {
-            return !child_->running();
-        }
-    });
-    if (!listens || !child_->running())
-        throw Trouble(words[0] + ": " + child_->errors() + read_file(dir_.path("error.log")));
+    child_ = start_server(command(file, dir_), port_, dir_.path("error.log"));
 }
 
 }  // namespace garner::test

@@ -29,6 +29,8 @@ http {
 }
 )";
 
+}  // namespace
+
 std::string filled_in(std::string text, Fields const& words) {
     for (auto const& [word, meaning] : words)
         for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += meaning.size())
@@ -36,7 +38,25 @@ std::string filled_in(std::string text, Fields const& words) {
     return text;
 }
 
-}  // namespace
+std::string server_program(std::string const& name) {
+    auto const path = "/usr/sbin/" + name;
+    return std::filesystem::exists(path) ? path : name;
+}
+
+std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port,
+                                    std::filesystem::path const& log) {
+    auto child = std::make_unique<Child>(command);
+    bool const listens = eventually([&] {
+        try {
+            Wire::connect("127.0.0.1", port);
+            return true;
+        } catch (Trouble const&) {
+            return !child->running();
+        }
+    });
+    if (!listens || !child->running()) throw Trouble(command[0] + ": " + child->errors() + read_file(log));
+    return child;
+}
 
 Nginx::Nginx(std::string const& location) : port_(free_port()), tls_port_(free_port()) {
     std::filesystem::create_directory(dir_.path("files"));
@@ -45,19 +65,8 @@ Nginx::Nginx(std::string const& location) : port_(free_port()), tls_port_(free_p
                                                                          {"TLS_PORT", std::to_string(tls_port_)},
                                                                          {"PORT", std::to_string(port_)},
                                                                          {"LOCATION", location}}));
-    // Not in the PATH of every user.
-    std::string const program = std::filesystem::exists("/usr/sbin/nginx") ? "/usr/sbin/nginx" : "nginx";
-    std::vector<std::string> const command{program, "-c", file, "-e", dir_.path("error.log").string()};
-    child_ = std::make_unique<Child>(command);
-    bool const listens = eventually([&] {
-        try {
-            Wire::connect("127.0.0.1", port_);
-            return true;
-        } catch (Trouble const&) {
-            return !child_->running();
-        }
-    });
-    if (!listens || !child_->running()) throw Trouble("nginx: " + child_->errors() + read_file(dir_.path("error.log")));
+    std::vector<std::string> const command{server_program("nginx"), "-c", file, "-e", dir_.path("error.log").string()};
+    child_ = start_server(command, port_, dir_.path("error.log"));
 }
 
 void Nginx::file(std::string const& name, std::string const& text) {

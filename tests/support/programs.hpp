@@ -2,12 +2,16 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "support/certificate.hpp"
 #include "support/child.hpp"
+#include "support/message.hpp"
 
 namespace garner::test {
 
@@ -17,6 +21,14 @@ namespace garner::test {
         if (std::getenv("GARNER_NEED_REAL")) FAIL() << program << " is not installed";   \
         GTEST_SKIP() << program << " is not installed";                                  \
     }
+
+/// `text` with each word of `words` replaced by what it stands for: a configuration.
+std::string filled_in(std::string text, Fields const& words);
+/// A server's program: not in the PATH of every user.
+std::string server_program(std::string const& name);
+/// Starts a server and waits until it listens on loopback. Throws with what it and `log` say when it does not.
+std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port,
+                                    std::filesystem::path const& log);
 
 /// nginx with the files of a folder on free ports, plain and TLS.
 class Nginx {

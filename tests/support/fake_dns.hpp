@@ -1,5 +1,6 @@
 // A DNS server on loopback, UDP and TCP on one port, that answers what the test says.
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -8,9 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "util/clock.hpp"
-
-namespace garner::net {
+namespace garner::test {
 
 class FakeDns {
 public:
@@ -24,7 +23,7 @@ public:
         bool truncated_on_udp = false;
         int udp_queries_lost = 0;        // before the first is answered
         bool aaaa_lost = false;
-        milliseconds delay{0};
+        std::chrono::milliseconds delay{0};
     };
 
     FakeDns();
@@ -59,4 +58,4 @@ private:
     std::thread thread_;
 };
 
-}  // namespace garner::net
+}  // namespace garner::test

@@ -1,4 +1,4 @@
-#include "net/fake_dns.hpp"
+#include "support/fake_dns.hpp"
 
 #include <arpa/inet.h>
 #include <poll.h>
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace garner::net {
+namespace garner::test {
 
 namespace {
 
@@ -194,4 +194,4 @@ std::string FakeDns::reply_to(std::string_view query, bool tcp) {
     return reply.append(question) + records;
 }
 
-}  // namespace garner::net
+}  // namespace garner::test
