@@ -40,9 +40,11 @@ bool is_same_representation(ResponseHead const& a, ResponseHead const& b, WallTi
 std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older,
                           std::span<std::string_view const> targeted) {
     std::string head = "HTTP/1.1 200 OK\r\n";
-    if (older) return head + merged_head_fields(*older, newer, targeted);
-    for (auto const& field : newer.fields)
-        if (field.id != Name::content_range) head.append(field.name).append(": ").append(field.value).append("\r\n");
+    ResponseHead whole;   // the older of the two may be the 206, when parts end in another order than they began
+    for (auto const& field : (older ? *older : newer).fields)
+        if (field.id != Name::content_range) whole.fields.add(field);
+    if (older) return head + merged_head_fields(whole, newer, targeted);
+    for (auto const& field : whole.fields) head.append(field.name).append(": ").append(field.value).append("\r\n");
     return head;
 }
 

@@ -60,6 +60,7 @@ TEST(Partial, the_head_of_the_whole) {
     auto const newer = response(206, {{"ETag", R"("a")"}, {"Content-Range", "bytes 0-1/9"}, {"Cache-Control", "max-age=2"}});
     EXPECT_EQ(head_of_whole(newer, nullptr), "HTTP/1.1 200 OK\r\nETag: \"a\"\r\nCache-Control: max-age=2\r\n");
     EXPECT_EQ(head_of_whole(newer, &older), "HTTP/1.1 200 OK\r\nX-Old: 1\r\nETag: \"a\"\r\nCache-Control: max-age=2\r\n");
+    EXPECT_EQ(head_of_whole(older, &newer).find("Content-Range"), std::string::npos) << "nor from an older part";
 }
 
 TEST(Partial, what_is_missing_is_asked_for_under_a_strong_validator) {
