@@ -49,6 +49,7 @@ net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
 
 net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds limit) {
     scanned_ = 0;
+    auto const until = steady_now() + limit;   // of the whole head: one that drips is late, too
     for (;;) {
         std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
         auto parsed = http::parse_response_head(bytes, limits_, scanned_, head_);
@@ -67,7 +68,9 @@ net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds l
             keeps_alive_ = http::keeps_alive(head_);
             co_return Trouble::none;
         }
-        auto trouble = co_await fill_buffer(limit);
+        auto const left = std::chrono::ceil<milliseconds>(until - steady_now());
+        if (left <= milliseconds{0}) co_return Trouble::timed_out;
+        auto trouble = co_await fill_buffer(left);
         if (trouble != Trouble::none) co_return trouble;
     }
 }

@@ -37,7 +37,7 @@ public:
     /// Sends bytes of the request. `parts` is consumed.
     net::awaitable<Trouble> send(std::span<iovec> parts, milliseconds limit);
 
-    /// Reads the next head, interim or final, into head(). Its views live until the next read.
+    /// Reads the next head, interim or final, into head(). Its views live until the next read. `limit` is for all of it.
     net::awaitable<Trouble> read_head(http::Method request, milliseconds limit);
     http::ResponseHead const& head() const { return head_; }
     http::Framing const& framing() const { return framing_; }

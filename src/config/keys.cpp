@@ -225,7 +225,7 @@ Form<proxy::Deadlines> deadlines() {
         key<T>("head", &T::head, some, "From the first byte of a request's head to its last; also from connecting to the first byte."),
         key<T>("keep_alive", &T::keep_alive, some, "Between two requests of a client."),
         key<T>("body", &T::body, some, "Without progress of a body, in either direction."),
-        key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the head of its response."),
+        key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the end of its response's head; each interim response begins it anew."),
         key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),

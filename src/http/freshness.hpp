@@ -114,6 +114,12 @@ enum class ReuseReason : std::uint8_t {
 /// For Cache-Status, logs and tests.
 char const* text(ReuseReason);
 
+/// The request itself did not want what is stored (RFC 9211 2.2: fwd=request).
+constexpr bool is_by_request(ReuseReason reason) {
+    return reason == ReuseReason::no_cache_request || reason == ReuseReason::max_age_request ||
+           reason == ReuseReason::min_fresh_request;
+}
+
 struct ReuseAnswer {
     Reuse reuse = Reuse::revalidate;
     DeltaSeconds age = 0;

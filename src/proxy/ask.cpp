@@ -37,8 +37,9 @@ net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool s
     if (co_await try_origin(false)) co_return true;
     // RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
     bool closed = trouble_ == Trouble::closed || trouble_ == Trouble::reset;
-    bool died = closed && exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_ && !client_gone_;
-    if (!died || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
+    bool died = closed && exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_;
+    bool wanted = !client_gone_ || others_wait();
+    if (!died || !wanted || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
     services_.counters.origin_retries.add();
     co_return co_await try_origin(true);
 }
@@ -105,7 +106,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
     connecting_ = &stop;
     client_.watch([this] {
         client_gone_ = true;
-        if (connecting_) connecting_->request();
+        if (connecting_ && !others_wait()) connecting_->request();
     });
     auto connected = co_await services_.worker.connector.connect(where, filter, &stop);
     client_.unwatch();
@@ -119,6 +120,9 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
     co_return nullptr;
 }
 
+/// Others count on this fetch: it goes on when this client leaves, else each that leaves would make them start anew.
+bool Transaction::others_wait() const { return led_ && led_->followers() > 0; }
+
 net::awaitable<Trouble> Transaction::read_final_head() {
     for (std::uint32_t interim = 0;;) {
         bool uploading = upload_.running;
@@ -126,12 +130,12 @@ net::awaitable<Trouble> Transaction::read_final_head() {
         if (watch)
             client_.watch([this] {
                 client_gone_ = true;
-                exchange_->cancel();
+                if (!others_wait()) exchange_->cancel();
             });
         auto trouble = co_await exchange_->read_head(client_.head().method, options_->deadlines.first_byte);
         if (watch) client_.unwatch();
         // The head may have come in the very moment: the exchange is cancelled all the same.
-        if (client_gone_) co_return Trouble::cancelled;
+        if (client_gone_ && !others_wait()) co_return Trouble::cancelled;
         // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
         if (trouble == Trouble::timed_out && uploading) continue;
         if (trouble != Trouble::none) co_return trouble;
@@ -144,13 +148,15 @@ net::awaitable<Trouble> Transaction::read_final_head() {
             failed(502, "The origin sends interim responses without end.", Fault::answer);
             co_return Trouble::malformed;
         }
-        if (!co_await pass_interim()) co_return Trouble::cancelled;
+        bool passed = co_await pass_interim();
+        if (!passed && !others_wait()) co_return Trouble::cancelled;
     }
 }
 
 /// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0.
 net::awaitable<bool> Transaction::pass_interim() {
     if (client_.head().version == http::Version::http_1_0) co_return true;
+    if (client_gone_) co_return false;
     head_text_.clear();
     auto const& interim = exchange_->head();
     append_status_line(interim.status, interim.reason, head_text_);

@@ -47,7 +47,11 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     drop_exchange();   // the origin hears at once that nobody waits any more
     if (client_gone_ || aborted_) {
         close_ = true;
-        lead.drop();
+        // Those who wait hear what went wrong at the origin; of a client that left they hear nothing: one of them leads then.
+        if (fault_ == Fault::nobodys)
+            lead.drop();
+        else
+            lead.fail(failure_);
         co_return;
     }
     // What the rules forbid this client they may allow the next: another follower leads then.
@@ -62,6 +66,7 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
         co_return co_await serve_stale(std::move(stale), StaleUse::unreachable);
     counted_ = failure_.status == 403 ? Answer::refused : Answer::failed;
     tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
+    status_.ttl.reset();
     reason_ = failure_.reason;
     auto what = failure_.reason;
     bool by_client = failure_.status == 400 || failure_.status == 408;
@@ -87,7 +92,7 @@ net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::Obj
 }
 
 void Transaction::remember_failure(cache::Fill const* fill) {
-    if (fault_ == Fault::nobodys || client_gone_ || aborted_) return;
+    if (fault_ == Fault::nobodys || aborted_) return;
     auto const& request = client_.head();
     bool by_request = fault_ == Fault::answer;
     // Their own credentials, ranges or method may be what the origin cannot take.

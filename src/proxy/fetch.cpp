@@ -44,6 +44,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
     // only freshen.
     if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
+    if (lead) led_ = lead.fill();
     if (!co_await ask_origin(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }

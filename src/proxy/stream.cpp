@@ -19,6 +19,7 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
     if (response.fields.has(Name::age))
         head_text_.append("Age: ").append(response.fields.first(Name::age)).append("\r\n");
     Patch patch;
+    status_.ttl.reset();   // what is stored, if anything, is not what is sent
     patch.status = status_;
     using Kind = http::Framing::Kind;
     bool chunked = false;

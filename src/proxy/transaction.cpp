@@ -105,8 +105,8 @@ net::awaitable<void> Transaction::use_cache() {
                   : found.part_missing     ? http::Fwd::partial
                   : found.variant_missing  ? http::Fwd::vary_miss
                                            : http::Fwd::uri_miss;
-    if (found.kind == Kind::stale && (control_.no_cache || found.answer.ttl > 0)) status_.fwd = http::Fwd::request;
     if (found.kind == Kind::stale) {
+        if (http::is_by_request(found.answer.reason)) status_.fwd = http::Fwd::request;
         status_.ttl = found.answer.ttl;
         say(found.answer.why());
         services_.counters.not_fresh.add(found.answer.reason);
@@ -228,10 +228,8 @@ net::awaitable<Transaction::Verdict> Transaction::check_names() {
     if (reloads()) services_.worker.resolver.forget_failure(target_.uri.authority.host);
     auto names = co_await services_.worker.resolver.resolve(target_.uri.authority.host, &waiting_);
     waiting_ = {};
-    if (!names->failure.empty()) {
-        failed(502, "The name could not be resolved: " + names->failure);
-        co_return refused(502, failure_.reason, "DNS");
-    }
+    // What is stored is judged by the address it came from; a fetch fails on the name again, and says so.
+    if (!names->failure.empty()) co_return prepare();
     auto facts = rule_request();
     http::Decision decision;
     for (auto const& address : names->addresses) {
@@ -328,6 +326,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
 
 void Transaction::finish() {
     parts_ = nullptr;   // an idle connection pins nothing
+    led_ = nullptr;
     auto& counters = services_.counters;
     auto received = client_.transport().received();
     auto sent = client_.transport().sent();

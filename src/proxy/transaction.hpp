@@ -113,6 +113,7 @@ private:
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
     net::awaitable<client::Trouble> read_final_head();
+    bool others_wait() const;
     net::awaitable<bool> pass_interim();
     void finish_exchange();
     void drop_exchange();
@@ -195,6 +196,7 @@ private:
 
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
+    cache::FillPtr led_;                  // what this fetch is to fill
     bool went_out_ = false;               // to the origin, as far as one can know
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;

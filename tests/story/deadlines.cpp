@@ -58,6 +58,23 @@ TEST(Deadlines, an_origin_that_does_not_answer_is_504) {
     EXPECT_TRUE(silent.nth(0).abandoned());
 }
 
+TEST(Deadlines, an_origin_that_drips_its_head_is_504) {
+    Origin origin;
+    origin.by_hand("/page", [](Hand& hand) {
+        hand.leave();
+        bool there = hand.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n");
+        for (int i = 0; there && i < 40; ++i) {
+            pause_for(200ms);
+            there = hand.send("X-Slow: 1\r\n");
+        }
+        hand.send("\r\n");
+    });
+    Proxy proxy(deadlines(R"("first_byte": "1s")"));
+    auto const begun = Clock::now();
+    EXPECT_EQ(get(proxy, origin, "/page").status(), 504);
+    EXPECT_LE(Clock::now() - begun, 5s);
+}
+
 TEST(Deadlines, an_origin_that_stalls_within_the_body_cuts_the_answer) {
     Origin origin;
     auto stalls = origin.hold("/film");

@@ -176,6 +176,10 @@ TEST(Hits, what_became_of_a_request_is_told_in_the_words_of_RFC_9211) {
          "fwd=request; fwd-status=200; detail=\"no-store in request\""},
         {"GET", "/page", {{"If-Match", "*"}}, "fwd=bypass; fwd-status=200; detail=\"If-Match\""},
         {"POST", "/page", {}, "fwd=method; fwd-status=200; detail=\"method\""},
+        {"GET", "/kept", {}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
+        {"GET", "/kept", {{"Cache-Control", "no-cache"}}, "fwd=request; fwd-status=200; detail=\"no-store in response\""},
+        {"GET", "/asked", {}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
+        {"GET", "/asked", {}, "fwd=stale; fwd-status=304; stored; " + ttl + "; detail=\"no-cache in response\""},
         {"GET", "/private", {}, "fwd=uri-miss; fwd-status=200; detail=\"private\""},
         {"GET", "/varied", {{"Foo", "1"}}, "fwd=uri-miss; fwd-status=200; stored; " + ttl},
         {"GET", "/varied", {{"Foo", "2"}}, "fwd=vary-miss; fwd-status=200; stored; " + ttl},
@@ -186,6 +190,9 @@ TEST(Hits, what_became_of_a_request_is_told_in_the_words_of_RFC_9211) {
     Proxy proxy;
     origin.answer("/page", fresh("x"));
     origin.answer("/private", {.fields = {{"Cache-Control", "private, max-age=600"}}, .body = "x"});
+    origin.answer("/kept", {fresh("x"), no_store("y")});
+    origin.answer("/asked", {{.fields = {{"Cache-Control", "no-cache, max-age=600"}, {"ETag", R"("a")"}}, .body = "x"},
+                             {.status = 304, .fields = {{"Cache-Control", "no-cache, max-age=600"}}}});
     origin.answer("/varied", fresh("x", 600, {{"Vary", "Foo"}}));
     origin.answer("/stale", {fresh("x", 1, {{"ETag", R"("a")"}, {"Age", "5"}}),
                              {.status = 304, .fields = {{"Cache-Control", "max-age=600"}}}});

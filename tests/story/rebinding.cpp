@@ -44,4 +44,35 @@ TEST(Rebinding, of_several_addresses_only_those_that_are_open_are_tried) {
     EXPECT_EQ(closed.connections(), 0u);
 }
 
+TEST(Rebinding, what_is_stored_is_judged_by_where_it_came_from_when_the_name_is_gone) {
+    Origin open(Origin::Setup{.address = "127.0.0.2"});
+    open.answer("/page", fresh("kept"));
+    FakeDns dns;
+    dns.set("good.example", for_a_second({"127.0.0.2"}));
+    Proxy proxy(only_the_second(dns));
+    Client client(proxy);
+    auto const site = "http://good.example:" + std::to_string(open.port());
+    EXPECT_EQ(client.get(site + "/page").body(), "kept");
+    dns.set("good.example", {.kind = FakeDns::Name::nxdomain});
+    pause_for(2100ms);
+    auto kept = client.get(site + "/page");
+    EXPECT_EQ(kept.body(), "kept");
+    EXPECT_TRUE(kept.hit());
+    auto other = client.get(site + "/other");
+    EXPECT_EQ(other.status(), 502);
+    EXPECT_THAT(other.body(), HasSubstr("could not be resolved"));
+}
+
+TEST(Rebinding, a_stale_answer_does_not_stand_in_for_a_place_that_is_closed) {
+    Origin open(Origin::Setup{.address = "127.0.0.2"});
+    open.answer("/page", {.fields = {{"Cache-Control", "max-age=1"}, {"Age", "5"}, {"ETag", R"("a")"}}, .body = "old", .close = true});
+    FakeDns dns;
+    dns.set("evil.example", for_a_second({"127.0.0.2"}));
+    Proxy proxy(only_the_second(dns));
+    auto const page = "http://evil.example:" + std::to_string(open.port()) + "/page";
+    EXPECT_EQ(Client(proxy).get(page).body(), "old");
+    dns.set("evil.example", for_a_second({"127.0.0.1"}));
+    EXPECT_TRUE(eventually([&] { return Client(proxy).get(page).status() == 403; }));
+}
+
 }  // namespace garner::test
