@@ -62,7 +62,9 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
     if (marker) shard.policy().hit(marker.slot);
     if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
-    return answer_from(shard, found, key, control, now, collapse);
+    // Whose credentials are wrong shall not speak for the others.
+    bool may_refresh = !request.fields.has(http::Name::authorization);
+    return answer_from(shard, found, key, control, now, collapse, may_refresh);
 }
 
 Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
@@ -107,13 +109,13 @@ FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead co
 }
 
 Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
-                          WallTime now, Collapse collapse) {
+                          WallTime now, Collapse collapse, bool may_refresh) {
     Lookup result;
     shard.policy().hit(found.slot);
     result.object = store::ObjectPtr(found.object);
     result.answer = http::may_reuse(found.object->terms(), control, now);
     result.kind = kind_of(result.answer.reuse);
-    if (result.kind == Lookup::Kind::refresh) lead_refresh(result, shard, key, now);
+    if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, key, now);
     if (result.kind != Lookup::Kind::stale || collapse == Collapse::alone) return result;
     bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
     if (shares) result.follow = validation_of(shard, key, result.object);
@@ -123,10 +125,12 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http
 
 /// One revalidation at a time for one object, whoever asks and in whatever way.
 void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime now) {
+    if (shard.refresh_pauses(key.fingerprint, unix_seconds(now))) return;
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
         if (first->second->stale() == result.object) return;
     result.lead = start_fill(shard, key, result.object, !shard.passes(key.fingerprint, unix_seconds(now)));
+    result.lead.fill()->refreshes_ = true;
 }
 
 Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,
@@ -273,7 +277,9 @@ void Cache::detach(Fill& fill, Mark mark) {
     std::lock_guard lock(shard.mutex);
     unregister(shard, fill);
     // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
-    if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    auto now = unix_seconds(wall_now());
+    if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), now + pass_seconds);
+    if (fill.refreshes_) shard.pause_refresh(fill.primary(), now + refresh_pause_seconds);
 }
 
 /// Under the lock, so that a fill with a leader is always registered: a purge must find it.
@@ -282,6 +288,7 @@ bool Cache::promote_or_detach(Fill& fill) {
     std::lock_guard lock(shard.mutex);
     if (fill.promote_next()) return true;
     unregister(shard, fill);
+    if (fill.refreshes_) shard.pause_refresh(fill.primary(), unix_seconds(wall_now()) + refresh_pause_seconds);
     return false;
 }
 
@@ -290,7 +297,9 @@ void Cache::stop_storing(Fill& fill) {
     std::lock_guard lock(shard.mutex);
     unregister(shard, fill);
     fill.attached_ = false;
-    shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    auto now = unix_seconds(wall_now());
+    shard.mark_pass(fill.primary(), now + pass_seconds);
+    if (fill.refreshes_) shard.pause_refresh(fill.primary(), now + refresh_pause_seconds);
 }
 
 store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence) {
@@ -400,6 +409,10 @@ void Cache::forget(Key const& key, store::Object const& object) {
     auto found = shard.find(of_object, object.key());
     if (found.object != &object) return;
     gone = shard.remove(found.slot, policy::Left::purged);
+    // A 304 that is still on its way must not bring it back.
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->stale() == gone) first->second->attached_ = false;
     note_bytes(shard, key.fingerprint);
 }
 

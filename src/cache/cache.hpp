@@ -139,6 +139,7 @@ private:
     friend class FillLease;
     enum class Mark : std::uint8_t { none, pass };
     static constexpr std::int64_t pass_seconds = 120;
+    static constexpr std::int64_t refresh_pause_seconds = 5;   // after one that brought nothing
 
     std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
@@ -153,7 +154,7 @@ private:
     static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
     Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
     static Lookup::Kind kind_of_parts(http::Reuse);
-    Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
+    Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse, bool may_refresh);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);

@@ -155,6 +155,15 @@ std::int64_t Shard::passes_until(Fingerprint primary) const {
     return mark.primary == primary ? mark.until : 0;
 }
 
+void Shard::pause_refresh(Fingerprint primary, std::int64_t until_seconds) {
+    refresh_marks_[primary % refresh_marks_.size()] = {primary, until_seconds};
+}
+
+bool Shard::refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const {
+    auto const& mark = refresh_marks_[primary % refresh_marks_.size()];
+    return mark.primary == primary && mark.until > now_seconds;
+}
+
 Bytes Shard::metadata_bytes() const {
     return table_.capacity() * sizeof(policy::Slot) + chunks_.size() * chunk * sizeof(Entry) +
            free_.capacity() * sizeof(policy::Slot) + policy_->metadata_bytes();

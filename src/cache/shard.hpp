@@ -56,6 +56,10 @@ public:
     /// Unix seconds; 0 without a mark.
     std::int64_t passes_until(Fingerprint primary) const;
 
+    /// No refresh of the URL begins before.
+    void pause_refresh(Fingerprint primary, std::int64_t until_seconds);
+    bool refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const;
+
     /// Fetches in progress by primary fingerprint.
     std::unordered_multimap<Fingerprint, FillPtr> fills;
 
@@ -94,6 +98,7 @@ private:
     Bytes bytes_ = 0;
     std::unordered_map<Fingerprint, std::vector<Fingerprint>> variants_;
     std::array<PassMark, 256> pass_marks_{};
+    std::array<PassMark, 256> refresh_marks_{};
 };
 
 }  // namespace garner::cache

@@ -313,7 +313,7 @@ HeadParse parse_response_head(std::string_view bytes, HeadLimits const& limits, 
 
 void read_stored_head(std::string_view text, ResponseHead& head) {
     std::size_t scanned = 0;
-    auto parsed = parse_response_head(text, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned, head);
+    auto parsed = parse_response_head(text, HeadLimits::none(), scanned, head);
     check(parsed.kind == HeadParse::Kind::complete);
 }
 

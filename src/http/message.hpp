@@ -147,6 +147,9 @@ struct HeadLimits {
     std::size_t bytes = 64 * 1024;    // the whole head, start line and blank line included
     std::size_t fields = 256;         // field lines
     std::size_t target = 16 * 1024;   // the request target
+
+    /// For what was within its limits when it came.
+    static constexpr HeadLimits none() { return {SIZE_MAX, SIZE_MAX, SIZE_MAX}; }
 };
 
 /// What a parser found. `refusal` is a literal that names the fault, for the log and the error page.

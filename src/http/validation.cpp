@@ -168,9 +168,10 @@ bool is_conditional(Fields const& request) {
     return request.has(Name::if_none_match) || request.has(Name::if_modified_since);
 }
 
-bool supersedes(RequestHead const& request, ResponseHead const& answer) {
-    // What credentials bring says nothing about what others get (RFC 9111 3.5).
-    if (request.method != Method::get || request.fields.has(Name::authorization)) return false;
+bool supersedes(RequestHead const& request, ResponseHead const& answer, ResponseCacheControl const& answer_control) {
+    // What one user gets says nothing about what the others get (RFC 9111 3.5, 5.2.2.7; RFC 6265).
+    bool personal = request.fields.has(Name::authorization) || request.fields.has(Name::cookie) || answer_control.private_;
+    if (request.method != Method::get || personal) return false;
     switch (answer.status) {
     case 200:
     case 203:

@@ -62,7 +62,8 @@ bool is_conditional(Fields const& request);
 /// True when an answer that is itself not stored shows that what was stored for its request is no longer what the
 /// target has: a GET brought a status that speaks of the resource, to everybody and for good. RFC 9111 leaves the old
 /// response there; but a client that saw the new one must not get the old one after it.
-bool supersedes(RequestHead const&, ResponseHead const& answer);
+/// `answer_control` is parse_response_cache_control of the answer.
+bool supersedes(RequestHead const&, ResponseHead const& answer, ResponseCacheControl const& answer_control);
 
 /// RFC 9111 4.3.5: true when the response to a HEAD agrees with the stored response to GET, which it then freshens by
 /// merged_head_fields; false: the stored response is out of date. `stored_length` is the length of the stored body in

@@ -22,7 +22,7 @@ ClientStream::ClientStream(std::string_view request, IpEndpoint peer, net::Deadl
     : ClientStream(std::unique_ptr<net::Transport>(), peer, wheel) {
     buffer_.assign(request.begin(), request.end());
     begin_ = end_ = buffer_.size();
-    parse_ = http::parse_request_head({buffer_.data(), buffer_.size()}, {.bytes = SIZE_MAX, .fields = SIZE_MAX}, scanned_, head_);
+    parse_ = http::parse_request_head({buffer_.data(), buffer_.size()}, http::HeadLimits::none(), scanned_, head_);
     garner::check(parse_.kind == http::HeadParse::Kind::complete);
 }
 

@@ -75,6 +75,7 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
 }
 
 net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, StaleUse why) {
+    if (client_.nobody()) co_return;
     services_.counters.stale_used.add(why);
     counted_ = Answer::stale;
     tag_ = ResultTag::tcp_refresh_fail_old;

@@ -64,7 +64,8 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
     http::Validators unconditional;
     store::ObjectPtr none;
     if (!co_await ask_origin(unconditional, false)) {
-        if (went_out_ && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
+        bool sent_whole = !upload_.started || upload_.whole;
+        if (went_out_ && sent_whole && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
@@ -91,10 +92,8 @@ void Transaction::invalidate(cache::Fill const* own) {
 net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::ObjectPtr stale) {
     auto const& response = exchange_->head();
     if (response.status == 101) {
-        lead.refuse("101");
         failed(502, "The origin switches protocols, and nobody asked it to.", Fault::answer);
-        cache::FillLease nothing;
-        co_return co_await fetch_failed(std::move(nothing), std::move(stale));
+        co_return co_await fetch_failed(std::move(lead), std::move(stale));
     }
     if (response.status == 304 && !conditional_ && !http::is_conditional(client_.head().fields)) {
         failed(502, "The origin answers 304 to a request without conditions.", Fault::answer);
@@ -130,13 +129,14 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     store::BodyPtr nothing_yet;
     if (why == StoreRefusal::none)
         co_return co_await store_response(std::move(lead), response, control, std::move(nothing_yet));
-    keep_nothing(std::move(lead), stale ? stale.get() : parts.get(), why);
+    keep_nothing(std::move(lead), stale ? stale.get() : parts.get(), control, why);
     if (widened_ && response.status == 200) co_return co_await ask_for_range();
     co_await stream_through(text(why));
 }
 
 /// The answer is for this client alone: those who wait for it hear so, and what it shows to be over goes.
-void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known, http::StoreRefusal why) {
+void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known,
+                               http::ResponseCacheControl const& control, http::StoreRefusal why) {
     auto const& response = exchange_->head();
     services_.counters.not_stored.add(why);
     // RFC 9111 4.3.3: to those who wait for a validation it is as if the origin had not answered; a thousand of them must
@@ -146,7 +146,7 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
         lead.fail(origin_answers(response.status));
     else if (lead)
         lead.refuse(text(why));
-    if (known && http::supersedes(client_.head(), response)) services_.cache.forget(key_, *known);
+    if (known && http::supersedes(client_.head(), response, control)) services_.cache.forget(key_, *known);
 }
 
 /// As far as the head tells.

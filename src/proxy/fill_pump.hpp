@@ -20,6 +20,16 @@ public:
         services_.pumps.push_back(*this);
     }
 
+    ~FillPump() {
+        if (keep_until_ != SteadyTime{}) --services_.refreshing;
+    }
+
+    /// Until then it needs no follower, as long as what comes can be kept. Before start().
+    void keep_until(SteadyTime until) {
+        keep_until_ = until;
+        ++services_.refreshing;
+    }
+
     /// Runs `pump` to its end, detached.
     static void start(std::unique_ptr<FillPump> pump);
 
@@ -50,6 +60,7 @@ private:
     std::string variant_;
     net::WakeHandle waiting_;
     SteadyTime abandoned_at_{};   // since when nobody follows
+    SteadyTime keep_until_{};
     bool windowed_ = false;
 };
 

@@ -29,28 +29,33 @@ bool about_one_answer(Name id) {
     }
 }
 
-/// The client's request as one for the whole response.
-std::string whole_request(http::RequestHead const& head) {
+/// The client's request as one for the whole response. HTTP/1.0 may have come without Host.
+std::string whole_request(http::RequestHead const& head, std::string_view host) {
     std::string text("GET ");
     text.append(head.target).append(" HTTP/1.1\r\n");
     http::HopByHop hop_by_hop(head.fields);
     for (auto const& field : head.fields)
         if (!hop_by_hop.dropped(field) && !about_one_answer(field.id))
             text.append(field.name).append(": ").append(field.value).append("\r\n");
+    if (!head.fields.has(Name::host)) text.append("Host: ").append(host).append("\r\n");
     return text.append("\r\n");
 }
 
 }  // namespace
 
-Refresh::Refresh(Services& services, ClientStream const& client, AcceleratedOrigin const* origin)
-    : nobody_(whole_request(client.head()), client.peer(), services.worker.wheel),
+Refresh::Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin)
+    : services_(services), nobody_(whole_request(client.head(), host), client.peer(), services.worker.wheel),
       transaction_(services, nobody_, origin) {
     services.refreshes.push_back(*this);
+    ++services.refreshing;
 }
 
-void Refresh::start(Services& services, ClientStream const& client, AcceleratedOrigin const* origin,
+Refresh::~Refresh() { --services_.refreshing; }
+
+void Refresh::start(Services& services, ClientStream const& client, std::string_view host,
+                    AcceleratedOrigin const* origin,
                     std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale) {
-    std::unique_ptr<Refresh> refresh(new Refresh(services, client, origin));
+    std::unique_ptr<Refresh> refresh(new Refresh(services, client, host, origin));
     auto running = run(std::move(refresh), std::move(options), std::move(lead), std::move(stale));
     net::asio::post(services.worker.io, [&services, running = std::move(running)]() mutable {
         net::asio::co_spawn(services.worker.io.get_executor(), std::move(running), net::asio::detached);

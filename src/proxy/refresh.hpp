@@ -12,17 +12,21 @@ namespace garner::proxy {
 class Refresh : public Link {
 public:
     /// Detached, and not before the caller has come to its next wait: its client's answer goes first.
-    static void start(Services& services, ClientStream const& client, AcceleratedOrigin const* origin,
-                      std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
+    /// At most Shared::refreshes_max a worker: the caller looks. `host`: for a request that has none.
+    static void start(Services& services, ClientStream const& client, std::string_view host,
+                      AcceleratedOrigin const* origin, std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
+
+    ~Refresh();
 
     /// The worker is going down.
     void abort() { transaction_.abort(); }
 
 private:
-    Refresh(Services& services, ClientStream const& client, AcceleratedOrigin const* origin);
+    Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin);
     static net::awaitable<void> run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options,
                                     cache::FillLease lead, store::ObjectPtr stale);
 
+    Services& services_;
     ClientStream nobody_;
     Transaction transaction_;
 };

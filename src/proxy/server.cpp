@@ -151,6 +151,7 @@ void Server::limit_connections() {
     }
     auto possible = limit.rlim_cur > 2 * reserve ? (limit.rlim_cur - reserve) / 3 : std::max<rlim_t>(limit.rlim_cur / 4, 4);
     shared_.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(options_->limits.connections, possible));
+    shared_.refreshes_max = static_cast<std::uint32_t>(std::clamp<rlim_t>(possible / 64, 4, 64));
     shared_.pipes = limit.rlim_cur > 2 * reserve ? static_cast<std::int64_t>(possible / 2) : 0;
 }
 

@@ -23,6 +23,7 @@ struct Shared {
     std::atomic<std::uint32_t> connections{0};
     std::uint32_t connections_max = 0;          // what descriptors and options allow
     std::atomic<std::int64_t> pipes{0};         // that tunnels may still take
+    std::uint32_t refreshes_max = 0;            // on one worker at a time; each takes a descriptor
     ClientCounts clients;                       // connections by client address
     std::string via_name;                       // ours in Via and Cache-Status; unique to this process
     http::OwnAddresses own;
@@ -40,6 +41,7 @@ struct Services {
     List<Connection> connections{};
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
+    std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone
 };
 
 }  // namespace garner::proxy

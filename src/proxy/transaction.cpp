@@ -66,8 +66,9 @@ net::awaitable<void> Transaction::use_cache() {
         }
     }
     auto course = course_of(found.kind, found.object.get(), client_.head(), control_, options_->caching);
-    if (course == Course::refresh && found.lead && !failed_lately())
-        Refresh::start(services_, client_, origin_, options_, std::move(found.lead), found.object);
+    bool room = services_.refreshing < services_.shared.refreshes_max;
+    if (course == Course::refresh && found.lead && room && !failed_lately())
+        Refresh::start(services_, client_, target_.host_field, origin_, options_, std::move(found.lead), found.object);
     if (course != Course::ask) found.lead.drop();
     if (course == Course::deliver || course == Course::refresh) {
         if (found.answer.reuse != http::Reuse::fresh) {

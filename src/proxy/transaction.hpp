@@ -99,7 +99,8 @@ private:
     void invalidate(cache::Fill const* own);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
-    void keep_nothing(cache::FillLease lead, store::Object const* known, http::StoreRefusal why);
+    void keep_nothing(cache::FillLease lead, store::Object const* known, http::ResponseCacheControl const& control,
+                      http::StoreRefusal why);
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
     bool is_too_large() const;

@@ -233,13 +233,19 @@ TEST(Validation, fields_that_may_not_be_stored_do_not_enter_with_an_update) {
 }
 
 TEST(Validation, which_answers_end_the_stored_response_though_they_are_not_stored) {
+    auto const ends = [](RequestHead const& request, std::uint16_t status, std::string_view control = "no-store") {
+        auto const answer = response(status, {{"Cache-Control", control}});
+        return supersedes(request, answer, parse_response_cache_control(answer.fields));
+    };
     for (std::uint16_t status : {200, 203, 204, 300, 301, 308, 404, 410}) {
-        EXPECT_TRUE(supersedes(get(), response(status, {}))) << status;
-        EXPECT_FALSE(supersedes(get({{"Authorization", "x"}}), response(status, {}))) << status;
-        EXPECT_FALSE(supersedes(request(Method::head, {}), response(status, {}))) << status;
+        EXPECT_TRUE(ends(get(), status)) << status;
+        EXPECT_FALSE(ends(get(), status, "private")) << status;
+        EXPECT_FALSE(ends(get({{"Authorization", "x"}}), status)) << status;
+        EXPECT_FALSE(ends(get({{"Cookie", "x=y"}}), status)) << status;
+        EXPECT_FALSE(ends(request(Method::head, {}), status)) << status;
     }
     for (std::uint16_t status : {206, 302, 303, 304, 307, 400, 401, 403, 405, 407, 408, 412, 416, 429, 500, 503, 599})
-        EXPECT_FALSE(supersedes(get(), response(status, {}))) << status;
+        EXPECT_FALSE(ends(get(), status)) << status;
 }
 
 TEST(Validation, which_requests_304_can_answer) {

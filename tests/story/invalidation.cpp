@@ -252,4 +252,32 @@ TEST(Invalidation, conditions_that_the_origin_must_judge_reach_it_and_their_fail
     }
 }
 
+TEST(Invalidation, a_request_that_never_came_whole_changes_nothing) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", fresh("kept"));
+    get(proxy, origin, "/page").body();
+    {
+        Client client(proxy);
+        client.raw("POST " + origin.url("/page") + " HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc");
+        pause_for(300ms);
+        client.close();
+    }
+    pause_for(300ms);
+    EXPECT_TRUE(get(proxy, origin, "/page").hit());
+}
+
+TEST(Invalidation, what_one_user_gets_does_not_end_what_all_have) {
+    Origin origin;
+    Proxy proxy;
+    for (auto const& [path, control, field] : {std::tuple{"/private", "private", "X-None"}, {"/cookie", "no-store", "Cookie"}}) {
+        origin.answer(path, {fresh("all"), {.fields = {{"Cache-Control", control}}, .body = "one"}});
+        get(proxy, origin, path).body();
+        EXPECT_EQ(get(proxy, origin, path, {{"Cache-Control", "no-cache"}, {field, "user=1"}}).body(), "one");
+        auto again = get(proxy, origin, path);
+        EXPECT_EQ(again.body(), "all") << path;
+        EXPECT_TRUE(again.hit()) << path;
+    }
+}
+
 }  // namespace garner::test

@@ -1,4 +1,6 @@
 // stale-while-revalidate (RFC 5861 3): the client is answered at once, and one revalidation runs behind it.
+#include <atomic>
+
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -120,6 +122,96 @@ TEST(Refresh, beyond_its_window_the_origin_is_asked_first) {
     get(proxy, origin, "/page").body();
     origin.answer("/page", fresh("new"));
     EXPECT_EQ(get(proxy, origin, "/page").body(), "new");
+}
+
+TEST(Refresh, an_answer_that_cannot_be_kept_is_not_received_for_nobody) {
+    Origin origin;
+    Proxy proxy(R"({"memory": {"size": "4 MiB", "object_max": "256 KiB"}})");
+    for (Answer const& head : {Answer{.status = 302, .delimited = Delimited::by_chunks},
+                               Answer{.fields = {{"Cache-Control", "max-age=600"}}, .delimited = Delimited::by_chunks}}) {
+        auto const path = "/" + std::to_string(head.status);
+        origin.answer(path, ageing("old"));
+        get(proxy, origin, path).body();
+        auto endless = origin.hold(path);
+        EXPECT_EQ(get(proxy, origin, path).body(), "old");
+        endless.head(head);
+        for (int i = 0; i < 16; ++i) endless.piece(pattern(64 * 1024));
+        EXPECT_TRUE(endless.nth(0).abandoned()) << path;
+        for (int i = 0; i < 5; ++i) EXPECT_EQ(get(proxy, origin, path).body(), "old");
+        EXPECT_EQ(endless.count(), 1u) << "it pauses";
+    }
+}
+
+TEST(Refresh, after_one_that_brings_nothing_it_pauses) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("old"));
+    get(proxy, origin, "/page").body();
+    origin.answer("/page", {.status = 500, .body = "sorry"});
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(get(proxy, origin, "/page").body(), "old");
+    EXPECT_TRUE(eventually([&] { return origin.requests("/page") == 2; }));
+    pause_for(300ms);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(get(proxy, origin, "/page").body(), "old");
+    EXPECT_EQ(origin.requests("/page"), 2u);
+}
+
+TEST(Refresh, only_so_many_run_at_a_time) {
+    std::atomic<bool> over = false;      // the origin's threads look at both to the end
+    std::atomic<int> running = 0;
+    Origin origin;
+    Proxy proxy(R"({"workers": 1})");
+    origin.otherwise([&](Hand& hand) {
+        if (!hand.request().head.has("If-None-Match")) return hand.answer(ageing("old"));
+        ++running;
+        while (!over) pause_for(20ms);
+        hand.leave();
+    });
+    constexpr int urls = 100;
+    Client client(proxy, origin);
+    for (int round = 0; round < 2; ++round)
+        for (int i = 0; i < urls; ++i) EXPECT_EQ(client.get("/" + std::to_string(i)).body(), "old");
+    EXPECT_TRUE(eventually([&] { return running >= 4; }));
+    pause_for(300ms);
+    EXPECT_LE(running, 64);
+    over = true;
+}
+
+TEST(Refresh, credentials_bring_none) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", {.fields = {{"Cache-Control", "public, max-age=1, stale-while-revalidate=600"}, {"Age", "5"}},
+                            .body = "old"});
+    get(proxy, origin, "/page").body();
+    EXPECT_EQ(get(proxy, origin, "/page", {{"Authorization", "Basic d3Jvbmc6"}}).body(), "old");
+    pause_for(300ms);
+    EXPECT_EQ(origin.requests("/page"), 1u);
+    origin.answer("/page", fresh("new"));
+    get(proxy, origin, "/page").body();
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "new"; }));
+}
+
+TEST(Refresh, HTTP_1_0_without_Host_brings_one_too) {
+    Origin origin;
+    Proxy proxy;
+    origin.answer("/page", ageing("old"));
+    get(proxy, origin, "/page").body();
+    origin.answer("/page", fresh("new"));
+    Client old(proxy);
+    auto reply = old.expect();
+    old.raw("GET " + origin.url("/page") + " HTTP/1.0\r\n\r\n");
+    EXPECT_EQ(reply.body(), "old");
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").body() == "new"; }));
+}
+
+TEST(Refresh, what_was_within_the_limits_is_so_again) {
+    Origin origin;
+    Proxy proxy(R"({"limits": {"target_bytes": "48 KiB", "head_bytes": "64 KiB"}})");
+    auto const path = "/" + std::string(20'000, 'x');
+    origin.answer(path, ageing("old"));
+    get(proxy, origin, path).body();
+    origin.answer(path, fresh("new"));
+    EXPECT_EQ(get(proxy, origin, path).body(), "old");
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin, path).body() == "new"; }));
 }
 
 TEST(Refresh, a_proxy_that_ends_does_not_wait_for_it) {
