@@ -59,6 +59,25 @@ TEST(Access, a_denied_host_gets_403_with_the_rule) {
     EXPECT_EQ(proxy.logged("localhost:" + std::to_string(origin.port()) + "/page").tag, "TCP_DENIED");
 }
 
+TEST(Access, a_denied_address_is_denied_in_every_spelling) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(rules(R"({"deny": {"host": ["127.0.0.1", "::1"]}}, )" + loopback_open));
+    auto const port = ":" + std::to_string(origin.port());
+    for (std::string host : {"127.0.0.1", "127.0.0.1.", "[::1]", "[0:0::0:0001]"})
+        EXPECT_EQ(Client(proxy).get("http://" + host + port + "/page").status(), 403) << host;
+    for (std::string host : {"127.0.0.01", "0127.0.0.1", "127.0.0.001", "127.1", "0x7f.0.0.1", "[::ffff:127.0.0.1]",
+                             "[::ffff:7f00:1]"}) {
+        EXPECT_EQ(Client(proxy).get("http://" + host + port + "/page").status(), 400) << host;
+        EXPECT_EQ(Client(proxy).connect_to(host + port).status(), 400) << host;
+        Client misled(proxy);
+        misled.raw("GET http://localhost" + port + "/page HTTP/1.1\r\nHost: " + host + port + "\r\n\r\n");
+        EXPECT_EQ(misled.expect().status(), 400) << host;
+    }
+    EXPECT_EQ(origin.connections(), 0u);
+    EXPECT_EQ(Client(proxy).get(by_name(origin, "/page")).status(), 200);
+}
+
 TEST(Access, a_denied_address_is_found_behind_its_name) {
     Origin origin;
     origin.answer("/page", fresh("x"));
