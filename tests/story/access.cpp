@@ -21,15 +21,14 @@ TEST(Access, loopback_origins_are_closed_by_default) {
     Origin origin;
     origin.answer("/page", fresh("x"));
     Proxy proxy(rules(R"({"allow": {"source": ["127.0.0.0/8"]}})"));
-    Client client(proxy);
     auto const port = ":" + std::to_string(origin.port());
     for (std::string host : {"127.0.0.1", "localhost", "127.0.0.2", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::]",
                              "[64:ff9b::7f00:1]", "169.254.1.1", "[fe80::1]", "2130706433", "127.1"}) {
-        auto reply = client.get("http://" + host + port + "/page");
+        auto reply = Client(proxy).get("http://" + host + port + "/page");
         EXPECT_THAT(reply.status(), AnyOf(403, 400, 502)) << host;
         if (host == "127.0.0.1" || host == "localhost") EXPECT_EQ(reply.status(), 403);
     }
-    EXPECT_EQ(client.connect_to("127.0.0.1:443").status(), 403);
+    EXPECT_EQ(Client(proxy).connect_to("127.0.0.1:443").status(), 403);
     EXPECT_EQ(origin.connections(), 0u);
 }
 
