@@ -18,10 +18,10 @@ namespace {
 // With nobody left to read it, a body is still received to its end when this little is missing.
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
-// A reader of a windowed body that holds the others back is given up after this.
 // For a body that nobody reads: an origin that drips must not hold a connection for nobody.
 constexpr milliseconds orphan_limit{10'000};
 constexpr milliseconds look_again{1'000};
+// A reader of a windowed body that holds the others back is given up after this.
 constexpr milliseconds laggard_patience{5'000};
 
 char const* text(Trouble trouble) {
