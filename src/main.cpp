@@ -24,8 +24,9 @@ constexpr int exit_faulty = 1;
 constexpr int exit_usage = 2;
 constexpr std::uint32_t few_connections = 256;
 
-config::Loaded load(CommandLine const& line) {
-    return line.config_file.empty() ? config::load_defaults(line.sets) : config::load_file(line.config_file, line.sets);
+config::Loaded load(CommandLine const& line, config::NamedFiles files) {
+    return line.config_file.empty() ? config::load_defaults(line.sets, files)
+                                    : config::load_file(line.config_file, line.sets, files);
 }
 
 std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config) {
@@ -81,7 +82,7 @@ public:
 
     /// SIGHUP: a file with faults leaves everything as it is.
     void reload() {
-        auto loaded = load(line_);
+        auto loaded = load(line_, config::NamedFiles::believed);   // what is open stays open
         if (!loaded.faults.empty()) {
             spdlog::error("the configuration has faults; the running one stays in force:");
             config::print_faults(loaded.faults, std::cerr);
@@ -153,7 +154,7 @@ int serve(House& house, sigset_t const& signals) {
 }
 
 int run(CommandLine line) {
-    auto loaded = load(line);
+    auto loaded = load(line, config::NamedFiles::tried);
     config::print_notices(loaded.notices, std::cerr);
     if (!loaded.faults.empty()) {
         config::print_faults(loaded.faults, std::cerr);
@@ -180,7 +181,7 @@ int run(CommandLine line) {
 
 /// purge, stats and explain: what a running proxy is asked, at the admin address of the same configuration.
 int ask(CommandLine const& line) {
-    auto loaded = load(line);
+    auto loaded = load(line, config::NamedFiles::believed);
     if (!loaded.faults.empty()) {
         config::print_faults(loaded.faults, std::cerr);
         return exit_faulty;

@@ -6,7 +6,7 @@
 namespace garner::config {
 
 int check_command(std::string const& file, std::span<std::string const> sets, std::ostream& out) {
-    auto const loaded = load_file(file, sets);
+    auto const loaded = load_file(file, sets, NamedFiles::tried);
     print_faults(loaded.faults, out);
     print_notices(loaded.notices, out);
     return loaded.faults.empty() ? 0 : 1;

@@ -12,8 +12,9 @@ constexpr char const* introduction = R"(# Configuration
 
 One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example with every part in it, and
 `etc/garner.schema.json` tells editors about it (`"$schema": "garner.schema.json"`). `garner check FILE` names every
-fault with its line, its key and what would mend it; nothing starts with a faulty configuration. Without a file all
-defaults hold: a memory cache on 127.0.0.1:3128 for clients on loopback.
+fault with its line, its key and what would mend it, looks whether the files that it names can be used, and prints
+nothing when all is well; nothing starts with a faulty configuration. Without a file all defaults hold: a memory cache
+on 127.0.0.1:3128 for clients on loopback.
 
 `--set KEY=VALUE` overrides one key: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
 `--set 'caching.never=["cgi-bin","?"]'`. The value is JSON where it parses, and text otherwise. A list's item is named
@@ -31,7 +32,7 @@ constexpr char const* about_matchers = R"(
 ## Matchers
 
 The same wherever a rule is written. `"all"` matches everything; otherwise all matchers that are given must match, and
-of the values of one matcher any.
+of the values of one matcher any. A rule that gives none, or only empty lists, matches everything, too.
 
 )";
 

@@ -3,6 +3,7 @@
 
 #include <iterator>
 #include <optional>
+#include <tuple>
 #include <variant>
 
 #include "util/text.hpp"
@@ -93,7 +94,7 @@ void append(std::string& path, PathPart const& part) {
 }
 
 // The slot that this part names, made when absent; nullptr and a reason when the part does not fit what is there.
-Json* step_into(Json& at, PathPart const& part, std::string& why) {
+Json* step_into(Json& at, PathPart const& part, std::string const& around, std::string& why, std::string& mend) {
     if (auto const* name = std::get_if<std::string>(&part)) {
         if (at.is_null()) at = Json::object();
         if (!at.is_object()) return why = "what is around this key is no object", nullptr;
@@ -102,7 +103,11 @@ Json* step_into(Json& at, PathPart const& part, std::string& why) {
     auto const index = std::get<std::size_t>(part);
     if (at.is_null()) at = Json::array();
     if (!at.is_array()) return why = "what is indexed is no list", nullptr;
-    if (index > at.size()) return why = "the list has only " + std::to_string(at.size()) + " items", nullptr;
+    if (index > at.size()) {
+        why = "the list has only " + std::to_string(at.size()) + " items";
+        mend = "set " + around + "[" + std::to_string(at.size()) + "] before it";
+        return nullptr;
+    }
     if (index == at.size()) at.push_back(nullptr);
     return &at[index];
 }
@@ -232,11 +237,15 @@ void Document::set(std::string_view assignment) {
     auto const parts = split_path(path);
     if (!parts) return refuse("not a key", "write it like memory.size or listen[0].address");
 
+    auto const before = std::pair(root_, places_);
     Json* at = &root_;
-    std::string around, why;
+    std::string around, why, mend;
     for (PathPart const& part : *parts) {
-        at = step_into(*at, part, why);
-        if (!at) return refuse(why, "");
+        at = step_into(*at, part, around, why, mend);
+        if (!at) {
+            std::tie(root_, places_) = before;   // no half-made list makes faults of its own
+            return refuse(why, mend);
+        }
         append(around, part);
         places_.try_emplace(around, Place{true, 0});   // what was not there before is made here
     }

@@ -30,6 +30,14 @@ Form<V> whole(std::string written, V min, V max) {
     return {std::move(written), std::move(schema), std::move(read), [](V const& v) { return std::to_string(v); }};
 }
 
+// True for a whole number with a unit that parse() knows: then it is its size that parse() refuses.
+template <class Parse>
+bool is_only_too_large(std::string_view text, Parse&& parse) {
+    text = trim(text);
+    auto const unit = std::min(text.find_first_not_of("0123456789"), text.size());
+    return unit > 0 && parse("1" + std::string(text.substr(unit)));
+}
+
 }  // namespace
 
 std::string in_quotes(std::string_view text) {
@@ -56,8 +64,11 @@ Form<Bytes> size(Bytes min, Bytes max) {
         else if (!value.is_string())
             return reader.fault("expects a size, not " + kind_of(value), R"(write it like "64 MiB")");
         else if (!(bytes = parse_size(value.get_ref<std::string const&>())))
-            return reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is not a size",
-                                R"(write it like "64 MiB"; units are B, KB, MB, GB, TB, KiB, MiB, GiB, TiB)");
+            return is_only_too_large(value.get_ref<std::string const&>(), parse_size)
+                       ? reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is out of range",
+                                      "write a size " + bounds)
+                       : reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is not a size",
+                                      R"(write it like "64 MiB"; units are B, KB, MB, GB, TB, KiB, MiB, GiB, TiB)");
         if (*bytes < min || *bytes > max)
             return reader.fault(size_text(*bytes) + " is out of range", "write a size " + bounds);
         into = *bytes;
@@ -81,7 +92,10 @@ Form<milliseconds> time(milliseconds min, milliseconds max) {
         else if (!value.is_string())
             return reader.fault("expects a time, not " + kind_of(value), mend);
         else if (!(time = parse_time(value.get_ref<std::string const&>())))
-            return reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is not a time", mend);
+            return is_only_too_large(value.get_ref<std::string const&>(), parse_time)
+                       ? reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is out of range",
+                                      "write a time " + bounds)
+                       : reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is not a time", mend);
         if (*time < min || *time > max)
             return reader.fault(time_text(*time) + " is out of range", "write a time " + bounds);
         into = *time;

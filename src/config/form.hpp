@@ -81,6 +81,7 @@ struct Row {
     std::vector<KeyNote> notes;
     bool required = false;
     bool in_force = true;
+    bool offered = true;     // as what may have been meant by an unknown key
 };
 
 /// All keys of an object T, in the order they are described.
@@ -112,7 +113,8 @@ template <class T>
 bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& table) {
     if (!value.is_object()) return reader.fault("expects an object, not " + kind_of(value), "write { … }");
     std::vector<std::string_view> names;
-    for (auto const& row : table) names.push_back(row.name);
+    for (auto const& row : table)
+        if (row.offered) names.push_back(row.name);
 
     bool good = true;
     for (auto const& [name, member] : value.items()) {

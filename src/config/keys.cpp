@@ -49,7 +49,11 @@ Form<proxy::Listen> listen() {
         required(address_key<proxy::Listen>(
             endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
         key<proxy::Listen>("origin", &proxy::Listen::origin, origin(),
-                           "Makes this an accelerator (reverse proxy) for the origin `http://host:port`."),
+                           "Makes this an accelerator (reverse proxy) for the origin `http://host:port` or "
+                           "`https://host:port`, which sees its own name in Host, whatever the client wrote. All other "
+                           "fields of any client go through and are no part of the key: an origin that builds pages "
+                           "from X-Forwarded-Host or the like lets one client choose what all others are given, unless "
+                           "it names them in Vary."),
     });
 }
 
@@ -116,7 +120,8 @@ Form<std::string> field_name() {
 Form<proxy::Caching> caching() {
     using T = proxy::Caching;
     return object_of<T>({
-        key<T>("never", &T::never, list_of(part_of_url()), "URLs that contain one of these are not cached."),
+        key<T>("never", &T::never, list_of(part_of_url()),
+               "URLs that contain one of these are not cached; compared as `url_contains` does."),
         key<T>("default_ttl", &T::default_ttl, time(milliseconds{0}, year),
                "Freshness lifetime of responses that have none of their own, not even a heuristic one."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
@@ -124,7 +129,8 @@ Form<proxy::Caching> caching() {
         key<T>("negative_backoff", &T::negative_backoff, flag(),
                "`true`: they are remembered for 5s at first, doubled with each failure in a row up to negative_ttl; "
                "`false`: always for negative_ttl."),
-        key<T>("offline", &T::offline, flag(), "Whatever is stored is served, fresh or stale, without revalidation."),
+        key<T>("offline", &T::offline, flag(),
+               "Whatever is stored is served, fresh or stale, without revalidation; what is not is still fetched."),
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),
                "Responses with Set-Cookie are stored like others when they have explicit freshness."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
@@ -133,7 +139,8 @@ Form<proxy::Caching> caching() {
                "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
                "Cache-Control and Expires. Origins mean them for caches that they can purge."),
         key<T>("rules", &T::rules, list_of(caching_rule()),
-               "Exceptions by matchers (see below), without `destination`; each rule that matches adds its settings."),
+               "Exceptions by matchers (see below), without `destination`; one that has none matches everything. Each "
+               "rule that matches adds its settings; where two set the same key, the first counts."),
     });
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "config/files.hpp"
 #include "config/keys.hpp"
 #include "util/bytes.hpp"
 
@@ -16,13 +17,14 @@ namespace {
 
 constexpr Bytes file_max = MiB;
 
-Loaded load(Document document, std::span<std::string const> sets) {
+Loaded load(Document document, std::span<std::string const> sets, NamedFiles files) {
     for (auto const& set : sets) document.set(set);
 
     Loaded loaded;
     Reader reader(document, key_paths());
     // With broken JSON every key would be missed or misread: only the overrides are worth more words.
     if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
+    if (files == NamedFiles::tried) try_files(reader, loaded.config);
 
     loaded.faults = document.faults();
     loaded.faults.insert(loaded.faults.end(), reader.faults().begin(), reader.faults().end());
@@ -42,13 +44,13 @@ Loaded not_read(std::string const& path, std::string text, std::string mend) {
 
 }  // namespace
 
-Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets) {
-    return load(Document(name, text), sets);
+Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets, NamedFiles files) {
+    return load(Document(name, text), sets, files);
 }
 
-Loaded load_defaults(std::span<std::string const> sets) { return load(Document(), sets); }
+Loaded load_defaults(std::span<std::string const> sets, NamedFiles files) { return load(Document(), sets, files); }
 
-Loaded load_file(std::string const& path, std::span<std::string const> sets) {
+Loaded load_file(std::string const& path, std::span<std::string const> sets, NamedFiles files) {
     std::error_code error;
     if (std::filesystem::is_directory(path, error)) return not_read(path, "is a directory", "name the file in it");
     errno = 0;
@@ -60,7 +62,7 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets) {
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (file.bad()) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
     if (text.size() > file_max) return not_read(path, "is larger than 1 MiB", "that is no configuration");
-    return load_text(path, text, sets);
+    return load_text(path, text, sets, files);
 }
 
 }  // namespace garner::config

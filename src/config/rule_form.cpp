@@ -1,6 +1,8 @@
 // Reading rules.
 #include "config/rule_form.hpp"
 
+#include <algorithm>
+
 #include "config/address_form.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
@@ -87,7 +89,9 @@ Row<Matcher> user() {
         return reader.fault("there are no users: this proxy does not authenticate anybody", "remove it; use source");
     };
     std::string const what = "Refused: there is no authentication.";
-    return {"user", read, {{"not", Schema::object()}, {"description", what}}, {{"user", "text", "", what}}};
+    Row<Matcher> row{"user", read, {{"not", Schema::object()}, {"description", what}}, {{"user", "text", "", what}}};
+    row.offered = false;
+    return row;
 }
 
 Table<Matcher> matchers() {
@@ -96,13 +100,15 @@ Table<Matcher> matchers() {
         key<Matcher>("destination", &Matcher::destination, list_of(network()),
                      "Networks of origins: the address that is connected to."),
         key<Matcher>("host", &Matcher::host, list_of(host_pattern()),
-                     "The URL's host: a name, or `.example.com` for that name and all below it."),
+                     "The URL's host: a name, or `.example.com` for that name and all below it. An IP address is "
+                     "compared as an address; a name is not looked up for it (that is `destination`)."),
         key<Matcher>("port", &Matcher::port, list_of(port_range()), "The URL's port: a number or `\"8000-8999\"`."),
         key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case matters."),
         key<Matcher>("url_contains", &Matcher::url_contains, list_of(part_of_url()),
-                     "A part of the URL; case matters."),
+                     "A part of the URL; case matters. Scheme and host are in lower case and without a default port, "
+                     "path and query are compared as the client wrote them: `/ads/` does not find `/%61ds/`."),
         key<Matcher>("url_matches", &Matcher::url_matches, list_of(url_pattern()),
-                     "Regular expressions (RE2) found anywhere in the URL."),
+                     "Regular expressions (RE2) found anywhere in the URL, which reads as for `url_contains`."),
         key<Matcher>("time", &Matcher::time, list_of(time_window()),
                      "Local time of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
         user(),
@@ -117,7 +123,7 @@ Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
         auto read = [row, member](Reader& reader, Json const& value, Outer& into) {
             return row.read(reader, value, into.*member);
         };
-        out.push_back({row.name, read, row.schema, row.notes, row.required, row.in_force});
+        out.push_back({row.name, read, row.schema, row.notes, row.required, row.in_force, row.offered});
     }
     return out;
 }
@@ -147,7 +153,13 @@ Form<Matcher> matcher() {
     auto read = [members](Reader& reader, Json const& value, Matcher& into) {
         into = {};
         if (value == "all") return true;
-        if (value.is_object()) return members.read(reader, value, into);
+        if (value.is_object()) {
+            bool const good = members.read(reader, value, into);
+            auto const asks_nothing = [](Json const& matcher) { return matcher.is_array() && matcher.empty(); };
+            if (good && std::all_of(value.begin(), value.end(), asks_nothing))
+                reader.notice("matches everything", R"(write "all" where that is meant)");
+            return good;
+        }
         auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
         return reader.fault("expects matchers, not " + found, R"(write "all" or { "source": … })");
     };
@@ -205,7 +217,9 @@ Form<CachingRule> caching_rule() {
          key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl,
                           "Freshness lifetime of what has none of its own."),
          key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "A shorter freshness lifetime is raised to this."),
-         key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl, "A longer freshness lifetime is cut to this."),
+         key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
+                          "A longer freshness lifetime is cut to this, also one that a `min_ttl` raised: where rules "
+                          "contradict each other, `max_ttl` counts."),
          key<CachingRule>("negative_ttl", &CachingRule::negative_ttl, ttl,
                           "In place of caching.negative_ttl; error answers without freshness are kept this long, too."),
          key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
@@ -213,17 +227,22 @@ Form<CachingRule> caching_rule() {
          key<CachingRule>("reload", &CachingRule::reload,
                           one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
                           "`ignore`: clients cannot force a fetch with no-cache, max-age=0 or Pragma.")});
-    // Lists of matchers stand once in the documentation, not in every place that takes them.
-    auto form = object_of<CachingRule>(std::move(table), [](Reader& reader, Json const& value, CachingRule& into) {
+    std::vector<std::string> picking{"type"};
+    for (auto const& row : matching) picking.push_back(row.name);
+    auto check = [picking](Reader& reader, Json const& value, CachingRule& into) {
         into.name = reader.path();
         if (into.min_ttl && into.max_ttl && *into.min_ttl > *into.max_ttl)
             reader.fault("min_ttl is longer than max_ttl", "swap them");
         if (into.reload && !into.type.empty())
             reader.fault("reload is decided before the response's type is known", "leave out type");
-        bool const acts = into.never || into.default_ttl || into.min_ttl || into.max_ttl || into.negative_ttl ||
-                          into.heuristic_factor || into.reload;
-        if (!acts && value.is_object()) reader.notice("this rule does nothing", "add never, default_ttl, …");
-    });
+        // A setting that is faulty has been told; the rule would do something.
+        auto const picks = [&](auto const& item) { return std::ranges::count(picking, item.key()) > 0; };
+        auto const items = value.items();
+        if (std::all_of(items.begin(), items.end(), picks))
+            reader.notice("this rule does nothing", "add never, default_ttl, …");
+    };
+    // Lists of matchers stand once in the documentation, not in every place that takes them.
+    auto form = object_of<CachingRule>(std::move(table), check);
     auto const is_matcher = [&](KeyNote const& note) {
         return std::any_of(matching.begin(), matching.end(), [&](auto const& row) { return row.name == note.path; });
     };

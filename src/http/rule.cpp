@@ -121,14 +121,16 @@ std::optional<HostPattern> HostPattern::parse(std::string_view text) {
     if (name.empty() || name == ".") return std::nullopt;
     for (char c : name)
         if (static_cast<unsigned char>(c) <= ' ' || c == 0x7f) return std::nullopt;
-    if (name.find_first_of("/*?@#[]\\") != name.npos) return std::nullopt;
+    if (name.find_first_of("/*?@#[]\\") != name.npos || is_mistaken_ipv4(name)) return std::nullopt;
     HostPattern pattern;
     pattern.text_ = lower_case(name);
+    pattern.address_ = parse_ip(name);
     return pattern;
 }
 
 bool HostPattern::matches(std::string_view host) const {
     host = without_final_dot(host);
+    if (address_) return parse_ip(host) == address_;
     std::string_view const wanted = text_;
     if (wanted.front() != '.') return equals_ignoring_case(host, wanted);
     if (host.size() >= wanted.size())

@@ -32,10 +32,10 @@ struct RuleRequest {
 };
 
 /// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. Compared without
-/// regard to case and to one final dot.
+/// regard to case and to one final dot; an IP address is compared as an address, however it is written.
 class HostPattern {
 public:
-    /// Nothing when `text` is empty, only a dot, or has a byte no host name has.
+    /// Nothing when `text` is empty, only a dot, has a byte no host name has, or is_mistaken_ipv4.
     static std::optional<HostPattern> parse(std::string_view text);
     bool matches(std::string_view host) const;
     /// As written, in lower case.
@@ -44,6 +44,7 @@ public:
 
 private:
     std::string text_;
+    std::optional<IpAddress> address_;
 };
 
 /// Ports from `first` to `last`, both included.

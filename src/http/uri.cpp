@@ -1,11 +1,9 @@
 #include "http/uri.hpp"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
 #include <array>
-#include <cstring>
 
+#include "util/ip.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -53,14 +51,13 @@ char const* reg_name_fault(std::string_view host) {
     return nullptr;
 }
 
-bool is_ipv6(std::string_view text) {
-    std::array<char, INET6_ADDRSTRLEN> terminated{};
-    if (text.size() >= terminated.size()) return false;
+char const* ipv6_fault(std::string_view text) {
     for (char c : text)
-        if (hex_value(c) < 0 && c != ':' && c != '.') return false;
-    std::ranges::copy(text, terminated.begin());
-    in6_addr address;
-    return inet_pton(AF_INET6, terminated.data(), &address) == 1;
+        if (hex_value(c) < 0 && c != ':' && c != '.') return "bad IPv6 address";
+    auto const address = text.find(':') == npos ? std::nullopt : parse_ip(text);
+    if (!address) return "bad IPv6 address";
+    // One host, one spelling: rules and keys see hosts as text.
+    return address->is_v4() ? "IPv4 address written as IPv6" : nullptr;
 }
 
 /// 0 when it is no port.
@@ -72,7 +69,7 @@ std::uint16_t parse_port(std::string_view digits) {
 char const* parse_host(std::string_view host, bool ipv6) {
     if (host.empty()) return "empty host";
     if (host.size() > longest_host) return "host too long";
-    if (ipv6) return is_ipv6(host) ? nullptr : "bad IPv6 address";
+    if (ipv6) return ipv6_fault(host);
     return reg_name_fault(host);
 }
 
@@ -83,11 +80,11 @@ char const* authority_fault(std::string_view text, Authority& authority) {
     if (authority.ipv6 && host_end == npos) return "bad IPv6 address";
     authority.host = authority.ipv6 ? text.substr(1, host_end - 1) : text.substr(0, host_end);
     if (auto fault = parse_host(authority.host, authority.ipv6)) return fault;
-    if (host_end == npos) return nullptr;
-    auto rest = text.substr(host_end + (authority.ipv6 ? 1 : 0));
+    auto rest = host_end == npos ? std::string_view() : text.substr(host_end + (authority.ipv6 ? 1 : 0));
+    if (!authority.ipv6 && rest.find(':', 1) != npos) return "IPv6 address without brackets";
+    if (!authority.ipv6 && is_mistaken_ipv4(authority.host)) return "bad IPv4 address";
     if (rest.empty() || rest == ":") return nullptr;
     if (rest[0] != ':') return "bad IPv6 address";
-    if (!authority.ipv6 && rest.find(':', 1) != npos) return "IPv6 address without brackets";
     authority.port = parse_port(rest.substr(1));
     return authority.port ? nullptr : "bad port";
 }
@@ -181,6 +178,15 @@ std::string merged_path(Uri const& base, std::string_view reference) {
 }
 
 }  // namespace
+
+bool is_mistaken_ipv4(std::string_view host) {
+    if (host.ends_with('.')) host.remove_suffix(1);
+    auto label = host.substr(host.rfind('.') + 1);
+    bool const hex = label.starts_with("0x") || label.starts_with("0X");
+    if (hex) label.remove_prefix(2);
+    bool const number = std::ranges::all_of(label, [&](char c) { return hex ? hex_value(c) >= 0 : is_digit(c); });
+    return (hex || !label.empty()) && number && !parse_ip(host);
+}
 
 std::optional<Uri> parse_absolute(std::string_view target, UriError& error) {
     Uri uri;

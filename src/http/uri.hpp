@@ -37,11 +37,16 @@ struct UriError {
 /// Absolute-form (RFC 9112 3.2.2). Refuses: other schemes, userinfo, fragment, empty host, bytes that RFC 3986 forbids
 /// (except that the bytes browsers send raw in path and query, `"<>[\]^`{|}` and high bytes, are let through unchanged;
 /// control bytes, space and DEL never), bad percent-escapes in the host, ports 0 and above 65535, IPv6 without brackets.
-/// An empty port ("host:") is none; hosts longer than 255 bytes are refused.
+/// An empty port ("host:") is none; hosts longer than 255 bytes are refused. So are other spellings of an IPv4 address
+/// than the dotted decimal one (RFC 3986 3.2.2): what is_mistaken_ipv4, and an IPv6 address that maps one.
 std::optional<Uri> parse_absolute(std::string_view target, UriError&);
 
 /// host [":" port], as in a Host field or an authority-form target. Same strictness.
 std::optional<Authority> parse_authority(std::string_view text, UriError&);
+
+/// True for a host that ends in a number (digits, or hex after "0x"; one final dot aside) and is no dotted decimal IPv4
+/// address: "127.1", "0177.0.0.1", "2130706433". Resolvers and browsers read such as addresses; no such names exist.
+bool is_mistaken_ipv4(std::string_view host);
 
 /// True for a usable origin-form target ("/path?query").
 bool is_origin_form(std::string_view target);

@@ -26,6 +26,7 @@ using Ticket = std::unique_ptr<SSL_SESSION, FreeSession>;
 
 std::string first_fault(char const* otherwise) {
     auto code = ERR_get_error();
+    if (ERR_SYSTEM_ERROR(code)) return std::strerror(ERR_GET_REASON(code));
     auto const* words = code ? ERR_reason_error_string(code) : nullptr;
     return words ? words : otherwise;
 }

@@ -1,6 +1,7 @@
 // Answers from the store: whole, by range, as 304, complete or still growing.
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include "http/range.hpp"
 #include "proxy/transaction.hpp"
@@ -64,8 +65,10 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
     add(body);
     std::span<iovec> gathered(parts.data(), used);
-    bool sent = !client_.try_send(gathered).error || co_await send(gathered);
-    if (sent) body_sent_ += body.size();
+    if (client_.try_send(gathered).error)
+        co_await send(gathered, body.size());
+    else
+        body_sent_ += body.size();
 }
 
 /// Evaluates preconditions and ranges; true when the answer has no body. May replace the head.
@@ -126,6 +129,7 @@ bool Transaction::answer_ranges(store::Object const& object, Slice& slice, Patch
 /// Sends several ranges, each behind its own head; `parts` holds the answer's head already.
 net::awaitable<void> Transaction::send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used) {
     auto add = [&](std::string_view bytes) { parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()}; };
+    Bytes gathered = 0;   // of the body, in `parts`
     for (std::size_t i = 0; i < multipart_->ranges().size(); ++i) {
         auto const& range = multipart_->ranges()[i];
         add(multipart_->head(i));
@@ -136,16 +140,16 @@ net::awaitable<void> Transaction::send_ranges(store::ObjectPtr object, Parts& pa
             used = 0;
         } else {
             add(object->bytes().substr(range.first, range.size()));
-            body_sent_ += range.size();
+            gathered += range.size();
             if (used + 3 > parts.size()) {
-                sent = co_await send(std::span(parts.data(), used));
+                sent = co_await send(std::span(parts.data(), used), std::exchange(gathered, 0));
                 used = 0;
             }
         }
         if (!sent) co_return;
     }
     add(multipart_->end());
-    co_await send(std::span(parts.data(), used));
+    co_await send(std::span(parts.data(), used), gathered);
 }
 
 /// Sends from a shared body, waiting for more while it grows. `parts` holds the head already. False: not all was sent.
@@ -171,13 +175,12 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete);
         if (over && slice.chunked) parts[used++] = {const_cast<char*>("0\r\n\r\n"), 5};
         if (used > 0) {
-            bool sent = co_await send(std::span(parts.data(), used));
+            bool sent = co_await send(std::span(parts.data(), used), bytes);
             used = 0;
             if (!sent) co_return false;
         }
         if (over) co_return true;
         reader.advance(bytes);
-        body_sent_ += bytes;
         left -= slice.count ? bytes : 0;
         if (follower) follower->read_up_to(reader.offset());
         if (bytes > 0) continue;

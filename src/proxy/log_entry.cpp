@@ -223,6 +223,12 @@ std::string_view media_type(std::string_view content_type) {
     return content_type.substr(0, content_type.find_first_of("; \t"));
 }
 
+/// In Squid's words, why there is no URL.
+std::string_view in_place_of_url(LogEntry const& entry) {
+    if (entry.tag != ResultTag::none || !entry.method.empty()) return {};
+    return entry.status == 408 ? "error:transaction-end-before-headers" : "error:invalid-request";
+}
+
 /// %ts.%03tu %6tr %>a %Ss/%03>Hs %<st %rm %ru %[un %Sh/%<a %mt
 void squid_line(Line& line, LogEntry const& entry) {
     Moment moment(entry.end);
@@ -235,7 +241,7 @@ void squid_line(Line& line, LogEntry const& entry) {
     line.padded(entry.status, 3, '0') << " ";
     line.number(entry.bytes) << " ";
     line.bare_field(entry.method) << " ";
-    line.bare_field(entry.url, LogFieldLimits::url) << " ";
+    line.bare_field(entry.url.empty() ? in_place_of_url(entry) : entry.url, LogFieldLimits::url) << " ";
     line.bare_field(entry.user) << " ";
     put_hierarchy(line, entry);
     line << "/";
@@ -254,9 +260,14 @@ void combined_line(Line& line, LogEntry const& entry) {
     line.padded(moment.year(), 4, '0') << ":";
     moment.put_clock(line);
     line << " +0000] \"";
-    line.bare_field(entry.method) << " ";
-    line.bare_field(entry.url, LogFieldLimits::url) << " HTTP/1.";
-    line.number(entry.http_minor) << "\" ";
+    if (entry.method.empty() && entry.url.empty()) {
+        line << "-";   // the head was never read
+    } else {
+        line.bare_field(entry.method) << " ";
+        line.bare_field(entry.url, LogFieldLimits::url) << " HTTP/1.";
+        line.number(entry.http_minor);
+    }
+    line << "\" ";
     line.padded(entry.status, 3, '0') << " ";
     line.number(entry.bytes) << " \"";
     line.quoted_field(entry.referer, LogFieldLimits::referer) << "\" \"";

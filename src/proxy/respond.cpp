@@ -1,4 +1,5 @@
 // Sending: our own answers, and the one place through which every byte goes to the client.
+#include <algorithm>
 #include <boost/asio/error.hpp>
 
 #include "http/dates.hpp"
@@ -10,14 +11,19 @@ namespace garner::proxy {
 using http::Method;
 
 /// False when the client is gone or takes nothing for too long; the connection closes then.
-net::awaitable<bool> Transaction::send(std::span<iovec> parts) {
+net::awaitable<bool> Transaction::send(std::span<iovec> parts, Bytes body) {
+    body_sent_ += body;
     auto tried = client_.try_send(parts);
     if (!tried.error) co_return true;
+    Bytes unsent = 0;
+    for (auto const& part : parts) unsent += part.iov_len;
     if (tried.error == net::asio::error::would_block) {
         auto sent = co_await client_.send(parts, options_->deadlines.body);
         if (!sent.error) co_return true;
+        unsent -= sent.bytes;
         reason_ = sent.error == net::asio::error::timed_out ? "the client takes nothing" : "the client is gone";
     }
+    body_sent_ -= std::min(body, unsent);
     client_gone_ = close_ = true;
     co_return false;
 }
@@ -77,9 +83,9 @@ net::awaitable<void> Transaction::own_answer(std::uint16_t status, std::string_v
     std::size_t used = 0;
     parts[used++] = {head_text_.data(), head_text_.size()};
     parts[used++] = {const_cast<char*>(tail.data()), tail.size()};
-    if (!body.empty() && client_.head().method != Method::head)
-        parts[used++] = {const_cast<char*>(body.data()), body.size()};
-    if (co_await send(std::span(parts.data(), used))) body_sent_ += body.size();
+    if (client_.head().method == Method::head) body = {};
+    if (!body.empty()) parts[used++] = {const_cast<char*>(body.data()), body.size()};
+    co_await send(std::span(parts.data(), used), body.size());
 }
 
 }  // namespace garner::proxy

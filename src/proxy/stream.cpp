@@ -56,8 +56,7 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
         if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
         parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
         if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
-        if (!co_await send(std::span(parts.data(), used))) co_return co_await join_upload();
-        body_sent_ += piece.data.size();
+        if (!co_await send(std::span(parts.data(), used), piece.data.size())) co_return co_await join_upload();
         used = 0;
     }
     std::string end;

@@ -173,7 +173,8 @@ private:
                                std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
-    net::awaitable<bool> send(std::span<iovec> parts);
+    /// `body`: how many of the bytes, from the end, are the body's; what is taken of them is counted.
+    net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
     std::string_view patch_of(Patch const& patch);
     bool starts_closing(Patch& patch);
     void show_truncation();

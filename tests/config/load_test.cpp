@@ -9,6 +9,7 @@ namespace garner::config {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 // The contract, with every key it names.
@@ -137,7 +138,14 @@ TEST(Load, faults) {
              Row{R"({"memory": {"shards": 60}})", "memory.shards: is not a power of two"},
              Row{R"({"memory": {"policy": "gdfs"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
              Row{R"({"memory": {"policy": "best"}})", "\"best\" is not known (write one of "},
-             Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" has no port"},
+             Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
+             Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
+             Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
+             Row{R"({"dns": {"positive_max": "9999999d"}})",
+                 "\"9999999d\" is out of range (write a time between 1ms and 366d)"},
+             Row{R"({"dns": {"positive_max": "9999999"}})", "is not a time"},
+             Row{R"({"memory": {"size": "99999999999 TiB"}})",
+                 "\"99999999999 TiB\" is out of range (write a size between"},
              Row{R"({"dns": {"positive_min": "2d"}})", "positive_min is longer than positive_max"},
              Row{R"({"tls": {"verify": "no"}})", "expects true or false, not text"},
              Row{R"({"log": {"format": "sqiud"}})", "did you mean \"squid\"?"},
@@ -162,6 +170,7 @@ TEST(Load, faults) {
              Row{R"({"access": [{"allow": {"method": "get"}}]})", "is not GET: case matters"},
              Row{R"({"access": [{"allow": {"host": "http://a"}}]})", "is not a host"},
              Row{R"({"access": [{"allow": {"url_contains": ""}}]})", "would match every URL"},
+             Row{R"({"access": [{"allow": {"host": "127.0.0.01"}}]})", "\"127.0.0.01\" is not a host"},
              Row{R"({"purge": [{"allow": {"sorce": "::1"}}]})", "did you mean purge[0].allow.source?"},
              Row{R"({"purge": [{"deny": {"destination": "::1"}}]})", "purge[0]: a purge connects to no destination"},
              Row{R"({"caching": {"rules": [{"destination": "::1"}]}})", "caching.rules[0].destination: unknown key"},
@@ -226,7 +235,10 @@ TEST(Load, faulty_overrides_are_named) {
     EXPECT_THAT(told(load("{}", {"memory"})), StartsWith("--set memory: no value"));
     EXPECT_THAT(told(load("{}", {"=1"})), HasSubstr("not a key"));
     EXPECT_THAT(told(load("{}", {"listen[x].address=:80"})), HasSubstr("not a key"));
-    EXPECT_THAT(told(load("{}", {"listen[5].address=:80"})), HasSubstr("the list has only 0 items"));
+    EXPECT_EQ(told(load("{}", {"listen[1].address=:80"})),
+              "--set listen[1].address: the list has only 0 items (set listen[0] before it)\n");
+    EXPECT_EQ(told(load(R"({"caching": {"rules": []}})", {"caching.rules[3].never=true"})),
+              "--set caching.rules[3].never: the list has only 0 items (set caching.rules[0] before it)\n");
     EXPECT_THAT(told(load(R"({"workers": 2})", {"workers.a=1"})), HasSubstr("is no object"));
     EXPECT_THAT(told(load("{\n\"memory\": {\"size\": 5, \"bad\": 1}}", {"memory.size=64MiB"})),
                 StartsWith("test.json:2: memory.bad: unknown key"));
@@ -239,6 +251,79 @@ TEST(Load, object_max_follows_a_small_memory) {
     auto const told_so = load(R"({"memory": {"size": "1 MiB", "object_max": "2 MiB"}})");
     EXPECT_TRUE(told_so.faults.empty());
     EXPECT_EQ(told_so.notices.at(0).key, "memory.object_max");
+}
+
+TEST(Load, a_key_that_is_always_refused_is_not_offered) {
+    auto const told_so = told(load(R"({"access": [{"allow": {"quite_another": 1}}]})"));
+    EXPECT_THAT(told_so, HasSubstr("known here: source, destination"));
+    EXPECT_THAT(told_so, Not(HasSubstr("user")));
+    EXPECT_THAT(told(load(R"({"caching": {"rules": [{"quite_another": 1}]}})")), Not(HasSubstr("user")));
+}
+
+/// All notices, a line each.
+std::string noticed(Loaded const& loaded) {
+    std::string out;
+    for (auto const& notice : loaded.notices) out += text_of(notice) + "\n";
+    return out;
+}
+
+TEST(Load, rules_that_say_more_or_less_than_was_meant_are_noticed) {
+    constexpr auto everything = "matches everything (write \"all\" where that is meant)\n";
+    EXPECT_EQ(noticed(load(R"({"access": [{"allow": {}}]})")),
+              std::string("test.json:1: access[0].allow: ") + everything);
+    EXPECT_EQ(noticed(load(R"({"purge": [{"deny": {"source": []}}]})")),
+              std::string("test.json:1: purge[0].deny: ") + everything);
+    EXPECT_EQ(noticed(load(R"({"access": [{"allow": "all"}, {"deny": {"source": [], "host": "a"}}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "type": "text/css"}]}})")),
+              "test.json:1: caching.rules[0]: this rule does nothing (add never, default_ttl, …)\n");
+    EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "min_ttl": "soon"}]}})")), "");
+    EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"min_tll": "1h"}]}})")), "");
+}
+
+// ---- files that are named ----
+
+Loaded tried(std::string_view text) { return load_text("test.json", text, {}, NamedFiles::tried); }
+
+std::string written(char const* name, std::string_view text) {
+    auto const path = testing::TempDir() + name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+}
+
+TEST(Load, a_file_of_certificates_must_be_there_and_hold_one) {
+    EXPECT_EQ(told(tried("{\"tls\":\n{\"ca_file\": \"/nonexistent\"}}")),
+              "test.json:2: tls.ca_file: cannot read certificates from /nonexistent: No such file or directory "
+              "(name a file of PEM certificates, or write \"\" for the system's)\n");
+    auto const empty = written("none.pem", "no certificate\n");
+    EXPECT_THAT(told(tried(R"({"tls": {"ca_file": ")" + empty + "\"}}")),
+                StartsWith("test.json:1: tls.ca_file: cannot read"));
+    EXPECT_THAT(told(tried(R"({"tls": {"ca_file": "/"}})")), StartsWith("test.json:1: tls.ca_file: cannot read"));
+    EXPECT_EQ(told(tried(R"({"tls": {"ca_file": ""}})")), "");
+}
+
+TEST(Load, the_access_log_must_be_where_it_can_be_written) {
+    EXPECT_EQ(told(tried("{\"log\":\n{\"access\": \"/nonexistent/dir/x.log\"}}")),
+              "test.json:2: log.access: no file can be made in \"/nonexistent/dir\": No such file or directory "
+              "(make this directory and let the user that runs garner write in it)\n");
+    EXPECT_THAT(told(tried(R"({"log": {"access": "/"}})")), HasSubstr("\"/\" is a directory (name a file in it)"));
+    EXPECT_THAT(told(tried(R"({"log": {"access": "/dev/null/x.log"}})")), HasSubstr("Not a directory"));
+    auto const fresh = testing::TempDir() + "never_made.log";
+    for (std::string const& good : {std::string(), std::string("-"), std::string("/dev/null"), fresh})
+        EXPECT_EQ(told(tried(R"({"log": {"access": ")" + good + "\"}}")), "");
+    EXPECT_FALSE(std::filesystem::exists(fresh));
+}
+
+TEST(Load, a_file_of_hosts_may_come_later) {
+    auto const loaded = tried(R"({"dns": {"hosts_file": "/nonexistent"}})");
+    EXPECT_EQ(told(loaded), "");
+    EXPECT_EQ(noticed(loaded),
+              "test.json:1: dns.hosts_file: \"/nonexistent\" cannot be read: No such file or directory "
+              "(until it can, no name comes from it)\n");
+    EXPECT_EQ(noticed(tried(R"({"dns": {"hosts_file": ""}})")), "");
+}
+
+TEST(Load, files_are_believed_by_who_only_asks) {
+    EXPECT_EQ(told(load(R"({"tls": {"ca_file": "/nonexistent"}, "log": {"access": "/nonexistent/x"}})")), "");
 }
 
 TEST(Load, files_that_cannot_be_read) {

@@ -176,8 +176,21 @@ TEST(Rule, hosts) {
     EXPECT_FALSE(host(".example.com").matches("com"));
     EXPECT_FALSE(host(".example.com").matches(""));
     EXPECT_TRUE(host("::1").matches("::1"));
-    for (char const* text : {"", ".", "*.example.com", "http://a", "a b", "a/b", "[::1]"})
+    for (char const* text : {"", ".", "*.example.com", "http://a", "a b", "a/b", "[::1]", "127.0.0.01", "127.1", "0x7f.1"})
         EXPECT_FALSE(HostPattern::parse(text)) << text;
+}
+
+TEST(Rule, an_address_as_host_is_the_same_in_every_spelling) {
+    EXPECT_TRUE(host("127.0.0.1").matches("127.0.0.1"));
+    EXPECT_TRUE(host("127.0.0.1").matches("127.0.0.1."));
+    EXPECT_TRUE(host("127.0.0.1.").matches("127.0.0.1"));
+    EXPECT_TRUE(host("::ffff:127.0.0.1").matches("127.0.0.1"));
+    EXPECT_TRUE(host("::1").matches("0:0::0001"));
+    EXPECT_TRUE(host("2001:DB8::a").matches("2001:0db8:0::A"));
+    EXPECT_FALSE(host("127.0.0.1").matches("127.0.0.10"));
+    EXPECT_FALSE(host("127.0.0.1").matches("x.127.0.0.1.example"));
+    EXPECT_FALSE(host("::1").matches("::10"));
+    EXPECT_FALSE(host("::1").matches("localhost"));
 }
 
 TEST(Rule, port_ranges) {

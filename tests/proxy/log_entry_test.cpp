@@ -48,7 +48,21 @@ TEST(LogEntry, squid_writes_its_native_line) {
 TEST(LogEntry, squid_fills_empty_fields) {
     LogEntry nothing;
     nothing.end = WallTime(milliseconds(5'007));
-    EXPECT_EQ(squid(nothing), "5.007      0 - NONE_NONE/000 0 - - - HIER_NONE/- -\n");
+    EXPECT_EQ(squid(nothing), "5.007      0 - NONE_NONE/000 0 - error:invalid-request - HIER_NONE/- -\n");
+}
+
+TEST(LogEntry, what_had_no_readable_head_is_named_as_squid_and_apache_do) {
+    LogEntry refused;
+    refused.end = WallTime(milliseconds(5'007));
+    refused.client = "10.0.0.7";
+    refused.status = 400;
+    EXPECT_EQ(squid(refused), "5.007      0 10.0.0.7 NONE_NONE/400 0 - error:invalid-request - HIER_NONE/- -\n");
+    EXPECT_EQ(combined(refused), "10.0.0.7 - - [01/Jan/1970:00:00:05 +0000] \"-\" 400 0 \"-\" \"-\"\n");
+    refused.status = 408;
+    EXPECT_EQ(squid(refused),
+              "5.007      0 10.0.0.7 NONE_NONE/408 0 - error:transaction-end-before-headers - HIER_NONE/- -\n");
+    refused.method = "GET";
+    EXPECT_EQ(squid(refused), "5.007      0 10.0.0.7 NONE_NONE/408 0 GET - - HIER_NONE/- -\n");
 }
 
 TEST(LogEntry, squid_widens_for_long_requests_and_marks_how_they_ended) {

@@ -21,15 +21,14 @@ TEST(Access, loopback_origins_are_closed_by_default) {
     Origin origin;
     origin.answer("/page", fresh("x"));
     Proxy proxy(rules(R"({"allow": {"source": ["127.0.0.0/8"]}})"));
-    Client client(proxy);
     auto const port = ":" + std::to_string(origin.port());
     for (std::string host : {"127.0.0.1", "localhost", "127.0.0.2", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::]",
                              "[64:ff9b::7f00:1]", "169.254.1.1", "[fe80::1]", "2130706433", "127.1"}) {
-        auto reply = client.get("http://" + host + port + "/page");
+        auto reply = Client(proxy).get("http://" + host + port + "/page");
         EXPECT_THAT(reply.status(), AnyOf(403, 400, 502)) << host;
         if (host == "127.0.0.1" || host == "localhost") EXPECT_EQ(reply.status(), 403);
     }
-    EXPECT_EQ(client.connect_to("127.0.0.1:443").status(), 403);
+    EXPECT_EQ(Client(proxy).connect_to("127.0.0.1:443").status(), 403);
     EXPECT_EQ(origin.connections(), 0u);
 }
 
@@ -57,6 +56,25 @@ TEST(Access, a_denied_host_gets_403_with_the_rule) {
     EXPECT_EQ(client.get("http://EXAMPLE.com./").status(), 403);
     EXPECT_EQ(get(proxy, origin, "/page").status(), 200);
     EXPECT_EQ(proxy.logged("localhost:" + std::to_string(origin.port()) + "/page").tag, "TCP_DENIED");
+}
+
+TEST(Access, a_denied_address_is_denied_in_every_spelling) {
+    Origin origin;
+    origin.answer("/page", fresh("x"));
+    Proxy proxy(rules(R"({"deny": {"host": ["127.0.0.1", "::1"]}}, )" + loopback_open));
+    auto const port = ":" + std::to_string(origin.port());
+    for (std::string host : {"127.0.0.1", "127.0.0.1.", "[::1]", "[0:0::0:0001]"})
+        EXPECT_EQ(Client(proxy).get("http://" + host + port + "/page").status(), 403) << host;
+    for (std::string host : {"127.0.0.01", "0127.0.0.1", "127.0.0.001", "127.1", "0x7f.0.0.1", "[::ffff:127.0.0.1]",
+                             "[::ffff:7f00:1]"}) {
+        EXPECT_EQ(Client(proxy).get("http://" + host + port + "/page").status(), 400) << host;
+        EXPECT_EQ(Client(proxy).connect_to(host + port).status(), 400) << host;
+        Client misled(proxy);
+        misled.raw("GET http://localhost" + port + "/page HTTP/1.1\r\nHost: " + host + port + "\r\n\r\n");
+        EXPECT_EQ(misled.expect().status(), 400) << host;
+    }
+    EXPECT_EQ(origin.connections(), 0u);
+    EXPECT_EQ(Client(proxy).get(by_name(origin, "/page")).status(), 200);
 }
 
 TEST(Access, a_denied_address_is_found_behind_its_name) {

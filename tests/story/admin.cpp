@@ -63,6 +63,35 @@ TEST(Admin, figures_count_what_has_happened) {
     EXPECT_THAT(stats.dump(), HasSubstr("hit"));
 }
 
+TEST(Admin, what_was_sent_of_a_body_is_counted_also_when_its_client_went_away) {
+    Origin origin;
+    constexpr std::size_t length = 30'000'000;   // more than any socket's buffers hold
+    origin.answer("/page", fresh(pattern(length)));
+    Proxy proxy(R"({"memory": {"object_max": "40 MiB"}})");
+    auto const counted = [&](char const* what) { return proxy.stats()["client"][what].get<std::size_t>(); };
+    get(proxy, origin, "/page").body();
+    ASSERT_TRUE(eventually([&] { return counted("body_bytes") == length; }));
+    auto const before = counted("sent_bytes");
+    Client client(proxy, origin);
+    client.receive_buffer(64 * 1024);
+    client.get("/page").early(200'000);
+    client.reset();
+    ASSERT_TRUE(eventually([&] { return counted("sent_bytes") > before; }));
+    auto const sent = counted("sent_bytes") - before, hit = counted("hit_body_bytes");
+    EXPECT_GE(hit, 200'000u);
+    EXPECT_LT(hit, length);
+    EXPECT_LT(hit, sent);
+    EXPECT_LT(sent - hit, 1'000u);   // the head
+    EXPECT_EQ(counted("body_bytes"), length + hit);
+}
+
+TEST(Admin, the_page_of_an_error_is_no_body_for_HEAD) {
+    Proxy proxy;
+    EXPECT_EQ(Client(proxy).head("http://127.0.0.1:9/").status(), 502);
+    proxy.logged("/", 1);
+    EXPECT_EQ(proxy.stats()["client"]["body_bytes"], 0);
+}
+
 TEST(Admin, answers_only_where_Host_is_its_own_address) {
     Proxy proxy;
     auto const own = "127.0.0.1:" + std::to_string(proxy.admin());

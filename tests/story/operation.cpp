@@ -57,6 +57,22 @@ TEST(Check, a_fault_is_told_with_its_line_its_key_and_its_mend) {
     }
 }
 
+TEST(Check, what_passes_starts_and_what_does_not_is_told_with_its_key) {
+    TempDir dir;
+    for (auto const& [text, key] : std::vector<std::pair<std::string, std::string>>{
+             {"{\n\"tls\": { \"ca_file\": \"/nonexistent\" } }", ":2: tls.ca_file: "},
+             {"{\n\"log\": { \"access\": \"/nonexistent/dir/x.log\" } }", ":2: log.access: "}}) {
+        auto const file = dir.write("garner.json", text);
+        for (auto const& command : {std::vector<std::string>{garner_binary(), "check", file},
+                                    std::vector<std::string>{garner_binary(), "--config", file}}) {
+            auto const result = run(command);
+            EXPECT_EQ(result.code, 1) << said(result);
+            EXPECT_THAT(said(result), HasSubstr(key));
+            EXPECT_THAT(said(result), HasSubstr("No such file or directory"));
+        }
+    }
+}
+
 TEST(Check, all_faults_are_told_at_once) {
     auto const result = check("{\n\"wrokers\": 1,\n\"memory\": { \"size\": true } }");
     EXPECT_EQ(result.code, 1);

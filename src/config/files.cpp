@@ -1,0 +1,64 @@
+// Looking at files before anything depends on them.
+#include "config/files.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "config/form.hpp"
+#include "net/tls.hpp"
+
+namespace garner::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool may(int rights, fs::path const& path) { return ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0; }
+
+std::string because() { return std::strerror(errno); }
+
+void try_certificates(Reader& reader, net::TlsOptions const& tls) {
+    Reader::Step const part(reader, "tls");
+    Reader::Step const key(reader, "ca_file");
+    std::string why;
+    if (!net::TlsContext::make(tls, why))
+        reader.fault(why, R"(name a file of PEM certificates, or write "" for the system's)");
+}
+
+void try_access_log(Reader& reader, std::string const& file) {
+    if (file.empty() || file == "-") return;
+    Reader::Step const part(reader, "log");
+    Reader::Step const key(reader, "access");
+    std::error_code error;
+    if (fs::is_directory(file, error)) {
+        reader.fault(in_quotes(file) + " is a directory", "name a file in it");
+    } else if (may(F_OK, file)) {
+        if (!may(W_OK, file)) reader.fault(in_quotes(file) + " cannot be written: " + because(), "change its owner or mode");
+    } else {
+        auto directory = fs::path(file).parent_path();
+        if (directory.empty()) directory = ".";
+        if (!may(W_OK | X_OK, directory / "."))
+            reader.fault("no file can be made in " + in_quotes(directory.string()) + ": " + because(),
+                         "make this directory and let the user that runs garner write in it");
+    }
+}
+
+void try_hosts(Reader& reader, std::string const& file) {
+    if (file.empty() || file == net::ResolverOptions{}.hosts_file || may(R_OK, file)) return;
+    Reader::Step const part(reader, "dns");
+    Reader::Step const key(reader, "hosts_file");
+    reader.notice(in_quotes(file) + " cannot be read: " + because(), "until it can, no name comes from it");
+}
+
+}  // namespace
+
+void try_files(Reader& reader, Config const& config) {
+    if (!config.tls.ca_file.empty()) try_certificates(reader, config.tls);
+    try_access_log(reader, config.proxy.log.access);
+    try_hosts(reader, config.dns.hosts_file);
+}
+
+}  // namespace garner::config
