@@ -170,6 +170,7 @@ TEST(Explain, what_is_not_stored_stands_in_the_answer_the_log_and_the_figures) {
         {"/private", with({{"Cache-Control", "private, max-age=9"}}), "private"},
         {"/no-store", with({{"Cache-Control", "no-store"}}), "no-store in response"},
         {"/star", with({{"Cache-Control", "max-age=9"}, {"Vary", "*"}}), "Vary: *"},
+        {"/ill-formed", with({{"Cache-Control", "max-age=9"}, {"Vary", "a b"}}), "malformed Vary"},
         {"/cookie", with({{"Set-Cookie", "a=b"}, {"ETag", R"("a")"}}), "Set-Cookie"},
         {"/nothing", with({}), "no freshness, no validator"},
         {"/429", {.status = 429, .fields = {{"Cache-Control", "max-age=9"}}, .body = "x"}, "status"},
