@@ -71,11 +71,29 @@ Json vary(cache::Peek const& found) {
             {"stored_variants", std::move(stored)}};
 }
 
+Bytes held(store::Object const& parts) {
+    Bytes sum = 0;
+    for (auto const& span : parts.body()->present()) sum += span.last - span.first + 1;
+    return sum;
+}
+
+Json parts(Explanation const& explained) {
+    auto const& parts = explained.found.parts;
+    if (!parts) return nullptr;
+    Json ranges = Json::array();
+    for (auto const& span : parts->body()->present()) ranges.push_back({{"first", span.first}, {"last", span.last}});
+    return {{"length_bytes", parts->body()->size()},
+            {"stored_bytes", held(*parts)},
+            {"stored_ranges", std::move(ranges)},
+            {"asks", explained.asks.empty() ? Json(nullptr) : Json(explained.asks)}};
+}
+
 Json stored(Explanation const& explained) {
     auto const& object = explained.found.object;
     if (!object) return nullptr;
     Json json{{"status", object->status()}, {"tier", "memory"}};
     json["body_bytes"] = object->length() ? Json(*object->length()) : Json(nullptr);
+    if (explained.found.parts) json["body_bytes"] = held(*object);
     json["cost_bytes"] = object->cost();
     json["sequence"] = object->sequence();
     json["from_address"] = object->source().is_unspecified() ? Json(nullptr) : Json(object->source().text());
@@ -154,6 +172,12 @@ Json failure(cache::Peek const& found) {
             {"left_seconds", whole_seconds(found.failure->left)}};
 }
 
+Json name_failure(Explanation const& explained) {
+    auto const& failure = explained.name_failure;
+    if (!failure) return nullptr;
+    return {{"reason", failure->names->failure}, {"left_seconds", whole_seconds(failure->left)}};
+}
+
 }  // namespace
 
 Json explain_json(Explanation const& explained) {
@@ -162,6 +186,7 @@ Json explain_json(Explanation const& explained) {
     Json json;
     json["outcome"] = proxy::name_of(explained.outcome);
     json["why"] = explained.why;
+    json["status"] = explained.status ? Json(explained.status) : Json(nullptr);
     json["undecided"] = explained.undecided();
     json["request"] = {{"method", explained.method}, {"url", explained.url}};
     json["listener"] = {{"address", explained.listener},
@@ -173,10 +198,12 @@ Json explain_json(Explanation const& explained) {
     json["reload_ignored"] = explained.reload_ignored;
     json["vary"] = vary(found);
     json["stored"] = stored(explained);
+    json["parts"] = parts(explained);
     json["freshness"] = freshness(explained);
     json["not_shared_seconds"] = found.passes_until > now ? Json(found.passes_until - now) : Json(nullptr);
     json["fetches"] = fetches(found);
     json["failure"] = failure(found);
+    json["name_failure"] = name_failure(explained);
     return json;
 }
 

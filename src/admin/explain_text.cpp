@@ -58,7 +58,7 @@ private:
     std::string last_;
 };
 
-char const* meaning_of(std::string const& outcome) {
+std::string meaning_of(std::string const& outcome) {
     struct Row {
         char const* name;
         char const* meaning;
@@ -70,6 +70,7 @@ char const* meaning_of(std::string const& outcome) {
         {"collapsed", "it is answered by a fetch in progress"},
         {"miss", "it is fetched from the origin"},
         {"negative", "the last fetch failed, and the origin is left in peace"},
+        {"failed", "the answer is an error, and the origin is not asked"},
         {"passed", "it goes past the cache to the origin"},
         {"tunnelled", "its bytes are passed on unseen"},
         {"refused", "it is not answered"},
@@ -86,7 +87,8 @@ void verdict(Page& page, Json const& all) {
     page.raw(text(request, "method") + " " + text(request, "url") + "\n");
     std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "";
     page.line("verdict", unless + outcome + ": " + text(all, "why"));
-    page.line("", meaning_of(outcome));
+    auto const status = number(all, "status");
+    page.line("", meaning_of(outcome) + (status ? "; status " + std::to_string(status) : ""));
 }
 
 std::string told(Json const& decision) {
@@ -119,8 +121,11 @@ void rules(Page& page, Json const& all) {
         std::string what;
         for (auto const& [name, value] : rule.items()) {
             if (name == "name") continue;
-            what += (what.empty() ? ": " : ", ") + name + " ";
-            what += value.is_string() ? value.get<std::string>() : value.dump();
+            // As in the configuration: the key, and the unit behind the value.
+            constexpr std::string_view unit = "_seconds";
+            bool const time = name.ends_with(unit);
+            what += (what.empty() ? ": " : ", ") + name.substr(0, name.size() - (time ? unit.size() : 0)) + " ";
+            what += (value.is_string() ? value.get<std::string>() : value.dump()) + (time ? "s" : "");
         }
         page.line("rules", text(rule, "name") + what);
     }
@@ -151,6 +156,23 @@ void stored(Page& page, Json const& all) {
                             std::to_string(number(stored, "sequence")));
     auto const from = text(stored, "from_address");
     page.line("stored", "since " + text(stored, "arrived") + (from.empty() ? "" : " from " + from));
+}
+
+void parts(Page& page, Json const& all) {
+    auto const& parts = at(all, "parts");
+    if (!parts.is_object()) return;
+    constexpr int shown_max = 16;
+    std::string ranges;
+    int shown = 0;
+    auto const& stored = at(parts, "stored_ranges");
+    for (auto const& range : stored) {
+        if (shown++ == shown_max) break;
+        ranges += (ranges.empty() ? "" : ", ") + std::to_string(number(range, "first")) + "-" +
+                  std::to_string(number(range, "last"));
+    }
+    if (stored.size() > shown_max) ranges += " and " + std::to_string(stored.size() - shown_max) + " more";
+    page.line("parts", "bytes " + ranges + " of " + std::to_string(number(parts, "length_bytes")) + " are stored");
+    if (auto const asks = text(parts, "asks"); !asks.empty()) page.line("parts", "the origin is asked for the rest: " + asks);
 }
 
 void age(Page& page, Json const& fresh) {
@@ -204,6 +226,9 @@ void going_on(Page& page, Json const& all) {
     if (at(all, "not_shared_seconds").is_number())
         page.line("marked", "answers are taken for not to be shared for " + span(number(all, "not_shared_seconds")) +
                                 " yet: nobody waits for another's fetch");
+    if (auto const& failure = at(all, "name_failure"); failure.is_object())
+        page.line("name", "not resolved: " + text(failure, "reason") + "; remembered for " +
+                              span(number(failure, "left_seconds")) + " yet");
     if (auto const& failure = at(all, "failure"); failure.is_object())
         page.line("failure", std::to_string(number(failure, "status")) + " " + text(failure, "reason") +
                                  "; remembered for " + span(number(failure, "left_seconds")) + " yet" +
@@ -219,6 +244,7 @@ std::string explain_text(Json const& all) {
     rules(page, all);
     vary(page, all);
     stored(page, all);
+    parts(page, all);
     freshness(page, all);
     going_on(page, all);
     return page.take();

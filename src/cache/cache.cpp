@@ -220,14 +220,19 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
         if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
         return peek;
     }
-    if (auto const parts = find_parts(shard, key, request); parts && can_answer(*parts.object, request, now)) {
-        peek.object = store::ObjectPtr(parts.object);
-        peek.answer = http::may_reuse(parts.object->terms(), control, now);
-        peek.kind = kind_of_parts(peek.answer.reuse);
-        return peek;
-    }
     if (shares) peek.follow = fetch_of(shard, key, request, variant);
     if (peek.follow) peek.kind = Lookup::Kind::busy;
+    if (auto const parts = find_parts(shard, key, request)) {
+        peek.parts = store::ObjectPtr(parts.object);
+        peek.part_missing = request.fields.has(http::Name::range) && !peek.follow;
+        if (peek.part_missing && can_answer(*parts.object, request, now)) {
+            peek.part_missing = false;
+            peek.object = peek.parts;
+            peek.answer = http::may_reuse(parts.object->terms(), control, now);
+            peek.kind = kind_of_parts(peek.answer.reuse);
+            return peek;
+        }
+    }
     if (!shares && collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
     return peek;
 }

@@ -54,6 +54,8 @@ struct Peek {
     std::string selected;                 // of these, what the request says (http::variant_key)
     std::vector<std::string> variants;    // the same of each stored variant, the oldest first
     FillPtr follow;                       // the fetch it would wait for
+    store::ObjectPtr parts;               // where the whole is not stored: the parts of it that are; `object`, if they answer
+    bool part_missing = false;            // they do not, though a range is asked for
     std::vector<FillPtr> fetches;         // all in progress for the URL
     std::int64_t passes_until = 0;        // unix seconds: till then its answers are taken for not to be shared; or 0
     std::optional<KnownFailure> failure;  // whoever asks

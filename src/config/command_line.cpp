@@ -49,7 +49,8 @@ constexpr Row rows[]{
      "Ends with 0 when it was there, with 1 otherwise.\n"},
     {"stats", Command::stats, "", "garner stats [--config FILE] [--set KEY=VALUE ...]",
      "Prints one page of figures of the running proxy, which is asked at admin.address.\n"},
-    {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]",
+    {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]\n"
+     "                     [--config FILE] [--set KEY=VALUE ...]",
      explain_help},
 };
 

@@ -56,8 +56,15 @@ bool is_storable_post(RequestHead const& request, ResponseHead const& response, 
            has_explicit_lifetime(response, control);
 }
 
-bool is_vary_star(ResponseHead const& response) {
-    return response.fields.has(Name::vary) && parse_vary(response.fields).star;
+StoreRefusal why_never_selected(ResponseHead const& response) {
+    if (!response.fields.has(Name::vary)) return StoreRefusal::none;
+    switch (parse_vary(response.fields).never) {
+    case VaryNames::Never::no: return StoreRefusal::none;
+    case VaryNames::Never::star: return StoreRefusal::vary_star;
+    case VaryNames::Never::malformed: return StoreRefusal::vary_malformed;
+    case VaryNames::Never::too_long: return StoreRefusal::vary_too_long;
+    }
+    return StoreRefusal::none;
 }
 
 /// The last part of RFC 9111 3: something must make the response reusable, now or after validation.
@@ -90,6 +97,8 @@ char const* text(StoreRefusal refusal) {
     case StoreRefusal::private_response: return "private";
     case StoreRefusal::authorization: return "Authorization";
     case StoreRefusal::vary_star: return "Vary: *";
+    case StoreRefusal::vary_malformed: return "malformed Vary";
+    case StoreRefusal::vary_too_long: return "Vary with too many names";
     case StoreRefusal::set_cookie: return "Set-Cookie";
     case StoreRefusal::not_heuristically_cacheable: return "no freshness for this status";
     case StoreRefusal::no_freshness_no_validator: return "no freshness, no validator";
@@ -114,7 +123,7 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
     if (forbids_storing(response, control)) return StoreRefusal::no_store_response;
     if (control.private_) return StoreRefusal::private_response;
     if (request.fields.has(Name::authorization) && !allows_authorization(control)) return StoreRefusal::authorization;
-    if (is_vary_star(response)) return StoreRefusal::vary_star;
+    if (auto const never = why_never_selected(response); never != StoreRefusal::none) return never;
 
     // RFC 9111 7.3: a cookie is replayed only where the origin said in so many words that the response may be.
     bool const keeps_cookie = response.fields.has(Name::set_cookie) && control.keeps_field("set-cookie");

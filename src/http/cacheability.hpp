@@ -19,6 +19,8 @@ enum class StoreRefusal : std::uint8_t {
     private_response,
     authorization,              // 3.5
     vary_star,                  // would never be selected (4.1)
+    vary_malformed,             // neither: a member is no field name
+    vary_too_long,              // neither: more names than are compared
     set_cookie,                 // without explicit freshness, or the operator forbids it
     not_heuristically_cacheable,// no explicit freshness, and the status forbids guessing
     no_freshness_no_validator,  // could neither be reused nor revalidated

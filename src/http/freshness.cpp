@@ -58,22 +58,25 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
     return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(options.heuristic_max)));
 }
 
+/// What shorter lifetimes are raised to: a smaller max_ttl has the last word.
+DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.min_ttl, options.max_ttl); }
+
 /// `given`: what the response itself says or suggests. A lifetime of the operator's own for what has a validator is no
 /// worse than a guess, and RFC 9111 4.2.2 allows those.
 Departure departure_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
                        FreshnessOptions const& options) {
     if (terms.negative && !may_guess) return Departure::negative_ttl;
     bool const storable = given || terms.has_validator;
-    if (options.min_ttl > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
+    if (least(options) > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
         return Departure::min_ttl;
     return !storable && options.default_ttl > 0 ? Departure::default_ttl : Departure::none;
 }
 
 /// The operator's bounds.
 DeltaSeconds within(FreshnessOptions const& options, DeltaSeconds lifetime, LifetimeSource& source) {
-    if (lifetime < options.min_ttl) {
-        lifetime = options.min_ttl;
+    if (lifetime < least(options)) {
         source = LifetimeSource::min_ttl;
+        return least(options);
     }
     if (lifetime <= options.max_ttl) return lifetime;
     source = LifetimeSource::max_ttl;

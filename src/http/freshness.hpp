@@ -34,7 +34,7 @@ enum class Departure : std::uint8_t {
 /// For Cache-Status and logs: "rule: min_ttl"; empty for none.
 char const* text(Departure);
 
-/// What gave a lifetime its length (4.2.1), the last that changed it.
+/// What gave a lifetime its length (4.2.1).
 enum class LifetimeSource : std::uint8_t {
     none,          // nothing: it has none
     s_maxage,
@@ -43,7 +43,7 @@ enum class LifetimeSource : std::uint8_t {
     heuristic,     // a share of the time since Last-Modified (4.2.2)
     negative_ttl,  // the operator's, as are the following
     default_ttl,
-    min_ttl,       // raised to it
+    min_ttl,       // raised to it, or to a smaller max_ttl
     max_ttl        // cut to it
 };
 /// "s-maxage", "Expires minus Date"; for people.

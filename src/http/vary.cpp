@@ -69,10 +69,17 @@ void append_accept_language(std::string& out, Fields const& request) {
     for (auto const& member : members) append_part(out, start, member);
 }
 
+void never_selects(VaryNames& vary, VaryNames::Never why) {
+    vary.never = vary.star ? std::min(vary.never, why) : why;
+    vary.star = true;
+}
+
 void add_names(VaryNames& vary, std::string_view list) {
     for_each_member(list, [&](std::string_view name) {
-        if (name == "*" || !is_token(name))
-            vary.star = true;
+        if (name == "*")
+            never_selects(vary, VaryNames::Never::star);
+        else if (!is_token(name))
+            never_selects(vary, VaryNames::Never::malformed);
         else
             vary.names.push_back(lower_case(name));
     });
@@ -82,7 +89,7 @@ void add_names(VaryNames& vary, std::string_view list) {
 constexpr std::size_t names_max = 32;
 
 VaryNames in_order(VaryNames vary) {
-    vary.star |= vary.names.size() > names_max;
+    if (!vary.star && vary.names.size() > names_max) never_selects(vary, VaryNames::Never::too_long);
     if (vary.star) vary.names.clear();
     std::ranges::sort(vary.names);
     vary.names.erase(std::ranges::unique(vary.names).begin(), vary.names.end());

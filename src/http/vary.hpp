@@ -1,5 +1,6 @@
 // Vary (RFC 9111 4.1): which request fields select among the variants of one URL, and the key they give.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,15 @@ namespace garner::http {
 
 /// The names that a response's Vary lists: lower-cased, sorted, without repetition.
 struct VaryNames {
-    bool star = false;  // "*", a member that is no field name, or more than 32 names: selects nothing, ever
+    /// What makes it select nothing, ever.
+    enum class Never : std::uint8_t {
+        no,
+        star,        // "*"
+        malformed,   // a member that is no field name
+        too_long     // more than 32 names
+    };
+    bool star = false;         // any of these: all are taken for "*"
+    Never never = Never::no;   // which; the first in their order
     std::vector<std::string> names;
 
     bool empty() const { return !star && names.empty(); }

@@ -84,6 +84,16 @@ NamesPtr NameCache::store_failure(std::string_view host, std::string failure, St
     return names;
 }
 
+std::optional<NameCache::Failure> NameCache::failure_of(std::string_view host, SteadyTime now) {
+    auto& shard = shard_of(host);
+    std::lock_guard lock(shard.mutex);
+    auto found = shard.entries.find(host);
+    if (found == shard.entries.end()) return std::nullopt;
+    auto const& entry = found->second;
+    if (entry.from_hosts || now >= entry.expires || entry.names->failure.empty()) return std::nullopt;
+    return Failure{entry.names, std::chrono::ceil<milliseconds>(entry.expires - now)};
+}
+
 void NameCache::forget(std::string_view host) {
     auto& shard = shard_of(host);
     std::lock_guard lock(shard.mutex);
@@ -144,6 +154,12 @@ std::size_t NameCache::size() {
         total += shard.entries.size();
     }
     return total;
+}
+
+void write_cached_form(std::string_view host, std::string& out) {
+    out.assign(host);
+    for (char& c : out) c = to_lower(c);
+    if (out.ends_with('.')) out.pop_back();
 }
 
 std::unordered_map<std::string, std::vector<Address>> parse_hosts(std::string_view text) {

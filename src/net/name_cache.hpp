@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -38,6 +39,13 @@ public:
 
     /// Keeps a failure for negative_first, doubled with each failure of this name in a row, up to negative_ttl.
     NamesPtr store_failure(std::string_view host, std::string failure, SteadyTime now = steady_now());
+
+    /// A failure that is remembered, and for how long yet; nothing when none is. Moves nothing in the order of use.
+    struct Failure {
+        NamesPtr names;
+        milliseconds left{};
+    };
+    std::optional<Failure> failure_of(std::string_view host, SteadyTime now = steady_now());
 
     /// The next look-up asks again. Names of the hosts file stay.
     void forget(std::string_view host);
@@ -81,6 +89,9 @@ private:
     std::size_t shards_used_;   // 1 when there is room for a few names only
     std::array<Shard, shards_max> shards_;
 };
+
+/// A host name as the cache takes it: in lower case, without the root's dot.
+void write_cached_form(std::string_view host, std::string& out);
 
 /// The names of a hosts(5) text in lower case, each with its addresses in the order they are given. Lines that are
 /// not understood are passed over.

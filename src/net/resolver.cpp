@@ -81,9 +81,7 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
 
 NamesPtr Resolver::known(std::string_view host) {
     if (auto names = literal(host)) return names;
-    host_.assign(host);
-    for (char& c : host_) c = to_lower(c);
-    if (host_.ends_with('.')) host_.pop_back();
+    write_cached_form(host, host_);
     if (is_localhost(host_)) return loopback();
     if (host_.empty() || host_.size() > name_max) return failure("not a valid host name");
     return cache_.find(host_);

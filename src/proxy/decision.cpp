@@ -90,6 +90,13 @@ Course course_of(cache::Lookup::Kind kind, store::Object const* object, http::Re
     return control.only_if_cached ? Course::only_if_cached : Course::ask;
 }
 
+std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max) {
+    auto const length = parts.body()->size();
+    auto const missing = parts.body()->missing();
+    bool const helps = missing && (missing->first > 0 || missing->last + 1 < length);
+    return helps && length <= object_max ? missing : std::nullopt;
+}
+
 char const* departure(bool reload_ignored, http::Terms const& terms) {
     return reload_ignored ? "rule: reload ignored" : http::text(terms.departure);
 }

@@ -2,6 +2,7 @@
 // `garner explain`, which only tells. Pure.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "cache/cache.hpp"
@@ -58,6 +59,9 @@ enum class Course : std::uint8_t {
 /// `object`: what was found, or nullptr.
 Course course_of(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&,
                  http::RequestCacheControl const&, Caching const&);
+
+/// What is to be fetched to make these stored parts the whole; nothing where the whole is fetched rather.
+std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max);
 
 /// Where the operator's rules, not RFC 9111, made the answer from the store what it is: a literal, empty when they did not.
 char const* departure(bool reload_ignored, http::Terms const&);

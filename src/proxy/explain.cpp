@@ -1,5 +1,10 @@
 #include "proxy/explain.hpp"
 
+#include <algorithm>
+
+#include "http/partial.hpp"
+#include "http/range.hpp"
+#include "http/validation.hpp"
 #include "proxy/server.hpp"
 
 namespace garner::proxy {
@@ -108,17 +113,41 @@ private:
     }
 
     void look(bool source_matters) {
-        if (auto const literal = parse_ip(target_.uri.authority.host)) out_.of_connection = permits(*literal);
+        look_for_name(target_.uri.authority.host);
         if (request_.method == Method::connect) return;
         std::string key_text;
         write_key_text(target_.partition(), target_.url, key_text);
         cache::Cache const& cache = server_.cache();
         out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
-        if (auto const& object = out_.found.object) {
-            out_.stored_head.assign(object->head()).append("\r\n");
-            http::read_stored_head(out_.stored_head, stored_);
-            if (source_matters) out_.of_source = permits(object->source());
+        auto const& known = out_.found.object ? out_.found.object : out_.found.parts;
+        if (!known) return;
+        out_.stored_head.assign(known->head()).append("\r\n");
+        http::read_stored_head(out_.stored_head, stored_);
+        if (source_matters && out_.found.object) out_.of_source = permits(known->source());
+        bool const reachable = !source_matters || permits(known->source()).allowed();
+        if (!out_.found.object && reachable) look_for_rest(*known);
+    }
+
+    void look_for_name(std::string_view host) {
+        if (auto const literal = parse_ip(host)) {
+            out_.of_connection = permits(*literal);
+            return;
         }
+        std::string name;
+        net::write_cached_form(host, name);
+        out_.name_failure = server_.names().failure_of(name);
+    }
+
+    /// As Transaction::find_parts: who leads others fetches the whole, and of it what is missing.
+    void look_for_rest(store::Object const& parts) {
+        auto const collapse = collapse_of(request_, control_, out_.options->caching);
+        bool const leads = collapse == cache::Collapse::lead_and_follow && out_.found.kind == cache::Lookup::Kind::absent;
+        auto const missing = lacks(parts, server_.cache().object_max());
+        if (!leads || !missing) return;
+        auto const length = parts.body()->size();
+        std::string const lines = http::ask_for_missing(stored_, {missing->first, missing->last}, length, out_.now);
+        constexpr std::string_view name = "Range: ";
+        out_.asks = lines.substr(name.size(), lines.find('\r') - name.size());
     }
 
     http::Decision permits(IpAddress const& address) const {
@@ -132,28 +161,45 @@ private:
         out_.freshness = freshness_options(out_.options->caching, facts_, type);
     }
 
-    void say(Outcome outcome, std::string why) {
+    void say(Outcome outcome, std::string why, std::uint16_t status = 0) {
         out_.outcome = outcome;
         out_.why = std::move(why);
+        out_.status = status;
+    }
+
+    /// From the store, which answers conditions and ranges by itself: as Transaction::deliver.
+    void say_stored(Outcome outcome, std::string why) {
+        auto const& object = *out_.found.object;
+        auto const length = object.length();
+        auto status = object.status();
+        if (http::answer_conditional(request_, stored_, object.terms(), out_.now) == http::Conditional::not_modified) {
+            status = 304;
+        } else if (length) {
+            auto const kind = http::answer_range(request_, stored_, *length, out_.now).kind;
+            if (kind == http::RangeKind::partial) status = 206;
+            if (kind == http::RangeKind::unsatisfiable) status = 416;
+        }
+        say(outcome, std::move(why), status);
     }
 
     /// In the order of Transaction::answer and use_cache.
     void judge() {
         auto const& found = out_.found;
         if (is_loop(request_, server_.via_name(), out_.options->limits))
-            return say(Outcome::refused, "Via: the proxies form a loop");
-        if (out_.access.denied()) return say(Outcome::denied, out_.access.text());
+            return say(Outcome::refused, "Via: the proxies form a loop", 508);
+        if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
+        if (out_.undecided() && name_fails()) return say_unresolved();
         if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is not seen");
         if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes, and is not answered from it");
         if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
         if (out_.of_source && !out_.of_source->allowed())
-            return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text());
+            return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text(), 403);
         switch (course_of(found.kind, found.object.get(), request_, control_, out_.options->caching)) {
         case Course::deliver:
         case Course::refresh: return judge_delivered(found.object->terms());
-        case Course::deliver_offline: return say(Outcome::stale, text(StaleUse::offline));
+        case Course::deliver_offline: return say_stored(Outcome::stale, text(StaleUse::offline));
         case Course::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
-        case Course::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one: 504");
+        case Course::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one", 504);
         case Course::ask: return judge_origin();
         }
     }
@@ -161,30 +207,53 @@ private:
     void judge_delivered(http::Terms const& terms) {
         auto const* departed = departure(out_.reload_ignored, terms);
         auto const* why = terms.negative ? "negative" : out_.found.answer.why();
-        say(out_.found.answer.reuse == http::Reuse::fresh ? Outcome::hit : Outcome::stale, *departed ? departed : why);
+        auto const outcome = out_.found.answer.reuse == http::Reuse::fresh ? Outcome::hit : Outcome::stale;
+        say_stored(outcome, *departed ? departed : why);
+    }
+
+    /// What is remembered of a name a reload forgets.
+    bool name_fails() const { return out_.name_failure && !control_.is_reload(); }
+
+    void say_unresolved() {
+        say(Outcome::failed, "the name could not be resolved: " + out_.name_failure->names->failure, 502);
+    }
+
+    bool may_serve_stale() const {
+        auto const& object = out_.found.object;
+        return object && http::may_serve_stale_on_error(object->terms(), control_, out_.now,
+                                                        http::StaleOnErrorKind::unreachable);
+    }
+
+    std::string why_missing() const {
+        auto const& found = out_.found;
+        // As rule_forbids_storing.
+        auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
+        if (deciding != out_.rules.end() && *(*deciding)->never)
+            return "not stored, as " + (*deciding)->name + " says: never";
+        if (found.part_missing) return "not all of the range is stored";
+        if (found.parts) return "parts of it are stored";
+        if (found.variant_missing()) return "no stored variant fits this request";
+        bool const marked = found.kind == cache::Lookup::Kind::pass;
+        return marked ? "not stored: lately its answers were not to be shared" : "not stored";
     }
 
     void judge_origin() {
         auto const& found = out_.found;
         if (found.failure && hears_of(*found.failure, request_, control_)) {
-            using http::StaleOnErrorKind;
-            bool const old = found.object && http::may_serve_stale_on_error(found.object->terms(), control_, out_.now,
-                                                                            StaleOnErrorKind::unreachable);
-            if (old) return say(Outcome::stale, text(StaleUse::unreachable_lately));
-            return say(Outcome::negative, found.failure->failure.reason);
+            if (may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable_lately));
+            return say(Outcome::negative, found.failure->failure.reason, found.failure->failure.status);
         }
         if (found.follow) return say(Outcome::collapsed, "somebody else fetches it right now");
-        if (found.object) return say(Outcome::revalidate, found.answer.why());
-        bool const marked = found.kind == cache::Lookup::Kind::pass;
-        judge_asking(Outcome::miss, found.variant_missing() ? "no stored variant fits this request"
-                                    : marked                ? "not stored: lately its answers were not to be shared"
-                                                            : "not stored");
+        if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
+        if (found.object && !name_fails()) return say(Outcome::revalidate, found.answer.why());
+        judge_asking(Outcome::miss, why_missing());
     }
 
     /// The rules have the last word where it is connected to.
     void judge_asking(Outcome outcome, std::string why) {
+        if (name_fails()) return say_unresolved();
         if (!out_.of_connection || out_.of_connection->allowed()) return say(outcome, std::move(why));
-        say(Outcome::denied, "connecting to the origin: " + out_.of_connection->text());
+        say(Outcome::denied, "connecting to the origin: " + out_.of_connection->text(), 403);
     }
 
     Server& server_;
@@ -211,6 +280,7 @@ std::string_view name_of(Outcome outcome) {
     case Outcome::collapsed: return "collapsed";
     case Outcome::miss: return "miss";
     case Outcome::negative: return "negative";
+    case Outcome::failed: return "failed";
     case Outcome::passed: return "passed";
     case Outcome::tunnelled: return "tunnelled";
     case Outcome::refused: return "refused";

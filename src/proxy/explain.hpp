@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/cache.hpp"
+#include "net/name_cache.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/options.hpp"
 
@@ -30,6 +31,7 @@ enum class Outcome : std::uint8_t {
     collapsed,     // by somebody else's fetch in progress
     miss,          // fetched
     negative,      // a remembered failure
+    failed,        // an error: the name could not be resolved lately
     passed,        // past the cache
     tunnelled,
     refused,       // by another rule of HTTP than those of access
@@ -59,7 +61,11 @@ struct Explanation {
     cache::Peek found;
     std::string stored_head;                       // of found.object, with its blank line
 
+    std::string asks;                              // "bytes=10-": where the origin is asked for the rest of found.parts
+    std::optional<net::NameCache::Failure> name_failure;   // of the host's name, remembered
+
     Outcome outcome = Outcome::miss;
+    std::uint16_t status = 0;                      // of the answer; 0: the origin's
     std::string why;
     /// The outcome holds only if the rules allow one of the name's addresses.
     bool undecided() const { return access.verdict == http::Decision::Verdict::needs_destination; }

@@ -2,6 +2,7 @@
 #include "http/partial.hpp"
 
 #include "cache/parts.hpp"
+#include "proxy/decision.hpp"
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
@@ -29,10 +30,9 @@ void Transaction::find_parts() {
     if (!parts) return;
     status_.fwd = http::Fwd::partial;
     auto length = parts->body()->size();
-    auto missing = parts->body()->missing();
+    auto missing = lacks(*parts, services_.cache.object_max());
     bool reachable = !source_matters_ || permits(rule_request(), parts->source()).allowed();
-    bool helps = missing && (missing->first > 0 || missing->last + 1 < length);
-    if (!reachable || !helps || length > services_.cache.object_max()) return;
+    if (!reachable || !missing) return;
     parse_text_.assign(parts->head()).append("\r\n");
     http::read_stored_head(parse_text_, stored_head_);
     missing_ = *missing;

@@ -81,6 +81,7 @@ net::awaitable<void> Transaction::use_cache() {
         counted_ = Answer::hit;
         tag_ = ResultTag::tcp_mem_hit;
         if (found.object->terms().negative) {
+            counted_ = Answer::negative;
             tag_ = ResultTag::tcp_negative_hit;
             say("negative");
         }

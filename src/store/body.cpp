@@ -143,6 +143,19 @@ std::optional<Body::Span> Body::missing() const {
     return missing;
 }
 
+std::vector<Body::Span> Body::present() const {
+    check(state() == State::complete);
+    std::vector<Span> spans;
+    for (auto const& segment : segments_) {
+        auto const last = std::min(segment.end(), size()) - 1;
+        if (spans.empty() || segment.offset > spans.back().last + 1)
+            spans.push_back({segment.offset, last});
+        else
+            spans.back().last = std::max(spans.back().last, last);
+    }
+    return spans;
+}
+
 BodyPtr Body::completing(Span missing) const {
     check(state() == State::complete);
     BodyPtr body(new Body(budget_, expected_));

@@ -54,6 +54,8 @@ public:
     };
     /// From the first byte that is missing to the last; nothing when none is. Of a complete body.
     std::optional<Span> missing() const;
+    /// What is there, in order, with a gap between any two. Of a complete body.
+    std::vector<Span> present() const;
     /// A growing body for those bytes of this complete one: it begins with what lies before them, and when they have come
     /// it ends with what lies behind. Both share these bytes.
     boost::intrusive_ptr<Body> completing(Span missing) const;

@@ -53,6 +53,7 @@ TEST(CommandLine, subcommands) {
 
 TEST(CommandLine, help_everywhere) {
     EXPECT_THAT(parse({"--help"}).text, HasSubstr("garner check FILE"));
+    EXPECT_THAT(parse({"explain", "--help"}).text, HasSubstr("[--json]\n                     [--config FILE] [--set"));
     EXPECT_EQ(parse({"-h"}).command, Command::help);
     EXPECT_EQ(parse({"check", "--help"}).command, Command::help);
     EXPECT_THAT(parse({"purge", "x", "--help"}).text, HasSubstr("Usage: garner purge URL"));

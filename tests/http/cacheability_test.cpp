@@ -37,6 +37,8 @@ TEST(Cacheability, why_a_response_is_not_stored) {
     auto const fresh = response(200, {{"Cache-Control", "max-age=10"}});
     auto const with = [](std::string_view control) { return response(200, {{"Cache-Control", control}}); };
     auto const authorized = get({{"Authorization", "Basic x"}});
+    std::string many_names = "a0";
+    for (int i = 1; i < 33; ++i) many_names += ", a" + std::to_string(i);
     using enum StoreRefusal;
     Case const cases[] = {
         {"GET", get(), fresh, none},
@@ -66,6 +68,10 @@ TEST(Cacheability, why_a_response_is_not_stored) {
         {"Vary: *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "*"}}), vary_star},
         {"Vary: a, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a"}, {"Vary", ", *"}}),
          vary_star},
+        {"Vary: a b", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a b"}}), vary_malformed},
+        {"Vary: a b, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a b, *"}}), vary_star},
+        {"Vary with 33 names", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", many_names}}),
+         vary_too_long},
         {"Set-Cookie", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}}), none},
         {"Set-Cookie, heuristic", get(), response(200, {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}}),
          set_cookie},

@@ -107,6 +107,13 @@ TEST(Freshness, a_lifetime_tells_where_it_comes_from) {
     EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.min_ttl = 20}), "rule: min_ttl");
     EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.min_ttl = 10}), "max-age");
     EXPECT_EQ(source(response(200, {{"Cache-Control", "max-age=10"}}), {.max_ttl = 5}), "rule: max_ttl");
+    auto const both = [&](char const* control) {
+        auto const got = terms(response(200, {{"Cache-Control", control}}), {.min_ttl = 20, .max_ttl = 5});
+        EXPECT_EQ(got.lifetime, 5u) << control;
+        return std::string_view(text(got.source));
+    };
+    EXPECT_EQ(both("max-age=10"), "rule: max_ttl");
+    EXPECT_EQ(both("max-age=1"), "rule: min_ttl") << "it is there although the origin said less";
     EXPECT_EQ(terms(response(200, {{"Cache-Control", "max-age=10"}, {"Age", "3, 7"}, D})).age_value, 3u);
 }
 
@@ -211,6 +218,9 @@ TEST(Freshness, a_departure_from_what_the_origin_allows_is_noted) {
         {"min_ttl over nothing", silent, {.min_ttl = 20}, "rule: min_ttl"},
         {"min_ttl over default_ttl", silent, {.default_ttl = 10, .min_ttl = 20}, "rule: min_ttl"},
         {"default_ttl over min_ttl", silent, {.default_ttl = 20, .min_ttl = 10}, "rule: default_ttl"},
+        {"max_ttl below the origin's word takes min_ttl back", explicit_one, {.min_ttl = 20, .max_ttl = 5}, ""},
+        {"max_ttl below min_ttl", explicit_one, {.min_ttl = 20, .max_ttl = 15}, "rule: min_ttl"},
+        {"max_ttl below all others", silent, {.default_ttl = 10, .min_ttl = 20, .max_ttl = 5}, "rule: default_ttl"},
         {"max_ttl is always allowed", explicit_one, {.max_ttl = 5}, ""},
     };
     for (auto const& c : cases) EXPECT_EQ(text(terms(c.answer, c.options).departure), c.said) << c.name;

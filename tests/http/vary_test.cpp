@@ -33,6 +33,18 @@ TEST(Vary, a_star_anywhere_makes_the_whole_a_star) {
     }
 }
 
+TEST(Vary, what_selects_nothing_is_told_apart) {
+    using enum VaryNames::Never;
+    std::string many = "a0";
+    for (int i = 1; i < 33; ++i) many += ", a" + std::to_string(i);
+    EXPECT_EQ(parse_vary("a").never, no);
+    EXPECT_EQ(parse_vary("a b, *").never, star);
+    EXPECT_EQ(parse_vary("*, a b").never, star);
+    EXPECT_EQ(parse_vary("a b, " + many).never, malformed);
+    EXPECT_EQ(parse_vary(many).never, too_long);
+    EXPECT_TRUE(parse_vary(many).star);
+}
+
 TEST(Vary, names_are_lower_cased_sorted_and_said_once) {
     auto const vary = parse_vary(fields({{"Vary", "Foo, accept-LANGUAGE,,"}, {"vary", "foo , Bar"}}));
     EXPECT_FALSE(vary.star);

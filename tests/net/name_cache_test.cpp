@@ -36,6 +36,20 @@ ResolverOptions without_hosts() {
     return options;
 }
 
+TEST(NameCache, a_failure_is_told_with_the_time_it_is_remembered) {
+    NameCache cache(without_hosts());
+    auto const now = steady_now();
+    EXPECT_FALSE(cache.failure_of("a.example", now));
+    cache.store("b.example", {ip("192.0.2.1")}, seconds{60}, now);
+    EXPECT_FALSE(cache.failure_of("b.example", now));
+    cache.store_failure("a.example", "no such host", now);
+    auto const told = cache.failure_of("a.example", now + seconds{2});
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->names->failure, "no such host");
+    EXPECT_EQ(told->left, seconds{3});
+    EXPECT_FALSE(cache.failure_of("a.example", now + seconds{5}));
+}
+
 TEST(NameCache, an_answer_is_valid_for_its_ttl_within_bounds) {
     auto options = without_hosts();
     options.positive_min = seconds{10};

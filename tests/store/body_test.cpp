@@ -322,6 +322,11 @@ TEST(Body, parts_share_their_bytes_and_know_what_is_missing) {
     EXPECT_TRUE(both->has(100, 199));
     EXPECT_TRUE(both->has(300, 399));
     EXPECT_FALSE(both->has(199, 300));
+    ASSERT_EQ(both->present().size(), 2u);
+    EXPECT_EQ(both->present()[0].first, 100u);
+    EXPECT_EQ(both->present()[0].last, 199u);
+    EXPECT_EQ(both->present()[1].first, 300u);
+    EXPECT_EQ(both->present()[1].last, 399u);
     EXPECT_EQ(scene.budget.used(), 200u);
     std::optional<BodyReader> reader(std::in_place, both, 350);
     EXPECT_EQ(read_on(*reader), 50u);

@@ -1,5 +1,6 @@
 // garner explain: says beforehand what the next request will meet, and why, and changes nothing by saying it.
 #include "story/scene.hpp"
+#include "support/fake_dns.hpp"
 
 namespace garner::test {
 
@@ -170,6 +171,7 @@ TEST(Explain, what_is_not_stored_stands_in_the_answer_the_log_and_the_figures) {
         {"/private", with({{"Cache-Control", "private, max-age=9"}}), "private"},
         {"/no-store", with({{"Cache-Control", "no-store"}}), "no-store in response"},
         {"/star", with({{"Cache-Control", "max-age=9"}, {"Vary", "*"}}), "Vary: *"},
+        {"/ill-formed", with({{"Cache-Control", "max-age=9"}, {"Vary", "a b"}}), "malformed Vary"},
         {"/cookie", with({{"Set-Cookie", "a=b"}, {"ETag", R"("a")"}}), "Set-Cookie"},
         {"/nothing", with({}), "no freshness, no validator"},
         {"/429", {.status = 429, .fields = {{"Cache-Control", "max-age=9"}}, .body = "x"}, "status"},
@@ -191,6 +193,93 @@ TEST(Explain, what_is_not_stored_stands_in_the_answer_the_log_and_the_figures) {
     EXPECT_EQ(told["outcome"], "miss");
     EXPECT_THAT(told["why"].get<std::string>(), HasSubstr("not to be shared"));
     EXPECT_GT(told["not_shared_seconds"], 100);
+}
+
+TEST(Explain, parts_that_are_stored_and_what_is_asked_for_beside_them) {
+    Origin origin;
+    std::string const whole(10'000, 'x');
+    origin.by_hand("/film", [&](Hand& hand) {
+        auto const range = hand.request().head.field("Range");
+        std::size_t first = 0;
+        std::size_t last = whole.size() - 1;
+        std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last);
+        auto const place = std::to_string(first) + "-" + std::to_string(last);
+        Fields const fields{{"ETag", R"("v1")"}, {"Cache-Control", "max-age=600"}, {"Content-Range", "bytes " + place + "/10000"}};
+        hand.answer({.status = 206, .fields = fields, .body = whole.substr(first, last - first + 1)});
+    });
+    Proxy proxy;
+    get(proxy, origin, "/film", {{"Range", "bytes=0-9"}}).body();
+    auto const url = origin.url("/film");
+    auto told = explained(proxy, url);
+    EXPECT_EQ(told["outcome"], "miss");
+    EXPECT_EQ(told["why"], "parts of it are stored");
+    EXPECT_EQ(told["parts"]["length_bytes"], 10'000);
+    EXPECT_EQ(told["parts"]["stored_ranges"], nlohmann::json::parse(R"([{"first": 0, "last": 9}])"));
+    EXPECT_EQ(told["parts"]["asks"], "bytes=10-");
+    auto words = explained_in_words(proxy, url).output;
+    EXPECT_THAT(words, HasSubstr("parts       bytes 0-9 of 10000 are stored"));
+    EXPECT_THAT(words, HasSubstr("the origin is asked for the rest: bytes=10-"));
+
+    told = explained(proxy, url, {"-H", "Range: bytes=2-4"});
+    EXPECT_EQ(told["outcome"], "hit");
+    EXPECT_EQ(told["status"], 206);
+    EXPECT_EQ(told["stored"]["body_bytes"], 10) << "what is stored of it";
+    told = explained(proxy, url, {"-H", "Range: bytes=5-14"});
+    EXPECT_EQ(told["outcome"], "miss");
+    EXPECT_EQ(told["why"], "not all of the range is stored");
+    EXPECT_TRUE(told["parts"]["asks"].is_null()) << "the range goes out as it came";
+    EXPECT_EQ(origin.requests("/film"), 1u);
+
+    EXPECT_EQ(get(proxy, origin, "/film").body(), whole);
+    EXPECT_EQ(origin.last("/film").head.field("Range"), "bytes=10-");
+    EXPECT_TRUE(explained(proxy, url)["parts"].is_null());
+}
+
+TEST(Explain, with_what_status_the_store_answers) {
+    Origin origin;
+    origin.answer("/page", with({{"Cache-Control", "max-age=1000"}, {"ETag", R"("a")"}}));
+    Proxy proxy;
+    get(proxy, origin, "/page").body();
+    auto const url = origin.url("/page");
+    EXPECT_EQ(explained(proxy, url)["status"], 200);
+    EXPECT_EQ(explained(proxy, url, {"-H", R"(If-None-Match: "a")"})["status"], 304);
+    EXPECT_EQ(explained(proxy, url, {"-H", R"(If-None-Match: "b")"})["status"], 200);
+    EXPECT_EQ(explained(proxy, url, {"-H", "Range: bytes=0-1"})["status"], 206);
+    EXPECT_EQ(explained(proxy, url, {"-H", "Range: bytes=9-"})["status"], 416);
+    EXPECT_TRUE(explained(proxy, origin.url("/else"))["status"].is_null());
+    EXPECT_EQ(explained(proxy, origin.url("/else"), {"-H", "Cache-Control: only-if-cached"})["status"], 504);
+    EXPECT_THAT(explained_in_words(proxy, url, {"-H", "Range: bytes=0-1"}).output,
+                HasSubstr("it is answered from the store; status 206"));
+}
+
+TEST(Explain, the_rule_that_keeps_it_from_being_stored) {
+    Origin origin;
+    origin.answer("/never", fresh("x"));
+    Proxy proxy(R"({"caching": {"rules": [{"url_contains": ["/but"], "never": false},
+                                          {"url_contains": ["/never"], "never": true, "default_ttl": "10s"}]}})");
+    get(proxy, origin, "/never").body();
+    EXPECT_EQ(explained(proxy, origin.url("/never"))["why"], "not stored, as caching.rules[1] says: never");
+    EXPECT_EQ(explained(proxy, origin.url("/never/but"))["why"], "not stored");
+    auto const words = explained_in_words(proxy, origin.url("/never")).output;
+    EXPECT_THAT(words, HasSubstr("caching.rules[1]: never true, default_ttl 10s\n"));
+}
+
+TEST(Explain, a_name_that_could_not_be_resolved_lately) {
+    FakeDns dns;
+    Proxy proxy(R"({"workers": 1, "dns": {"servers": [")" + dns.server() + R"("]}})");
+    auto const url = "http://Nobody.example/page";
+    EXPECT_TRUE(explained(proxy, url)["name_failure"].is_null());
+    EXPECT_EQ(explained(proxy, url)["outcome"], "miss");
+    EXPECT_EQ(dns.queries("nobody.example").udp, 0) << "nothing is resolved";
+    EXPECT_EQ(Client(proxy).get(url).status(), 502);
+    auto const told = explained(proxy, url);
+    EXPECT_EQ(told["outcome"], "failed");
+    EXPECT_EQ(told["status"], 502);
+    EXPECT_EQ(told["why"], "the name could not be resolved: no such host");
+    EXPECT_EQ(told["name_failure"]["reason"], "no such host");
+    EXPECT_THAT(told["name_failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
+    EXPECT_EQ(explained(proxy, url, {"-H", "Cache-Control: no-cache"})["outcome"], "miss") << "a reload asks DNS again";
+    EXPECT_THAT(explained_in_words(proxy, url).output, HasSubstr("name        not resolved: no such host; remembered for "));
 }
 
 TEST(Explain, a_failure_that_is_remembered) {

@@ -204,7 +204,10 @@ TEST(Negative, a_rule_keeps_error_answers_that_say_nothing) {
     auto busy = get(proxy, origin, "/kept/503");
     EXPECT_EQ(busy.status(), 503);
     EXPECT_TRUE(busy.hit());
-    EXPECT_EQ(proxy.logged("/kept/503", 2).all["reason"], "rule: negative_ttl") << "one that it does not";
+    EXPECT_EQ(busy.detail(), "rule: negative_ttl") << "one that it does not";
+    EXPECT_EQ(proxy.logged("/kept/503", 2).all["reason"], "rule: negative_ttl");
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["requests"]["negative"] == 2; }));
+    EXPECT_EQ(proxy.stats()["requests"]["hit"], 0);
 
     pause_for(3000ms);
     EXPECT_FALSE(get(proxy, origin, "/kept/404").hit());
