@@ -16,10 +16,12 @@ std::optional<std::uint64_t> length_of(http::Framing const& framing) {
 
 }  // namespace
 
-/// A 206 that may be stored as a part. One to a request without Range answers a question that nobody asked.
+/// A 206 that may be stored as a part. One to a request without Range answers a question that nobody asked; and who asked
+/// for the whole leads others, who want that.
 bool Transaction::is_combinable(http::ResponseHead const& response) const {
     auto const& request = client_.head();
-    return response.status == 206 && request.fields.has(Name::range) && http::describes_itself(request, response) &&
+    bool asked = request.fields.has(Name::range) && !widened_;
+    return response.status == 206 && asked && http::describes_itself(request, response) &&
            http::part_of(response, length_of(exchange_->framing()));
 }
 

@@ -309,6 +309,23 @@ TEST_F(Parts, a_range_does_not_fetch_the_whole_unless_told_to) {
     EXPECT_EQ(origin.last("/film").head.field("Range"), "bytes=50000-50009");
 }
 
+TEST_F(Parts, a_206_to_who_asked_for_the_whole_is_not_for_those_who_follow) {
+    Proxy whole(R"({"workers": 1, "caching": {"range_fetches_whole": true}})");
+    auto held = origin.hold("/film");
+    auto leader = get(whole, origin, "/film", {{"Range", "bytes=0-9"}});
+    EXPECT_FALSE(held.nth(0).request().head.has("Range"));
+    auto follower = get(whole, origin, "/film");
+    ASSERT_TRUE(eventually([&] { return whole.stats()["cache"]["followers"] == 1; }));
+    auto more = fields;
+    more.emplace_back("Content-Range", "bytes 0-9/100000");
+    held.nth(0).release({.status = 206, .fields = more, .body = film.substr(0, 10)});
+    EXPECT_EQ(leader.status(), 206);
+    EXPECT_EQ(leader.body(), film.substr(0, 10));
+    held.nth(1).release({.fields = fields, .body = film});
+    EXPECT_EQ(follower.status(), 200);
+    EXPECT_TRUE(follower.body() == film);
+}
+
 TEST_F(Parts, several_clients_ask_for_different_ranges_at_once) {
     std::vector<Reply> replies;
     for (std::size_t i = 0; i < 20; ++i)
