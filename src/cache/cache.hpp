@@ -152,7 +152,7 @@ private:
     static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
     static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
     Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
-    static Lookup::Kind kind_of_parts(http::Reuse);
+    static http::ReuseAnswer may_reuse_parts(store::Object const&, http::RequestCacheControl const&, WallTime);
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);

@@ -91,7 +91,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     cache::Follower follower(services_.cache, fill);
     lead.head_is_storable(growing, vary, variant);
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
-                                           std::move(vary), std::move(variant));
+                                           std::move(vary), std::move(variant), freshness_options(content_type_));
     FillPump::start(std::move(pump));
     growing = as_it_came(parts, std::move(growing));
     co_await deliver(std::move(growing), &follower);
