@@ -18,10 +18,10 @@ class Cache;
 std::string parts_text(std::string_view key);
 
 /// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation and from the
-/// same address, as far as object_max permits, or begins anew. The result has the key of the parts, or that of the whole,
-/// and terms by its own head: `freshness` are the options for that. nullptr when there is no room, or when the head of the
-/// 206 does not say where it belongs (http::part_of).
-store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primary, http::FreshnessOptions const& freshness);
+/// same address, as far as object_max permits, or begins anew. The result has the key of the parts, or that of the
+/// whole, and terms by its own head and these options. nullptr when there is no room, or when the head of the 206 does
+/// not say where it belongs (http::part_of).
+store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primary, http::FreshnessOptions const&);
 
 /// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);
@@ -32,8 +32,8 @@ bool is_incomplete(store::Object const&);
 /// By a strong validator. False for a Vary marker.
 bool is_same_representation(store::Object const&, store::Object const&, WallTime now);
 
-/// True when this stored response, whole or a Vary marker, stays, and what came of its URL in parts does not: it is of the
-/// same representation; or it is fresh, and neither length nor validators show that the origin has another by now.
+/// True when a stored whole stays and the parts that came of its URL do not: it is of the same representation; or it is
+/// fresh, and neither length nor validators show that the origin has another by now. False for a Vary marker.
 bool outranks_parts(store::Object const& whole, store::Object const& parts, WallTime now);
 
 }  // namespace garner::cache
