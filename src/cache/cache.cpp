@@ -160,8 +160,11 @@ Shard::Found Cache::find_parts(Shard const& shard, Key const& key, http::Request
 }
 
 /// They are validated before they are sent, not meanwhile.
-Lookup::Kind Cache::kind_of_parts(http::Reuse reuse) {
-    return kind_of(reuse) == Lookup::Kind::fresh ? Lookup::Kind::fresh : Lookup::Kind::stale;
+http::ReuseAnswer Cache::may_reuse_parts(store::Object const& parts, http::RequestCacheControl const& control,
+                                         WallTime now) {
+    auto terms = parts.terms();
+    terms.stale_while_revalidate = 0;
+    return http::may_reuse(terms, control, now);
 }
 
 Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
@@ -177,8 +180,8 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
     }
     shard.policy().hit(found.slot);
     result.object = store::ObjectPtr(found.object);
-    result.answer = http::may_reuse(found.object->terms(), control, now);
-    result.kind = kind_of_parts(result.answer.reuse);
+    result.answer = may_reuse_parts(*found.object, control, now);
+    result.kind = kind_of(result.answer.reuse);
     return result;
 }
 
@@ -228,8 +231,8 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
         if (peek.part_missing && can_answer(*parts.object, request, now)) {
             peek.part_missing = false;
             peek.object = peek.parts;
-            peek.answer = http::may_reuse(parts.object->terms(), control, now);
-            peek.kind = kind_of_parts(peek.answer.reuse);
+            peek.answer = may_reuse_parts(*parts.object, control, now);
+            peek.kind = kind_of(peek.answer.reuse);
             return peek;
         }
     }
@@ -344,10 +347,11 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     if (grows_newer(shard, *object, primary)) return;
     // The whole is worth more than its own parts, whichever began first.
     auto rival = shard.find(of_other, other);
-    bool same = rival && is_same_representation(*rival.object, *object);
-    if (rival && (incomplete ? same || is_newer(rival) : !same && is_newer(rival))) return;
+    bool newer = is_newer(rival);
+    if (incomplete && rival && (newer || outranks_parts(*rival.object, *object, wall_now()))) return;
+    if (!incomplete && newer && !is_same_representation(*rival.object, *object, wall_now())) return;
 
-    shard.clear_pass(fill.primary());
+    if (!incomplete) shard.clear_pass(fill.primary());   // parts say nothing about the whole
     if (!same_vary) {
         shard.drop_variants(primary.fingerprint, gone);
         if (marker) gone.push_back(shard.put(primary.fingerprint, marker));

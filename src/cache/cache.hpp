@@ -155,8 +155,9 @@ private:
     static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
     static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
     Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
-    static Lookup::Kind kind_of_parts(http::Reuse);
-    Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse, bool may_refresh);
+    Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse,
+                       bool may_refresh);
+    static http::ReuseAnswer may_reuse_parts(store::Object const&, http::RequestCacheControl const&, WallTime);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);

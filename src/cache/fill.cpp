@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cache/cache.hpp"
+#include "util/check.hpp"
 
 namespace garner::cache {
 
@@ -106,6 +107,7 @@ FillLease& FillLease::operator=(FillLease&& other) noexcept {
 }
 
 void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant) {
+    check(growing->status() != 206 || !leads_others());
     fill_->set_variant(std::move(vary), std::move(variant));
     fill_->change(FillView::Phase::body, std::move(growing), {}, "");
 }

@@ -109,7 +109,7 @@ public:
     /// Others may follow; false for a fetch beside others.
     bool leads_others() const { return fill_->leads_others_; }
 
-    /// The head is storable and the body grows: followers whose request it selects may read it.
+    /// The head is storable and the body grows: followers whose request it selects may read it. A 206 has none.
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
     /// Stores the object, unless it was purged meanwhile, and ends the fill: complete. Without a charge (an object that
     /// the budget had no room for) it is only shared with those who wait.

@@ -1,6 +1,7 @@
 #include "cache/parts.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "cache/cache.hpp"
 #include "http/partial.hpp"
@@ -12,7 +13,8 @@ namespace {
 /// A stored head, read.
 class StoredHead {
 public:
-    explicit StoredHead(store::Object const& object) : text_(object.head()) {
+    explicit StoredHead(store::Object const& object) : StoredHead(object.head()) {}
+    explicit StoredHead(std::string_view head) : text_(head) {
         text_ += "\r\n";
         http::read_stored_head(text_, head_);
     }
@@ -23,6 +25,23 @@ private:
     std::string text_;
     http::ResponseHead head_;
 };
+
+bool is_marker(store::Object const& object) { return object.kind() == store::Object::Kind::vary_marker; }
+
+/// Of one representation, and from one address: by that the rules decide who may have it from the store.
+bool belong_together(store::Object const& part, store::Object const& known) {
+    return part.source() == known.source() && is_same_representation(part, known, part.terms().response_time);
+}
+
+/// The terms that the head gives which all parts have now. When it came and how old it was, its stored form no longer
+/// says; the newest part's own terms do.
+http::Terms terms_of_whole(std::string_view head, http::Terms const& newest, http::FreshnessOptions const& freshness) {
+    StoredHead whole(head);
+    auto terms = http::terms_of(*whole, newest.response_time, newest.response_time, freshness);
+    terms.initial_age = newest.initial_age;
+    terms.age_value = newest.age_value;
+    return terms;
+}
 
 /// The parts so far with the new ones; nullptr when they do not belong together or would be too many.
 store::BodyPtr join(Cache const& cache, store::Body const& fresh, store::Object const& known) {
@@ -39,36 +58,34 @@ std::string parts_text(std::string_view key) {
     return text;
 }
 
-store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint primary) {
+store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint primary,
+                           http::FreshnessOptions const& freshness) {
     StoredHead head(part);
     auto place = http::part_of(*head, part.body()->size());
     if (!place) return nullptr;   // no-cache or private named the field that told
     auto body = part.body()->as_part(place->range.first, place->length);
     auto text = parts_text(part.key());
     auto known = cache.find(text, primary);
-    auto joined = known && is_same_representation(part, *known) ? join(cache, *body, *known) : nullptr;
+    auto joined = known && belong_together(part, *known) ? join(cache, *body, *known) : nullptr;
     if (joined)
         body = std::move(joined);
     else
         known = nullptr;
 
-    // Parts may end in another order than they began; what the newest head says holds for all.
+    // Parts may end in another order than they began; what the newest says holds for all.
     bool late = known && known->sequence() > part.sequence();
-    auto const& newer = late ? *known : part;
+    auto parts = late ? known->parts() : part.parts();
     std::string whole_head;
-    if (known) {
-        StoredHead of_known(*known);
-        whole_head = late ? http::head_of_whole(*of_known, &*head) : http::head_of_whole(*head, &*of_known);
-    } else {
-        whole_head = http::head_of_whole(*head, nullptr);
+    if (!late) {
+        std::optional<StoredHead> of_known;
+        if (known) of_known.emplace(*known);
+        whole_head = http::head_of_whole(*head, of_known ? &**of_known : nullptr, freshness.targeted);
+        parts.head = whole_head;
+        parts.terms = terms_of_whole(whole_head, part.terms(), freshness);
+        parts.status = 200;
     }
-    store::Object::Parts parts;
     parts.key = body->has_gaps() ? std::string_view(text) : part.key();
-    parts.head = whole_head;
     parts.body = std::move(body);
-    parts.terms = newer.terms();
-    parts.sequence = newer.sequence();
-    parts.source = newer.source();
     return cache.make_object(parts, primary);
 }
 
@@ -82,12 +99,21 @@ bool can_answer(store::Object const& parts, http::RequestHead const& request, Wa
 
 bool is_incomplete(store::Object const& object) { return object.body() && object.body()->has_gaps(); }
 
-bool is_same_representation(store::Object const& a, store::Object const& b) {
-    using Kind = store::Object::Kind;
-    if (a.kind() == Kind::vary_marker || b.kind() == Kind::vary_marker) return false;
+bool is_same_representation(store::Object const& a, store::Object const& b, WallTime now) {
+    if (is_marker(a) || is_marker(b)) return false;
     StoredHead head_a(a);
     StoredHead head_b(b);
-    return http::is_same_representation(*head_a, *head_b, wall_now());
+    return http::is_same_representation(*head_a, *head_b, now);
+}
+
+bool outranks_parts(store::Object const& whole, store::Object const& parts, WallTime now) {
+    if (is_marker(whole)) return false;
+    if (is_same_representation(whole, parts, now)) return true;
+    bool fresh = http::may_reuse(whole.terms(), {}, now).reuse == http::Reuse::fresh;
+    if (!fresh || whole.length() != parts.length()) return false;
+    StoredHead of_whole(whole);
+    StoredHead of_parts(parts);
+    return !http::contradict(*of_whole, *of_parts);
 }
 
 }  // namespace garner::cache

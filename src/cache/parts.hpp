@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/freshness.hpp"
 #include "http/message.hpp"
 #include "store/object.hpp"
 #include "util/clock.hpp"
@@ -16,10 +17,11 @@ class Cache;
 /// The key of the parts of what has `key` (a URL's, or a variant's) when it is whole.
 std::string parts_text(std::string_view key);
 
-/// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation, as far as
-/// object_max permits, or begins anew. The result has the key of the parts, or that of the whole. nullptr when there is
-/// no room, or when its head does not say where it belongs (http::part_of).
-store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primary);
+/// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation and from the
+/// same address, as far as object_max permits, or begins anew. The result has the key of the parts, or that of the
+/// whole, and terms by its own head and these options. nullptr when there is no room, or when the head of the 206 does
+/// not say where it belongs (http::part_of).
+store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primary, http::FreshnessOptions const&);
 
 /// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);
@@ -28,6 +30,10 @@ bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime n
 bool is_incomplete(store::Object const&);
 
 /// By a strong validator. False for a Vary marker.
-bool is_same_representation(store::Object const&, store::Object const&);
+bool is_same_representation(store::Object const&, store::Object const&, WallTime now);
+
+/// True when a stored whole stays and the parts that came of its URL do not: it is of the same representation; or it is
+/// fresh, and neither length nor validators show that the origin has another by now. False for a Vary marker.
+bool outranks_parts(store::Object const& whole, store::Object const& parts, WallTime now);
 
 }  // namespace garner::cache

@@ -37,14 +37,20 @@ bool is_same_representation(ResponseHead const& a, ResponseHead const& b, WallTi
            is_strong_last_modified(a, now) && is_strong_last_modified(b, now);
 }
 
+bool contradict(ResponseHead const& a, ResponseHead const& b) {
+    auto const of_a = validators_of(a);
+    auto const of_b = validators_of(b);
+    if (!of_a.etag.empty() && !of_b.etag.empty()) return !weak_match(of_a.etag, of_b.etag);
+    return !of_a.last_modified.empty() && !of_b.last_modified.empty() && of_a.last_modified != of_b.last_modified;
+}
+
 std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older,
                           std::span<std::string_view const> targeted) {
     std::string head = "HTTP/1.1 200 OK\r\n";
-    ResponseHead whole;   // the older of the two may be the 206, when parts end in another order than they began
-    for (auto const& field : (older ? *older : newer).fields)
-        if (field.id != Name::content_range) whole.fields.add(field);
-    if (older) return head + merged_head_fields(whole, newer, targeted);
-    for (auto const& field : whole.fields) head.append(field.name).append(": ").append(field.value).append("\r\n");
+    if (older) return head + merged_head_fields(*older, newer, targeted);
+    for (auto const& field : newer.fields)
+        if (field.id != Name::content_range)
+            head.append(field.name).append(": ").append(field.value).append("\r\n");
     return head;
 }
 

@@ -32,8 +32,11 @@ bool describes_itself(RequestHead const&, ResponseHead const&);
 /// RFC 9110 15.3.7.3: both are of one representation, by a strong validator that both have.
 bool is_same_representation(ResponseHead const&, ResponseHead const&, WallTime now);
 
-/// The head, without blank line, of the 200 that a stored 206 is a part of. With `older`, the head of parts stored
-/// before, its fields stay where the newer does not replace them (RFC 9111 3.4).
+/// True when the validators show two responses to be of different representations; two without any may be of one.
+bool contradict(ResponseHead const&, ResponseHead const&);
+
+/// The head, without blank line, of the 200 that a stored 206 is a part of. With `older`, such a head of parts that
+/// came before, its fields stay where the newer does not replace them (RFC 9111 3.4).
 std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older,
                           std::span<std::string_view const> targeted = {});
 

@@ -155,7 +155,7 @@ void FillPump::store() {
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
     if (!windowed_ && body->size() > services_.cache.object_max()) stop_storing(http::StoreRefusal::too_large);
     if (!windowed_ && growing_->status() == 206) {
-        object = cache::join_part(services_.cache, *growing_, lease_.fill()->primary());
+        object = cache::join_part(services_.cache, *growing_, lease_.fill()->primary(), freshness_);
     } else if (!windowed_ && body->size() <= store::Object::inline_body_max) {
         std::string bytes;
         bytes.reserve(body->size());

@@ -2,9 +2,12 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "cache/fill.hpp"
 #include "client/exchange.hpp"
+#include "http/freshness.hpp"
 #include "proxy/services.hpp"
 
 namespace garner::proxy {
@@ -13,10 +16,12 @@ class FillPump : public Link {
 public:
     FillPump(Services& services, std::shared_ptr<Options const> options, cache::FillLease lease,
              std::unique_ptr<client::Exchange> exchange, std::string pool_key, store::ObjectPtr growing,
-             http::VaryNames vary, std::string variant)
+             http::VaryNames vary, std::string variant, http::FreshnessOptions freshness)
         : services_(services), options_(std::move(options)), lease_(std::move(lease)), exchange_(std::move(exchange)),
           pool_key_(std::move(pool_key)), growing_(std::move(growing)), vary_(std::move(vary)),
-          variant_(std::move(variant)) {
+          variant_(std::move(variant)), freshness_(freshness),
+          targeted_(options_->caching.targeted_cache_control.begin(), options_->caching.targeted_cache_control.end()) {
+        freshness_.targeted = targeted_;
         services_.pumps.push_back(*this);
     }
 
@@ -58,6 +63,8 @@ private:
     store::ObjectPtr growing_;
     http::VaryNames vary_;
     std::string variant_;
+    http::FreshnessOptions freshness_;
+    std::vector<std::string_view> targeted_;   // into options_
     net::WakeHandle waiting_;
     SteadyTime abandoned_at_{};   // since when nobody follows
     SteadyTime keep_until_{};

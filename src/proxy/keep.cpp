@@ -91,7 +91,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     cache::Follower follower(services_.cache, fill);
     lead.head_is_storable(growing, vary, variant);
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
-                                           std::move(vary), std::move(variant));
+                                           std::move(vary), std::move(variant), freshness_options(content_type_));
     if (client_.nobody()) pump->keep_until(steady_now() + options_->deadlines.fill);
     FillPump::start(std::move(pump));
     growing = as_it_came(parts, std::move(growing));
@@ -142,7 +142,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     parts.status = stale->status();
     // A new head makes the old response no newer: one that came meanwhile stays.
     parts.sequence = stale->sequence();
-    parts.source = peer_;
+    parts.source = stale->source();   // where its bytes came from
     auto vary = http::parse_vary(head.fields);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
     std::string key_text(key_.text);

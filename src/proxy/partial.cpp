@@ -17,10 +17,12 @@ std::optional<std::uint64_t> length_of(http::Framing const& framing) {
 
 }  // namespace
 
-/// A 206 that may be stored as a part. One to a request without Range answers a question that nobody asked.
+/// A 206 that may be stored as a part. One to a request without Range answers a question that nobody asked; and who asked
+/// for the whole leads others, who want that.
 bool Transaction::is_combinable(http::ResponseHead const& response) const {
     auto const& request = client_.head();
-    return response.status == 206 && request.fields.has(Name::range) && http::describes_itself(request, response) &&
+    bool asked = request.fields.has(Name::range) && !widened_;
+    return response.status == 206 && asked && http::describes_itself(request, response) &&
            http::part_of(response, length_of(exchange_->framing()));
 }
 
@@ -28,7 +30,6 @@ bool Transaction::is_combinable(http::ResponseHead const& response) const {
 void Transaction::find_parts() {
     auto parts = services_.cache.parts(key_, client_.head());
     if (!parts) return;
-    status_.fwd = http::Fwd::partial;
     auto length = parts->body()->size();
     auto missing = lacks(*parts, services_.cache.object_max());
     bool reachable = !source_matters_ || permits(rule_request(), parts->source()).allowed();
@@ -38,13 +39,15 @@ void Transaction::find_parts() {
     missing_ = *missing;
     range_text_ = http::ask_for_missing(stored_head_, {missing_.first, missing_.last}, length, now_);
     parts_ = std::move(parts);
+    status_.fwd = http::Fwd::partial;
 }
 
-/// The answer is exactly what was missing, of the same representation by a strong validator.
+/// The answer is exactly what was missing, of the same representation by a strong validator, and from the same address:
+/// by that the rules decide who may have it from the store.
 bool Transaction::completes(store::Object const& parts) const {
     auto const& response = exchange_->head();
     http::Part wanted{{missing_.first, missing_.last}, parts.body()->size()};
-    return http::part_of(response, length_of(exchange_->framing())) == wanted &&
+    return peer_ == parts.source() && http::part_of(response, length_of(exchange_->framing())) == wanted &&
            http::is_same_representation(response, stored_head_, wall_now());
 }
 

@@ -122,6 +122,8 @@ BodyPtr Body::join(Body const& a, Body const& b) {
     for (auto& segment : all) {
         if (!segments.empty() && segment.end() <= segments.back().end()) continue;
         if (!segments.empty() && segment.offset == segments.back().offset) segments.pop_back();
+        // What its neighbours hold together is not kept a second time.
+        while (segments.size() >= 2 && segments[segments.size() - 2].end() >= segment.offset) segments.pop_back();
         segments.push_back(std::move(segment));
     }
     if (segments.size() > segments_max) return nullptr;

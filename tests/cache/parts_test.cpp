@@ -15,13 +15,18 @@ struct Parts : ::testing::Test {
     Scene scene;
     std::string_view etag = R"("a")";
     std::string_view vary;
+    std::string lines = "Cache-Control: max-age=100\r\n";
+    std::uint32_t lifetime = 100;
+    IpAddress source;
+    http::FreshnessOptions freshness;
     Ask ask;
 
     /// Head and bytes as they come: a 206 of `range`, or the 200 when that is all.
     store::ObjectPtr received(http::ByteRange range) {
         bool whole = range.size() == length;
         auto head = std::string(whole ? "HTTP/1.1 200 OK\r\n" : "HTTP/1.1 206 Partial Content\r\n");
-        head.append("ETag: ").append(etag).append("\r\n");
+        if (!etag.empty()) head.append("ETag: ").append(etag).append("\r\n");
+        head += lines;
         if (!whole) head.append("Content-Range: ").append(http::format_content_range({range, length})).append("\r\n");
         auto key = scene.cache.key("u");
         auto body = scene.cache.make_body(range.size());
@@ -35,9 +40,10 @@ struct Parts : ::testing::Test {
         parts.key = text;
         parts.head = head;
         parts.body = std::move(body);
-        parts.terms = Scene::terms(100);
+        parts.terms = Scene::terms(lifetime);
         parts.status = whole ? 200 : 206;
         parts.sequence = scene.cache.next_sequence();
+        parts.source = source;
         return scene.cache.make_object(parts, key.fingerprint);
     }
     std::string variant() const {
@@ -47,7 +53,7 @@ struct Parts : ::testing::Test {
     void keep(store::ObjectPtr object) {
         auto key = scene.cache.key("u");
         auto lead = scene.cache.lease_alone(key, nullptr);
-        if (object->status() == 206) object = join_part(scene.cache, *object, key.fingerprint);
+        if (object->status() == 206) object = join_part(scene.cache, *object, key.fingerprint, freshness);
         lead.complete(std::move(object), http::parse_vary(vary), variant());
     }
     void keep(Bytes first, Bytes last) { keep(received({first, last})); }
@@ -63,6 +69,7 @@ struct Parts : ::testing::Test {
         return found.object != nullptr;
     }
     bool has_whole() { return scene.kind("u", ask) == Lookup::Kind::fresh; }
+    store::ObjectPtr there() { return scene.cache.parts(scene.cache.key("u"), Scene::head(ask)); }
     std::uint64_t objects() const { return scene.cache.stats().objects; }
 };
 
@@ -114,6 +121,80 @@ TEST_F(Parts, of_something_newer_take_the_place_of_a_whole_and_of_other_parts) {
     EXPECT_EQ(objects(), 1u);
 }
 
+TEST_F(Parts, give_way_to_a_fresh_whole_that_nothing_contradicts) {
+    struct Case {
+        std::string_view whole;
+        std::string_view part;
+        bool stays;
+    };
+    for (auto const& [whole, part, stays] : {Case{"", "", true}, {R"(W/"a")", R"(W/"a")", true}, {R"("a")", "", true},
+                                             {"", R"("a")", true}, {R"(W/"a")", R"(W/"b")", false}}) {
+        etag = whole;
+        keep(0, length - 1);
+        etag = part;
+        keep(0, 0);
+        EXPECT_EQ(has_whole(), stays) << whole << part;
+        EXPECT_EQ(has("0-0"), !stays) << whole << part;
+        EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
+    }
+    etag = "";
+    lifetime = 0;
+    keep(0, length - 1);
+    keep(0, 0);
+    EXPECT_TRUE(has("0-0")) << "the whole was stale";
+    EXPECT_EQ(objects(), 1u);
+}
+
+TEST_F(Parts, have_the_terms_of_the_head_they_have_together) {
+    lines = "Cache-Control: max-age=50\r\nX: old\r\nMy-Control: max-age=70\r\n";
+    keep(0, 99);
+    auto late = received({200, 299});
+    lines = "X: new\r\n";
+    keep(100, 199);
+    EXPECT_EQ(there()->terms().lifetime, 50u);
+    keep(late);
+    EXPECT_TRUE(has("0-299"));
+    EXPECT_EQ(there()->terms().lifetime, 50u);
+    EXPECT_NE(there()->head().find("X: new"), std::string_view::npos) << "what began later says what holds";
+    EXPECT_EQ(there()->head().find("Content-Range"), std::string_view::npos);
+    std::string_view const names[] = {"My-Control"};
+    freshness.targeted = names;
+    keep(300, 399);
+    EXPECT_EQ(there()->terms().lifetime, 70u);
+}
+
+TEST_F(Parts, from_different_addresses_are_not_joined) {
+    keep(0, 99);
+    source = *parse_ip("192.0.2.1");
+    keep(100, 199);
+    EXPECT_FALSE(has("0-99"));
+    EXPECT_TRUE(has("100-199"));
+    keep(200, 299);
+    EXPECT_TRUE(has("100-299"));
+    EXPECT_EQ(there()->source(), source);
+}
+
+TEST_F(Parts, that_may_be_stale_while_revalidated_are_validated_first) {
+    auto request = ask;
+    request.fields.emplace_back("Range", "bytes=0-9");
+    lines = "Cache-Control: max-age=100, stale-while-revalidate=100\r\n";
+    keep(0, 99);
+    auto head = Scene::head(request);
+    head.method = http::Method::get;
+    auto found = scene.cache.lookup_parts(scene.cache.key("u"), head, {}, wall_now() + seconds(150));
+    EXPECT_EQ(found.kind, Lookup::Kind::stale);
+    EXPECT_EQ(found.answer.reason, http::ReuseReason::stale);
+}
+
+TEST_F(Parts, say_nothing_about_who_may_share_the_whole) {
+    scene.lookup("u").lead.refuse("");
+    EXPECT_EQ(scene.kind("u"), Lookup::Kind::pass);
+    keep(0, 99);
+    EXPECT_EQ(scene.kind("u"), Lookup::Kind::pass);
+    keep(0, length - 1);
+    EXPECT_TRUE(has_whole());
+}
+
 TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
     keep(0, 99);
     vary = "accept";
@@ -136,7 +217,7 @@ TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
 TEST_F(Parts, are_purged_and_not_stored_after_that) {
     keep(0, 99);
     auto lead = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
-    auto joined = join_part(scene.cache, *received({100, 199}), scene.cache.key("u").fingerprint);
+    auto joined = join_part(scene.cache, *received({100, 199}), scene.cache.key("u").fingerprint, freshness);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     lead.complete(std::move(joined), {}, {});
     EXPECT_FALSE(has("0-9"));

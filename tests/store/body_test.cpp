@@ -408,6 +408,18 @@ TEST(Body, what_is_missing_completes_it) {
     }
 }
 
+TEST(Body, what_its_neighbours_hold_together_is_not_kept_twice) {
+    Scene scene;
+    auto joined = part(scene, 0, 99, 1000);
+    joined = Body::join(*joined, *part(scene, 50, 149, 1000));
+    joined = Body::join(*joined, *part(scene, 120, 219, 1000));
+    EXPECT_EQ(joined->charged(), 300u);
+    joined = Body::join(*joined, *part(scene, 100, 199, 1000));
+    EXPECT_TRUE(joined->has(0, 219));
+    EXPECT_EQ(joined->charged(), 300u);
+    EXPECT_EQ(scene.budget.used(), 300u);
+}
+
 TEST(Body, of_too_many_parts_is_not_joined) {
     Scene scene;
     auto many = part(scene, 0, 0, 1'000'000);

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "story/scene.hpp"
+#include "support/fake_dns.hpp"
 #include "support/programs.hpp"
 
 namespace garner::test {
@@ -50,6 +51,11 @@ struct Parts : ::testing::Test {
     Reply part(std::string const& range, Fields more = {}) {
         more.emplace_back("Range", "bytes=" + range);
         return get(proxy, origin, "/film", more);
+    }
+    void part_that_is_stale() {
+        fields.emplace_back("Age", "900");
+        part("0-999").body();
+        fields.pop_back();
     }
     /// True when it came from the store, and was right.
     bool hit(std::string const& range, Fields more = {}) {
@@ -244,10 +250,7 @@ TEST_F(Parts, others_follow_the_completion) {
 }
 
 TEST_F(Parts, stale_ones_are_validated) {
-    fields[1].second = "max-age=1";
-    part("0-999").body();
-    std::this_thread::sleep_for(2100ms);
-    fields[1].second = "max-age=600";
+    part_that_is_stale();
     EXPECT_EQ(part("100-199").fwd_status(), 304);
     EXPECT_EQ(origin.last("/film").head.field("Range"), "bytes=100-199");
     EXPECT_TRUE(hit("0-999"));
@@ -255,9 +258,7 @@ TEST_F(Parts, stale_ones_are_validated) {
 }
 
 TEST_F(Parts, stale_ones_of_something_else_are_dropped) {
-    fields[1].second = "max-age=1";
-    part("0-999").body();
-    std::this_thread::sleep_for(2100ms);
+    part_that_is_stale();
     fields = {{"ETag", R"("v2")"}, {"Cache-Control", "max-age=600"}, {"Content-Type", "video/film"}};
     bytes = pattern(100'001).substr(1);
     EXPECT_FALSE(hit("100-199"));
@@ -266,9 +267,7 @@ TEST_F(Parts, stale_ones_of_something_else_are_dropped) {
 }
 
 TEST_F(Parts, stale_ones_answer_for_an_origin_in_trouble_where_that_is_permitted) {
-    fields[1].second = "max-age=1";
-    part("0-999").body();
-    std::this_thread::sleep_for(2100ms);
+    part_that_is_stale();
     origin.answer("/film", {.status = 503});
     EXPECT_EQ(part("0-9").status(), 503);
     origin.raw("/film", "");
@@ -307,6 +306,64 @@ TEST_F(Parts, a_range_does_not_fetch_the_whole_unless_told_to) {
     EXPECT_EQ(reply.status(), 206) << "larger than object_max";
     EXPECT_EQ(reply.body(), bytes.substr(50'000, 10));
     EXPECT_EQ(origin.last("/film").head.field("Range"), "bytes=50000-50009");
+}
+
+TEST_F(Parts, a_206_to_who_asked_for_the_whole_is_not_for_those_who_follow) {
+    Proxy whole(R"({"workers": 1, "caching": {"range_fetches_whole": true}})");
+    auto held = origin.hold("/film");
+    auto leader = get(whole, origin, "/film", {{"Range", "bytes=0-9"}});
+    EXPECT_FALSE(held.nth(0).request().head.has("Range"));
+    auto follower = get(whole, origin, "/film");
+    ASSERT_TRUE(eventually([&] { return whole.stats()["cache"]["followers"] == 1; }));
+    auto more = fields;
+    more.emplace_back("Content-Range", "bytes 0-9/100000");
+    held.nth(0).release({.status = 206, .fields = more, .body = film.substr(0, 10)});
+    EXPECT_EQ(leader.status(), 206);
+    EXPECT_EQ(leader.body(), film.substr(0, 10));
+    held.nth(1).release({.fields = fields, .body = film});
+    EXPECT_EQ(follower.status(), 200);
+    EXPECT_TRUE(follower.body() == film);
+}
+
+TEST_F(Parts, a_byte_does_not_drive_out_a_fresh_whole) {
+    fields.erase(fields.begin());
+    get(proxy, origin, "/film").body();
+    EXPECT_EQ(part("0-0", {{"Cache-Control", "no-cache"}}).body(), film.substr(0, 1));
+    EXPECT_EQ(asked(), 2u);
+    EXPECT_TRUE(get(proxy, origin, "/film").hit());
+}
+
+TEST_F(Parts, a_later_one_may_leave_out_what_an_earlier_one_said) {
+    part("0-999").body();
+    fields.erase(fields.begin() + 1);
+    part("1000-1999").body();
+    EXPECT_TRUE(hit("0-1999"));
+}
+
+TEST(PartsFromElsewhere, are_not_completed_from_another_address) {
+    auto range = [](std::string first_last, std::string bytes) {
+        Fields fields{{"ETag", R"("v1")"}, {"Cache-Control", "max-age=600"}};
+        fields.emplace_back("Content-Range", "bytes " + first_last + "/100000");
+        return Answer{.status = 206, .fields = fields, .body = std::move(bytes), .close = true};
+    };
+    Origin one(Origin::Setup{.address = "127.0.0.1"});
+    Origin other(Origin::Setup{.address = "127.0.0.2", .port = one.port()});
+    one.answer("/film", range("0-39999", film.substr(0, 40'000)));
+    Answer whole = fresh(film, 600, {{"ETag", R"("v1")"}});
+    other.answer("/film", {range("40000-99999", film.substr(40'000)), whole});
+    FakeDns dns;
+    dns.set("film.example", {.v4 = {"127.0.0.1"}, .ttl = 1});
+    Proxy proxy(R"({"workers": 1, "dns": {"servers": [")" + dns.server() + R"("]}})");
+    auto const film_url = "http://film.example:" + std::to_string(one.port()) + "/film";
+    Client(proxy).get(film_url, {{"Range", "bytes=0-39999"}}).body();
+    dns.set("film.example", {.v4 = {"127.0.0.2"}, .ttl = 1});
+    pause_for(2100ms);
+    auto all = Client(proxy).get(film_url);
+    EXPECT_EQ(all.status(), 200);
+    EXPECT_TRUE(all.body() == film);
+    EXPECT_EQ(other.requests("/film"), 2u);
+    EXPECT_FALSE(other.last("/film").head.has("Range"));
+    EXPECT_TRUE(Client(proxy).get(film_url).hit());
 }
 
 TEST_F(Parts, several_clients_ask_for_different_ranges_at_once) {
@@ -369,9 +426,8 @@ TEST_F(Parts, If_Range_that_does_not_hold_goes_to_the_origin) {
 }
 
 TEST_F(Parts, stale_ones_are_freshened_by_a_new_one) {
-    fields[1].second = "max-age=1";
-    part("0-999").body();
-    std::this_thread::sleep_for(2100ms);
+    part_that_is_stale();
+    fields[1].second = "max-age=0";
     EXPECT_FALSE(hit("0-9"));
     fields[1].second = "max-age=600";
     part("1000-1999").body();

@@ -46,7 +46,7 @@ TEST(Rebinding, of_several_addresses_only_those_that_are_open_are_tried) {
 
 TEST(Rebinding, what_is_stored_is_judged_by_where_it_came_from_when_the_name_is_gone) {
     Origin open(Origin::Setup{.address = "127.0.0.2"});
-    open.answer("/page", fresh("kept"));
+    open.answer("/page", {.fields = {{"Cache-Control", "max-age=600"}}, .body = "kept", .close = true});
     FakeDns dns;
     dns.set("good.example", for_a_second({"127.0.0.2"}));
     Proxy proxy(only_the_second(dns));
