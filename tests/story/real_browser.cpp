@@ -50,11 +50,11 @@ TEST(RealBrowser, the_second_visit_to_a_page_of_a_hundred_parts_asks_the_origin_
     Proxy proxy;
     auto const came = "came: " + std::to_string(parts);
     EXPECT_THAT(browse(origin.url("/page.html"), proxy.url()), HasSubstr(came));
-    EXPECT_EQ(origin.requests("/page.html"), 1u);
-    EXPECT_EQ(origin.requests("/part/"), std::size_t{parts});
+    EXPECT_EQ(origin.requests("/page.html", 1u), 1u);
+    EXPECT_EQ(origin.requests("/part/", std::size_t{parts}), std::size_t{parts});
     EXPECT_THAT(browse(origin.url("/page.html"), proxy.url()), HasSubstr(came));
-    EXPECT_EQ(origin.requests("/page.html"), 1u);
-    EXPECT_EQ(origin.requests("/part/"), std::size_t{parts});
+    EXPECT_EQ(origin.requests("/page.html", 1u), 1u);
+    EXPECT_EQ(origin.requests("/part/", std::size_t{parts}), std::size_t{parts});
 }
 
 TEST(RealBrowser, an_HTTPS_page_comes_through_CONNECT) {

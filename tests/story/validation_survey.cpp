@@ -425,7 +425,7 @@ TEST(UpdateSurvey, a_full_answer_takes_the_place_of_what_was_stored_even_when_it
     };
     Row const rows[] = {
         {200, "max-age=600", true, false}, {404, "max-age=600", true, false}, {410, "max-age=600", true, false},
-        {200, "no-store", false, false},   {200, "private", false, false},    {301, "no-store", false, false},
+        {200, "no-store", false, false},   {200, "private", false, true},     {301, "no-store", false, false},
         {404, "no-store", false, false},   {410, "no-store", false, false},   {302, "no-store", false, true},
         {401, "no-store", false, true},    {403, "no-store", false, true},    {429, "no-store", false, true},
         {500, "no-store", false, true},    {503, "no-store", false, true},    {500, "max-age=600", true, false},

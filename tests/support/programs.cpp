@@ -74,7 +74,13 @@ void Nginx::file(std::string const& name, std::string const& text) {
     dir_.write("files/" + name, text);
 }
 
-std::size_t Nginx::requests(std::string const& path) const {
+std::size_t Nginx::requests(std::string const& path, std::size_t expected) const {
+    std::size_t logged = 0;
+    eventually([&] { return (logged = count_logged(path)) >= expected; });
+    return logged;
+}
+
+std::size_t Nginx::count_logged(std::string const& path) const {
     std::size_t count = 0;
     std::istringstream log(read_file(dir_.path("access.log")));
     for (std::string method, target, rest; log >> method >> target && std::getline(log, rest);)

@@ -43,10 +43,12 @@ public:
         return "https://127.0.0.1:" + std::to_string(tls_port_) + path;
     }
     std::string certificate_file() const { return dir_.path("certificate.pem").string(); }
-    /// How many requests it has logged whose path starts with `path`.
-    std::size_t requests(std::string const& path) const;
+    /// How many requests it has logged whose path starts with `path`. Its log comes after its answer: waits for as many as
+    /// are `expected`.
+    std::size_t requests(std::string const& path, std::size_t expected) const;
 
 private:
+    std::size_t count_logged(std::string const& path) const;
     TempDir dir_;
     Certificate certificate_;
     std::uint16_t port_;
