@@ -268,7 +268,7 @@ TEST_F(Parts, stale_ones_of_something_else_are_dropped) {
 
 TEST_F(Parts, stale_ones_answer_for_an_origin_in_trouble_where_that_is_permitted) {
     part_that_is_stale();
-    origin.answer("/film", {.status = 503});
+    origin.answer("/film", Answer{.status = 503});
     EXPECT_EQ(part("0-9").status(), 503);
     origin.raw("/film", "");
     auto stale = part("0-9");

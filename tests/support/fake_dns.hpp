@@ -15,10 +15,10 @@ class FakeDns {
 public:
     struct Name {
         enum Kind { answers, nxdomain, servfail, silent, garbage } kind = answers;
-        std::vector<std::string> v4;
-        std::vector<std::string> v6;
+        std::vector<std::string> v4{};
+        std::vector<std::string> v6{};
         std::uint32_t ttl = 60;
-        std::string alias;               // the records are this name's, after a CNAME with alias_ttl
+        std::string alias{};               // the records are this name's, after a CNAME with alias_ttl
         std::uint32_t alias_ttl = 60;
         bool truncated_on_udp = false;
         int udp_queries_lost = 0;        // before the first is answered
