@@ -280,14 +280,18 @@ void Cache::unregister(Shard& shard, Fill& fill) {
         }
 }
 
+/// It leaves nothing to keep.
+void Cache::end_in_vain(Shard& shard, Fill& fill) {
+    unregister(shard, fill);
+    if (fill.refreshes_) shard.pause_refresh(fill.primary(), unix_seconds(wall_now()) + refresh_pause_seconds);
+}
+
 void Cache::detach(Fill& fill, Mark mark) {
     auto& shard = this->shard(fill.primary());
     std::lock_guard lock(shard.mutex);
-    unregister(shard, fill);
+    end_in_vain(shard, fill);
     // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
-    auto now = unix_seconds(wall_now());
-    if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), now + pass_seconds);
-    if (fill.refreshes_) shard.pause_refresh(fill.primary(), now + refresh_pause_seconds);
+    if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
 }
 
 /// Under the lock, so that a fill with a leader is always registered: a purge must find it.
@@ -295,19 +299,16 @@ bool Cache::promote_or_detach(Fill& fill) {
     auto& shard = this->shard(fill.primary());
     std::lock_guard lock(shard.mutex);
     if (fill.promote_next()) return true;
-    unregister(shard, fill);
-    if (fill.refreshes_) shard.pause_refresh(fill.primary(), unix_seconds(wall_now()) + refresh_pause_seconds);
+    end_in_vain(shard, fill);
     return false;
 }
 
 void Cache::stop_storing(Fill& fill) {
     auto& shard = this->shard(fill.primary());
     std::lock_guard lock(shard.mutex);
-    unregister(shard, fill);
+    end_in_vain(shard, fill);
     fill.attached_ = false;
-    auto now = unix_seconds(wall_now());
-    shard.mark_pass(fill.primary(), now + pass_seconds);
-    if (fill.refreshes_) shard.pause_refresh(fill.primary(), now + refresh_pause_seconds);
+    shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
 }
 
 store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence) {

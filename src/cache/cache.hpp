@@ -170,6 +170,7 @@ private:
     void stop_storing(Fill&);
     bool holds(Shard const&, store::Object const&, Key const&) const;
     void unregister(Shard&, Fill&);
+    void end_in_vain(Shard&, Fill&);
     std::size_t shard_to_shrink(Fingerprint near) const;
     bool evict_one(Fingerprint near);
     bool evict_from(std::size_t index);

@@ -172,11 +172,10 @@ net::awaitable<bool> Transaction::pass_interim() {
 void Transaction::finish_exchange() {
     if (!exchange_) return;
     count_origin_traffic();
-    // Behind half a request's body the next request would be taken for the rest of it.
-    bool sent_whole = !upload_.started || upload_.whole;
-    // An origin that did not switch may have left HTTP half-way all the same: Node drops what it cannot read from then on.
+    // Behind half a request's body the next request would be taken for the rest of it. And an origin that did not switch
+    // may have left HTTP half-way all the same: Node drops what it cannot read from then on.
     bool plain = !wants_upgrade();
-    if (sent_whole && plain && !upload_.running && exchange_->reusable())
+    if (sent_whole() && plain && !upload_.running && exchange_->reusable())
         services_.worker.pool.give(pool_key_, exchange_->release());
 }
 

@@ -74,8 +74,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
 /// Evaluates preconditions and ranges; true when the answer has no body. May replace the head.
 bool Transaction::answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
     auto const& request = client_.head();
-    parse_text_.assign(object.head()).append("\r\n");
-    http::read_stored_head(parse_text_, stored_head_);
+    read_head_of(object);
 
     if (http::answer_conditional(request, stored_head_, object.terms(), now_) == http::Conditional::not_modified) {
         head_text_.clear();
@@ -212,6 +211,12 @@ net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std
     else
         show_truncation();
     co_return false;
+}
+
+/// Into stored_head_, until the next one is read.
+void Transaction::read_head_of(store::Object const& object) {
+    parse_text_.assign(object.head()).append("\r\n");
+    http::read_stored_head(parse_text_, stored_head_);
 }
 
 }  // namespace garner::proxy

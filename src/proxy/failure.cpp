@@ -55,22 +55,22 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
         co_return;
     }
     // What the rules forbid this client they may allow the next: another follower leads then.
-    if (failure_.status == 403)
+    bool forbidden = failure_.status == 403;
+    if (forbidden)
         lead.drop();
     else
         lead.fail(failure_);
     services_.counters.origin_failures.add();
-    bool allowed = failure_.status != 403;
     auto error_kind = http::StaleOnErrorKind::unreachable;
-    if (stale && allowed && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), error_kind))
+    if (stale && !forbidden && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), error_kind))
         co_return co_await serve_stale(std::move(stale), StaleUse::unreachable);
-    counted_ = failure_.status == 403 ? Answer::refused : Answer::failed;
-    tag_ = failure_.status == 403 ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
+    counted_ = forbidden ? Answer::refused : Answer::failed;
+    tag_ = forbidden ? ResultTag::tcp_denied : stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
     status_.ttl.reset();
     reason_ = failure_.reason;
     auto what = failure_.reason;
     bool by_client = failure_.status == 400 || failure_.status == 408;
-    std::string_view rule = failure_.status == 403 ? std::string_view(rule_text_) : by_client ? "request body" : "origin";
+    std::string_view rule = forbidden ? std::string_view(rule_text_) : by_client ? "request body" : "origin";
     co_await error(failure_.status, what, rule);
 }
 

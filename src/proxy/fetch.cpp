@@ -29,8 +29,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     bool of_parts = stale && cache::is_incomplete(*stale);
     http::Validators validators;
     if (stale) {
-        parse_text_.assign(stale->head()).append("\r\n");
-        http::read_stored_head(parse_text_, stored_head_);
+        read_head_of(*stale);
         validators = http::validators_of(stored_head_);
     }
     conditional_ = !validators.empty() && client_.head().method == Method::get;
@@ -64,14 +63,12 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
     http::Validators unconditional;
     store::ObjectPtr none;
     if (!co_await ask_origin(unconditional, false)) {
-        bool sent_whole = !upload_.started || upload_.whole;
-        if (went_out_ && sent_whole && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
+        if (went_out_ && sent_whole() && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
     invalidate(lead.fill().get());
-    bool sent_whole = !upload_.started || upload_.whole;
-    if (lead && sent_whole && http::represents_target(exchange_->head(), target_.uri))
+    if (lead && sent_whole() && http::represents_target(exchange_->head(), target_.uri))
         co_return co_await take_response(std::move(lead), std::move(none));
     lead.drop();
     co_await stream_through(text(why));

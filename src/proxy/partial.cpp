@@ -34,8 +34,7 @@ void Transaction::find_parts() {
     auto missing = lacks(*parts, services_.cache.object_max());
     bool reachable = !source_matters_ || permits(rule_request(), parts->source()).allowed();
     if (!reachable || !missing) return;
-    parse_text_.assign(parts->head()).append("\r\n");
-    http::read_stored_head(parse_text_, stored_head_);
+    read_head_of(*parts);
     missing_ = *missing;
     range_text_ = http::ask_for_missing(stored_head_, {missing_.first, missing_.last}, length, now_);
     parts_ = std::move(parts);

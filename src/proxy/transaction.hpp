@@ -90,6 +90,7 @@ private:
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
+    void read_head_of(store::Object const& object);
 
     // ---- what is fetched, and what becomes of it: fetch.cpp ----
     /// Fetches, tells the lease, and sends; `stale` is validated when it has a validator.
@@ -161,6 +162,7 @@ private:
     void start_upload();
     net::awaitable<void> upload();
     net::awaitable<void> join_upload();
+    bool sent_whole() const;
 
     // ---- tunnels: tunnel.cpp ----
     net::awaitable<void> tunnel();

@@ -69,4 +69,7 @@ net::awaitable<void> Transaction::join_upload() {
     }
 }
 
+/// Nothing of the request is kept from the origin any more.
+bool Transaction::sent_whole() const { return !upload_.started || upload_.whole; }
+
 }  // namespace garner::proxy
