@@ -60,7 +60,7 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     shard.policy().requested(key.fingerprint);
     auto const [found, marker, variant] = select(shard, key, request);
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
-    if (marker) shard.policy().hit(marker.slot);
+    if (marker) shard.policy().hit(marker.slot, marker.object->cost());
     if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
     // Whose credentials are wrong shall not speak for the others.
     bool may_refresh = !request.fields.has(http::Name::authorization);
@@ -111,7 +111,7 @@ FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead co
 Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
                           WallTime now, Collapse collapse, bool may_refresh) {
     Lookup result;
-    shard.policy().hit(found.slot);
+    shard.policy().hit(found.slot, found.object->cost());
     result.object = store::ObjectPtr(found.object);
     result.answer = http::may_reuse(found.object->terms(), control, now);
     result.kind = kind_of(result.answer.reuse);
@@ -178,7 +178,7 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
         result.part_missing = true;
         return result;
     }
-    shard.policy().hit(found.slot);
+    shard.policy().hit(found.slot, found.object->cost());
     result.object = store::ObjectPtr(found.object);
     result.answer = may_reuse_parts(*found.object, control, now);
     result.kind = kind_of(result.answer.reuse);

@@ -5,37 +5,25 @@
 #include "util/check.hpp"
 
 namespace garner::policy {
-namespace {
-
-constexpr std::uint64_t most_hits = (1u << 24) - 1;
-constexpr Bytes greatest_size = (std::uint64_t{1} << 40) - 1;
-
-/// Never zero: an empty object still has a head, and the key divides by it.
-Bytes countable(Bytes size) { return std::clamp<Bytes>(size, 1, greatest_size); }
-
-}  // namespace
 
 Gdsf::Gdsf(Options const&) {}
 
 void Gdsf::inserted(Slot slot, Fingerprint, Bytes size) {
-    weights_.cover(slot);
-    Weight weight{.hits = 1, .size = countable(size)};
-    weights_[slot] = weight;
-    heap_.push(slot, key_of(weight));
+    hits_.cover(slot);
+    hits_[slot] = 1;
+    heap_.push(slot, key_of(1, size));
 }
 
-void Gdsf::hit(Slot slot) {
+void Gdsf::hit(Slot slot, Bytes size) {
     check(heap_.contains(slot));
-    Weight& weight = weights_[slot];
-    if (weight.hits < most_hits) ++weight.hits;
-    heap_.raise(slot, key_of(weight));
+    auto& hits = hits_[slot];
+    if (hits < UINT32_MAX) ++hits;
+    heap_.raise(slot, key_of(hits, size));
 }
 
 void Gdsf::resized(Slot slot, Bytes size) {
     check(heap_.contains(slot));
-    Weight& weight = weights_[slot];
-    weight.size = countable(size);
-    heap_.update(slot, key_of(weight));
+    heap_.update(slot, key_of(hits_[slot], size));
 }
 
 void Gdsf::removed(Slot slot, Left why) {
@@ -48,11 +36,12 @@ Slot Gdsf::victim() { return heap_.lowest(); }
 
 bool Gdsf::keeps(Slot slot) const { return heap_.contains(slot) && heap_.key(slot) > age_; }
 
-Bytes Gdsf::metadata_bytes() const { return sizeof *this + heap_.metadata_bytes() + weights_.metadata_bytes(); }
+Bytes Gdsf::metadata_bytes() const { return sizeof *this + heap_.metadata_bytes() + hits_.metadata_bytes(); }
 
-// The factor only scales, but it decides how the sums round and so which keys are equal.
-double Gdsf::key_of(Weight weight) const {
-    return age_ + static_cast<double>(weight.hits) * 1e6 / static_cast<double>(weight.size);
+// The factor only scales, but it decides how the sums round and so which keys are equal. An object of no bytes still
+// has a head: it counts as one byte.
+double Gdsf::key_of(std::uint32_t hits, Bytes size) const {
+    return age_ + static_cast<double>(hits) * 1e6 / static_cast<double>(std::max<Bytes>(size, 1));
 }
 
 }  // namespace garner::policy

@@ -1,6 +1,7 @@
 // GDSF, Greedy-Dual-Size with frequency: keeps what is small and often asked for, and forgets with time.
 #pragma once
 #include "policy/lazy_heap.hpp"
+#include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
 
@@ -8,13 +9,13 @@ namespace garner::policy {
 
 /// The lowest L + f * 1e6 / size leaves, with f the hits since insertion plus one and L the key of the last one evicted
 /// (Cherkasova 1998; Arlitt et al. 2000). In double, nothing is ever subtracted. Ties: the least recently used leaves.
-/// hit() is O(1), the others O(log n). 28 bytes a slot. f counts up to 2^24 - 1, a size up to 2^40 - 1 bytes.
+/// hit() is O(1), the others O(log n). 24 bytes a slot. f counts up to 2^32 - 1.
 class Gdsf final : public ReplacementPolicy {
 public:
     explicit Gdsf(Options const&);
 
     void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot) override;
+    void hit(Slot, Bytes size) override;
     /// Valued anew with the L of now; not a use.
     void resized(Slot, Bytes size) override;
     /// Left::evicted moves L to this object's key.
@@ -25,14 +26,10 @@ public:
     Bytes metadata_bytes() const override;
 
 private:
-    struct Weight {
-        std::uint64_t hits : 24;   // f
-        std::uint64_t size : 40;
-    };
-    double key_of(Weight) const;
+    double key_of(std::uint32_t hits, Bytes size) const;
 
     LazyHeap heap_;
-    SlotArray<Weight> weights_;
+    SlotArray<std::uint32_t> hits_;   // f
     double age_ = 0;   // L
 };
 

@@ -15,7 +15,7 @@ void Lru::inserted(Slot slot, Fingerprint, Bytes) {
     link_newest(slot + 1);
 }
 
-void Lru::hit(Slot slot) {
+void Lru::hit(Slot slot, Bytes) {
     check(held(slot));
     unlink(slot + 1);
     link_newest(slot + 1);

@@ -1,5 +1,6 @@
 // LRU: the least recently used leaves first.
 #pragma once
+#include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
 
@@ -11,7 +12,7 @@ public:
     explicit Lru(Options const&);
 
     void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot) override;
+    void hit(Slot, Bytes size) override;
     /// A new size is not a use: the order stays.
     void resized(Slot, Bytes size) override;
     void removed(Slot, Left) override;

@@ -1,8 +1,6 @@
 // The seam for replacement policies: who leaves next.
 #pragma once
 #include <cstdint>
-#include <memory>
-#include <string_view>
 
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
@@ -31,7 +29,8 @@ public:
         return true;
     }
     virtual void inserted(Slot, Fingerprint, Bytes size) = 0;
-    virtual void hit(Slot) = 0;
+    /// `size`: what it costs now, so that a policy that weighs sizes need not keep them.
+    virtual void hit(Slot, Bytes size) = 0;
     /// The object in this slot now costs `size` bytes (a new head, sparse growth).
     virtual void resized(Slot, Bytes size) = 0;
     virtual void removed(Slot, Left) = 0;
@@ -39,13 +38,10 @@ public:
     virtual Slot victim() = 0;
     /// Would a compaction that meets this slot write it again?
     virtual bool keeps(Slot) const = 0;
+    /// The tier's budget is another one from now on. What is held stays until victims are asked for.
+    virtual void set_capacity(Bytes) {}
+    /// All that this instance has taken from the heap, and itself.
     virtual Bytes metadata_bytes() const = 0;
-};
-
-struct Options {
-    Bytes capacity = 0;          // the tier's budget; 0 when unknown
-    std::uint64_t seed = 1;
-    std::string_view text = {};  // the policy's own options, "name=value,…"
 };
 
 }  // namespace garner::policy

@@ -21,9 +21,9 @@ TEST(Lru, a_hit_moves_to_the_end_and_a_new_size_does_not) {
     for (Slot slot = 0; slot < 3; ++slot) lru.inserted(slot, slot, 1);
     lru.resized(0, 5);
     EXPECT_EQ(lru.victim(), 0u);
-    lru.hit(0);
+    lru.hit(0, 1);
     EXPECT_EQ(lru.victim(), 1u);
-    lru.hit(0);
+    lru.hit(0, 1);
     EXPECT_EQ(lru.victim(), 1u);
 }
 
@@ -35,7 +35,7 @@ TEST(Lru, needs_eight_bytes_a_slot) {
 
 TEST(LruDeathTest, stops_at_a_slot_that_is_not_held) {
     Lru lru({});
-    EXPECT_DEATH(lru.hit(0), "broken invariant");
+    EXPECT_DEATH(lru.hit(0, 1), "broken invariant");
     lru.inserted(0, 0, 1);
     EXPECT_DEATH(lru.inserted(0, 0, 1), "broken invariant");
     EXPECT_DEATH(lru.removed(100'000, Left::purged), "broken invariant");

@@ -37,6 +37,7 @@ public:
             if (lowest == no_slot || object.below(held_.at(lowest))) lowest = slot;
         return lowest;
     }
+    Bytes size(Slot slot) const { return held_.at(slot).size; }
     bool holds(Slot slot) const { return held_.contains(slot); }
 
 private:
@@ -68,7 +69,7 @@ void expect_the_naive_victims(ReplacementPolicy& policy, std::uint64_t seed) {
             auto bytes = size();
             policy.inserted(slot, slot, bytes), naive.inserted(slot, bytes);
         } else if (what < 70) {
-            policy.hit(slot), naive.hit(slot);
+            naive.hit(slot), policy.hit(slot, naive.size(slot));
         } else if (what < 74) {
             auto bytes = size();
             policy.resized(slot, bytes), naive.resized(slot, bytes);

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
-#include <set>
 #include <string>
 
 #include "policy/replay.hpp"
@@ -26,18 +26,18 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryPolicy, testing::ValuesIn(all().begin(),
 });
 
 /// Inserts, hits, resizes, removes and evicts at random; `held` is what must be held afterwards.
-std::set<Slot> live_a_life(ReplacementPolicy& policy, std::uint32_t steps, std::uint64_t seed) {
+std::map<Slot, Bytes> live_a_life(ReplacementPolicy& policy, std::uint32_t steps, std::uint64_t seed) {
     std::mt19937_64 random(seed);
-    std::set<Slot> held;
+    std::map<Slot, Bytes> held;
     for (std::uint32_t step = 0; step < steps; ++step) {
         auto slot = static_cast<Slot>(random() % 700);
         policy.requested(slot);
-        if (held.insert(slot).second) {
-            policy.inserted(slot, slot, 1 + random() % 5000);
+        if (Bytes size = 1 + random() % 5000; held.emplace(slot, size).second) {
+            policy.inserted(slot, slot, size);
             continue;
         }
         switch (random() % 8) {
-        case 0: policy.resized(slot, 1 + random() % 5000); break;
+        case 0: policy.resized(slot, held[slot] = 1 + random() % 5000); break;
         case 1: policy.removed(slot, Left::replaced), held.erase(slot); break;
         case 2: policy.removed(slot, Left::purged), held.erase(slot); break;
         case 3: {
@@ -46,7 +46,7 @@ std::set<Slot> live_a_life(ReplacementPolicy& policy, std::uint32_t steps, std::
             policy.removed(victim, Left::evicted);
             break;
         }
-        default: policy.hit(slot);
+        default: policy.hit(slot, held[slot]);
         }
     }
     return held;
@@ -73,7 +73,7 @@ TEST_P(EveryPolicy, forgets_what_was_removed) {
         auto policy = this->policy();
         policy->inserted(0, 10, 100);
         policy->inserted(1, 11, 100);
-        for (int i = 0; i < 5; ++i) policy->hit(0);
+        for (int i = 0; i < 5; ++i) policy->hit(0, 100);
         policy->removed(1, why);
         EXPECT_FALSE(policy->keeps(1));
         EXPECT_EQ(policy->victim(), 0u);
@@ -130,11 +130,13 @@ TEST_P(EveryPolicy, counts_its_memory_and_needs_little_of_it) {
     EXPECT_LT(full - empty, 40 * 10'000);
 }
 
-TEST(Policies, are_made_by_name) {
+TEST(Policies, are_made_by_name_and_say_what_is_wrong) {
     EXPECT_NE(make("lru", {}), nullptr);
     EXPECT_NE(make("gdsf", {}), nullptr);
     EXPECT_EQ(make("LRU", {}), nullptr);
     EXPECT_EQ(make("", {}), nullptr);
+    EXPECT_NE(read_spec("lruu").fault.find("no policy \"lruu\"; there are lru, "), std::string::npos);
+    EXPECT_EQ(read_spec("lru:x=1").fault, "lru: no setting \"x\"; this policy has no settings");
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ public:
         ++requests;
         bytes += size;
         policy_.requested(key);
-        if (auto found = slots_.find(key); found != slots_.end()) return policy_.hit(found->second);
+        if (auto found = slots_.find(key); found != slots_.end()) return policy_.hit(found->second, objects_[found->second].size);
         ++misses;
         missed_bytes += size;
         if (size > budget_) return;

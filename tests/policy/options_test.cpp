@@ -1,0 +1,30 @@
+#include "policy/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace garner::policy {
+namespace {
+
+constexpr std::array<std::string_view, 2> aims{"objects", "bytes"};
+constexpr std::array settings{
+    Setting{.name = "lambda", .what = "", .initial = 0.8, .least = 0, .most = 1},
+    Setting{.name = "aim", .what = "", .initial = 1, .choices = aims},
+};
+
+TEST(PolicySettings, are_read_in_any_order_and_have_initial_values) {
+    EXPECT_EQ(read_settings("", settings).values, (std::vector<double>{0.8, 1}));
+    EXPECT_EQ(read_settings("aim=objects:lambda=0.25", settings).values, (std::vector<double>{0.25, 0}));
+}
+
+TEST(PolicySettings, name_what_is_wrong_and_the_mend) {
+    EXPECT_EQ(read_settings("beta=1", settings).fault, "no setting \"beta\"; there are lambda, aim");
+    EXPECT_EQ(read_settings("lambda=2", settings).fault, "\"lambda\": \"2\" is not a number from 0 to 1");
+    EXPECT_EQ(read_settings("lambda=nan", settings).fault, "\"lambda\": \"nan\" is not a number from 0 to 1");
+    EXPECT_EQ(read_settings("lambda", settings).fault, "\"lambda\": \"\" is not a number from 0 to 1");
+    EXPECT_EQ(read_settings("aim=both", settings).fault, "\"aim\": \"both\" is none of objects, bytes");
+}
+
+}  // namespace
+}  // namespace garner::policy
