@@ -15,7 +15,8 @@ struct ReadOptions {
     /// In (0, 1]: the share of the keys that is kept, with all their requests (SHARDS, Waldspurger et al. 2015). The same
     /// keys are chosen in every run.
     double sample = 1;
-    /// Called about once a MiB of trace. bytes_in_file is 0 where it is not known; requests are those kept so far.
+    /// Called every 65,536 lines and at the end. The bytes are packed ones; bytes_in_file is 0 where it is not known (a
+    /// pipe); requests are those kept so far.
     std::function<void(Bytes bytes_read, Bytes bytes_in_file, std::uint64_t requests)> progress;
 };
 
