@@ -1,7 +1,6 @@
 #include "sim/trace_lines.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "sim/trace_formats.hpp"
 
@@ -39,7 +38,7 @@ bool TraceLines::next_record(std::string_view& record, std::size_t size) {
 /// Moves what is not taken yet to the buffer's beginning and reads more behind it. False at the end.
 bool TraceLines::fill() {
     if (ended_) return false;
-    std::memmove(buffer_.data(), rest_.data(), rest_.size());
+    std::copy(rest_.begin(), rest_.end(), buffer_.begin());
     auto got = file_.read(buffer_.data() + rest_.size(), buffer_.size() - rest_.size());
     rest_ = {buffer_.data(), rest_.size() + got};
     ended_ = got == 0;

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "util/check.hpp"
@@ -150,7 +149,7 @@ void UnpackedFile::open(std::string const& path) {
 /// Adds to the bytes that are not unpacked yet, which move to the block's beginning. False at the end.
 bool UnpackedFile::refill() {
     if (ended_) return false;
-    std::memmove(block_.data(), packed_.data(), packed_.size());
+    std::copy(packed_.begin(), packed_.end(), block_.begin());
     auto const room = block_.size() - packed_.size();
     ssize_t got;
     do got = ::read(descriptor_, block_.data() + packed_.size(), room);
