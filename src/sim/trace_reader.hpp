@@ -36,8 +36,9 @@ struct TraceRead {
 ///
 /// In an access log a request counts if it is a GET answered with 200 or 203 to the end: then the object's size is in the
 /// line. One answered with 304 counts with the size last seen for its URL, and is skipped while there was none. All else
-/// is skipped: other methods, CONNECT, errors, redirects, parts (206), and what the client aborted. Squid's and Garner's
-/// logs count the response's head in the size. The key is the URL as logged.
+/// is skipped: other methods, CONNECT, errors, redirects, parts (206), and what the client aborted where the log tells
+/// (a combined one does not). Sizes in Squid's and Garner's logs include the response's head and so vary a little from
+/// one request to the next. The key is the URL as logged.
 ///
 /// A key's size may change from one request to the next. What is longer than 64 KiB a line, has a size that is no whole
 /// number up to 2^53, or is the torn last record of a binary file, is broken; a torn packed file is a fault.

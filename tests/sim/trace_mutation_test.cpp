@@ -74,7 +74,7 @@ TEST(TraceMutation, every_line_of_a_damaged_trace_is_accounted_for) {
         EXPECT_EQ(whole.fault, "");
         EXPECT_EQ(whole.broken, 0u) << format << ' ' << (whole.examples.empty() ? "" : whole.examples.front());
         EXPECT_EQ(read_bytes(bytes).format, format);
-        for (int i = 0; i < 150; ++i) {
+        for (int i = 0; i < 100; ++i) {
             auto damaged = bytes;
             mutate(damaged, random);
             SCOPED_TRACE(Message() << format << ' ' << i);
@@ -87,7 +87,7 @@ TEST(TraceMutation, damaged_packed_files_are_accounted_for_or_faults) {
     std::mt19937 random(20261122);
     for (auto const& [format, bytes] : sources())
         for (auto const& packed : {zstd(bytes), gzip(bytes)})
-            for (int i = 0; i < 60; ++i) {
+            for (int i = 0; i < 40; ++i) {
                 auto damaged = packed;
                 mutate(damaged, random);
                 SCOPED_TRACE(Message() << format << ' ' << i);

@@ -157,6 +157,40 @@ TEST(ReadTrace, sizes_that_no_sum_holds_are_broken) {
     EXPECT_EQ(counted(read), read.lines);
 }
 
+// Lines as Squid 5.7 and nginx 1.22 wrote them.
+
+TEST(ReadTrace, a_log_written_by_squid) {
+    auto read = read_bytes(R"(1795293232.571      1 127.0.0.1 TCP_MISS/200 5337 GET http://127.0.0.1:18471/a - HIER_DIRECT/127.0.0.1 text/plain
+1795293232.601      0 127.0.0.1 TCP_MEM_HIT/200 5343 GET http://127.0.0.1:18471/a - HIER_NONE/- text/plain
+1795293232.631      0 127.0.0.1 TCP_MISS/200 334 GET http://127.0.0.1:18471/b? - HIER_DIRECT/127.0.0.1 text/plain
+1795293232.662      3 127.0.0.1 TCP_MEM_HIT/200 343 HEAD http://127.0.0.1:18471/a - HIER_NONE/- text/plain
+1795293232.683      0 127.0.0.1 TCP_MEM_HIT/206 395 GET http://127.0.0.1:18471/a - HIER_NONE/- text/plain
+1795293232.704      0 127.0.0.1 TCP_MISS/404 404 GET http://127.0.0.1:18471/nope - HIER_DIRECT/127.0.0.1 text/html
+1795293232.731      0 127.0.0.1 TCP_IMS_HIT/304 264 GET http://127.0.0.1:18471/a - HIER_NONE/- text/plain
+1795293232.767      0 127.0.0.1 TCP_MISS/405 417 POST http://127.0.0.1:18471/a - HIER_DIRECT/127.0.0.1 text/html
+1795293232.832     13 127.0.0.1 TCP_TUNNEL/200 277 CONNECT 127.0.0.1:18471 - HIER_DIRECT/127.0.0.1 -
+1795293233.438      3 127.0.0.1 NONE_NONE/400 3392 garbage error:invalid-request - HIER_NONE/- text/html
+1795293233.454     15 127.0.0.1 TCP_MISS_ABORTED/404 246 GET http://127.0.0.1:18471/bc - HIER_DIRECT/127.0.0.1 text/html
+)");
+    EXPECT_EQ(read.format, "squid");
+    EXPECT_EQ(read.trace.keys, (std::vector<std::uint32_t>{0, 0, 1, 0}));
+    EXPECT_EQ(read.trace.sizes, (std::vector<Bytes>{5337, 5343, 334, 5343}));
+    EXPECT_EQ(read.skipped, 7u);
+    EXPECT_EQ(read.broken, 0u);
+}
+
+TEST(ReadTrace, a_log_written_by_nginx) {
+    auto read = read_bytes(R"(127.0.0.1 - - [21/Nov/2026:20:33:13 +0000] "GET /a\x22b HTTP/1.1" 404 153 "-" "curl/7.88.1"
+127.0.0.1 - - [21/Nov/2026:20:33:13 +0000] "GET /a?x=%22&y=\xC3\xA9 HTTP/1.1" 200 5000 "-" "q\x22uo\x5Cte"
+127.0.0.1 - - [21/Nov/2026:20:33:35 +0000] "GET /b" 200 3 "-" "-"
+127.0.0.1 - - [21/Nov/2026:20:33:35 +0000] "\x16\x03\x01" 400 157 "-" "-"
+)");
+    EXPECT_EQ(read.format, "combined");
+    EXPECT_EQ(read.trace.sizes, (std::vector<Bytes>{5000, 3}));
+    EXPECT_EQ(read.skipped, 2u);
+    EXPECT_EQ(read.broken, 0u);
+}
+
 // Packed files.
 
 TEST(Packed, zstd_and_gzip_are_known_by_their_first_bytes) {
