@@ -35,8 +35,8 @@ Result belady_size(Trace const&, Bytes size);
 /// all requests, and the cheapest hits are bought: for misses by cost, for missed_bytes by cost per byte, so that
 /// these two are of different purchases. What is larger than the cache is never hit.
 ///
-/// The first hit that is too dear ends the purchase. For misses that is exact. For missed_bytes it says up to one object
-/// more than the bound in fractions would, as published figures do; hits that are equally dear a byte are bought
+/// The first hit that is too dear ends the purchase. For misses that is exact. For missed_bytes it says up to one
+/// object more than the bound in fractions would, as published figures do; hits that are equally dear a byte are bought
 /// smallest first. An object whose size changes costs its smallest.
 Result pfool(Trace const&, Bytes size);
 
