@@ -11,13 +11,13 @@
 namespace garner::sim {
 
 struct ReadOptions {
-    std::string format;   // a name of trace_format_names(); empty: found from the file's first lines and its name
+    std::string format = {};   // one of trace_format_names(); empty: found from the file's first lines and its name
     /// In (0, 1]: the share of the keys that is kept, with all their requests (SHARDS, Waldspurger et al. 2015). The same
     /// keys are chosen in every run.
     double sample = 1;
     /// Called every 65,536 lines and at the end. The bytes are packed ones; bytes_in_file is 0 where it is not known (a
     /// pipe); requests are those kept so far.
-    std::function<void(Bytes bytes_read, Bytes bytes_in_file, std::uint64_t requests)> progress;
+    std::function<void(Bytes bytes_read, Bytes bytes_in_file, std::uint64_t requests)> progress = {};
 };
 
 /// lines == trace.requests() + broken + skipped + unsampled, unless there is a fault.
