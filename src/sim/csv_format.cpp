@@ -10,7 +10,8 @@ namespace {
 constexpr std::string_view separators = ",\t; ";
 constexpr std::array<std::string_view, 9> key_names{"key", "id", "obj_id",    "object_id", "object",
                                                     "obj", "url", "objectid", "uri"};
-constexpr std::array<std::string_view, 6> size_names{"size", "bytes", "obj_size", "object_size", "objectsize", "length"};
+constexpr std::array<std::string_view, 6> size_names{"size",        "bytes",      "obj_size",
+                                                     "object_size", "objectsize", "length"};
 
 bool is_one_of(std::span<std::string_view const> names, std::string_view name) {
     return std::any_of(names.begin(), names.end(), [&](auto known) { return equals_ignoring_case(known, name); });
@@ -41,7 +42,8 @@ Record CsvFormat::learn(std::string_view line) {
         split(line, separator);
         if (learn_header(separator)) return {};
         auto count = fields_.count;
-        Columns columns{.separator = separator, .count = count, .key = count == 3 ? 1u : 0u, .size = count == 3 ? 2u : 1u};
+        std::size_t key = count == 3 ? 1 : 0;
+        Columns columns{.separator = separator, .count = count, .key = key, .size = key + 1};
         auto record = count == 2 || count == 3 ? row(columns) : Record::broken("not time,key,size nor key,size");
         if (record.kind == Record::Kind::request) {
             columns_ = columns;

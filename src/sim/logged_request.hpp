@@ -7,8 +7,8 @@
 namespace garner::sim {
 
 struct LoggedRequest {
-    std::string_view method, url;   // "-" or empty: none
-    std::string_view status, size;  // decimal; a size "-" is none sent
+    std::string_view method = {}, url = {};   // "-" or empty: none
+    std::string_view status = {}, size = {};  // decimal; a size "-" is none sent
     bool aborted = false;           // before the whole response was sent
 };
 

@@ -21,7 +21,7 @@ struct Record {
     Kind kind = Kind::nothing;
     std::uint64_t key = 0;   // a hash
     Bytes size = 0;
-    std::string_view field, text, why;   // "size", "abc", "is not a whole number"
+    std::string_view field = {}, text = {}, why = {};   // "size", "abc", "is not a whole number"
 
     static Record request(std::uint64_t key, Bytes size) { return {.kind = Kind::request, .key = key, .size = size}; }
     static Record unchanged(std::uint64_t key) { return {.kind = Kind::unchanged, .key = key}; }

@@ -53,7 +53,7 @@ Fit fit_of_lines(FormatRow const& row, std::string_view head, bool whole) {
 
 Fit fit_of(FormatRow const& row, std::string_view head, bool whole) {
     if (!row.looks_like) return fit_of_lines(row, head, whole);
-    return row.looks_like(head) ? Fit{lines_tried, lines_tried} : Fit{lines_tried, 0};
+    return {lines_tried, row.looks_like(head) ? lines_tried : 0};
 }
 
 bool tells(std::string_view file_name, FormatRow const& row) {
@@ -69,8 +69,9 @@ bool tells(std::string_view file_name, FormatRow const& row) {
 std::span<FormatRow const> trace_formats() { return rows; }
 
 FormatRow const* trace_format(std::string_view name) {
-    auto row = std::find_if(rows.begin(), rows.end(), [&](FormatRow const& r) { return equals_ignoring_case(r.name, name); });
-    return row == rows.end() ? nullptr : &*row;
+    for (auto const& row : rows)
+        if (equals_ignoring_case(row.name, name)) return &row;
+    return nullptr;
 }
 
 FormatRow const* find_format(std::string_view file_name, std::string_view head, bool whole) {

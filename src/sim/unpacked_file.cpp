@@ -154,7 +154,8 @@ bool UnpackedFile::refill() {
     ssize_t got;
     do got = ::read(descriptor_, block_.data() + packed_.size(), room);
     while (got < 0 && errno == EINTR);
-    if (got < 0) fault_ = "cannot read " + name_ + " beyond byte " + std::to_string(bytes_read_) + ": " + text_of(errno);
+    if (got < 0)
+        fault_ = "cannot read " + name_ + " beyond byte " + std::to_string(bytes_read_) + ": " + text_of(errno);
     ended_ = got <= 0;
     if (ended_) return false;
     bytes_read_ += static_cast<Bytes>(got);

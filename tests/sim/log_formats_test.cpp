@@ -28,7 +28,7 @@ TEST(SquidFormat, a_get_answered_with_200_counts_with_its_size) {
 }
 
 TEST(SquidFormat, not_modified_counts_with_the_size_last_seen) {
-    auto record = squid("1286536309.586    921 192.168.0.68 TCP_IMS_HIT/304 300 GET http://a/b - HIER_NONE/- image/png");
+    auto record = squid("1286536309.586    921 10.0.0.7 TCP_IMS_HIT/304 300 GET http://a/b - HIER_NONE/- image/png");
     EXPECT_EQ(said(record), "unchanged");
     EXPECT_EQ(record.key, key_of("http://a/b"));
 }
@@ -66,7 +66,7 @@ TEST(CombinedFormat, reads_the_common_and_the_combined_format) {
     auto record = combined("127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] \"GET /apache_pb.gif HTTP/1.0\" 200 2326");
     EXPECT_EQ(said(record), "request 2326");
     EXPECT_EQ(record.key, key_of("/apache_pb.gif"));
-    record = combined("::1 - - [21/Nov/2026:20:10:59 +0000] \"GET http://a/b?c HTTP/1.1\" 200 17 \"http://a/\" \"curl/8\"");
+    record = combined("::1 - - [21/Nov/2026:20:10:59 +0000] \"GET http://a/b?c HTTP/1.1\" 200 17 \"-\" \"curl/8\"");
     EXPECT_EQ(said(record), "request 17");
     EXPECT_EQ(record.key, key_of("http://a/b?c"));
 }
@@ -128,7 +128,8 @@ TEST(JsonFormat, what_is_no_request_for_a_whole_object_is_skipped) {
     EXPECT_EQ(said(json(R"({"result":"TCP_MISS_ABORTED","status":200,"bytes":5,"method":"GET","url":"http://a/"})")),
               "skipped");
     EXPECT_EQ(said(json(R"({"result":"NONE_NONE","status":0,"bytes":0})")), "skipped");
-    EXPECT_EQ(said(json(R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a:443"})")), "skipped");
+    EXPECT_EQ(said(json(R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a:443"})")),
+              "skipped");
 }
 
 TEST(JsonFormat, other_lines_are_broken_and_say_why) {

@@ -36,7 +36,8 @@ private:
     std::filesystem::path folder_, path_;
 };
 
-inline TraceRead read_bytes(std::string_view bytes, ReadOptions const& options = {}, std::string const& name = "trace") {
+inline TraceRead read_bytes(std::string_view bytes, ReadOptions const& options = {},
+                            std::string const& name = "trace") {
     TraceFile const file(bytes, name);
     return read_trace(file.path(), options);
 }

@@ -24,13 +24,13 @@ std::vector<Source> sources() {
     for (std::uint32_t i = 0; i < 40; ++i) binary += oracle_record(i, i % 7, 100 + i % 7, i < 33 ? i + 8 : -1);
     return {
         {"csv", "time,key,size\n" + repeated("0,12,4096\n1,\"a,b\",7\n2,http://a/b,100\n", 10)},
-        {"squid", repeated("1066036250.603    310 10.0.0.7 TCP_MISS/200 1462 GET http://a/f?x - HIER_DIRECT/a text/html\n"
+        {"squid", repeated("1066036250.603    310 10.0.0.7 TCP_MISS/200 1462 GET http://a/f?x - HIER_DIRECT/a -\n"
                            "1066036251.603      0 10.0.0.7 TCP_IMS_HIT/304 300 GET http://a/f?x - HIER_NONE/- -\n"
                            "1066036252.603   9999 ::1 TCP_TUNNEL/200 5000 CONNECT a:443 - HIER_DIRECT/::1 -\n", 5)},
         {"combined", repeated("a - - [21/Nov/2026:20:10:59 +0000] \"GET /a\\\"b HTTP/1.1\" 200 17 \"-\" \"curl/8\"\n"
                               "b - - [01/Aug/1995:00:00:09 -0400] \"GET /c HTTP/1.0\" 304 -\n", 8)},
         {"json", repeated(R"({"result":"TCP_HIT","status":200,"bytes":512,"method":"GET","url":"http://a/\"b"})" "\n"
-                          R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a:443"})" "\n", 6)},
+                          R"({"result":"TCP_TUNNEL","status":200,"bytes":5,"method":"CONNECT","url":"a"})" "\n", 6)},
         {"oracleGeneral", binary},
     };
 }
@@ -78,7 +78,8 @@ TEST(TraceMutation, every_line_of_a_damaged_trace_is_accounted_for) {
             auto damaged = bytes;
             mutate(damaged, random);
             SCOPED_TRACE(Message() << format << ' ' << i);
-            expect_accounted(read_bytes(damaged, {.format = i % 2 ? std::string(format) : "", .sample = i % 3 ? 1 : 0.5}));
+            ReadOptions options{.format = i % 2 ? std::string(format) : "", .sample = i % 3 ? 1 : 0.5};
+            expect_accounted(read_bytes(damaged, options));
         }
     }
 }
