@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/cpbad.hpp"
 #include "policy/gdsf.hpp"
 #include "policy/lru.hpp"
 
@@ -19,6 +20,7 @@ std::unique_ptr<ReplacementPolicy> make_one(Options const& options) {
 constexpr std::array rows{
     Row{"lru", "the least recently used leaves", make_one<Lru>},
     Row{"gdsf", "the large and seldom used leave; best object hit ratio", make_one<Gdsf>},
+    Row{"cpbad", "what is asked for after ever longer intervals leaves", make_one<Cpbad>, Cpbad::settings},
 };
 
 }  // namespace
