@@ -39,7 +39,7 @@ public:
         Setting{.name = "f", .what = "density at the first hit: x its interval, M objects held, total lookups so far",
                 .initial = 2, .choices = f_choices},
         Setting{.name = "boost", .what = "what heating adds, times lambda: now/(avg+now) as printed, or avg/(avg+now)",
-                .initial = 0, .choices = boost_choices},
+                .initial = 1, .choices = boost_choices},
         Setting{.name = "lambda", .what = "how much an interval heats or cools",
                 .initial = 0.8, .least = 0.01, .most = 1},
         Setting{.name = "equal", .what = "an interval equal to the mean: heats (algorithm 1), stays (equation 1)",

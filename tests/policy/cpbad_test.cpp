@@ -182,7 +182,7 @@ TEST(Cpbad, evicts_as_algorithm_1_for_other_numbers) {
 
 TEST(Cpbad, as_it_is_named_without_settings) {
     auto defaults = make("cpbad", {.capacity = 1000});
-    auto spelled = make("cpbad:initial=1:f=total/x:boost=printed:lambda=0.8:"
+    auto spelled = make("cpbad:initial=1:f=total/x:boost=corrected:lambda=0.8:"
                         "equal=heats:first=once:size=none:log=e", {});
     Replay one(*defaults, 1000), other(*spelled, 1000);
     std::mt19937_64 random(11);
@@ -247,7 +247,7 @@ TEST(Cpbad, a_new_size_counts_where_sizes_do) {
 
 TEST(Cpbad, no_density_is_ever_zero_infinite_or_unordered) {
     // As if nothing was looked up between: intervals of none. Then thousands of equal ones, then ever longer ones.
-    for (char const* spec : {"cpbad", "cpbad:f=1/x:boost=corrected:size=minus", "cpbad:f=M/x:lambda=1:size=plus"}) {
+    for (char const* spec : {"cpbad", "cpbad:f=1/x:boost=printed:size=minus", "cpbad:f=M/x:lambda=1:size=plus"}) {
         SCOPED_TRACE(spec);
         auto cpbad = make(spec, {});
         for (Slot slot = 0; slot < 3; ++slot) cpbad->inserted(slot, slot, slot == 0 ? 0 : UINT64_MAX);
