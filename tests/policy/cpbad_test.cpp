@@ -40,6 +40,7 @@ TEST(Cpbad, figure_4_of_the_paper) {
         std::uint64_t misses;
         std::vector<Contents> last_four;
     } const columns[] = {
+        {"lfu", 8, {{2, 3, 5}, {1, 2, 3}, {2, 3, 4}, {1, 2, 3}}},
         {"lru", 7, {{2, 3, 5}, {1, 3, 5}, {1, 4, 5}, {1, 4, 5}}},
         {"cpbad:f=1/x", 6, {{3, 4, 5}, {1, 4, 5}, {1, 4, 5}, {1, 4, 5}}},
         {"cpbad:f=M/x", 6, {{3, 4, 5}, {1, 4, 5}, {1, 4, 5}, {1, 4, 5}}},
