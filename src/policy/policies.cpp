@@ -4,6 +4,7 @@
 #include <array>
 
 #include "policy/clock.hpp"
+#include "policy/cpbad.hpp"
 #include "policy/fifo.hpp"
 #include "policy/gdsf.hpp"
 #include "policy/lfu.hpp"
@@ -38,6 +39,7 @@ constexpr std::array rows{
     Row{"wtinylfu", "what is asked for less than what it would push out stays out", make_one<WTinyLfu>,
         WTinyLfu::settings},
     Row{"slru", "the least recently used leaves, what was used again is protected", make_one<Slru>, Slru::settings},
+    Row{"cpbad", "what is asked for after ever longer intervals leaves", make_one<Cpbad>, Cpbad::settings},
 };
 
 }  // namespace
