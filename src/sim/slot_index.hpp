@@ -44,8 +44,7 @@ public:
     template <class HashOf>
     void insert(std::uint64_t hash, Slot slot, HashOf&& hash_of) {
         if (++size_ > most()) grow(hash_of);
-        while (!place(hash, slot))
-            if (!make_room(buckets_[one(hash)], hash_of)) grow(hash_of);
+        while (!put(hash, slot, hash_of)) grow(hash_of);
     }
 
     void erase(std::uint64_t hash, Slot slot) {
@@ -84,6 +83,12 @@ private:
         for (std::size_t i = 0; i < slots_in_bucket; ++i) places |= unsigned{bucket.tags[i] == tag} << i;
         return places;
 #endif
+    }
+
+    /// False when both buckets are full and none of those in the first can move.
+    template <class HashOf>
+    bool put(std::uint64_t hash, Slot slot, HashOf&& hash_of) {
+        return place(hash, slot) || (make_room(buckets_[one(hash)], hash_of) && place(hash, slot));
     }
 
     /// False when both buckets are full.
@@ -139,7 +144,7 @@ private:
     bool place_all(std::vector<Bucket> const& old, HashOf&& hash_of) {
         for (Bucket const& bucket : old)
             for (std::size_t i = 0; i < slots_in_bucket; ++i)
-                if (bucket.tags[i] && !place(hash_of(bucket.slots[i]), bucket.slots[i])) return false;
+                if (bucket.tags[i] && !put(hash_of(bucket.slots[i]), bucket.slots[i], hash_of)) return false;
         return true;
     }
 
