@@ -29,15 +29,8 @@ public:
     /// The slot for which `is_it` is true among those with this hash, or no_slot. `is_it` is asked for few others.
     template <class IsIt>
     Slot find(std::uint64_t hash, IsIt&& is_it) const {
-        Bucket const& a = buckets_[one(hash)];
-        Bucket const& b = buckets_[other(hash)];
-        auto tag = tag_of(hash);
-        for (auto alike = places_of(a, tag) | places_of(b, tag) << 16; alike; alike &= alike - 1) {
-            auto place = static_cast<unsigned>(std::countr_zero(alike));
-            Slot slot = (place < 16 ? a : b).slots[place % 16];
-            if (is_it(slot)) return slot;
-        }
-        return policy::no_slot;
+        auto place = find_place(hash, is_it);
+        return place.bucket ? place.bucket->slots[place.at] : policy::no_slot;
     }
 
     /// For a key that is not there. `hash_of` tells the hash of a slot that is, when the index grows.
@@ -49,8 +42,9 @@ public:
 
     void erase(std::uint64_t hash, Slot slot) {
         --size_;
-        auto tag = tag_of(hash);
-        check(remove_from(buckets_[one(hash)], tag, slot) || remove_from(buckets_[other(hash)], tag, slot));
+        auto place = find_place(hash, [&](Slot candidate) { return candidate == slot; });
+        check(place.bucket != nullptr);
+        buckets_[static_cast<std::size_t>(place.bucket - buckets_.data())].tags[place.at] = 0;
     }
 
     std::size_t size() const { return size_; }
@@ -71,6 +65,24 @@ private:
     std::size_t one(std::uint64_t hash) const { return ((hash >> 32) * buckets_.size()) >> 32; }
     std::size_t other(std::uint64_t hash) const { return ((hash * 0x9e3779b97f4a7c15u >> 32) * buckets_.size()) >> 32; }
     std::size_t most() const { return buckets_.size() * slots_in_bucket * 9 / 10; }
+
+    struct Place {
+        Bucket const* bucket = nullptr;
+        std::size_t at = 0;
+    };
+    /// Both buckets are compared before the first branch: which of them has the key cannot be foretold.
+    template <class IsIt>
+    Place find_place(std::uint64_t hash, IsIt&& is_it) const {
+        Bucket const* a = &buckets_[one(hash)];
+        Bucket const* b = &buckets_[other(hash)];
+        auto tag = tag_of(hash);
+        for (auto alike = places_of(*a, tag) | places_of(*b, tag) << 16; alike; alike &= alike - 1) {
+            auto bit = static_cast<unsigned>(std::countr_zero(alike));
+            Place place{bit < 16 ? a : b, bit % 16};
+            if (is_it(place.bucket->slots[place.at])) return place;
+        }
+        return {};
+    }
 
     static unsigned places_of(Bucket const& bucket, std::uint8_t tag) {
         constexpr unsigned used = (1u << slots_in_bucket) - 1;
@@ -116,16 +128,6 @@ private:
             bool moved = place(hash, full.slots[i]);   // there: this bucket is still full
             full.tags[i] = 0;
             return moved;
-        }
-        return false;
-    }
-
-    static bool remove_from(Bucket& bucket, std::uint8_t tag, Slot slot) {
-        for (auto alike = places_of(bucket, tag); alike; alike &= alike - 1) {
-            auto at = static_cast<std::size_t>(std::countr_zero(alike));
-            if (bucket.slots[at] != slot) continue;
-            bucket.tags[at] = 0;
-            return true;
         }
         return false;
     }

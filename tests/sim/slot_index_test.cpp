@@ -13,7 +13,11 @@ namespace {
 struct Scene {
     explicit Scene(std::uint64_t hashes) : hashes_(hashes) {}
 
-    std::uint64_t hash(std::uint64_t key) const { return key % hashes_ * 0x9e3779b97f4a7c15u; }
+    std::uint64_t hash(std::uint64_t key) const {
+        auto mixed = (key % hashes_ + 1) * 0x9e3779b97f4a7c15u;
+        mixed = (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93u;
+        return mixed ^ mixed >> 32;
+    }
     void insert(std::uint64_t key) {
         auto slot = static_cast<policy::Slot>(keys_.size());
         keys_.push_back(key);

@@ -76,7 +76,7 @@ TEST(Sim, draws_the_curves) {
 TEST(Sim, replays_what_the_proxy_has_logged) {
     for (auto format : {"squid", "combined", "json"}) {
         Origin origin;
-        origin.on("/page", fresh("a page"));
+        origin.answer("/page", fresh("a page"));
         Proxy proxy(std::string(R"({"log": {"format": ")") + format + "\"}}");
         Client client(proxy, origin);
         for (int i = 0; i < 5; ++i) client.get("/page");
