@@ -177,7 +177,9 @@ TEST_P(EveryPolicy, serves_what_was_stored_last_within_its_budget) {
         for (int i = 0; i < 4'000 && !HasFatalFailure(); ++i) life.step();
         life.purge_all();
         EXPECT_GT(life.hits(), 400u);
-        if (again) EXPECT_TRUE(life.told() == before) << "the same must happen for the same seed";
+        if (again) {
+            EXPECT_TRUE(life.told() == before) << "the same must happen for the same seed";
+        }
         before = life.told();
     }
 }
@@ -194,7 +196,9 @@ TEST_P(EveryPolicy, works_in_the_least_size_and_harms_nothing_in_less) {
                 scene.cache.lease_alone(scene.cache.key(url), nullptr).complete(object, {}, {});
             ASSERT_LE(scene.cache.stats().used, size);
         }
-        if (size >= 64 * KiB) EXPECT_GT(hits, 1'000u) << size;
+        if (size >= 64 * KiB) {
+            EXPECT_GT(hits, 1'000u) << size;
+        }
     }
 }
 
