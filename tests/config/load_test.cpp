@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/policies.hpp"
 #include "support.hpp"
 
 namespace garner::config {
@@ -248,6 +249,18 @@ TEST(Load, faulty_overrides_are_named) {
                 StartsWith("test.json:2: memory.bad: unknown key"));
     EXPECT_THAT(told(load("{\n\"dns\": {}}", {"listen=[{\"address\": \"x\"}]"})),
                 StartsWith("--set listen[0].address: "));
+}
+
+TEST(Load, every_policy_is_known_and_says_when_memory_is_too_small_for_it) {
+    for (auto const& row : policy::all()) {
+        std::string const policy(row.name);
+        EXPECT_EQ(told(load(R"({"memory": {"policy": ")" + policy + R"("}})")), "");
+        auto const small = load(R"({"memory": {"size": "64 KiB", "policy": ")" + policy + R"("}})");
+        auto const least = cache::least_size({.size = 64 * KiB, .policy = policy});
+        auto const fault = "memory.size: leaves hardly any room beside the index and the policy \"" + policy + "\"";
+        EXPECT_EQ(told(small).find(fault) != std::string::npos, least > 64 * KiB) << told(small);
+        EXPECT_EQ(told(load("{}", {"memory.policy=" + policy, "memory.size=" + std::to_string(least)})), "");
+    }
 }
 
 TEST(Load, object_max_follows_a_small_memory) {
