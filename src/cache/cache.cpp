@@ -603,6 +603,7 @@ Stats Cache::stats() const {
 
 void Cache::reconfigure(Options const& options) {
     object_max_.store(options.object_max, std::memory_order_relaxed);
+    bool const is_smaller = options.size < budget_.capacity();
     budget_.set_capacity(options.size, filling_capacity(options));
     bool other_policy;
     {
@@ -621,7 +622,10 @@ void Cache::reconfigure(Options const& options) {
     while (budget_.used() > budget_.capacity() && evict_one(0)) {
     }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
+        auto made = is_smaller ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
         std::unique_lock lock(shards_[i]->mutex);
+        // Else the arrays of a large memory would fill a small one. Counts of use begin anew where most objects have left.
+        if (made && shards_[i]->is_sparse()) shards_[i]->set_policy(std::move(made));
         settle(lock, *shards_[i], Fingerprint{i} << number_shift);
     }
 }

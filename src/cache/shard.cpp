@@ -1,6 +1,7 @@
 #include "cache/shard.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace garner::cache {
 
@@ -63,11 +64,20 @@ store::ObjectPtr Shard::evict() {
 
 /// O(n log n) with the lock held, some milliseconds for ten thousand objects; both policies' arrays exist meanwhile.
 void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
-    for (auto slot = policy_->victim(); slot != policy::no_slot; slot = policy_->victim()) {
-        policy_->removed(slot, policy::Left::purged);
-        policy->inserted(slot, entry(slot).fingerprint, entry(slot).object->cost());
+    auto const old = std::exchange(policy_, std::move(policy));
+    auto const old_chunks = std::exchange(chunks_, {});
+    used_slots_ = 0;
+    free_ = policy::no_slot;
+    table_ = std::vector<policy::Slot>(std::max(least_table, std::bit_ceil(2 * objects_)), policy::no_slot);
+    for (auto from = old->victim(); from != policy::no_slot; from = old->victim()) {
+        old->removed(from, policy::Left::purged);
+        auto const slot = take_slot();
+        auto& place = entry(slot);
+        place = std::move(old_chunks[from / chunk][from % chunk]);
+        insert_in_table(slot);
+        policy_->inserted(slot, place.fingerprint, place.object->cost());
     }
-    policy_ = std::move(policy);
+    check(used_slots_ == objects_);
 }
 
 policy::Slot Shard::take_slot() {

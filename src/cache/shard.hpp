@@ -19,7 +19,7 @@ namespace garner::cache {
 class Shard {
 public:
     Shard(std::unique_ptr<policy::ReplacementPolicy> policy, std::uint32_t variants_per_url)
-        : policy_(std::move(policy)), variants_max_(variants_per_url), table_(16, policy::no_slot) {}
+        : policy_(std::move(policy)), variants_max_(variants_per_url), table_(least_table, policy::no_slot) {}
 
     std::mutex mutex;
 
@@ -33,7 +33,8 @@ public:
 
     policy::ReplacementPolicy& policy() { return *policy_; }
     /// From now on another one decides. It hears of what is there in the order in which the old one would have let it go:
-    /// what was about to leave is the first to leave yet, unless the new one weighs more than recency.
+    /// what was about to leave is the first to leave yet, unless the new one weighs more than recency. The index takes
+    /// only what it needs for them then.
     void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy);
 
     /// Puts the object in place of the one with its key, if any; that one is returned.
@@ -67,6 +68,8 @@ public:
     /// Fetches in progress by primary fingerprint.
     std::unordered_multimap<Fingerprint, FillPtr> fills;
 
+    /// Most of its slots are free: set_policy() would give their memory back.
+    bool is_sparse() const { return used_slots_ > 2 * objects_; }
     Bytes bytes() const { return bytes_; }
     std::size_t objects() const { return objects_; }
     /// All that it has taken from the heap beside its objects, and itself: index, policy, lists of variants, marks.
@@ -95,6 +98,7 @@ private:
     };
     using VariantLists = std::unordered_map<Fingerprint, std::vector<Fingerprint>>;
     static constexpr std::size_t chunk = 256;
+    static constexpr std::size_t least_table = 16;
     Entry& entry(policy::Slot slot) { return chunks_[slot / chunk][slot % chunk]; }
     Entry const& entry(policy::Slot slot) const { return chunks_[slot / chunk][slot % chunk]; }
     std::size_t home(Fingerprint fingerprint) const { return (fingerprint >> 8) & (table_.size() - 1); }

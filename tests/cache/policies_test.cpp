@@ -214,6 +214,24 @@ TEST_P(EveryPolicy, index_and_policy_are_charged_as_they_grow_and_stay_so) {
     EXPECT_GT(scene.cache.stats().metadata, before + 20'000 * (16 + 8)) << "arrays do not shrink";
 }
 
+TEST_P(EveryPolicy, a_much_smaller_size_gives_the_arrays_back) {
+    auto smaller = options(64 * MiB);
+    Scene scene(smaller);
+    for (int i = 0; i < 50'000; ++i) scene.store("/" + std::to_string(i));
+    auto const before = scene.cache.stats().metadata;
+    smaller.size = MiB;
+    scene.cache.reconfigure(smaller);
+    EXPECT_LT(scene.cache.stats().metadata, before / 4);
+    EXPECT_LE(scene.cache.stats().used, MiB);
+    std::size_t kept = 0;
+    for (int i = 0; i < 5'000; ++i) {
+        scene.store("/" + std::to_string(i));
+        ASSERT_LE(scene.cache.stats().used, MiB);
+        kept += scene.stored("/" + std::to_string(i)) == "body";
+    }
+    EXPECT_GT(kept, 4'000u);
+}
+
 // ---- one after the other ----
 
 class EveryPair : public testing::TestWithParam<std::tuple<Row, Row>> {
