@@ -98,11 +98,13 @@ public:
         config_.proxy.listen = std::move(listen);
         config_.proxy.log.access = log.access;
         config_.proxy.log.format = log.format;
-        config_.memory = loaded.config.memory;
+        auto const policy = std::exchange(config_.memory, loaded.config.memory).policy;
         set_log_level(config_.proxy.log.level);
         server_->reconfigure(proxy_options(config_));
         cache_.reconfigure(config_.memory);
         server_->reload_names();
+        if (config_.memory.policy != policy)
+            spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, policy);
         spdlog::info("configuration read again");
     }
 
