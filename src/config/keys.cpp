@@ -121,7 +121,7 @@ Form<Disk> disk() {
     return object_of<Disk>({
         key<Disk>("path", &Disk::path, text(), "Directory of the disk tier; empty for none."),
         key<Disk>("size", &Disk::size, size(MiB, size_max), "The disk tier's whole budget."),
-        key<Disk>("policy", &Disk::policy, text(), "Which object leaves when the disk tier is full."),
+        key<Disk>("policy", &Disk::policy, policy_spec(), "Which object leaves when the disk tier is full."),
         key<Disk>("object_max", &Disk::object_max, size(0, size_max), "The largest body kept on disk."),
     });
 }
