@@ -26,6 +26,7 @@ struct CommandLine {
     std::string client;                   // an address; empty: this machine
     bool accelerator = false;
     bool json = false;
+    bool what_if = false;                 // stats
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };
 

@@ -11,11 +11,20 @@ Bytes allocation(Object::Parts const& parts) {
     return sizeof(Object) + parts.key.size() + parts.head.size() + parts.bytes.size();
 }
 
+/// glibc: 8 bytes before each block, rounded up to 16.
+Bytes block(Bytes bytes) { return (bytes + 8 + 15) / 16 * 16; }
+
 }  // namespace
 
 Bytes Object::cost_of(Parts const& parts) {
-    // glibc: 8 bytes before each block, rounded up to 16.
-    return (allocation(parts) + 8 + 15) / 16 * 16 + (parts.body ? parts.body->bookkeeping() : 0);
+    return block(allocation(parts)) + (parts.body ? parts.body->bookkeeping() : 0);
+}
+
+std::optional<Bytes> Object::cost_at_rest() const {
+    auto const length = this->length();
+    if (!length) return length;
+    Bytes const within = *length <= inline_body_max ? *length : 0;
+    return block(sizeof(Object) + key_size_ + head_size_ + within) + *length - within;
 }
 
 ObjectPtr Object::make(Parts const& parts, Budget* budget, Bytes extra) {

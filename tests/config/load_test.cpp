@@ -138,6 +138,8 @@ TEST(Load, faults) {
              Row{R"({"memory": {"shards": 60}})", "memory.shards: is not a power of two"},
              Row{R"({"memory": {"policy": "gdfs"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
              Row{R"({"memory": {"policy": "best"}})", "\"best\" is not known (write one of "},
+             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is none of objects, bytes"},
+             Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, and memory.policy \"auto\""},
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
              Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
