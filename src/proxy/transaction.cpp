@@ -388,7 +388,8 @@ void Transaction::note_use(store::ObjectPtr const& object) {
         unsized_ = object;
         return;
     }
-    auto const size = *cost + cache::Shard::entry_cost;
+    constexpr Bytes place_in_index = 48;   // about, and in the policy
+    auto const size = *cost + place_in_index;
     if (!sampler->request(key_.fingerprint, size)) return;
     // All variants of a URL are sampled, or none; each is an object of its own.
     auto sample = sim::sample_of(key_.fingerprint, size);
