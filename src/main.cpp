@@ -15,6 +15,7 @@
 #include "config/reload.hpp"
 #include "proxy/server.hpp"
 #include "sim/auto_policy.hpp"
+#include "sim/sim_command.hpp"
 
 namespace {
 
@@ -267,6 +268,8 @@ int main(int argc, char** argv) {
         return exit_usage;
     case CommandLine::Command::check:
         return config::check_command(line.config_file, line.sets, std::cout);
+    case CommandLine::Command::sim:
+        return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::run:
         try {
             return run(std::move(line));

@@ -73,8 +73,7 @@ TEST(WhatIf, tells_what_every_policy_would_have_made_of_the_traffic) {
     Stream stream(proxy, origin);
     for (int i = 0; i < 750; ++i) stream.pages_among_films();
     auto const what_if = proxy.stats()["what_if"];
-    EXPECT_EQ(what_if["requests"], 1'500);
-    EXPECT_EQ(what_if["rate"], 1);
+    EXPECT_EQ(what_if["requests"], 1'500);   // all of them: so few are no reason to sample less
     EXPECT_EQ(what_if["dropped"], 0);
     double lru = -1, best = -1, large = -1;
     for (auto const& row : what_if["rows"]) {
