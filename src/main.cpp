@@ -14,6 +14,7 @@
 #include "config/load.hpp"
 #include "config/reload.hpp"
 #include "proxy/server.hpp"
+#include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
 
 namespace {
@@ -34,11 +35,23 @@ std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config
     return std::make_shared<proxy::Options>(config.proxy);
 }
 
+/// What "auto" begins with.
+std::string first_policy(config::Config const& config) {
+    return sim::AutoPolicy::is_spec(config.memory.policy) ? cache::Options{}.policy : config.memory.policy;
+}
+
+cache::Options cache_options(config::Config const& config, std::string const& policy) {
+    auto options = config.memory;
+    options.policy = policy;
+    return options;
+}
+
 proxy::ServerOptions server_options(config::Config const& config) {
     proxy::ServerOptions options;
     options.workers = config.workers;
     options.net = {.dns = config.dns, .connect = config.connect, .pool = config.pool};
     options.tls = config.tls;
+    options.what_if = config.memory.what_if;
     if (config.admin.enabled) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});
@@ -63,7 +76,9 @@ void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::
 
 class House {
 public:
-    House(CommandLine line, config::Config config) : line_(std::move(line)), config_(std::move(config)), cache_(config_.memory) {}
+    House(CommandLine line, config::Config config)
+        : line_(std::move(line)), config_(std::move(config)), policy_(first_policy(config_)),
+          cache_(cache_options(config_, policy_)) {}
 
     bool open(std::string& fault) {
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
@@ -72,6 +87,7 @@ public:
             admin_ = admin::AdminServer::open({config_.admin.address, config_.admin.port}, *server_, fault);
             if (!admin_) return false;
         }
+        tell_sampling();
         server_->start();
         if (admin_) admin_->start();
         if (server_->connections_max() < few_connections)
@@ -98,13 +114,18 @@ public:
         config_.proxy.listen = std::move(listen);
         config_.proxy.log.access = log.access;
         config_.proxy.log.format = log.format;
-        auto const policy = std::exchange(config_.memory, loaded.config.memory).policy;
+        auto const asked = config_.memory.policy;
+        auto const size = config_.memory.size;
+        config_.memory = loaded.config.memory;
+        // From a policy of one's own to "auto" it goes on from there, and "auto" that was "auto" keeps what it has found.
+        if (!sim::AutoPolicy::is_spec(config_.memory.policy)) policy_ = config_.memory.policy;
         set_log_level(config_.proxy.log.level);
         server_->reconfigure(proxy_options(config_));
-        cache_.reconfigure(config_.memory);
+        cache_.reconfigure(cache_options(config_, policy_));
+        if (config_.memory.policy != asked || config_.memory.size != size) tell_sampling();
         server_->reload_names();
-        if (config_.memory.policy != policy)
-            spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, policy);
+        if (config_.memory.policy != asked)
+            spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, asked);
         spdlog::info("configuration read again");
     }
 
@@ -113,8 +134,14 @@ public:
         if (!fault.empty()) spdlog::error("the access log cannot be opened again: {}", fault);
     }
 
-    /// Called every few seconds: what the workers may not wait to say.
+    /// Called every second.
     void look_after() {
+        follow_best_policy();
+        if (++looks_ % looks_a_complaint == 0) complain();
+    }
+
+    /// What the workers may not wait to say.
+    void complain() {
         auto log = server_->log_stats();
         if (log.write_errors > log_.write_errors)
             spdlog::error("the access log cannot be written: {} ({} lines lost so far)", log.last_error, log.lost);
@@ -129,18 +156,37 @@ public:
     }
 
 private:
+    void tell_sampling() {
+        std::optional<sim::AutoPolicy::Terms> follow;
+        if (sim::AutoPolicy::is_spec(config_.memory.policy)) follow = sim::AutoPolicy::read(config_.memory.policy).terms;
+        if (auto* sampling = server_->sampling()) sampling->run(config_.memory.size, policy_, follow);
+    }
+
+    void follow_best_policy() {
+        auto* sampling = server_->sampling();
+        if (!sampling) return;
+        auto const change = sampling->look(steady_now());
+        if (!change) return;
+        policy_ = change->policy;
+        cache_.reconfigure(cache_options(config_, policy_));
+        spdlog::info("memory.policy auto: {}", change->why);
+    }
+
     CommandLine line_;
     config::Config config_;
+    std::string policy_;            // that runs
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
     proxy::AccessLog::Stats log_;   // as last looked at
+    static constexpr unsigned looks_a_complaint = 10;
+    unsigned looks_ = 0;
 };
 
 /// Waits for signals until one of them ends the process.
 int serve(House& house, sigset_t const& signals) {
     for (;;) {
-        constexpr timespec look_after_every{.tv_sec = 10, .tv_nsec = 0};
+        constexpr timespec look_after_every{.tv_sec = 1, .tv_nsec = 0};
         int signal = ::sigtimedwait(&signals, nullptr, &look_after_every);
         if (signal < 0) house.look_after();
         if (signal == SIGHUP) house.reload();
@@ -204,6 +250,7 @@ int ask(CommandLine const& line) {
     command.client = line.client;
     command.accelerator = line.accelerator;
     command.json = line.json;
+    command.what_if = line.what_if;
     command.address = place.address;
     command.port = place.port;
     return admin::run_command(command, std::cout, std::cerr);

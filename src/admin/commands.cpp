@@ -109,11 +109,11 @@ int explain(Question question, Command const& command, std::ostream& out, std::o
     return exit_done;
 }
 
-int stats(Question question, std::ostream& out, std::ostream& err) {
+int stats(Question question, Command const& command, std::ostream& out, std::ostream& err) {
     question.target = "/stats.json";
     auto const answer = ask_for_json(question, "version", err);
     if (!answer) return exit_not_there;
-    out << summary_text(*answer);
+    out << (command.what_if ? what_if_text(*answer) : summary_text(*answer));
     return exit_done;
 }
 
@@ -138,7 +138,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     question.place = *place;
     if (command.kind == Command::Kind::purge) return purge(std::move(question), command.url, out, err);
     if (command.kind == Command::Kind::explain) return explain(std::move(question), command, out, err);
-    return stats(std::move(question), out, err);
+    return stats(std::move(question), command, out, err);
 }
 
 }  // namespace garner::admin

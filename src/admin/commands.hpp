@@ -16,6 +16,7 @@ struct Command {
     std::string client = {};                // its client's address; empty: this machine
     bool accelerator = false;               // not of the forward proxy
     bool json = false;                      // the answer as it came
+    bool what_if = false;                   // stats: of other policies and sizes
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;
 };

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -77,6 +78,7 @@ struct Figures {
 
     cache::Stats cache;
     proxy::AccessLog::Stats log;
+    std::optional<proxy::Sampling::Report> what_if;   // nothing: it is switched off
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
 };

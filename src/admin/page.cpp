@@ -86,7 +86,9 @@ std::string page(nlohmann::ordered_json const& stats) {
     for (auto const& line : headlines(stats)) out += tile(line);
     out += "</dl>\n<div class=\"tables\">\n";
     for (auto const& section : summary(stats)) out += table(section);
-    out += "</div>\n<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n</body>\n</html>\n";
+    out += "</div>\n";
+    if (auto const section = what_if(stats)) out += table(*section);
+    out += "<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n</body>\n</html>\n";
     return out;
 }
 

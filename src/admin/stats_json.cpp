@@ -88,6 +88,35 @@ Json log(proxy::AccessLog::Stats const& stats) {
             {"last_error", stats.last_error}};
 }
 
+Json what_if_rows(sim::WhatIf const& what_if) {
+    Json rows = Json::array();
+    if (!what_if.is_enough()) return rows;
+    for (auto const& row : what_if.rows)
+        rows.push_back({{"policy", row.policy},
+                        {"size_bytes", row.size},
+                        {"object_hit_ratio", what_if.object_hit_ratio(row)},
+                        {"byte_hit_ratio", what_if.byte_hit_ratio(row)}});
+    return rows;
+}
+
+Json what_if(Figures const& figures) {
+    bool const on = figures.what_if.has_value();
+    auto const report = figures.what_if.value_or(proxy::Sampling::Report{});
+    auto const& estimate = report.what_if;
+    return {{"on", on},
+            {"policy", report.policy},
+            {"rate", on ? Json(estimate.rate) : Json(nullptr)},
+            {"requests", estimate.requests},
+            {"requests_wanted", sim::WhatIf::requests_wanted},
+            {"dropped", report.dropped},
+            {"since_seconds", estimate.seconds},
+            {"memory_bytes", estimate.metadata},
+            {"rows", what_if_rows(estimate)},
+            {"auto",
+             {{"aim", report.follows ? Json(sim::AutoPolicy::text(*report.follows)) : Json(nullptr)},
+              {"last_change", report.why}}}};
+}
+
 }  // namespace
 
 Json stats_json(Report const& report) {
@@ -110,6 +139,7 @@ Json stats_json(Report const& report) {
     json["connections"] = connections(figures);
     json["origin"] = origin(figures);
     json["cache"] = cache(figures.cache);
+    json["what_if"] = what_if(figures);
     json["log"] = log(figures.log);
     return json;
 }

@@ -24,9 +24,14 @@ public:
         auto const* value = find(path);
         return human_share(value && value->is_number() ? std::optional(value->get<double>()) : std::nullopt);
     }
-    std::string uptime() const {
-        auto const* value = find("/uptime_seconds");
+    std::string seconds(char const* path) const {
+        auto const* value = find(path);
         return value && value->is_number() ? human_seconds(value->get<double>()) : "-";
+    }
+    std::string uptime() const { return seconds("/uptime_seconds"); }
+    bool is(char const* path) const {
+        auto const* value = find(path);
+        return value && value->is_boolean() && value->get<bool>();
     }
     std::string text(char const* path) const {
         auto const* value = find(path);
@@ -41,6 +46,10 @@ public:
             if (name != "total" && value.is_number_unsigned())
                 lines.push_back({name, {human_count(value.get<std::uint64_t>())}});
         return lines;
+    }
+    Json const* list(char const* path) const {
+        auto const* value = find(path);
+        return value && value->is_array() ? value : nullptr;
     }
     std::string windows(char const* path) const {
         std::string const ratio = path;
@@ -182,6 +191,58 @@ std::string summary_text(Json const& json) {
         out += section.columns.empty() ? section.title + "\n" : text_line(section.title, section.columns);
         for (auto const& line : section.lines) out += text_line("  " + line.name, line.values);
     }
+    return out;
+}
+
+// ---- what if ----
+
+namespace {
+
+std::string table_line(std::string const& name, std::vector<std::string> const& values, std::size_t name_columns) {
+    constexpr std::size_t value_columns = 18;
+    std::string out = name + std::string(name_columns - std::min(name_columns, columns(name)), ' ');
+    for (auto const& value : values)
+        out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;
+    return out + "\n";
+}
+
+}  // namespace
+
+std::optional<SummarySection> what_if(Json const& json) {
+    Stats const stats(json);
+    auto const* rows = stats.list("/what_if/rows");
+    if (!rows || rows->empty()) return std::nullopt;
+    auto const running = stats.text("/what_if/policy");
+    SummarySection table{"What if: hits of requests / bytes", {}, {}};
+    for (auto const& row : *rows) {
+        if (!row.is_object()) return std::nullopt;
+        auto const policy = row.value("policy", "");
+        auto const name = (policy == running ? "* " : "  ") + policy;
+        if (table.lines.empty() || table.lines.back().name != name) table.lines.push_back({name, {}});
+        table.lines.back().values.push_back(human_share(row.value("object_hit_ratio", 0.0)) + " / " +
+                                            human_share(row.value("byte_hit_ratio", 0.0)));
+        if (table.lines.size() == 1) table.columns.push_back(human_bytes(row.value("size_bytes", std::uint64_t{0})));
+    }
+    return table;
+}
+
+std::string what_if_text(Json const& json) {
+    Stats const stats(json);
+    if (!stats.is("/what_if/on")) return "memory.what_if is false: no traffic is sampled.\n";
+    auto const table = what_if(json);
+    if (!table)
+        return "Too little traffic yet: " + stats.count("/what_if/requests") + " of the " +
+               stats.count("/what_if/requests_wanted") + " requests that an estimate wants.\n";
+    std::size_t name_columns = 8;
+    for (auto const& line : table->lines) name_columns = std::max(name_columns, columns(line.name) + 2);
+    std::string out = "Hits of all requests / of all bytes, had the memory tier had another policy or size:\n\n";
+    out += table_line("", table->columns, name_columns);
+    for (auto const& line : table->lines) out += table_line(line.name, line.values, name_columns);
+    out += "\n* runs now, with " + stats.bytes("/cache/capacity_bytes") + ". An estimate from " +
+           stats.count("/what_if/requests") + " requests in " + stats.seconds("/what_if/since_seconds") + ", " +
+           stats.share("/what_if/rate") + " of the URLs; expiry is not in it.\n";
+    auto const change = stats.text("/what_if/auto/last_change");
+    if (!change.empty() && change != "-") out += "memory.policy auto: " + change + "\n";
     return out;
 }
 

@@ -1,6 +1,7 @@
 // The figures of /stats.json in a person's words, for the page and for `garner stats`.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ std::string summary_title(nlohmann::ordered_json const& stats);
 std::vector<Headline> headlines(nlohmann::ordered_json const& stats);
 /// A figure that is missing, because another version answers, is "-".
 std::vector<SummarySection> summary(nlohmann::ordered_json const& stats);
+
+/// Hit ratios, estimated, of each policy at four sizes; the running one is marked. Nothing without enough traffic.
+std::optional<SummarySection> what_if(nlohmann::ordered_json const& stats);
+/// The same as lines of text, with what it stands on. Says so when there is nothing to tell yet.
+std::string what_if_text(nlohmann::ordered_json const& stats);
 
 /// All of it as lines of text, aligned.
 std::string summary_text(nlohmann::ordered_json const& stats);

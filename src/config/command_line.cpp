@@ -47,8 +47,10 @@ constexpr Row rows[]{
     {"purge", Command::purge, "URL", "garner purge URL [--config FILE] [--set KEY=VALUE ...]",
      "Removes a URL with all its variants from the cache of the running proxy, which is asked at admin.address.\n"
      "Ends with 0 when it was there, with 1 otherwise.\n"},
-    {"stats", Command::stats, "", "garner stats [--config FILE] [--set KEY=VALUE ...]",
-     "Prints one page of figures of the running proxy, which is asked at admin.address.\n"},
+    {"stats", Command::stats, "", "garner stats [--what-if] [--config FILE] [--set KEY=VALUE ...]",
+     "Prints one page of figures of the running proxy, which is asked at admin.address.\n"
+     "\n"
+     "  --what-if          instead: the hit ratios that every policy would have had, at half to four times the size\n"},
     {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]\n"
      "                     [--config FILE] [--set KEY=VALUE ...]",
      explain_help},
@@ -110,7 +112,7 @@ std::string unknown_word(std::string_view word) {
 
 std::string unknown_option(std::string_view option) {
     static constexpr std::string_view names[]{"--config", "--set",    "--help",        "--version", "--header",
-                                              "--method", "--client", "--accelerator", "--json"};
+                                              "--method", "--client", "--accelerator", "--json",    "--what-if"};
     return "unknown option " + std::string(option) + hint(option.substr(0, option.find('=')), names);
 }
 
@@ -161,11 +163,12 @@ private:
         auto const name = word.substr(0, equals);
         bool const field = name == "-H" || name == "--header";
         bool const of_request = field || name == "-X" || name == "--method" || name == "--client";
-        bool const flag = name == "--json" || name == "--accelerator";
+        bool const explains_flag = name == "--json" || name == "--accelerator";
+        bool const flag = explains_flag || name == "--what-if";
         if (!of_request && !flag && name != "--config" && name != "--set") return unknown_option(word);
-        if (of_request || flag) explains_ = name;
+        if (of_request || explains_flag) explains_ = name;
         if (flag && equals == word.npos) {
-            (name == "--json" ? line_.json : line_.accelerator) = true;
+            (name == "--json" ? line_.json : name == "--what-if" ? line_.what_if : line_.accelerator) = true;
             return std::nullopt;
         }
         if (flag) return std::string(name) + " takes no value";
@@ -201,6 +204,7 @@ private:
     CommandLine finish() {
         if (!explains_.empty() && (!row_ || row_->command != Command::explain))
             return wrong(std::string(explains_) + " is for garner explain");
+        if (line_.what_if && (!row_ || row_->command != Command::stats)) return wrong("--what-if is for garner stats");
         if (!row_) return std::move(line_);
         if (!row_->operand.empty() && (!operand_ || operand_->empty()))
             return wrong(std::string(row_->name) + " needs a " + std::string(row_->operand));

@@ -27,6 +27,7 @@ struct CommandLine {
     std::string client;                   // an address; empty: this machine
     bool accelerator = false;
     bool json = false;
+    bool what_if = false;                 // stats
     std::vector<std::string> rest;        // sim: all that follows
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };

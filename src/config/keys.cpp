@@ -8,6 +8,7 @@
 #include "config/rule_form.hpp"
 #include "http/uri.hpp"
 #include "policy/policies.hpp"
+#include "sim/auto_policy.hpp"
 #include "util/units.hpp"
 
 namespace garner::config {
@@ -78,7 +79,35 @@ Form<std::string> policy_spec() {
     return {"policy", {{"type", "string"}}, read, named.show};
 }
 
+/// A policy, or whichever does best.
+Form<std::string> policy_or_auto() {
+    auto form = policy_spec();
+    form.read = [policy = form.read](Reader& reader, Json const& value, std::string& into) {
+        if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy(reader, value, into);
+        auto const fault = sim::AutoPolicy::read(value.get<std::string>()).fault;
+        if (!fault.empty()) return reader.fault(fault, "write auto, or auto:aim=bytes");
+        into = value.get<std::string>();
+        return true;
+    };
+    return form;
+}
+
+/// "auto" may come to any of them.
+Bytes least_size(cache::Options memory) {
+    if (!sim::AutoPolicy::is_spec(memory.policy)) return cache::least_size(memory);
+    Bytes least = 0;
+    for (auto const& row : policy::all()) {
+        memory.policy = row.name;
+        least = std::max(least, cache::least_size(memory));
+    }
+    return least;
+}
+
 void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
+    if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if) {
+        Reader::Step const step(reader, "what_if");
+        reader.fault("is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
+    }
     if (!std::has_single_bit(memory.shards)) {
         Reader::Step const step(reader, "shards");
         reader.fault("is not a power of two", "write 64 or " + std::to_string(std::bit_ceil(memory.shards)));
@@ -90,7 +119,7 @@ void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
         Reader::Step const step(reader, "object_max");
         reader.notice("is larger than memory.size", "objects larger than memory are never kept in it");
     }
-    if (auto const least = cache::least_size(memory); memory.size < least) {
+    if (auto const least = least_size(memory); memory.size < least) {
         Reader::Step const step(reader, "size");
         reader.fault("leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
                      "write " + in_quotes(size_text(least)) + " or more, or another policy");
@@ -103,8 +132,14 @@ Form<cache::Options> memory() {
         {
             key<T>("size", &T::size, size(64 * KiB, size_max),
                    "The memory tier's whole budget: bodies, heads, keys, index, policy and remembered failures."),
-            key<T>("policy", &T::policy, policy_spec(),
-                   "Which object leaves when memory is full: a replacement policy by name, with settings or without."),
+            key<T>("policy", &T::policy, policy_or_auto(),
+                   "Which object leaves when memory is full: a replacement policy by name, with settings or without. `auto` "
+                   "follows the one that would have missed the fewest objects, `auto:aim=bytes` bytes, of the sampled "
+                   "traffic: when another has missed `margin=3` percent less in each of `windows=3` comparisons of "
+                   "`window=10` seconds, and the last change is `rest=60` seconds ago (write `auto:margin=5:rest=600`)."),
+            key<T>("what_if", &T::what_if, flag(),
+                   "A sample of the traffic goes through miniatures of all policies at half, the same, twice and four "
+                   "times `memory.size`: see `garner stats --what-if`."),
             key<T>("object_max", &T::object_max, size(0, size_max),
                    "The largest body kept in memory. When not given, at most half of `memory.size`."),
             key<T>("fill_share", &T::fill_share, fraction(0.01, 1),

@@ -14,6 +14,7 @@ constexpr Row rows[]{
     {"listen", [](Config const& a, Config const& b) { return a.proxy.listen == b.proxy.listen; }},
     {"workers", [](Config const& a, Config const& b) { return a.workers == b.workers; }},
     {"memory.shards", [](Config const& a, Config const& b) { return a.memory.shards == b.memory.shards; }},
+    {"memory.what_if", [](Config const& a, Config const& b) { return a.memory.what_if == b.memory.what_if; }},
     {"memory.variants_per_url",
      [](Config const& a, Config const& b) { return a.memory.variants_per_url == b.memory.variants_per_url; }},
     {"dns", [](Config const& a, Config const& b) { return a.dns == b.dns; }},

@@ -32,6 +32,7 @@ bool is_plain(http::RequestHead const& request) {
 /// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
 net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follower* follower) {
     if (client_.nobody()) co_return;
+    note_use(object);
     auto const& request = client_.head();
     Patch patch;
     patch.status = status_;

@@ -83,6 +83,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         if (completing) co_return co_await ask_again(std::move(lead), std::move(none));
         services_.counters.not_stored.add(http::StoreRefusal::no_room);
         auto const* why = text(http::StoreRefusal::no_room);
+        note_use(store::Object::make(parts, nullptr));   // another policy would have found room
         lead.refuse(why);
         co_return co_await stream_through(why);
     }

@@ -82,10 +82,12 @@ bool Server::open(std::string& fault) {
         log_ = std::move(opened.log);
     }
     names_ = std::make_unique<net::NameCache>(server_.net.dns);
+    if (server_.what_if) sampling_ = std::make_unique<Sampling>(workers);
     for (unsigned number = 0; number < workers; ++number) {
         auto room = std::make_unique<Room>();
         room->worker = std::make_unique<net::Worker>(number, *names_, tls, server_.net);
         room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
+        if (sampling_) room->services->sampler = &sampling_->of_worker(number);
         rooms_.push_back(std::move(room));
     }
     for (std::size_t i = 0; i < options_->listen.size(); ++i)

@@ -14,6 +14,7 @@ struct ServerOptions {
     net::WorkerOptions net;
     net::TlsOptions tls;
     std::vector<IpEndpoint> also_closed;         // own places that are no proxy listener: the admin address
+    bool what_if = false;                        // the traffic is sampled
 };
 
 /// Thread-safe unless said otherwise.
@@ -50,6 +51,8 @@ public:
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameCache& names() { return *names_; }
+    /// nullptr when nothing is sampled.
+    Sampling* sampling() { return sampling_.get(); }
     /// One a worker; counters may be read at any time.
     std::vector<Counters const*> counters() const;
     SteadyTime started() const { return started_; }
@@ -77,6 +80,7 @@ private:
     Shared shared_;
     std::unique_ptr<net::NameCache> names_;
     std::unique_ptr<AccessLog> log_;
+    std::unique_ptr<Sampling> sampling_;
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
     std::vector<std::unique_ptr<Room>> rooms_;
     std::vector<std::string> addresses_;

@@ -10,6 +10,7 @@
 #include "proxy/access_log.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/options.hpp"
+#include "proxy/sampling.hpp"
 #include "util/link.hpp"
 
 namespace garner::proxy {
@@ -37,6 +38,7 @@ struct Services {
     AccessLog* log = nullptr;                   // none: no access log
     Counters& counters;
     std::shared_ptr<Options const> options;
+    Sampler* sampler = nullptr;                 // none: nobody asks what if
     bool draining = false;
     List<Connection> connections{};
     List<FillPump> pumps{};

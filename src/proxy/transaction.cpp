@@ -1,6 +1,7 @@
 #include "proxy/transaction.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "http/cacheability.hpp"
 #include "http/hop_by_hop.hpp"
@@ -329,6 +330,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
 void Transaction::finish() {
     parts_ = nullptr;   // an idle connection pins nothing
     led_ = nullptr;
+    if (auto used = std::exchange(unsized_, nullptr); used && used->length()) note_use(used);
     auto& counters = services_.counters;
     auto received = client_.transport().received();
     auto sent = client_.transport().sent();
@@ -373,6 +375,27 @@ void Transaction::finish() {
     char text[http::cache_status_bytes];
     entry.cache_status = {text, http::write_cache_status(text, status_)};
     services_.log->write(services_.worker.number, entry);
+}
+
+/// For the shadow of the cache: a GET that the cache answers, revalidated or not, or whose answer is to be stored. Ranges
+/// and their parts are left out: a miniature knows whole objects only.
+void Transaction::note_use(store::ObjectPtr const& object) {
+    auto* sampler = services_.sampler;
+    auto const& request = client_.head();
+    if (!sampler || request.method != Method::get || object->status() == 206 || request.fields.has(Name::range)) return;
+    auto const cost = object->cost_at_rest();
+    if (!cost) {
+        unsized_ = object;
+        return;
+    }
+    constexpr Bytes place_in_index = 48;   // about, and in the policy
+    auto const size = *cost + place_in_index;
+    if (!sampler->request(key_.fingerprint, size)) return;
+    // All variants of a URL are sampled, or none; each is an object of its own.
+    auto sample = sim::sample_of(key_.fingerprint, size);
+    if (object->key().size() != key_.text.size())
+        sample.key = static_cast<std::uint32_t>(services_.cache.key(object->key()).fingerprint);
+    sampler->sample(sample);
 }
 
 net::awaitable<void> Transaction::refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,

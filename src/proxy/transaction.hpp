@@ -68,6 +68,7 @@ private:
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
+    void note_use(store::ObjectPtr const& object);
     bool wants_upgrade() const;
     void heed_reload();
     void say(char const* why);
@@ -217,6 +218,7 @@ private:
     bool reload_ignored_ = false;
     bool conditional_ = false;            // the origin was asked with our validators
     bool widened_ = false;                // it was asked for all, the client for a range
+    store::ObjectPtr unsized_;            // what was used, and its length was not known then
     store::ObjectPtr parts_;              // it was asked for what these lack, by range_text_
     store::Body::Span missing_;
     std::string range_text_;

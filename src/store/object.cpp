@@ -17,6 +17,13 @@ Bytes Object::cost_of(Parts const& parts) {
     return heap_block(allocation(parts)) + (parts.body ? parts.body->bookkeeping() : 0);
 }
 
+std::optional<Bytes> Object::cost_at_rest() const {
+    auto const length = this->length();
+    if (!length) return length;
+    Bytes const within = *length <= inline_body_max ? *length : 0;
+    return heap_block(sizeof(Object) + key_size_ + head_size_ + within) + *length - within;
+}
+
 ObjectPtr Object::make(Parts const& parts, Budget* budget) {
     void* place = ::operator new(allocation(parts));
     return ObjectPtr(new (place) Object(parts, budget));

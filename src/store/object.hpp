@@ -58,6 +58,9 @@ public:
     std::optional<Bytes> length() const { return body_ ? body_->length() : std::optional<Bytes>(bytes_size_); }
     /// False for objects that are sent and never kept.
     bool charged() const { return budget_ != nullptr; }
+    /// What it costs once its body is whole and lies as it is kept, whether or not it does; its place in the index apart.
+    /// Nothing while its length is unknown.
+    std::optional<Bytes> cost_at_rest() const;
     /// What it holds of the budget, its shared body included.
     Bytes cost() const { return own_cost_ + (body_ ? body_->charged() : 0); }
 

@@ -46,6 +46,45 @@ TEST(Summary, of_another_versions_figures_has_dashes) {
     }
 }
 
+Report what_if_report(std::uint64_t requests) {
+    auto report = some_report();
+    proxy::Sampling::Report sampled;
+    sampled.policy = "lru";
+    sampled.what_if.rate = 0.25;
+    sampled.what_if.requests = requests;
+    sampled.what_if.expected_requests = 2'000;
+    sampled.what_if.expected_bytes = 1e6;
+    sampled.what_if.seconds = 90;
+    for (auto const* policy : {"lru", "gdsf"})
+        for (Bytes size : {MiB, 2 * MiB}) sampled.what_if.rows.push_back({policy, size, 500, 750'000});
+    report.figures.what_if = sampled;
+    return report;
+}
+
+TEST(WhatIf, is_a_table_that_marks_what_runs) {
+    auto const text = what_if_text(stats_json(what_if_report(2'000)));
+    EXPECT_THAT(text, HasSubstr("\n                  1.00 MiB          2.00 MiB\n"
+                                "* lru      75.0 % / 25.0 %   75.0 % / 25.0 %\n"
+                                "  gdsf     75.0 % / 25.0 %   75.0 % / 25.0 %\n"));
+    EXPECT_THAT(text, HasSubstr("from 2,000 requests in 1 min 30 s, 25.0 % of the URLs"));
+    EXPECT_THAT(text, Not(HasSubstr("auto")));
+    EXPECT_THAT(page(stats_json(what_if_report(2'000))), HasSubstr("<td>75.0 % / 25.0 %</td>"));
+}
+
+TEST(WhatIf, says_what_auto_changed_last) {
+    auto report = what_if_report(2'000);
+    report.figures.what_if->why = "gdsf → lru: 10.0 % fewer object misses";
+    EXPECT_THAT(what_if_text(stats_json(report)), HasSubstr("\nmemory.policy auto: gdsf → lru: 10.0 % fewer"));
+}
+
+TEST(WhatIf, says_when_there_is_too_little_traffic_or_none_is_sampled) {
+    EXPECT_EQ(what_if_text(stats_json(what_if_report(999))),
+              "Too little traffic yet: 999 of the 1,000 requests that an estimate wants.\n");
+    EXPECT_THAT(what_if_text(stats_json(some_report())), HasSubstr("memory.what_if is false"));
+    for (auto const* other : {"{}", "[]", R"({"what_if": {"on": true, "rows": [7]}})"})
+        EXPECT_NE(what_if_text(nlohmann::ordered_json::parse(other)), "");
+}
+
 TEST(Page, needs_nothing_from_elsewhere) {
     auto const html = page(stats_json(some_report()));
     for (auto const* outside : {"http://", "https://", "src=", "href=", "url(", "@import", "<script"})

@@ -39,6 +39,8 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(purge.url, "http://example.com/");
     EXPECT_EQ(purge.config_file, "a.json");
     EXPECT_EQ(parse({"stats"}).command, Command::stats);
+    EXPECT_FALSE(parse({"stats"}).what_if);
+    EXPECT_TRUE(parse({"stats", "--what-if"}).what_if);
     auto const explain = parse({"explain", "http://example.com/", "-H", "Accept: a=b", "-X", "HEAD", "-H", "Range: bytes=0-",
                                 "--client=10.0.0.1", "--accelerator", "--json"});
     EXPECT_EQ(explain.command, Command::explain);
@@ -70,6 +72,9 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"--config"}, "--config needs a value"},
                            Row{{"explain"}, "explain needs a URL"},
                            Row{{"stats", "--json"}, "--json is for garner explain"},
+                           Row{{"purge", "http://a/", "--what-if"}, "--what-if is for garner stats"},
+                           Row{{"--what-if"}, "--what-if is for garner stats"},
+                           Row{{"stats", "--what-if=1"}, "--what-if takes no value"},
                            Row{{"explain", "http://a/", "-H"}, "-H needs a value"},
                            Row{{"explain", "http://a/", "--json=1"}, "--json takes no value"},
                            Row{{"--config", "a", "--config", "b"}, "given twice"},

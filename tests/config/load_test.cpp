@@ -143,6 +143,8 @@ TEST(Load, faults) {
              Row{R"({"memory": {"policy": "lru:depth=2"}})",
                  "memory.policy: lru: no setting \"depth\"; this policy has no settings (write \"lru:setting=value\""},
              Row{R"({"memory": {"policy": 7}})", "memory.policy: expects a name, not the number 7"},
+             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is none of objects, bytes"},
+             Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, and memory.policy \"auto\""},
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
              Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},

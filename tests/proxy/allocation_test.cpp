@@ -210,6 +210,7 @@ struct Scene {
         options->log = std::move(log);
         ServerOptions of_server;
         of_server.workers = 1;
+        of_server.what_if = true;   // as by default: a sampled hit must not allocate either
         std::string fault;
         server = Server::make(of_server, options, cache, fault);
         EXPECT_EQ(fault, "");

@@ -1,0 +1,106 @@
+// What if: the workers' samples of the traffic, and the shadow of the cache that they are replayed in.
+#pragma once
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/auto_policy.hpp"
+#include "sim/shadow.hpp"
+#include "util/counter.hpp"
+
+namespace garner::proxy {
+
+/// One worker's end. request() and sample() are called on its thread only, and neither wait nor allocate.
+class Sampler {
+public:
+    static constexpr std::size_t samples_max = 4'096;   // that wait to be replayed
+
+    explicit Sampler(std::atomic<Fingerprint> const& below) : below_(below) {}
+
+    /// A request for an object of that size that the cache has, or that is to be stored in it. True: a sample() is wanted.
+    bool request(Fingerprint fingerprint, Bytes size) {
+        requests_.add();
+        bytes_.add(size);
+        return fingerprint <= below_.load(std::memory_order_relaxed);
+    }
+    void sample(sim::Sample const& sample) {
+        auto const at = written_.load(std::memory_order_relaxed);
+        if (at - read_.load(std::memory_order_acquire) == samples_.size()) return dropped_.add();
+        samples_[at % samples_.size()] = sample;
+        written_.store(at + 1, std::memory_order_release);
+    }
+
+    /// For one other thread.
+    std::optional<sim::Sample> take() {
+        auto const at = read_.load(std::memory_order_relaxed);
+        if (at == written_.load(std::memory_order_acquire)) return std::nullopt;
+        auto const sample = samples_[at % samples_.size()];
+        read_.store(at + 1, std::memory_order_release);
+        return sample;
+    }
+    std::uint64_t requests() const { return requests_.value(); }
+    Bytes bytes() const { return bytes_.value(); }
+    std::uint64_t dropped() const { return dropped_.value(); }
+
+private:
+    std::atomic<Fingerprint> const& below_;
+    Counter requests_;
+    Counter bytes_;
+    Counter dropped_;
+    std::atomic<std::size_t> written_{0};
+    alignas(64) std::atomic<std::size_t> read_{0};
+    std::array<sim::Sample, samples_max> samples_;
+};
+
+/// Thread-safe. Replaying is done by who asks, the main thread every second or so: a worker never does.
+class Sampling {
+public:
+    explicit Sampling(unsigned workers);
+
+    Sampler& of_worker(unsigned number) { return *samplers_[number]; }
+
+    /// What runs now. With `follow`, look() says when another policy would do better.
+    void run(Bytes capacity, std::string policy, std::optional<sim::AutoPolicy::Terms> const& follow);
+
+    /// Replays what has come. A change is what runs from now on: the caller sees to it.
+    std::optional<sim::AutoPolicy::Change> look(SteadyTime now);
+
+    struct Report {
+        sim::WhatIf what_if;
+        std::uint64_t dropped = 0;           // samples, the buffer being full
+        std::string policy;                  // that runs
+        std::optional<sim::AutoPolicy::Aim> follows;
+        std::string why;                     // of the last change; empty: there was none
+    };
+    Report report(SteadyTime now);
+
+private:
+    struct Totals {
+        std::uint64_t requests = 0;
+        Bytes bytes = 0;
+        std::uint64_t dropped = 0;
+    };
+    void replay(SteadyTime now);
+    Totals totals() const;
+
+    std::atomic<Fingerprint> below_{~Fingerprint{0}};
+    std::vector<std::unique_ptr<Sampler>> samplers_;
+    std::mutex mutex_;                       // guards what follows
+    std::optional<sim::Shadow> shadow_;      // from the first run() on
+    std::optional<sim::AutoPolicy> follow_;
+    std::vector<std::string> policies_;      // in the shadow
+    Bytes capacity_ = 0;
+    std::string running_;
+    std::string why_;
+    Totals told_;                            // to the shadow
+    std::uint64_t samples_ = 0;              // since paced_
+    SteadyTime paced_{};
+    std::uint64_t forgotten_ = 0;
+    SteadyTime counts_since_{};
+};
+
+}  // namespace garner::proxy

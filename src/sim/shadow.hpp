@@ -1,0 +1,115 @@
+// A shadow of the running cache: the sampled traffic goes through a miniature of every policy at four sizes.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/tier.hpp"
+#include "sim/what_if.hpp"
+#include "util/hash.hpp"
+
+namespace garner::sim {
+
+/// One request of a sampled key.
+struct Sample {
+    std::uint32_t place = 0;   // the upper half of its fingerprint, by which it was sampled
+    // The lower half. Two of the at most 8,192 keys in a miniature share theirs with a chance of 1 in 128; then two
+    // objects of thousands are taken for one.
+    std::uint32_t key = 0;
+    Bytes size = 0;            // what the object costs its tier
+};
+
+inline Sample sample_of(Fingerprint fingerprint, Bytes size) {
+    return {static_cast<std::uint32_t>(fingerprint >> 32), static_cast<std::uint32_t>(fingerprint), size};
+}
+
+/// SHARDS (Waldspurger, Park, Garthwaite, Ahmad: "Efficient MRC Construction with SHARDS", FAST 2015): a key is sampled
+/// when its hash is below rate * 2^64, all requests for it are replayed, and the miniatures have `rate` times the size.
+///
+/// The rate is a power of a half, and found, not given: it begins at 1 and is halved whenever a miniature holds more
+/// than `objects_max` or more samples come than `replays_per_second` allows (the paper's fixed-size SHARDS); it doubles
+/// when for a while both are far from their limits. With another rate or size the miniatures are built anew from the
+/// last samples, so that they begin warm. Counts survive a lower rate, each worth half of itself.
+///
+/// Expiry, purges and room taken by what is being received are not modelled. Objects larger than a miniature are misses
+/// in it: with few large objects in the cache, what it says about half the size is too low.
+///
+/// Pure: not thread-safe, no clock.
+class Shadow {
+public:
+    struct Terms {
+        Bytes capacity = 0;                          // of the running cache, in bytes
+        std::vector<std::string> policies;           // their specs
+        std::uint32_t objects_max = 8'192;           // in any miniature
+        std::uint32_t replays_per_second = 60'000;   // requests to miniatures, all together; less than 1 % of a core
+    };
+    /// The sizes, in halves of the running one.
+    static constexpr std::array<Bytes, 4> halves{1, 2, 4, 8};
+    static constexpr std::size_t same_size = 1;
+
+    explicit Shadow(Terms terms);
+
+    /// Another size or other policies from now on: what was counted is forgotten.
+    void change(Terms terms);
+
+    /// The fingerprints below this are sampled; all of them at rate 1, but for one in 2^64.
+    Fingerprint below() const { return ~Fingerprint{0} >> shift_; }
+
+    /// One request. What was sampled at an earlier, higher rate is left out.
+    void request(Sample);
+
+    /// All requests so far that were not told of yet, sampled or not; to be called after their samples. `dropped`: of
+    /// these, as many that never came here.
+    void all_requests(std::uint64_t requests, Bytes bytes, std::uint64_t dropped = 0);
+
+    /// To be called about every second: `samples` came in `seconds`, those included that were dropped.
+    void pace(std::uint64_t samples, double seconds);
+
+    /// `seconds` is left to who has a clock; forgotten() tells when to begin anew.
+    WhatIf what_if() const;
+    std::uint64_t forgotten() const { return forgotten_; }
+
+private:
+    static constexpr unsigned shift_max = 20;
+    static constexpr std::size_t recent_max = 16'384;    // samples kept to build miniatures from
+    static constexpr unsigned quiet_paces = 60;          // before the rate is doubled
+    static constexpr std::uint32_t check_every = 64;     // requests
+
+    struct Miniature {
+        Tier tier;
+        std::uint64_t misses = 0;
+        Bytes missed_bytes = 0;
+    };
+    struct Count {
+        std::uint64_t requests = 0;
+        Bytes bytes = 0;
+        double expected_requests = 0;
+        double expected_bytes = 0;
+    };
+
+    bool covers(Sample const& sample) const { return shift_ == 0 || sample.place >> (32 - shift_) == 0; }
+    void keep(Sample const&);
+    void replay(Sample const&, bool counted);
+    void lower(unsigned by);
+    void raise();
+    void rebuild();
+    void forget_counts();
+    std::uint64_t objects_most() const;
+    double samples_per_second() const;
+    double rate() const;
+
+    Terms terms_;
+    unsigned shift_ = 0;                     // the rate is 2^-shift
+    std::vector<Miniature> miniatures_;      // by policy, then by size
+    Count count_;
+    std::vector<Sample> recent_;             // a ring once it is full
+    std::size_t oldest_ = 0;
+    std::uint64_t uncounted_ = 0;            // requests until the miniatures are warm
+    unsigned quiet_ = 0;                     // paces in a row
+    std::uint64_t epoch_ = 0;
+    std::uint64_t forgotten_ = 0;
+};
+
+}  // namespace garner::sim
