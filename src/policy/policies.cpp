@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/garner.hpp"
 #include "policy/gdsf.hpp"
 #include "policy/lru.hpp"
 
@@ -19,6 +20,7 @@ std::unique_ptr<ReplacementPolicy> make_one(Options const& options) {
 constexpr std::array rows{
     Row{"lru", "the least recently used leaves", make_one<Lru>},
     Row{"gdsf", "the large and seldom used leave; best object hit ratio", make_one<Gdsf>},
+    Row{"garner", "Garner's own: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
 };
 
 }  // namespace

@@ -1,0 +1,68 @@
+#include "policy/garner.hpp"
+
+#include <algorithm>
+
+namespace garner::policy {
+namespace {
+
+WorthOrder::Rule rule_of(bool bytes) { return {.byte_weight = bytes ? 2 : 0.1}; }
+Referee::Aim aim_of(bool bytes) { return bytes ? Referee::Aim{.objects = 0, .bytes = 1} : Referee::Aim{.objects = 1, .bytes = 0.5}; }
+bool aims_at_bytes(Options const& options) { return options.value(Garner::settings, 0) == 1; }
+
+}  // namespace
+
+Garner::Garner(Options const& options)
+    : rule_(rule_of(aims_at_bytes(options))),
+      order_(rule_),
+      sketch_({.counters = 6, .sample = 10}),
+      referee_(rule_, aim_of(aims_at_bytes(options)), options.capacity) {}
+
+void Garner::requested(Fingerprint fingerprint) {
+    last_ = fingerprint;
+    last_uses_ = sketch_.add(Sketch::tag(fingerprint));
+}
+
+bool Garner::admits(Fingerprint fingerprint, Bytes size, Bytes need) {
+    if (order_.admits(uses(fingerprint), size, need)) return true;
+    tell_referee(fingerprint, size);
+    return false;
+}
+
+void Garner::inserted(Slot slot, Fingerprint fingerprint, Bytes size) {
+    order_.insert(slot, uses(fingerprint), size);
+    sketch_.cover(++objects_);
+    tell_referee(fingerprint, size);
+}
+
+void Garner::hit(Slot slot, Bytes size) {
+    order_.hit(slot, size);
+    tell_referee(last_, size);
+}
+
+void Garner::resized(Slot slot, Bytes size) { order_.resize(slot, size); }
+
+void Garner::removed(Slot slot, Left why) {
+    order_.remove(slot, why);
+    --objects_;
+}
+
+void Garner::set_capacity(Bytes capacity) { referee_.set_capacity(capacity); }
+
+Bytes Garner::metadata_bytes() const {
+    return sizeof *this + order_.metadata_bytes() + sketch_.metadata_bytes() + referee_.metadata_bytes();
+}
+
+/// What comes without having been asked for, as from a disk, was asked for once.
+std::uint32_t Garner::uses(Fingerprint fingerprint) const {
+    if (fingerprint == last_) return last_uses_;
+    return std::max(1u, sketch_.estimate(Sketch::tag(fingerprint)));
+}
+
+void Garner::tell_referee(Fingerprint fingerprint, Bytes size) {
+    if (!referee_.wants(fingerprint)) return;
+    referee_.request(Sketch::tag(fingerprint), uses(fingerprint), size);
+    if (referee_.prefers_recency() == by_recency()) return;
+    order_.change({.byte_weight = rule_.byte_weight, .recency = !by_recency()});
+}
+
+}  // namespace garner::policy
