@@ -5,17 +5,20 @@
 namespace garner::policy {
 namespace {
 
-WorthOrder::Rule rule_of(bool bytes) { return {.byte_weight = bytes ? 2 : 0.1}; }
-Referee::Aim aim_of(bool bytes) { return bytes ? Referee::Aim{.objects = 0, .bytes = 1} : Referee::Aim{.objects = 1, .bytes = 0.5}; }
+std::vector<WorthOrder::Rule> rules_of(bool bytes) {
+    constexpr WorthOrder::Rule objects{.byte_weight = 0.1}, both{.byte_weight = 2}, recency{.recency = true};
+    if (bytes) return {both, recency};
+    return {objects, both, recency};
+}
+Referee::Aim aim_of(bool bytes) { return {.objects = bytes ? 0.0 : 1.0, .bytes = bytes ? 1.0 : 0.75}; }
 bool aims_at_bytes(Options const& options) { return options.value(Garner::settings, 0) == 1; }
 
 }  // namespace
 
 Garner::Garner(Options const& options)
-    : rule_(rule_of(aims_at_bytes(options))),
-      order_(rule_),
-      sketch_({.counters = 6, .sample = 10}),
-      referee_(rule_, aim_of(aims_at_bytes(options)), options.capacity) {}
+    : referee_(rules_of(aims_at_bytes(options)), aim_of(aims_at_bytes(options)), options.capacity),
+      order_(referee_.rule()),
+      sketch_({.counters = 6, .sample = 5}) {}
 
 void Garner::requested(Fingerprint fingerprint) {
     last_ = fingerprint;
@@ -61,8 +64,7 @@ std::uint32_t Garner::uses(Fingerprint fingerprint) const {
 void Garner::tell_referee(Fingerprint fingerprint, Bytes size) {
     if (!referee_.wants(fingerprint)) return;
     referee_.request(Sketch::tag(fingerprint), uses(fingerprint), size);
-    if (referee_.prefers_recency() == by_recency()) return;
-    order_.change({.byte_weight = rule_.byte_weight, .recency = !by_recency()});
+    if (referee_.rule() != order_.rule()) order_.change(referee_.rule());
 }
 
 }  // namespace garner::policy

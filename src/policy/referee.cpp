@@ -1,22 +1,27 @@
 #include "policy/referee.hpp"
 
+#include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace garner::policy {
 namespace {
 
 constexpr std::uint32_t requests_a_judgement = 1024;
 constexpr double forgotten = 0.3;   // of all counts at each judgement
-constexpr double margin = 1.03;     // the other must be so much better: no change for nothing
+constexpr double margin = 1.03;     // another must be so much better: no change for nothing
+
+constexpr Slot most_slots = 256, least_slots = 64;   // of a copy
+constexpr Bytes capacity_a_slot = 4 * KiB;
 
 }  // namespace
 
-MiniCache::MiniCache(WorthOrder::Rule rule, Bytes capacity)
-    : order_(rule), capacity_(capacity), objects_(most_objects), table_(places, no_place) {
-    for (Slot slot = most_objects; slot-- > 0;) free_.push_back(slot);
+MiniCache::MiniCache(WorthOrder::Rule rule, Bytes capacity, Slot slots)
+    : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 4), no_place) {
+    for (Slot slot = slots; slot-- > 0;) free_.push_back(slot);
     // The order takes its memory now.
-    for (Slot slot = 0; slot < most_objects; ++slot) order_.insert(slot, 1, 1);
-    for (Slot slot = 0; slot < most_objects; ++slot) order_.remove(slot, Left::purged);
+    for (Slot slot = 0; slot < slots; ++slot) order_.insert(slot, 1, 1);
+    for (Slot slot = 0; slot < slots; ++slot) order_.remove(slot, Left::purged);
 }
 
 void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
@@ -36,8 +41,9 @@ void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
 }
 
 std::size_t MiniCache::find(std::uint32_t tag) const {
-    auto place = tag * 0x9e37'79b9u >> (32 - std::countr_zero(places));
-    while (table_[place] != no_place && objects_[table_[place]].tag != tag) place = (place + 1) % places;
+    auto const last = table_.size() - 1;
+    auto place = tag * 0x9e37'79b9'7f4a'7c15 >> 32 & last;
+    while (table_[place] != no_place && objects_[table_[place]].tag != tag) place = (place + 1) & last;
     return place;
 }
 
@@ -45,7 +51,8 @@ void MiniCache::evict(Slot slot) {
     auto hole = find(objects_[slot].tag);
     // Those that stand behind the hole because their own place was taken move up.
     table_[hole] = no_place;
-    for (auto each = (hole + 1) % places; table_[each] != no_place; each = (each + 1) % places) {
+    auto const last = table_.size() - 1;
+    for (auto each = (hole + 1) & last; table_[each] != no_place; each = (each + 1) & last) {
         Place moved = table_[each];
         table_[each] = no_place;
         table_[find(objects_[moved].tag)] = moved;
@@ -60,13 +67,18 @@ Bytes MiniCache::metadata_bytes() const {
            table_.capacity() * sizeof(Place);
 }
 
-Referee::Referee(WorthOrder::Rule rule, Aim aim, Bytes capacity)
-    : rule_(rule), aim_(aim), capacity_(capacity), rule_cache_(rule, capacity), recency_cache_({.recency = true}, capacity) {}
+Referee::Referee(std::vector<WorthOrder::Rule> rules, Aim aim, Bytes capacity)
+    : rules_(std::move(rules)), aim_(aim), capacity_(capacity) {
+    begin();
+}
 
 void Referee::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
-    rule_cache_.request(tag, uses, size);
-    recency_cache_.request(tag, uses, size);
-    if (rule_cache_.full() || recency_cache_.full()) {
+    bool full = false;
+    for (auto& cache : caches_) {
+        cache.request(tag, uses, size);
+        full |= cache.full();
+    }
+    if (full) {
         sample_ = 2 * sample_ + 1;
         return begin();
     }
@@ -81,21 +93,31 @@ void Referee::set_capacity(Bytes capacity) {
 }
 
 void Referee::begin() {
-    auto share = capacity_ / (sample_ + 1);
-    rule_cache_ = MiniCache(rule_, share);
-    recency_cache_ = MiniCache({.recency = true}, share);
+    caches_.clear();
+    auto slots = static_cast<Slot>(std::min<Bytes>(most_slots, capacity_ / capacity_a_slot));
+    if (slots < least_slots) return;
+    for (auto const& rule : rules_) caches_.emplace_back(rule, capacity_ / (sample_ + 1), slots);
     requests_ = 0;
 }
 
 void Referee::judge() {
     requests_ = 0;
-    // Both compared as shares of LRU's misses, of which LRU has the whole.
-    double rule = aim_.objects * rule_cache_.misses / recency_cache_.misses +
-                  aim_.bytes * rule_cache_.missed_bytes / recency_cache_.missed_bytes;
-    double recency = aim_.objects + aim_.bytes;
-    if (prefers_recency_ ? rule * margin < recency : rule > recency * margin) prefers_recency_ = !prefers_recency_;
-    rule_cache_.forget(forgotten);
-    recency_cache_.forget(forgotten);
+    std::size_t best = 0;
+    for (std::size_t i = 1; i < caches_.size(); ++i)
+        if (cost(caches_[i]) < cost(caches_[best])) best = i;
+    if (cost(caches_[best]) * margin < cost(caches_[best_])) best_ = best;
+    for (auto& cache : caches_) cache.forget(forgotten);
+}
+
+double Referee::cost(MiniCache const& cache) const {
+    auto const& base = caches_.back();
+    return aim_.objects * cache.misses / base.misses + aim_.bytes * cache.missed_bytes / base.missed_bytes;
+}
+
+Bytes Referee::metadata_bytes() const {
+    Bytes sum = rules_.capacity() * sizeof(WorthOrder::Rule) + caches_.capacity() * sizeof(MiniCache);
+    for (auto const& cache : caches_) sum += cache.metadata_bytes();
+    return sum;
 }
 
 }  // namespace garner::policy

@@ -1,4 +1,4 @@
-// Is a rule better than LRU for this traffic? Two small copies of the cache, over a sample of the keys, tell.
+// Which rule suits this traffic best? Small copies of the cache, one for each rule, over a sample of the keys, tell.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,9 +10,8 @@ namespace garner::policy {
 /// A cache of few objects that counts what it misses. Room for all of them is taken at once: request() never allocates.
 class MiniCache {
 public:
-    static constexpr Slot most_objects = 256;
-
-    MiniCache(WorthOrder::Rule, Bytes capacity);
+    /// `slots`: objects it can hold, at least 1 and below 2^16.
+    MiniCache(WorthOrder::Rule, Bytes capacity, Slot slots);
 
     /// `tag` is the key; `uses` as for WorthOrder::insert().
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
@@ -28,9 +27,8 @@ private:
         std::uint32_t tag;
         Bytes size;
     };
-    using Place = std::uint16_t;   // holds any slot
+    using Place = std::uint16_t;
     static constexpr Place no_place = UINT16_MAX;
-    static constexpr std::size_t places = 4 * most_objects;
 
     /// Where in the table the tag's slot stands, or the empty place where it would.
     std::size_t find(std::uint32_t tag) const;
@@ -46,35 +44,37 @@ private:
 /// Keys are sampled by their hash (Waldspurger et al. 2015) at a rate that falls as the copies fill up.
 class Referee {
 public:
-    /// What a miss and its bytes weigh, as shares of LRU's.
+    /// What a miss and its bytes weigh, as shares of the last rule's.
     struct Aim {
         double objects = 1, bytes = 0;
     };
 
-    /// Of no known capacity: samples nothing.
-    Referee(WorthOrder::Rule, Aim, Bytes capacity);
+    /// Begins with the first rule. Its copies hold at most 256 objects each, and so few of them where the capacity is
+    /// small that they take some hundredths of it; below 256 KiB, or when it is 0 for unknown, the first rule stays.
+    Referee(std::vector<WorthOrder::Rule>, Aim, Bytes capacity);
 
     bool wants(Fingerprint fingerprint) const {
-        return capacity_ > 0 && (fingerprint * 0x9e37'79b9'7f4a'7c15 >> 8 & sample_) == 0;
+        return !caches_.empty() && (fingerprint * 0x9e37'79b9'7f4a'7c15 >> 8 & sample_) == 0;
     }
     /// One that is wanted.
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
-    bool prefers_recency() const { return prefers_recency_; }
-    /// Begins anew.
+    WorthOrder::Rule rule() const { return rules_[best_]; }
+    /// Begins anew, with the rule in force.
     void set_capacity(Bytes);
-    Bytes metadata_bytes() const { return rule_cache_.metadata_bytes() + recency_cache_.metadata_bytes(); }
+    Bytes metadata_bytes() const;
 
 private:
     void begin();
     void judge();
+    double cost(MiniCache const&) const;
 
-    WorthOrder::Rule const rule_;
+    std::vector<WorthOrder::Rule> const rules_;
     Aim const aim_;
     Bytes capacity_;
-    std::uint64_t sample_ = 0;   // bits of the hash that must be 0
-    MiniCache rule_cache_, recency_cache_;
-    std::uint32_t requests_ = 0;   // since the last judgement
-    bool prefers_recency_ = false;
+    std::uint64_t sample_ = 0;         // bits of the hash that must be 0
+    std::vector<MiniCache> caches_;    // by rule
+    std::uint32_t requests_ = 0;       // since the last judgement
+    std::size_t best_ = 0;
 };
 
 }  // namespace garner::policy

@@ -17,6 +17,7 @@ public:
     struct Rule {
         double byte_weight = 0;
         bool recency = false;
+        bool operator==(Rule const&) const = default;
     };
 
     explicit WorthOrder(Rule rule) : rule_(rule) {}
