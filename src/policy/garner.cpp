@@ -6,7 +6,7 @@ namespace garner::policy {
 namespace {
 
 std::vector<WorthOrder::Rule> rules_of(bool bytes) {
-    constexpr WorthOrder::Rule objects{.byte_weight = 0.1}, both{.byte_weight = 2}, recency{.recency = true};
+    constexpr WorthOrder::Rule objects{.byte_weight = 0.05}, both{.byte_weight = 2}, recency{.recency = true};
     if (bytes) return {both, recency};
     return {objects, both, recency};
 }

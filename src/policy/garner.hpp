@@ -13,11 +13,11 @@ namespace garner::policy {
 
 /// Objects leave by their worth (see WorthOrder). f is on insertion what a sketch, which outlives eviction, estimates;
 /// a newcomer that is worth less than any of those it would push out is not admitted. `aim` says what a miss costs:
-/// by `objects` mostly the request, by `bytes` mostly its bytes. Where small copies of the cache show that another weight
-/// of bytes or LRU does better for the aim, the order is that until they show otherwise. docs/policies_garner.md has the
-/// reasons and the figures.
+/// by `objects` mostly the request, by `bytes` mostly its bytes. Where small copies of the cache show that another
+/// weight of bytes or LRU does better for the aim, that is the order until they show otherwise. The reasons and figures
+/// are in docs/policies_garner.md.
 ///
-/// hit() is O(1) but where the rule changes, then O(n). About 26 bytes a slot with the sketch, and up to 40 KiB.
+/// hit() is O(1) but where the rule changes, then O(n). About 26 bytes a slot with the sketch, and up to 45 KiB.
 class Garner final : public ReplacementPolicy {
 public:
     static constexpr std::array<std::string_view, 2> aims{"objects", "bytes"};

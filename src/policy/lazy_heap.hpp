@@ -20,6 +20,13 @@ public:
     /// `uses`: where the count of uses begins.
     explicit LazyHeap(std::uint32_t uses = 0) : uses_(uses) {}
 
+    /// Takes the memory for slots below `slots`, at least 1, now: nothing allocates while no higher one comes.
+    void reserve(Slot slots) {
+        place_.cover(slots - 1);
+        entries_.cover(root + slots - 1);
+        edge_.reserve(slots);
+    }
+
     bool contains(Slot slot) const { return place_.covers(slot) && place_[slot] != nowhere; }
     /// Of a slot that is contained, as are all below.
     double key(Slot slot) const { return entries_[place_of(slot)].key; }

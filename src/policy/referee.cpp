@@ -19,9 +19,13 @@ constexpr Bytes capacity_a_slot = 4 * KiB;
 MiniCache::MiniCache(WorthOrder::Rule rule, Bytes capacity, Slot slots)
     : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 4), no_place) {
     for (Slot slot = slots; slot-- > 0;) free_.push_back(slot);
-    // The order takes its memory now.
-    for (Slot slot = 0; slot < slots; ++slot) order_.insert(slot, 1, 1);
-    for (Slot slot = 0; slot < slots; ++slot) order_.remove(slot, Left::purged);
+    order_.reserve(slots);
+}
+
+void MiniCache::begin_anew(Bytes capacity) {
+    while (order_.lowest() != no_slot) evict(order_.lowest());
+    capacity_ = capacity;
+    misses = missed_bytes = 0;
 }
 
 void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
@@ -78,25 +82,30 @@ void Referee::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
         cache.request(tag, uses, size);
         full |= cache.full();
     }
-    if (full) {
-        sample_ = 2 * sample_ + 1;
-        return begin();
-    }
-    if (++requests_ >= requests_a_judgement) judge();
+    if (full)
+        halve_sample();
+    else if (++requests_ >= requests_a_judgement)
+        judge();
 }
 
 void Referee::set_capacity(Bytes capacity) {
     if (capacity == capacity_) return;
     capacity_ = capacity;
-    sample_ = 0;
     begin();
 }
 
 void Referee::begin() {
     caches_.clear();
+    sample_ = 0;
     auto slots = static_cast<Slot>(std::min<Bytes>(most_slots, capacity_ / capacity_a_slot));
     if (slots < least_slots) return;
-    for (auto const& rule : rules_) caches_.emplace_back(rule, capacity_ / (sample_ + 1), slots);
+    for (auto const& rule : rules_) caches_.emplace_back(rule, capacity_, slots);
+    requests_ = 0;
+}
+
+void Referee::halve_sample() {
+    sample_ = 2 * sample_ + 1;
+    for (auto& cache : caches_) cache.begin_anew(capacity_ / (sample_ + 1));
     requests_ = 0;
 }
 

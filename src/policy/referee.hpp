@@ -15,6 +15,8 @@ public:
 
     /// `tag` is the key; `uses` as for WorthOrder::insert().
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
+    /// Empty, with nothing counted.
+    void begin_anew(Bytes capacity);
     bool full() const { return free_.empty(); }
 
     void forget(double share) { misses *= 1 - share, missed_bytes *= 1 - share; }
@@ -65,6 +67,7 @@ public:
 
 private:
     void begin();
+    void halve_sample();
     void judge();
     double cost(MiniCache const&) const;
 

@@ -68,8 +68,9 @@ bool WorthOrder::admits(std::uint32_t uses, Bytes size, Bytes need) {
 void WorthOrder::change(Rule rule) {
     auto const oldest = lowest() == no_slot ? 0 : heap_.key(lowest());
     auto share_left = [&, before = rule_, age = age_](double key, std::uint32_t word) {
-        double share = before.recency ? (key - oldest) / std::max(age - oldest, 1.0) : (key - age) / worth(before, word);
-        return std::clamp(share, 0.0, 1.0);
+        double left = before.recency ? key - oldest : key - age;
+        double whole = before.recency ? std::max(age - oldest, 1.0) : worth(before, word);
+        return std::clamp(left / whole, 0.0, 1.0);
     };
     heap_.rekey([&](Slot, double key, std::uint32_t word) {
         return share_left(key, word) * (rule.recency ? 1 : worth(rule, word));

@@ -22,6 +22,8 @@ public:
 
     explicit WorthOrder(Rule rule) : rule_(rule) {}
 
+    /// As LazyHeap's.
+    void reserve(Slot slots) { heap_.reserve(slots); }
     /// `uses`: f to begin with, at least 1.
     void insert(Slot, std::uint32_t uses, Bytes size);
     void hit(Slot, Bytes size);
