@@ -18,7 +18,7 @@ bool aims_at_bytes(Options const& options) { return options.value(Garner::settin
 Garner::Garner(Options const& options)
     : referee_(rules_of(aims_at_bytes(options)), aim_of(aims_at_bytes(options)), options.capacity),
       order_(referee_.rule()),
-      sketch_({.counters = 6, .sample = 5}) {}
+      sketch_({.counters = 5, .sample = 5}) {}
 
 void Garner::requested(Fingerprint fingerprint) {
     last_ = fingerprint;

@@ -11,14 +11,14 @@ constexpr std::uint32_t requests_a_judgement = 1024;
 constexpr double forgotten = 0.3;   // of all counts at each judgement
 constexpr double margin = 1.03;     // another must be so much better: no change for nothing
 
-constexpr Slot most_slots = 256, least_slots = 64;   // of a copy
+constexpr Slot most_slots = 128, least_slots = 64;   // of a copy
 constexpr Bytes capacity_a_slot = 4 * KiB;
 
 }  // namespace
 
 MiniCache::MiniCache(WorthOrder::Rule rule, Bytes capacity, Slot slots)
-    : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 4), no_place) {
-    for (Slot slot = slots; slot-- > 0;) free_.push_back(slot);
+    : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 2), no_place) {
+    for (Slot slot = slots; slot-- > 0;) free_.push_back(static_cast<Place>(slot));
     order_.reserve(slots);
 }
 
@@ -30,17 +30,19 @@ void MiniCache::begin_anew(Bytes capacity) {
 
 void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
     auto place = find(tag);
-    if (table_[place] != no_place) return order_.hit(table_[place], objects_[table_[place]].size);
+    if (table_[place] != no_place) return order_.hit(table_[place], size);
     misses += 1;
     missed_bytes += static_cast<double>(size);
     if (size > capacity_ || full()) return;
-    if (occupied_ + size > capacity_ && !order_.admits(uses, size, occupied_ + size - capacity_)) return;
-    while (occupied_ + size > capacity_) evict(order_.lowest());
-    Slot slot = free_.back();
+    Object const object{tag, static_cast<float>(size)};
+    auto need = [&] { return occupied_ + object.size - static_cast<double>(capacity_); };
+    if (need() > 0 && !order_.admits(uses, size, static_cast<Bytes>(need()))) return;
+    while (need() > 0 && order_.lowest() != no_slot) evict(order_.lowest());
+    Place slot = free_.back();
     free_.pop_back();
-    objects_[slot] = {tag, size};
-    table_[find(tag)] = static_cast<Place>(slot);
-    occupied_ += size;
+    objects_[slot] = object;
+    table_[find(tag)] = slot;
+    occupied_ += object.size;
     order_.insert(slot, uses, size);
 }
 
@@ -63,11 +65,11 @@ void MiniCache::evict(Slot slot) {
     }
     order_.remove(slot, Left::evicted);
     occupied_ -= objects_[slot].size;
-    free_.push_back(slot);
+    free_.push_back(static_cast<Place>(slot));
 }
 
 Bytes MiniCache::metadata_bytes() const {
-    return order_.metadata_bytes() + objects_.capacity() * sizeof(Object) + free_.capacity() * sizeof(Slot) +
+    return order_.metadata_bytes() + objects_.capacity() * sizeof(Object) + free_.capacity() * sizeof(Place) +
            table_.capacity() * sizeof(Place);
 }
 

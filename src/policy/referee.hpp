@@ -27,7 +27,7 @@ public:
 private:
     struct Object {
         std::uint32_t tag;
-        Bytes size;
+        float size;
     };
     using Place = std::uint16_t;
     static constexpr Place no_place = UINT16_MAX;
@@ -37,9 +37,10 @@ private:
     void evict(Slot);
 
     WorthOrder order_;
-    Bytes capacity_, occupied_ = 0;
+    Bytes capacity_;
+    double occupied_ = 0;
     std::vector<Object> objects_;       // by slot
-    std::vector<Slot> free_;
+    std::vector<Place> free_;           // slots
     std::vector<Place> table_;          // slots by tag, open addressing
 };
 
@@ -51,7 +52,7 @@ public:
         double objects = 1, bytes = 0;
     };
 
-    /// Begins with the first rule. Its copies hold at most 256 objects each, and so few of them where the capacity is
+    /// Begins with the first rule. Its copies hold at most 128 objects each, and so few of them where the capacity is
     /// small that they take some hundredths of it; below 256 KiB, or when it is 0 for unknown, the first rule stays.
     Referee(std::vector<WorthOrder::Rule>, Aim, Bytes capacity);
 
