@@ -14,6 +14,7 @@
 #include "config/load.hpp"
 #include "config/reload.hpp"
 #include "proxy/server.hpp"
+#include "sim/sim_command.hpp"
 
 namespace {
 
@@ -97,11 +98,13 @@ public:
         config_.proxy.listen = std::move(listen);
         config_.proxy.log.access = log.access;
         config_.proxy.log.format = log.format;
-        config_.memory = loaded.config.memory;
+        auto const policy = std::exchange(config_.memory, loaded.config.memory).policy;
         set_log_level(config_.proxy.log.level);
         server_->reconfigure(proxy_options(config_));
         cache_.reconfigure(config_.memory);
         server_->reload_names();
+        if (config_.memory.policy != policy)
+            spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, policy);
         spdlog::info("configuration read again");
     }
 
@@ -220,6 +223,8 @@ int main(int argc, char** argv) {
         return exit_usage;
     case CommandLine::Command::check:
         return config::check_command(line.config_file, line.sets, std::cout);
+    case CommandLine::Command::sim:
+        return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::run:
         try {
             return run(std::move(line));

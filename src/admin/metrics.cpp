@@ -83,6 +83,9 @@ void reasons(Report const& report, MetricText& out) {
     (report.figures.*Member).each(write);
 }
 void build_info(Report const&, MetricText& out) { out.labelled("version", version, std::uint64_t{1}); }
+void policy_info(Report const& report, MetricText& out) {
+    out.labelled("policy", report.figures.cache.policy, std::uint64_t{1});
+}
 void uptime(Report const& report, MetricText& out) { out.value(report.figures.uptime_seconds); }
 void requests(Report const& report, MetricText& out) {
     for (std::size_t i = 0; i < answer_count; ++i)
@@ -152,6 +155,8 @@ constexpr Metric table[]{
     {"garner_refreshes_total", "counter", "requests", "",
      "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
 
+    {"garner_cache_policy_info", "gauge", "1", "policy", "Always 1; the label tells the replacement policy in force.",
+     policy_info},
     {"garner_cache_objects", "gauge", "objects", "", "Objects in memory, each variant by itself.",
      cache_figure<&Stats::objects>},
     {"garner_cache_capacity_bytes", "gauge", "bytes", "", "The memory tier's whole budget (memory.size).",
@@ -164,7 +169,7 @@ constexpr Metric table[]{
      cache_figure<&Stats::filling>},
     {"garner_cache_pinned_bytes", "gauge", "bytes", "", "No longer stored, but still read by somebody.",
      cache_figure<&Stats::pinned>},
-    {"garner_cache_metadata_bytes", "gauge", "bytes", "", "Index and replacement policy.",
+    {"garner_cache_metadata_bytes", "gauge", "bytes", "", "Index, replacement policy and remembered failures.",
      cache_figure<&Stats::metadata>},
     {"garner_cache_fills", "gauge", "fetches", "", "Fetches in progress that others may join.",
      cache_figure<&Stats::fills>},

@@ -64,7 +64,8 @@ Json origin(Figures const& figures) {
 }
 
 Json cache(cache::Stats const& stats) {
-    return {{"objects", stats.objects},
+    return {{"policy", stats.policy},
+            {"objects", stats.objects},
             {"capacity_bytes", stats.capacity},
             {"used_bytes", stats.used},
             {"stored_bytes", stats.cached},

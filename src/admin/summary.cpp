@@ -112,7 +112,8 @@ SummarySection origins(Stats const& stats) {
 SummarySection memory(Stats const& stats) {
     return {"Memory",
             {},
-            {{"objects", {stats.count("/cache/objects")}},
+            {{"policy", {stats.text("/cache/policy")}},
+             {"objects", {stats.count("/cache/objects")}},
              {"used", {stats.bytes("/cache/used_bytes")}},
              {"budget", {stats.bytes("/cache/capacity_bytes")}},
              {"objects and keys", {stats.bytes("/cache/stored_bytes")}},

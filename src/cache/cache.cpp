@@ -1,6 +1,7 @@
 #include "cache/cache.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <random>
 
 #include "cache/parts.hpp"
@@ -21,6 +22,19 @@ Bytes filling_capacity(Options const& options) {
     return std::min(options.size, std::max(share, options.object_max));
 }
 
+// In less than this an index and its marks would take more than a few per cent.
+constexpr Bytes least_share = 256 * KiB;
+
+unsigned shards_of(Options const& options) {
+    return static_cast<unsigned>(std::clamp<Bytes>(std::bit_floor(options.size / least_share), 1, options.shards));
+}
+
+// Of memory.size: a failure is worth less than what could be stored in its place.
+std::size_t failures_of(Options const& options) {
+    constexpr Bytes part = 64, one_with_words = 384;
+    return std::min<Bytes>(NegativeCache::entries_default, options.size / part / one_with_words);
+}
+
 std::unique_ptr<policy::ReplacementPolicy> make_policy(Options const& options, std::size_t shards, std::uint64_t seed) {
     policy::Options of_policy;
     of_policy.capacity = options.size / shards;
@@ -39,14 +53,26 @@ std::string variant_text(std::string_view key, std::string_view variant) {
     return text;
 }
 
-Cache::Cache(Options options)
-    : seed_(random_seed()), object_max_(options.object_max), budget_(options.size, filling_capacity(options)),
-      policy_(options.policy) {
-    check(options.shards > 0);
-    for (unsigned i = 0; i < options.shards; ++i) {
-        shards_.push_back(std::make_unique<Shard>(make_policy(options, options.shards, seed_ + i), options.variants_per_url));
+Bytes least_size(Options const& options) {
+    constexpr Bytes part = 2;   // half of it for objects
+    auto tried = options;
+    for (;; tried.size *= 2) {
+        auto const shards = shards_of(tried);
+        Shard const one(make_policy(tried, shards, 1), tried.variants_per_url);
+        if (part * shards * one.metadata_bytes() <= tried.size) return tried.size;
     }
-    shard_bytes_ = std::make_unique<std::atomic<Bytes>[]>(options.shards);
+}
+
+Cache::Cache(Options options)
+    : seed_(options.seed ? options.seed : random_seed()), object_max_(options.object_max),
+      budget_(options.size, filling_capacity(options)), policy_(options.policy), failures_(failures_of(options), &budget_) {
+    check(options.shards > 0);
+    auto const shards = shards_of(options);
+    for (unsigned i = 0; i < shards; ++i) {
+        shards_.push_back(std::make_unique<Shard>(make_policy(options, shards, seed_ + i), options.variants_per_url));
+        charge_metadata(*shards_.back());
+    }
+    shard_bytes_ = std::make_unique<std::atomic<Bytes>[]>(shards);
 }
 
 Cache::~Cache() = default;
@@ -288,27 +314,30 @@ void Cache::end_in_vain(Shard& shard, Fill& fill) {
 
 void Cache::detach(Fill& fill, Mark mark) {
     auto& shard = this->shard(fill.primary());
-    std::lock_guard lock(shard.mutex);
+    std::unique_lock lock(shard.mutex);
     end_in_vain(shard, fill);
     // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
     if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    settle(lock, shard, fill.primary());
 }
 
 /// Under the lock, so that a fill with a leader is always registered: a purge must find it.
 bool Cache::promote_or_detach(Fill& fill) {
     auto& shard = this->shard(fill.primary());
-    std::lock_guard lock(shard.mutex);
+    std::unique_lock lock(shard.mutex);
     if (fill.promote_next()) return true;
     end_in_vain(shard, fill);
+    settle(lock, shard, fill.primary());
     return false;
 }
 
 void Cache::stop_storing(Fill& fill) {
     auto& shard = this->shard(fill.primary());
-    std::lock_guard lock(shard.mutex);
+    std::unique_lock lock(shard.mutex);
     end_in_vain(shard, fill);
     fill.attached_ = false;
     shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    settle(lock, shard, fill.primary());
 }
 
 store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence) {
@@ -335,7 +364,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto of_text = fingerprint(text, seed_);
     auto of_other = fingerprint(other, seed_);
     std::vector<store::ObjectPtr> gone;   // freed after the lock
-    std::lock_guard lock(shard.mutex);
+    std::unique_lock lock(shard.mutex);
     unregister(shard, fill);
     // A 304 may have changed Vary: an object under another key than its own would never be found again.
     if (!fill.attached_ || !keep || (!vary.empty() && !marker) || object->key() != text) return;
@@ -366,6 +395,7 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         gone.push_back(shard.put(of_text, object));
     if (marker) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
     note_bytes(shard, fill.primary());
+    settle(lock, shard, fill.primary());
 }
 
 /// Those of a URL without variants.
@@ -428,6 +458,10 @@ void Cache::forget(Key const& key, store::Object const& object) {
 
 void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
                              NegativeTerms const& terms) {
+    // Made before, since nothing may be evicted under the lock: it must be the same as where a purge detaches the fill.
+    auto const most = failures_.most_growth(key, failure);
+    if (!reserve(most, key.fingerprint)) return;
+    budget_.release(most);
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     if (fill.attached_) failures_.remember(key, failure, of_head_only, terms, steady_now());
@@ -436,7 +470,7 @@ void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
 // ---- budget ----
 
 store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {
-    auto cost = store::Object::cost_of(parts) + Shard::entry_cost;
+    auto cost = store::Object::cost_of(parts);
     auto used = budget_.used();
     auto capacity = budget_.capacity();
     if (used + cost > capacity) {
@@ -445,7 +479,7 @@ store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint prim
         if (!shard.policy().admits(primary, cost, used + cost - capacity)) return nullptr;
     }
     if (!reserve(cost, primary)) return nullptr;
-    return store::Object::make(parts, &budget_, Shard::entry_cost);
+    return store::Object::make(parts, &budget_);
 }
 
 store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
@@ -481,6 +515,27 @@ bool Cache::reserve(Bytes bytes, Fingerprint near) {
 
 void Cache::note_bytes(Shard& shard, Fingerprint primary) {
     shard_bytes_[number(primary)].store(shard.bytes(), std::memory_order_relaxed);
+}
+
+/// The end of what was done under a shard's lock: its index, policy or marks may have grown. What they took is charged
+/// before anything else is; where that needs room, others leave for it.
+void Cache::settle(std::unique_lock<std::mutex>& lock, Shard& shard, Fingerprint primary) {
+    if (charge_metadata(shard)) return;
+    auto const owed = shard.metadata_bytes() - shard.charged;
+    lock.unlock();
+    if (!reserve(owed, primary)) return;   // all is filling or pinned: the shard's next newcomer settles it
+    lock.lock();
+    shard.charged += owed;
+    charge_metadata(shard);
+}
+
+/// Under the shard's lock. False, and nothing charged, when the budget has no room for what it has grown by.
+bool Cache::charge_metadata(Shard& shard) {
+    auto const bytes = shard.metadata_bytes();
+    if (bytes > shard.charged && !budget_.reserve(bytes - shard.charged)) return false;
+    if (bytes < shard.charged) budget_.release(shard.charged - bytes);
+    shard.charged = bytes;
+    return true;
 }
 
 /// The newcomer's own shard while it has more than its share, else the fullest.
@@ -531,10 +586,15 @@ Stats Cache::stats() const {
         stats.objects += shard->objects();
         stats.fills += shard->fills.size();
         for (auto const& [primary, fill] : shard->fills) stats.followers += fill->followers();
-        stats.metadata += shard->metadata_bytes();
+        stats.metadata += shard->charged;
+    }
+    stats.metadata += failures_.bytes();
+    {
+        std::lock_guard lock(policy_mutex_);
+        stats.policy = policy_;
     }
     // Taken one after the other while others work: the sum may be the larger one for a moment.
-    stats.pinned = stats.used - std::min(stats.used, stats.cached + stats.filling);
+    stats.pinned = stats.used - std::min(stats.used, stats.cached + stats.filling + stats.metadata);
     stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
@@ -543,16 +603,30 @@ Stats Cache::stats() const {
 
 void Cache::reconfigure(Options const& options) {
     object_max_.store(options.object_max, std::memory_order_relaxed);
+    bool const is_smaller = options.size < budget_.capacity();
     budget_.set_capacity(options.size, filling_capacity(options));
-    if (options.policy != policy_) {
-        policy_ = options.policy;
-        for (std::size_t i = 0; i < shards_.size(); ++i) {
-            auto made = make_policy(options, shards_.size(), seed_ + i);
-            std::lock_guard lock(shards_[i]->mutex);
-            shards_[i]->set_policy(std::move(made));
-        }
+    bool other_policy;
+    {
+        std::lock_guard lock(policy_mutex_);
+        other_policy = std::exchange(policy_, options.policy) != options.policy;
+    }
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        auto made = other_policy ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
+        auto& shard = *shards_[i];
+        std::lock_guard lock(shard.mutex);
+        if (made)
+            shard.set_policy(std::move(made));
+        else
+            shard.policy().set_capacity(options.size / shards_.size());
     }
     while (budget_.used() > budget_.capacity() && evict_one(0)) {
+    }
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        auto made = is_smaller ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
+        std::unique_lock lock(shards_[i]->mutex);
+        // Else the arrays of a large memory would fill a small one. Counts of use begin anew where most objects have left.
+        if (made && shards_[i]->is_sparse()) shards_[i]->set_policy(std::move(made));
+        settle(lock, *shards_[i], Fingerprint{i} << number_shift);
     }
 }
 

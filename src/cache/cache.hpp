@@ -70,16 +70,17 @@ enum class Collapse : std::uint8_t {
 
 struct Stats {
     Bytes capacity = 0;
+    std::string policy;          // as it was asked for
     Bytes used = 0;              // everything charged
     Bytes cached = 0;            // in the index
     Bytes filling = 0;           // bodies being received
-    Bytes pinned = 0;            // neither: what is no longer stored and still read, and what a fill needs beside its body
+    Bytes pinned = 0;            // none of these: what is no longer stored and still read, what a fill needs beside its body
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
     std::uint64_t followers = 0;          // requests that wait for those fills or read them
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
-    Bytes metadata = 0;
+    Bytes metadata = 0;          // index, policy, marks, remembered failures
     std::uint64_t failures = 0;           // of fetches, remembered
 };
 
@@ -134,7 +135,7 @@ public:
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
     Stats stats() const;
-    /// New limits for a running cache; contents stay. The number of shards does not change.
+    /// New limits and another policy for a running cache; contents stay. The number of shards does not change.
     void reconfigure(Options const& options);
 
 private:
@@ -143,7 +144,8 @@ private:
     static constexpr std::int64_t pass_seconds = 120;
     static constexpr std::int64_t refresh_pause_seconds = 5;   // after one that brought nothing
 
-    std::size_t number(Fingerprint primary) const { return (primary >> 56) % shards_.size(); }
+    static constexpr unsigned number_shift = 52;   // the upper bits choose the shard, for 4,096 of them
+    std::size_t number(Fingerprint primary) const { return (primary >> number_shift) % shards_.size(); }
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     struct Selected {
         Shard::Found found;     // the response that the request selects
@@ -175,6 +177,8 @@ private:
     bool evict_one(Fingerprint near);
     bool evict_from(std::size_t index);
     void note_bytes(Shard&, Fingerprint primary);
+    void settle(std::unique_lock<std::mutex>&, Shard&, Fingerprint primary);
+    bool charge_metadata(Shard&);
 
     std::uint64_t seed_;
     std::atomic<Bytes> object_max_;
@@ -184,6 +188,7 @@ private:
     std::atomic<std::uint64_t> sequence_{0};
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
+    mutable std::mutex policy_mutex_;
     std::string policy_;
     NegativeCache failures_;
 };

@@ -13,9 +13,19 @@ milliseconds remembered_for(NegativeTerms const& terms, std::uint32_t failures) 
     return std::min(terms.first * (1 << doublings), terms.most);
 }
 
-NegativeCache::NegativeCache(std::size_t entries_max)
+namespace {
+
+Bytes bytes_of(std::string const& text) {
+    static std::size_t const within = std::string().capacity();   // so much lies in the string itself
+    return text.capacity() > within ? heap_block(text.capacity() + 1) : 0;
+}
+
+}  // namespace
+
+NegativeCache::NegativeCache(std::size_t entries_max, store::Budget* budget)
     : seed_(std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
-      sets_(std::max<std::size_t>(1, entries_max / (shards_max * places_per_set))), shards_(new Shard[shards_max]) {}
+      sets_(std::max<std::size_t>(1, entries_max / (shards_max * places_per_set))), budget_(budget),
+      shards_(new Shard[shards_max]) {}
 
 std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now) {
     if (empty()) return std::nullopt;
@@ -46,13 +56,15 @@ void NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     std::lock_guard lock(shard.mutex);
     auto* known = find_place(shard, id, now);
     bool remembered = known && now < known->until;
-    auto& place = known ? *known : take_place(shard, id);
+    auto* taken = known ? known : take_place(shard, id);
+    if (!taken) return;
+    auto& place = *taken;
     place.of_head_only = of_head_only && (!remembered || place.of_head_only);
     if (!remembered) ++place.failures;
     place.until = now + remembered_for(terms, place.failures);
     place.counts_until = place.until + terms.most;
     place.failure.status = failure.status;
-    place.failure.reason.assign(failure.reason, 0, reason_max);
+    keep_words(place, failure.reason);
 }
 
 bool NegativeCache::forget(Key const& key, SteadyTime now) {
@@ -92,9 +104,12 @@ NegativeCache::Place* NegativeCache::find_place(Shard& shard, Identity const& ke
     return nullptr;
 }
 
-/// A free place, or the one that is over first.
-NegativeCache::Place& NegativeCache::take_place(Shard& shard, Identity const& key) {
-    if (shard.places.empty()) shard.places.resize(sets_ * places_per_set);
+/// A free place, or the one that is over first; none when there is no room for any.
+NegativeCache::Place* NegativeCache::take_place(Shard& shard, Identity const& key) {
+    if (shard.places.empty()) {
+        if (!take(bytes_of_places())) return nullptr;
+        shard.places.resize(sets_ * places_per_set);
+    }
     auto* set = set_of(shard, key);
     auto& place = *std::min_element(set, set + places_per_set, [](Place const& a, Place const& b) {
         if (a.failures == 0 || b.failures == 0) return a.failures == 0 && b.failures > 0;
@@ -103,12 +118,39 @@ NegativeCache::Place& NegativeCache::take_place(Shard& shard, Identity const& ke
     release(place);
     size_.fetch_add(1, std::memory_order_relaxed);
     place.key = key;
-    return place;
+    return &place;
 }
 
 void NegativeCache::release(Place& place) {
     if (place.failures > 0) size_.fetch_sub(1, std::memory_order_relaxed);
+    keep_words(place, {});
     place = {};
+}
+
+/// Without room they are left out: the status alone is worth remembering.
+void NegativeCache::keep_words(Place& place, std::string const& reason) {
+    give_back(bytes_of(place.failure.reason));
+    std::string words(reason, 0, reason_max);
+    if (!take(bytes_of(words))) words = std::string();
+    place.failure.reason.swap(words);
+}
+
+Bytes NegativeCache::most_growth(Key const& key, FetchFailure const& failure) const {
+    auto& shard = shard_of(identity(key));
+    std::lock_guard lock(shard.mutex);
+    auto const words = heap_block(std::min(failure.reason.size(), reason_max) + 1);
+    return words + (shard.places.empty() ? bytes_of_places() : 0);
+}
+
+bool NegativeCache::take(Bytes bytes) {
+    if (budget_ && bytes > 0 && !budget_->reserve(bytes)) return false;
+    bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return true;
+}
+
+void NegativeCache::give_back(Bytes bytes) {
+    if (budget_) budget_->release(bytes);
+    bytes_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 }  // namespace garner::cache

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "store/budget.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 
@@ -35,7 +36,8 @@ struct KnownFailure {
 class NegativeCache {
 public:
     static constexpr std::size_t entries_default = 8'192;
-    explicit NegativeCache(std::size_t entries_max = entries_default);
+    /// What it holds is charged to `budget`, where there is one; what finds no room there is not remembered.
+    explicit NegativeCache(std::size_t entries_max = entries_default, store::Budget* budget = nullptr);
 
     bool empty() const { return size() == 0; }
 
@@ -51,6 +53,11 @@ public:
 
     /// The next failure is the first again. True when one was remembered.
     bool forget(Key const& key, SteadyTime now);
+
+    /// What remember() may take from the budget for this failure.
+    Bytes most_growth(Key const& key, FetchFailure const& failure) const;
+    /// All that it has taken from the heap.
+    Bytes bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
     /// Failures held; those that are over but would count for the next one in a row are among them.
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
@@ -84,12 +91,18 @@ private:
     Place* place_of(Shard& shard, Identity const& key) const;
     static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
     Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
-    Place& take_place(Shard& shard, Identity const& key);
+    Place* take_place(Shard& shard, Identity const& key);
     void release(Place& place);
+    void keep_words(Place& place, std::string const& reason);
+    bool take(Bytes bytes);
+    void give_back(Bytes bytes);
+    Bytes bytes_of_places() const { return heap_block(sets_ * places_per_set * sizeof(Place)); }
 
     std::uint64_t seed_;
     std::size_t sets_;                 // of each shard
+    store::Budget* budget_;
     std::atomic<std::size_t> size_{0};
+    std::atomic<Bytes> bytes_{0};
     std::unique_ptr<Shard[]> shards_;
 };
 

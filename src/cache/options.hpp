@@ -9,11 +9,16 @@ namespace garner::cache {
 
 struct Options {
     Bytes size = 256 * MiB;        // the whole budget: bodies, heads, keys, index, policy, allocator rounding
-    std::string policy = "gdsf";
+    std::string policy = "gdsf";   // "name" or "name:setting=value:…"
     Bytes object_max = 4 * MiB;    // the largest body kept
     double fill_share = 0.25;      // of `size`, for bodies still being received
-    unsigned shards = 64;          // a power of two
+    unsigned shards = 64;          // a power of two; fewer of them where each would have less than 256 KiB
     std::uint32_t variants_per_url = 64;
+    std::uint64_t seed = 0;        // of fingerprints and policies; 0: one that nobody can guess
 };
+
+/// The least size, from that of the options on, in which what index and policy take at the start leaves half for objects.
+/// For a policy that exists.
+Bytes least_size(Options const& options);
 
 }  // namespace garner::cache

@@ -1,6 +1,7 @@
 #include "cache/shard.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace garner::cache {
 
@@ -51,7 +52,7 @@ store::ObjectPtr Shard::remove(policy::Slot slot, policy::Left why) {
     auto& place = entry(slot);
     bytes_ -= place.object->cost();
     --objects_;
-    free_.push_back(slot);
+    place.fingerprint = std::exchange(free_, slot);
     return std::exchange(place.object, nullptr);
 }
 
@@ -61,19 +62,26 @@ store::ObjectPtr Shard::evict() {
     return remove(slot, policy::Left::evicted);
 }
 
+/// O(n log n) with the lock held, some milliseconds for ten thousand objects; both policies' arrays exist meanwhile.
 void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
-    policy_ = std::move(policy);
-    for (policy::Slot slot = 0; slot < used_slots_; ++slot)
-        if (auto const& place = entry(slot); place.object)
-            policy_->inserted(slot, place.fingerprint, place.object->cost());
+    auto const old = std::exchange(policy_, std::move(policy));
+    auto const old_chunks = std::exchange(chunks_, {});
+    used_slots_ = 0;
+    free_ = policy::no_slot;
+    table_ = std::vector<policy::Slot>(std::max(least_table, std::bit_ceil(2 * objects_)), policy::no_slot);
+    for (auto from = old->victim(); from != policy::no_slot; from = old->victim()) {
+        old->removed(from, policy::Left::purged);
+        auto const slot = take_slot();
+        auto& place = entry(slot);
+        place = std::move(old_chunks[from / chunk][from % chunk]);
+        insert_in_table(slot);
+        policy_->inserted(slot, place.fingerprint, place.object->cost());
+    }
+    check(used_slots_ == objects_);
 }
 
 policy::Slot Shard::take_slot() {
-    if (!free_.empty()) {
-        auto slot = free_.back();
-        free_.pop_back();
-        return slot;
-    }
+    if (free_ != policy::no_slot) return std::exchange(free_, static_cast<policy::Slot>(entry(free_).fingerprint));
     if (used_slots_ == chunks_.size() * chunk) chunks_.push_back(std::make_unique<Entry[]>(chunk));
     return used_slots_++;
 }
@@ -106,12 +114,15 @@ void Shard::grow_table() {
 }
 
 store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
-    auto& list = variants_[primary];
+    auto [place, is_new] = variants_.try_emplace(primary);
+    auto& list = place->second;
+    if (!is_new) variants_bytes_ -= bytes_of(list);
     // Those evicted meanwhile leave the list here, so that it stays within its bound.
     std::erase_if(list, [&](Fingerprint known) {
         return known == variant || find_fingerprint(known) == policy::no_slot;
     });
     list.push_back(variant);
+    variants_bytes_ += bytes_of(list);
     if (list.size() <= variants_max_) return nullptr;
     auto oldest = find_fingerprint(list.front());
     list.erase(list.begin());
@@ -124,7 +135,14 @@ void Shard::drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dr
     for (auto variant : list->second)
         if (auto slot = find_fingerprint(variant); slot != policy::no_slot)
             dropped.push_back(remove(slot, policy::Left::purged));
+    variants_bytes_ -= bytes_of(list->second);
     variants_.erase(list);
+}
+
+/// With its node in the map: a pointer to the next one, and the pair.
+Bytes Shard::bytes_of(std::vector<Fingerprint> const& list) {
+    auto const node = heap_block(sizeof(void*) + sizeof(VariantLists::value_type));
+    return node + heap_block(list.capacity() * sizeof(Fingerprint));
 }
 
 std::size_t Shard::variants(Fingerprint primary) const {
@@ -141,32 +159,28 @@ std::vector<store::Object const*> Shard::variants_of(Fingerprint primary) const 
     return there;
 }
 
-void Shard::mark_pass(Fingerprint primary, std::int64_t until_seconds) {
-    pass_marks_[primary % pass_marks_.size()] = {primary, until_seconds};
+void Shard::Marks::set(Fingerprint primary, std::int64_t until_seconds) {
+    if (!places) places = std::make_unique<Places>();
+    (*places)[primary % places->size()] = {primary, until_seconds};
 }
 
-void Shard::clear_pass(Fingerprint primary) {
-    auto& mark = pass_marks_[primary % pass_marks_.size()];
-    if (mark.primary == primary) mark = {};
+void Shard::Marks::clear(Fingerprint primary) {
+    if (until(primary) != 0) (*places)[primary % places->size()] = {};
 }
 
-std::int64_t Shard::passes_until(Fingerprint primary) const {
-    auto const& mark = pass_marks_[primary % pass_marks_.size()];
+std::int64_t Shard::Marks::until(Fingerprint primary) const {
+    if (!places) return 0;
+    auto const& mark = (*places)[primary % places->size()];
     return mark.primary == primary ? mark.until : 0;
 }
 
-void Shard::pause_refresh(Fingerprint primary, std::int64_t until_seconds) {
-    refresh_marks_[primary % refresh_marks_.size()] = {primary, until_seconds};
-}
-
-bool Shard::refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const {
-    auto const& mark = refresh_marks_[primary % refresh_marks_.size()];
-    return mark.primary == primary && mark.until > now_seconds;
-}
-
 Bytes Shard::metadata_bytes() const {
-    return table_.capacity() * sizeof(policy::Slot) + chunks_.size() * chunk * sizeof(Entry) +
-           free_.capacity() * sizeof(policy::Slot) + policy_->metadata_bytes();
+    auto const index = heap_block(table_.capacity() * sizeof(policy::Slot)) +
+                       heap_block(chunks_.capacity() * sizeof(chunks_.front())) +
+                       chunks_.size() * heap_block(chunk * sizeof(Entry));
+    auto const variants = variants_.bucket_count() * sizeof(void*) + variants_bytes_;
+    return heap_block(sizeof *this) + index + variants + pass_marks_.bytes() + refresh_marks_.bytes() +
+           policy_->metadata_bytes();
 }
 
 }  // namespace garner::cache

@@ -19,7 +19,7 @@ namespace garner::cache {
 class Shard {
 public:
     Shard(std::unique_ptr<policy::ReplacementPolicy> policy, std::uint32_t variants_per_url)
-        : policy_(std::move(policy)), variants_max_(variants_per_url), table_(16, policy::no_slot) {}
+        : policy_(std::move(policy)), variants_max_(variants_per_url), table_(least_table, policy::no_slot) {}
 
     std::mutex mutex;
 
@@ -32,6 +32,9 @@ public:
     Found find(Fingerprint, std::string_view key) const;
 
     policy::ReplacementPolicy& policy() { return *policy_; }
+    /// From now on another one decides. It hears of what is there in the order in which the old one would have let it go:
+    /// what was about to leave is the first to leave yet, unless the new one weighs more than recency. The index takes
+    /// only what it needs for them then.
     void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy);
 
     /// Puts the object in place of the one with its key, if any; that one is returned.
@@ -50,35 +53,52 @@ public:
     /// Those of them that are there still, the oldest first.
     std::vector<store::Object const*> variants_of(Fingerprint primary) const;
 
-    void mark_pass(Fingerprint primary, std::int64_t until_seconds);
-    void clear_pass(Fingerprint primary);
+    void mark_pass(Fingerprint primary, std::int64_t until_seconds) { pass_marks_.set(primary, until_seconds); }
+    void clear_pass(Fingerprint primary) { pass_marks_.clear(primary); }
     bool passes(Fingerprint primary, std::int64_t now_seconds) const { return passes_until(primary) > now_seconds; }
     /// Unix seconds; 0 without a mark.
-    std::int64_t passes_until(Fingerprint primary) const;
+    std::int64_t passes_until(Fingerprint primary) const { return pass_marks_.until(primary); }
 
     /// No refresh of the URL begins before.
-    void pause_refresh(Fingerprint primary, std::int64_t until_seconds);
-    bool refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const;
+    void pause_refresh(Fingerprint primary, std::int64_t until_seconds) { refresh_marks_.set(primary, until_seconds); }
+    bool refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const {
+        return refresh_marks_.until(primary) > now_seconds;
+    }
 
     /// Fetches in progress by primary fingerprint.
     std::unordered_multimap<Fingerprint, FillPtr> fills;
 
+    /// Most of its slots are free: set_policy() would give their memory back.
+    bool is_sparse() const { return used_slots_ > 2 * objects_; }
     Bytes bytes() const { return bytes_; }
     std::size_t objects() const { return objects_; }
+    /// All that it has taken from the heap beside its objects, and itself: index, policy, lists of variants, marks.
     Bytes metadata_bytes() const;
-    /// What an entry costs beside its object: a slot, two table places, and the policy's arrays.
-    static constexpr Bytes entry_cost = 16 + 2 * 4 + 24;
+    /// What the budget has been charged for that.
+    Bytes charged = 0;
 
 private:
     struct Entry {
-        Fingerprint fingerprint = 0;
+        Fingerprint fingerprint = 0;   // of a free slot: the next free one
         store::ObjectPtr object;
     };
-    struct PassMark {
+    struct Mark {
         Fingerprint primary = 0;
         std::int64_t until = 0;
     };
+    /// Made with the first mark. Each URL has one place, which it may lose to another.
+    struct Marks {
+        using Places = std::array<Mark, 256>;
+        std::unique_ptr<Places> places;
+        void set(Fingerprint primary, std::int64_t until_seconds);
+        void clear(Fingerprint primary);
+        /// 0 without a mark.
+        std::int64_t until(Fingerprint primary) const;
+        Bytes bytes() const { return places ? heap_block(sizeof(Places)) : 0; }
+    };
+    using VariantLists = std::unordered_map<Fingerprint, std::vector<Fingerprint>>;
     static constexpr std::size_t chunk = 256;
+    static constexpr std::size_t least_table = 16;
     Entry& entry(policy::Slot slot) { return chunks_[slot / chunk][slot % chunk]; }
     Entry const& entry(policy::Slot slot) const { return chunks_[slot / chunk][slot % chunk]; }
     std::size_t home(Fingerprint fingerprint) const { return (fingerprint >> 8) & (table_.size() - 1); }
@@ -87,18 +107,20 @@ private:
     void insert_in_table(policy::Slot);
     void erase_from_table(policy::Slot);
     void grow_table();
+    static Bytes bytes_of(std::vector<Fingerprint> const& list);
 
     std::unique_ptr<policy::ReplacementPolicy> policy_;
     std::uint32_t variants_max_;
     std::vector<policy::Slot> table_;
     std::vector<std::unique_ptr<Entry[]>> chunks_;
-    std::vector<policy::Slot> free_;
+    policy::Slot free_ = policy::no_slot;   // the first of a list
     policy::Slot used_slots_ = 0;
     std::size_t objects_ = 0;
     Bytes bytes_ = 0;
-    std::unordered_map<Fingerprint, std::vector<Fingerprint>> variants_;
-    std::array<PassMark, 256> pass_marks_{};
-    std::array<PassMark, 256> refresh_marks_{};
+    VariantLists variants_;
+    Bytes variants_bytes_ = 0;   // of the lists, and of their places in the map
+    Marks pass_marks_;
+    Marks refresh_marks_;
 };
 
 }  // namespace garner::cache

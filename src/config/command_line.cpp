@@ -52,6 +52,8 @@ constexpr Row rows[]{
     {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]\n"
      "                     [--config FILE] [--set KEY=VALUE ...]",
      explain_help},
+    {"sim", Command::sim, "", "garner sim --trace FILE [--policy NAME,...] [--size SIZE,...] ...",
+     "Replays a trace or an access log through the replacement policies; see garner sim --help.\n"},
 };
 
 std::string overall_help() {
@@ -141,6 +143,10 @@ private:
     Error operand(std::string_view word) {
         if (!row_) {
             row_ = row_named(word);
+            if (row_ && row_->command == Command::sim) {   // it reads its own options
+                line_.rest.assign(arguments_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, arguments_.end());
+                at_ = arguments_.size();
+            }
             if (row_) return std::nullopt;
             return unknown_word(word);
         }

@@ -13,6 +13,7 @@ struct CommandLine {
         purge,        // remove `url` from the cache
         stats,        // one page of figures
         explain,      // why `url` is, or is not, answered from the cache
+        sim,          // replay a trace: `rest` is the simulator's
         help,         // print `text` and end with 0
         version,      // the same
         wrong         // print `text` to standard error and end with 2
@@ -26,6 +27,7 @@ struct CommandLine {
     std::string client;                   // an address; empty: this machine
     bool accelerator = false;
     bool json = false;
+    std::vector<std::string> rest;        // sim: all that follows
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };
 

@@ -1,7 +1,10 @@
 // What is written about the keys, made from their table: the schema for editors and the documentation.
+#include <cstdio>
+
 #include "config/keys.hpp"
 #include "config/reload.hpp"
 #include "config/rule_form.hpp"
+#include "policy/policies.hpp"
 
 namespace garner::config {
 namespace {
@@ -25,6 +28,15 @@ of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. Where a **list
 a single one may stand alone.
 
 ## Keys
+
+)";
+
+constexpr char const* about_policies = R"(
+## Replacement policies
+
+A policy is written as its name, or with settings of its own: `"name:setting=value:setting=value"`. A reload with
+another one keeps what is stored, and what was about to leave is still the first to leave as far as the new one goes by
+the time of use.
 
 )";
 
@@ -69,6 +81,12 @@ std::string in_cell(std::string text) {
     return text;
 }
 
+std::string shown(double number) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", number);
+    return text;
+}
+
 std::string table_of(std::span<KeyNote const> notes, bool with_default) {
     std::string out = with_default ? "| Key | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n"
                                    : "| Matcher | Written as | Meaning |\n| --- | --- | --- |\n";
@@ -78,6 +96,34 @@ std::string table_of(std::span<KeyNote const> notes, bool with_default) {
         out += in_cell(note.what) + " |\n";
     }
     return out;
+}
+
+std::string written(policy::Setting const& setting) {
+    if (!setting.choices.empty()) {
+        std::string names;
+        for (auto name : setting.choices) names += (names.empty() ? "`" : ", `") + std::string(name) + "`";
+        return "one of " + names;
+    }
+    return "number, " + shown(setting.least) + " to " + shown(setting.most);
+}
+
+std::string preset(policy::Setting const& setting) {
+    return setting.choices.empty() ? shown(setting.initial)
+                                   : std::string(setting.choices[static_cast<std::size_t>(setting.initial)]);
+}
+
+std::string policies() {
+    std::string out = "| Policy | Meaning |\n| --- | --- |\n", settings;
+    for (auto const& row : policy::all()) {
+        out += "| `" + std::string(row.name) + "` | " + in_cell(std::string(row.what)) + " |\n";
+        for (auto const& setting : row.settings) {
+            settings += "| `" + std::string(row.name) + ":" + std::string(setting.name) + "` | ";
+            settings += in_cell(written(setting)) + " | `" + in_cell(preset(setting)) + "` | ";
+            settings += in_cell(std::string(setting.what)) + " |\n";
+        }
+    }
+    if (settings.empty()) return out;
+    return out + "\n| Setting | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n" + settings;
 }
 
 }  // namespace
@@ -91,6 +137,7 @@ std::string schema_text() {
 
 std::string documentation_text() {
     auto out = introduction + table_of(configuration().inner, true);
+    out += about_policies + policies();
     out += about_matchers + table_of(matcher_notes(), false) + about_access;
     std::string keys;
     for (auto key : restart_keys()) keys += (keys.empty() ? "`" : ", `") + std::string(key) + "`";

@@ -57,14 +57,25 @@ Form<proxy::Listen> listen() {
     });
 }
 
-Form<std::string> policy_name() {
+// "name" or "name:setting=value:…".
+Form<std::string> policy_spec() {
     std::vector<std::string> names;
     for (auto const& row : policy::all()) names.emplace_back(row.name);
-    auto form = choice(names);
-    // Policies come and go with their files; the schema and the documentation do not list them.
-    form.written = "policy name";
-    form.schema = {{"type", "string"}};
-    return form;
+    auto const named = choice(std::move(names));
+    auto read = [named](Reader& reader, Json const& value, std::string& into) {
+        if (!value.is_string()) return named.read(reader, value, into);
+        auto const& text = value.get_ref<std::string const&>();
+        std::string name, written;
+        if (!named.read(reader, text.substr(0, text.find(':')), name)) return false;
+        if (!config::text().read(reader, value, written)) return false;
+        auto const spec = policy::read_spec(written);
+        auto const mend = "write " + in_quotes(name + ":setting=value") + ", or the name alone";
+        if (!spec.row) return reader.fault(spec.fault, mend);
+        into = std::move(written);
+        return true;
+    };
+    // Policies come and go with their files: the schema does not list them.
+    return {"policy", {{"type", "string"}}, read, named.show};
 }
 
 void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
@@ -79,6 +90,11 @@ void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
         Reader::Step const step(reader, "object_max");
         reader.notice("is larger than memory.size", "objects larger than memory are never kept in it");
     }
+    if (auto const least = cache::least_size(memory); memory.size < least) {
+        Reader::Step const step(reader, "size");
+        reader.fault("leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
+                     "write " + in_quotes(size_text(least)) + " or more, or another policy");
+    }
 }
 
 Form<cache::Options> memory() {
@@ -86,14 +102,15 @@ Form<cache::Options> memory() {
     return object_of<T>(
         {
             key<T>("size", &T::size, size(64 * KiB, size_max),
-                   "The memory tier's whole budget: bodies, heads, keys and index."),
-            key<T>("policy", &T::policy, policy_name(),
-                   "Which object leaves when memory is full; `garner check` lists the names when one is wrong."),
+                   "The memory tier's whole budget: bodies, heads, keys, index, policy and remembered failures."),
+            key<T>("policy", &T::policy, policy_spec(),
+                   "Which object leaves when memory is full: a replacement policy by name, with settings or without."),
             key<T>("object_max", &T::object_max, size(0, size_max),
                    "The largest body kept in memory. When not given, at most half of `memory.size`."),
             key<T>("fill_share", &T::fill_share, fraction(0.01, 1),
                    "Share of `memory.size` for bodies that are still being received."),
-            key<T>("shards", &T::shards, count(1, 4'096), "Parts with a lock each; a power of two."),
+            key<T>("shards", &T::shards, count(1, 4'096),
+                   "Parts with a lock each; a power of two. Fewer where each would have less than 256 KiB."),
             key<T>("variants_per_url", &T::variants_per_url, count(1, 1'024),
                    "Responses kept for one URL that differ by Vary; the oldest leaves."),
         },
@@ -104,7 +121,7 @@ Form<Disk> disk() {
     return object_of<Disk>({
         key<Disk>("path", &Disk::path, text(), "Directory of the disk tier; empty for none."),
         key<Disk>("size", &Disk::size, size(MiB, size_max), "The disk tier's whole budget."),
-        key<Disk>("policy", &Disk::policy, text(), "Which object leaves when the disk tier is full."),
+        key<Disk>("policy", &Disk::policy, policy_spec(), "Which object leaves when the disk tier is full."),
         key<Disk>("object_max", &Disk::object_max, size(0, size_max), "The largest body kept on disk."),
     });
 }

@@ -3,9 +3,19 @@
 #include <algorithm>
 #include <array>
 
+#include "policy/clock.hpp"
+#include "policy/cpbad.hpp"
+#include "policy/fifo.hpp"
 #include "policy/garner.hpp"
 #include "policy/gdsf.hpp"
+#include "policy/lfu.hpp"
+#include "policy/lfuda.hpp"
 #include "policy/lru.hpp"
+#include "policy/random.hpp"
+#include "policy/s3fifo.hpp"
+#include "policy/sieve.hpp"
+#include "policy/slru.hpp"
+#include "policy/wtinylfu.hpp"
 
 namespace garner::policy {
 namespace {
@@ -20,6 +30,17 @@ std::unique_ptr<ReplacementPolicy> make_one(Options const& options) {
 constexpr std::array rows{
     Row{"lru", "the least recently used leaves", make_one<Lru>},
     Row{"gdsf", "the large and seldom used leave; best object hit ratio", make_one<Gdsf>},
+    Row{"lfu", "the least often used leaves", make_one<Lfu>},
+    Row{"lfuda", "the least often used leaves, and old use is forgotten with time", make_one<Lfuda>},
+    Row{"fifo", "who came first leaves", make_one<Fifo>},
+    Row{"clock", "who came first leaves, the used get another turn", make_one<Clock>, Clock::settings},
+    Row{"random", "any one leaves", make_one<Random>},
+    Row{"sieve", "a hand sifts out what was not used since it last passed", make_one<Sieve>},
+    Row{"s3fifo", "a small queue filters out what is used once", make_one<S3Fifo>, S3Fifo::settings},
+    Row{"wtinylfu", "what is asked for less than what it would push out stays out", make_one<WTinyLfu>,
+        WTinyLfu::settings},
+    Row{"slru", "the least recently used leaves, what was used again is protected", make_one<Slru>, Slru::settings},
+    Row{"cpbad", "what is asked for after ever longer intervals leaves", make_one<Cpbad>, Cpbad::settings},
     Row{"garner", "Garner's own: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
 };
 

@@ -6,7 +6,7 @@
 
 namespace garner::policy {
 
-Sketch::Sketch(Shape shape) : shape_(shape), blocks_(1) { check(shape.counters > 0 && shape.sample > 0); }
+Sketch::Sketch(Shape shape) : shape_(shape), blocks_(first_blocks) { check(shape.counters > 0 && shape.sample > 0); }
 
 std::uint32_t Sketch::add(Tag tag) {
     Block& block = blocks_[block_of(tag)];
@@ -29,7 +29,8 @@ std::uint32_t Sketch::estimate(Tag tag) const {
 void Sketch::cover(std::uint64_t objects) {
     objects_ = std::max(objects_, objects);
     while (blocks_.size() * counters_a_block < objects_ * shape_.counters) {
-        // One more bit of the tag chooses the block, and either way a key finds the counts it had.
+        // One more bit of the tag chooses the block, and either way a key finds the counts it had. So it finds those of
+        // others too, until they have aged away.
         auto half = blocks_.size();
         blocks_.reserve(2 * half);
         for (std::size_t i = 0; i < half; ++i) blocks_.push_back(blocks_[i]);

@@ -43,6 +43,7 @@ private:
     static constexpr std::uint32_t rows = 4;
     static constexpr std::uint32_t words_a_row = 2;
     static constexpr std::uint32_t counters_a_block = 128;
+    static constexpr std::size_t first_blocks = 16;   // 1 KiB: the counts of a few objects need not grow from nothing
     static constexpr std::uint64_t most_count = 15;
     struct alignas(64) Block {
         std::array<std::uint64_t, rows * words_a_row> words{};

@@ -22,7 +22,10 @@ public:
     bool reserve_filling(Bytes bytes) {
         return take(filling_, filling_capacity_.load(std::memory_order_relaxed), bytes);
     }
-    void release_filling(Bytes bytes) { filling_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void release_filling(Bytes bytes) {
+        auto before = filling_.fetch_sub(bytes, std::memory_order_relaxed);
+        check(before >= bytes);
+    }
 
     Bytes used() const { return used_.load(std::memory_order_relaxed); }
     Bytes filling() const { return filling_.load(std::memory_order_relaxed); }

@@ -14,20 +14,19 @@ Bytes allocation(Object::Parts const& parts) {
 }  // namespace
 
 Bytes Object::cost_of(Parts const& parts) {
-    // glibc: 8 bytes before each block, rounded up to 16.
-    return (allocation(parts) + 8 + 15) / 16 * 16 + (parts.body ? parts.body->bookkeeping() : 0);
+    return heap_block(allocation(parts)) + (parts.body ? parts.body->bookkeeping() : 0);
 }
 
-ObjectPtr Object::make(Parts const& parts, Budget* budget, Bytes extra) {
+ObjectPtr Object::make(Parts const& parts, Budget* budget) {
     void* place = ::operator new(allocation(parts));
-    return ObjectPtr(new (place) Object(parts, budget, extra));
+    return ObjectPtr(new (place) Object(parts, budget));
 }
 
-Object::Object(Parts const& parts, Budget* budget, Bytes extra)
+Object::Object(Parts const& parts, Budget* budget)
     : kind_(parts.kind), status_(parts.status), key_size_(static_cast<std::uint32_t>(parts.key.size())),
       head_size_(static_cast<std::uint32_t>(parts.head.size())), bytes_size_(static_cast<std::uint32_t>(parts.bytes.size())),
-      own_cost_(budget ? static_cast<std::uint32_t>(cost_of(parts) + extra) : 0), sequence_(parts.sequence), source_(parts.source), budget_(budget),
-      body_(parts.body), terms_(parts.terms) {
+      own_cost_(budget ? static_cast<std::uint32_t>(cost_of(parts)) : 0), sequence_(parts.sequence), source_(parts.source),
+      budget_(budget), body_(parts.body), terms_(parts.terms) {
     auto* out = const_cast<char*>(text());
     for (auto piece : {parts.key, parts.head, parts.bytes}) {
         if (!piece.empty()) std::memcpy(out, piece.data(), piece.size());

@@ -37,9 +37,9 @@ public:
     };
     /// What an object with these parts costs the budget, its shared body apart.
     static Bytes cost_of(Parts const& parts);
-    /// The caller has reserved cost_of(parts) + `extra` in `budget` (extra: its place in the index); the object gives it
-    /// back when it dies. With a nullptr it costs nothing: for objects that are sent and never kept.
-    static ObjectPtr make(Parts const& parts, Budget* budget, Bytes extra = 0);
+    /// The caller has reserved cost_of(parts) in `budget`; the object gives it back when it dies. With a nullptr it costs
+    /// nothing: for objects that are sent and never kept.
+    static ObjectPtr make(Parts const& parts, Budget* budget);
 
     /// What another object needs to be the same; views into this one.
     Parts parts() const;
@@ -68,7 +68,7 @@ private:
     friend void intrusive_ptr_release(Object const* object) {
         if (object->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy(object);
     }
-    Object(Parts const& parts, Budget* budget, Bytes extra);
+    Object(Parts const& parts, Budget* budget);
     ~Object() = default;
     static void destroy(Object const* object);
     char const* text() const { return reinterpret_cast<char const*>(this + 1); }

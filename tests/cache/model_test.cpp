@@ -189,7 +189,7 @@ TEST_F(Model, agrees_with_a_naive_cache) {
     if (HasFatalFailure()) return;
     fetching.clear();
     for (auto const& url : urls) purge(url);
-    EXPECT_EQ(scene.cache.stats().used, 0u);
+    EXPECT_EQ(scene.used(), 0u);
     EXPECT_EQ(scene.cache.stats().fills, 0u);
 }
 

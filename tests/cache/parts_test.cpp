@@ -211,7 +211,7 @@ TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
     EXPECT_FALSE(has("0-9"));
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     EXPECT_EQ(objects(), 0u);
-    EXPECT_EQ(scene.cache.stats().used, 0u);
+    EXPECT_EQ(scene.used(), 0u);
 }
 
 TEST_F(Parts, are_purged_and_not_stored_after_that) {
@@ -223,7 +223,7 @@ TEST_F(Parts, are_purged_and_not_stored_after_that) {
     EXPECT_FALSE(has("0-9"));
     EXPECT_FALSE(has("100-199"));
     EXPECT_FALSE(scene.cache.purge(scene.cache.key("u")));
-    EXPECT_EQ(scene.cache.stats().used, 0u);
+    EXPECT_EQ(scene.used(), 0u);
 }
 
 }  // namespace

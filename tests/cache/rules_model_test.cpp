@@ -202,7 +202,7 @@ TEST_F(RulesModel, agree_with_a_naive_reading) {
     }
     if (HasFatalFailure()) return;
     for (int i = 0; i < 20; ++i) scene.cache.purge(scene.cache.key("u" + std::to_string(i)));
-    EXPECT_EQ(scene.cache.stats().used, 0u);
+    EXPECT_EQ(scene.used(), 0u);
     EXPECT_EQ(scene.cache.stats().fills, 0u);
 }
 

@@ -30,6 +30,12 @@ struct Answer {
 struct Scene {
     explicit Scene(Options options = {}) : cache(options) {}
 
+    /// What is charged beside index, policy and remembered failures.
+    Bytes used() const {
+        auto const stats = cache.stats();
+        return stats.used - stats.metadata;
+    }
+
     static http::RequestHead head(Ask const& ask) {
         http::RequestHead head;
         for (auto const& [name, value] : ask.fields) head.fields.add(name, value);

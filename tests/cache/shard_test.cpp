@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
@@ -13,8 +14,9 @@ namespace garner::cache {
 namespace {
 
 struct Scene {
+    explicit Scene(std::string_view policy = "lru") : shard(policy::make(policy, {.capacity = MiB}), 64) {}
     store::Budget budget{GiB, GiB};
-    Shard shard{policy::make("lru", {}), 64};
+    Shard shard;
 
     store::ObjectPtr object(std::string_view key, std::string_view bytes = {}) {
         store::Object::Parts parts;
@@ -65,6 +67,53 @@ TEST(Shard, another_policy_holds_the_same_objects) {
     while (scene.shard.evict()) ++evicted;
     EXPECT_EQ(evicted, 666u);
     EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+/// Puts, hits and removals, the same each time.
+void live(Scene& scene) {
+    std::mt19937 random(1);
+    auto key = [](auto i) { return std::to_string(1'000 + i); };
+    for (unsigned i = 0; i < 300; ++i) scene.shard.put(i, scene.object(key(i)));
+    for (unsigned i = 0; i < 1'000; ++i) {
+        auto const which = random() % 300;
+        scene.shard.policy().requested(which);
+        auto const found = scene.shard.find(which, key(which));
+        if (!found) continue;
+        if (i % 20 == 0)
+            scene.shard.remove(found.slot, policy::Left::purged);
+        else
+            scene.shard.policy().hit(found.slot, found.object->cost());
+    }
+}
+
+/// All keys, the next to leave first; the shard is empty then.
+std::vector<std::string> order_of_leaving(Shard& shard) {
+    std::vector<std::string> order;
+    for (auto slot = shard.policy().victim(); slot != policy::no_slot; slot = shard.policy().victim())
+        order.emplace_back(shard.remove(slot, policy::Left::purged)->key());
+    return order;
+}
+
+// With objects of one size all newcomers are worth the same to those named: the first that came is the next to leave.
+TEST(Shard, what_was_about_to_leave_is_the_first_to_leave_under_the_next_policy) {
+    std::string_view const by_time[]{"lru", "fifo", "clock", "sieve", "lfu", "lfuda", "gdsf"};
+    for (auto const& before : policy::all()) {
+        Scene same(before.name);
+        live(same);
+        auto const order = order_of_leaving(same.shard);
+        EXPECT_GT(order.size(), 200u);
+        for (auto const& after : policy::all()) {
+            Scene scene(before.name);
+            live(scene);
+            scene.shard.set_policy(policy::make(after.name, {.capacity = MiB}));
+            auto now = order_of_leaving(scene.shard);
+            if (std::ranges::find(by_time, after.name) != std::end(by_time)) {
+                EXPECT_EQ(now, order) << before.name << ", then " << after.name;
+            }
+            EXPECT_TRUE(std::ranges::is_permutation(now, order)) << before.name << ", then " << after.name;
+            EXPECT_EQ(scene.budget.used(), 0u);
+        }
+    }
 }
 
 TEST(Shard, a_mark_holds_until_its_time_and_only_for_its_url) {

@@ -99,7 +99,7 @@ TEST(TimeOrder, a_hundred_thousand_variants_of_one_URL_are_at_most_64) {
     EXPECT_EQ(scene.stored("u", with("cookie", "99999")), "body");
     EXPECT_EQ(scene.stored("u", with("cookie", "1")), "-");
     scene.cache.purge(scene.cache.key("u"));
-    EXPECT_EQ(scene.cache.stats().used, 0u);
+    EXPECT_EQ(scene.used(), 0u);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "policy/policies.hpp"
 #include "support.hpp"
 
 namespace garner::config {
@@ -137,7 +138,11 @@ TEST(Load, faults) {
              Row{R"({"memory": {"fill_share": 2}})", "2 is out of range (write a number between 0.01 and 1.0)"},
              Row{R"({"memory": {"shards": 60}})", "memory.shards: is not a power of two"},
              Row{R"({"memory": {"policy": "gdfs"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
-             Row{R"({"memory": {"policy": "best"}})", "\"best\" is not known (write one of "},
+             Row{R"({"memory": {"policy": "finest"}})", "\"finest\" is not known (write one of "},
+             Row{R"({"memory": {"policy": "gdfs:beta=1"}})", "memory.policy: \"gdfs\" is not known (did you mean \"gdsf\"?"},
+             Row{R"({"memory": {"policy": "lru:depth=2"}})",
+                 "memory.policy: lru: no setting \"depth\"; this policy has no settings (write \"lru:setting=value\""},
+             Row{R"({"memory": {"policy": 7}})", "memory.policy: expects a name, not the number 7"},
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
              Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
@@ -244,6 +249,18 @@ TEST(Load, faulty_overrides_are_named) {
                 StartsWith("test.json:2: memory.bad: unknown key"));
     EXPECT_THAT(told(load("{\n\"dns\": {}}", {"listen=[{\"address\": \"x\"}]"})),
                 StartsWith("--set listen[0].address: "));
+}
+
+TEST(Load, every_policy_is_known_and_says_when_memory_is_too_small_for_it) {
+    for (auto const& row : policy::all()) {
+        std::string const policy(row.name);
+        EXPECT_EQ(told(load(R"({"memory": {"policy": ")" + policy + R"("}})")), "");
+        auto const small = load(R"({"memory": {"size": "64 KiB", "policy": ")" + policy + R"("}})");
+        auto const least = cache::least_size({.size = 64 * KiB, .policy = policy});
+        auto const fault = "memory.size: leaves hardly any room beside the index and the policy \"" + policy + "\"";
+        EXPECT_EQ(told(small).find(fault) != std::string::npos, least > 64 * KiB) << told(small);
+        EXPECT_EQ(told(load("{}", {"memory.policy=" + policy, "memory.size=" + std::to_string(least)})), "");
+    }
 }
 
 TEST(Load, object_max_follows_a_small_memory) {

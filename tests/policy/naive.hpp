@@ -54,19 +54,27 @@ private:
     double age_ = 0;
 };
 
-/// 100,000 random steps; the policy must name the naive one's victim at every eviction. Few sizes, so that many tie.
-template <class Key>
-void expect_the_naive_victims(ReplacementPolicy& policy, std::uint64_t seed) {
+/// 100,000 random steps; the policy must name the model's victim at every eviction, and admit what it admits if that is
+/// for it to say. Few sizes, so that many tie. A slot has always the same fingerprint: itself.
+template <class Model>
+void expect_the_victims_of(Model& naive, ReplacementPolicy& policy, std::uint64_t seed, Slot slots = 120) {
     std::mt19937_64 random(seed);
-    Naive<Key> naive;
     constexpr Bytes sizes[] = {1, 100, 100, 1000, 1024, 3000, 1 << 20};
     auto size = [&] { return sizes[random() % std::size(sizes)]; };
     auto remove = [&](Slot slot, Left why) { policy.removed(slot, why), naive.removed(slot, why); };
     for (int step = 0; step < 100'000; ++step) {
-        auto slot = static_cast<Slot>(random() % 120);
+        auto slot = static_cast<Slot>(random() % slots);
         auto what = random() % 100;
+        if constexpr (requires { naive.requested(slot); })
+            if (!naive.holds(slot) || what < 70) policy.requested(slot), naive.requested(slot);
         if (!naive.holds(slot)) {
             auto bytes = size();
+            if constexpr (requires { naive.admits(slot, bytes, bytes); })
+                ASSERT_EQ(policy.admits(slot, bytes, bytes), naive.admits(slot, bytes, bytes)) << "at step " << step;
+            for (auto room = random() % 6; room < 3 && naive.victim() != no_slot; ++room) {
+                ASSERT_EQ(policy.victim(), naive.victim()) << "at step " << step;
+                remove(policy.victim(), Left::evicted);
+            }
             policy.inserted(slot, slot, bytes), naive.inserted(slot, bytes);
         } else if (what < 70) {
             naive.hit(slot), policy.hit(slot, naive.size(slot));
@@ -81,6 +89,12 @@ void expect_the_naive_victims(ReplacementPolicy& policy, std::uint64_t seed) {
             if (what < 95) remove(policy.victim(), Left::evicted);
         }
     }
+}
+
+template <class Key>
+void expect_the_naive_victims(ReplacementPolicy& policy, std::uint64_t seed) {
+    Naive<Key> naive;
+    expect_the_victims_of(naive, policy, seed);
 }
 
 }  // namespace garner::policy

@@ -26,6 +26,10 @@ constexpr Cell cells[] = {
     {"wc98_day6_sample", "lru", 1000, .9253, .9777},  {"wc98_day6_sample", "lru", 100, .5233, .7565},
     {"wc98_day6_sample", "lru", 10, .1875, .4165},    {"wc98_day6_sample", "gdsf", 1000, .7019, .9769},
     {"wc98_day6_sample", "gdsf", 100, .1971, .7812},  {"wc98_day6_sample", "gdsf", 10, .0475, .5015},
+    {"nasa_19950801", "lfu", 1000, .5786, .9392},     {"nasa_19950801", "lfu", 100, .3746, .7995},
+    {"nasa_19950801", "lfu", 10, .1701, .5126},       {"wc98_day6_sample", "lfu", 1000, .8393, .9723},
+    {"wc98_day6_sample", "lfu", 100, .2800, .6867},   {"wc98_day6_sample", "lfu", 10, .1024, .3766},
+    {"nasa_19950801", "lfuda", 100, .4040, .8078},    {"wc98_day6_sample", "lfuda", 100, .3483, .7033},
 };
 
 long ten_thousandths(double ratio) { return std::lround(ratio * 10'000); }

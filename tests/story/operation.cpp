@@ -2,6 +2,10 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <sstream>
+#include <thread>
+
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -187,6 +191,62 @@ TEST(Signals, many_SIGHUPs_under_load_lose_no_request) {
         EXPECT_EQ(client.get("/other").body(), "y");
     }
     EXPECT_EQ(client.connections(), 1);
+}
+
+/// As the program itself lists them.
+std::vector<std::string> policies() {
+    auto const told = check(R"({"memory": {"policy": "?"}})").output;
+    auto const from = told.find("write one of ") + std::string_view("write one of ").size();
+    std::istringstream list(told.substr(from, told.find(')', from) - from));
+    std::vector<std::string> names;
+    for (std::string name; list >> name; names.push_back(name)) std::erase(name, ',');
+    return names;
+}
+
+TEST(Signals, SIGHUP_through_all_policies_under_load_keeps_what_is_stored) {
+    constexpr int pages = 60;
+    auto const path = [](int i) { return "/" + std::to_string(i); };
+    Origin origin;
+    origin.otherwise([](Hand& hand) { hand.answer(fresh(pattern(3'000))); });
+    Proxy proxy(R"({"memory": {"size": "8 MiB", "policy": "lru"}})");
+    Client client(proxy, origin);
+    for (int i = 0; i < pages; ++i) EXPECT_FALSE(client.get(path(i)).hit());
+    for (int i = 0; i < pages; ++i) EXPECT_TRUE(client.get(path(i)).hit());
+
+    std::atomic<bool> over{false};
+    std::atomic<int> answers{0}, misses{0};
+    auto load = [&] {
+        Client reader(proxy, origin);
+        for (int i = 0; !over; i = (i + 7) % pages) {
+            auto reply = reader.get(path(i));
+            misses += !reply.hit() || reply.body() != pattern(3'000);
+            ++answers;
+        }
+    };
+    std::jthread readers[]{std::jthread(load), std::jthread(load)};
+    auto names = policies();
+    EXPECT_GE(names.size(), 2u);
+    names.push_back("lru");
+    std::string in_force = "lru";
+    for (auto const& name : names) {
+        proxy.reconfigure(R"({"memory": {"size": "8 MiB", "policy": ")" + name + R"("}})");
+        proxy.signal(SIGHUP);
+        EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["policy"] == name; })) << name;
+        auto const told = "memory.policy is now " + name + ", was " + in_force;
+        auto const is_told = [&] { return proxy.child().errors().find(told) != std::string::npos; };
+        EXPECT_TRUE(name == in_force || eventually(is_told)) << told;
+        EXPECT_THAT(proxy.metrics(), HasSubstr("garner_cache_policy_info{policy=\"" + name + "\"} 1"));
+        in_force = name;
+        for (int i = 0; i < pages; ++i) EXPECT_TRUE(client.get(path(i)).hit()) << name;
+    }
+    over = true;
+    for (auto& reader : readers) reader.join();
+    EXPECT_GT(answers, pages);
+    EXPECT_EQ(misses, 0);
+    for (int i = 0; i < pages; ++i) EXPECT_EQ(origin.requests(path(i)), 1u) << i;
+    auto const stats = proxy.stats();
+    EXPECT_LE(stats["cache"]["used_bytes"], stats["cache"]["capacity_bytes"]);
+    EXPECT_EQ(stats["cache"]["evictions"], 0);
 }
 
 TEST(Signals, SIGTERM_lets_running_answers_finish_and_takes_no_new_connection) {

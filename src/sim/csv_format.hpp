@@ -1,0 +1,38 @@
+// Traces as comma-separated values.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "sim/trace_formats.hpp"
+
+namespace garner::sim {
+
+/// Lines of time,key,size or key,size; with a header (key, size, or the names others use) in any order and among other
+/// columns. Separated by commas, tabs, semicolons or single spaces, whichever fits the first line. A field may stand in
+/// double quotes. Times are not read.
+class CsvFormat : public TraceFormat {
+public:
+    Record read(std::string_view line) override;
+
+private:
+    static constexpr std::size_t columns_max = 64;
+    struct Columns {
+        char separator = ',';
+        std::size_t count = 0, key = 0, size = 0;   // how many; which they are
+    };
+    struct Fields {
+        std::array<std::string_view, columns_max> at;
+        std::size_t count = 0;
+        std::string_view fault;
+    };
+
+    Record learn(std::string_view line);
+    bool learn_header(char separator);
+    Record row(Columns const& columns) const;
+    void split(std::string_view line, char separator);
+
+    Columns columns_;   // count 0: not known yet
+    Fields fields_;     // of the line at hand
+};
+
+}  // namespace garner::sim

@@ -1,0 +1,74 @@
+#include "sim/runs.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "sim/offline.hpp"
+#include "sim/replay.hpp"
+
+namespace garner::sim {
+namespace {
+
+struct Job {
+    std::string_view policy;
+    Bytes size;        // of the cache that is replayed
+    Bytes shown;       // of the cache it stands for
+};
+
+std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
+    std::vector<Job> jobs;
+    auto scaled = [](Bytes size, double by) { return static_cast<Bytes>(static_cast<double>(size) * by); };
+    for (auto const& wish : options.sizes)
+        for (auto const& policy : options.policies) {
+            // A share is one of the sampled objects already.
+            auto size = wish.of_trace(trace);
+            if (options.sample >= 1) jobs.push_back({policy, size, size});
+            else if (wish.of) jobs.push_back({policy, size, scaled(size, 1 / options.sample)});
+            else jobs.push_back({policy, scaled(size, options.sample), size});
+        }
+    return jobs;
+}
+
+Result run(Trace const& trace, Job const& job, SimOptions const& options, std::atomic<std::uint64_t>& replayed) {
+    if (auto reference = find_reference(job.policy)) {
+        auto result = reference->run(trace, job.size);
+        replayed.fetch_add(trace.requests(), std::memory_order_relaxed);
+        return result;
+    }
+    ReplayOptions of_replay{.size = job.size, .object_max = options.object_max, .seed = options.seed, .replayed = &replayed};
+    return replay(trace, job.policy, of_replay);
+}
+
+}  // namespace
+
+std::vector<Result> run_all(Trace const& trace, SimOptions const& options,
+                            std::function<void(Progress const&)> const& progress) {
+    auto const jobs = jobs_of(trace, options);
+    std::vector<Result> results(jobs.size());
+    std::atomic<std::size_t> next{0}, done{0};
+    std::atomic<std::uint64_t> replayed{0};
+    std::mutex mutex;
+    std::condition_variable ended;
+    auto work = [&] {
+        for (std::size_t i; (i = next.fetch_add(1)) < jobs.size();) {
+            results[i] = run(trace, jobs[i], options, replayed);
+            results[i].size = jobs[i].shown;
+            std::lock_guard lock(mutex);
+            if (++done == jobs.size()) ended.notify_one();
+        }
+    };
+    auto wanted = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < std::min<std::size_t>(wanted, jobs.size()); ++i) threads.emplace_back(work);
+
+    std::unique_lock lock(mutex);
+    auto all = static_cast<double>(trace.requests()) * static_cast<double>(jobs.size());
+    while (!ended.wait_for(lock, std::chrono::milliseconds(500), [&] { return done == jobs.size(); }))
+        progress({.done = done, .of = jobs.size(), .share = all > 0 ? static_cast<double>(replayed.load()) / all : 1});
+    return results;
+}
+
+}  // namespace garner::sim

@@ -1,0 +1,99 @@
+#include "sim/sim_command.hpp"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <ostream>
+
+#include "sim/plot.hpp"
+#include "sim/report.hpp"
+#include "sim/runs.hpp"
+#include "sim/sim_options.hpp"
+#include "sim/trace_reader.hpp"
+
+namespace garner::sim {
+namespace {
+
+constexpr int done = 0, failed = 1, wrong = 2;
+
+/// Says how far it is once it has taken two seconds: on a terminal in one line that is written over, else seldom.
+class ProgressLine {
+public:
+    explicit ProgressLine(std::ostream& err) : err_(err), terminal_(::isatty(STDERR_FILENO) == 1) {}
+    ~ProgressLine() {
+        if (shown_ && terminal_) err_ << "\r\x1b[K" << std::flush;
+    }
+    void say(std::string const& what) {
+        using namespace std::chrono_literals;
+        auto now = std::chrono::steady_clock::now();
+        if (now - said_ < (shown_ && !terminal_ ? 10'000ms : shown_ ? 200ms : 2'000ms)) return;
+        said_ = now;
+        shown_ = true;
+        err_ << (terminal_ ? "\r\x1b[K" : "") << "garner sim: " << what << (terminal_ ? "" : "\n") << std::flush;
+    }
+
+private:
+    std::ostream& err_;
+    bool terminal_;
+    bool shown_ = false;
+    std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
+};
+
+std::string percent(double share) { return std::to_string(static_cast<int>(share * 100)) + " %"; }
+
+TraceRead read(SimOptions const& options, std::ostream& err) {
+    ProgressLine line(err);
+    ReadOptions how{.format = options.trace_format, .sample = options.sample, .progress = {}};
+    how.progress = [&](Bytes read, Bytes in_file, std::uint64_t requests) {
+        auto far = in_file ? percent(static_cast<double>(read) / static_cast<double>(in_file)) : short_size(read);
+        line.say("reading " + options.trace + ": " + far + ", " + std::to_string(requests) + " requests");
+    };
+    return read_trace(options.trace, how);
+}
+
+void say_what_was_left_out(TraceRead const& read, std::ostream& err) {
+    auto of_lines = " of " + std::to_string(read.lines) + " lines ";
+    if (read.skipped)
+        err << "garner sim: " << read.skipped << of_lines << "are no requests for whole objects and were skipped\n";
+    if (!read.broken) return;
+    err << "garner sim: " << read.broken << of_lines << "are broken and were left out, such as:\n";
+    for (auto const& example : read.examples) err << "  " << example << '\n';
+}
+
+std::vector<Result> replay_all(Trace const& trace, SimOptions const& options, std::ostream& err) {
+    ProgressLine line(err);
+    return run_all(trace, options, [&](Progress const& progress) {
+        line.say(std::to_string(progress.done) + " of " + std::to_string(progress.of) + " replays done, " +
+                 percent(progress.share) + " of all requests");
+    });
+}
+
+}  // namespace
+
+int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err) {
+    auto [options, fault] = read_sim_options(arguments);
+    if (options.help) return out << sim_help(), done;
+    if (!fault.empty()) return err << "garner sim: " << fault << "\nTry: garner sim --help\n", wrong;
+
+    auto const read = sim::read(options, err);
+    if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', failed;
+    say_what_was_left_out(read, err);
+    if (read.trace.requests() == 0)
+        return err << "garner sim: " << options.trace << " holds no requests; nothing to replay\n", failed;
+
+    auto const results = replay_all(read.trace, options, err);
+    if (options.json)
+        for (auto const& result : results) out << json_line(result);
+    else
+        out << table(results);
+    out.flush();
+    if (!out) return err << "garner sim: the results cannot be written\n", failed;
+    if (options.plot.empty()) return done;
+    auto name = std::filesystem::path(options.trace).filename().string();
+    if (auto trouble = write_plots(options.plot, name, results); !trouble.empty())
+        return err << "garner sim: " << trouble << '\n', failed;
+    return done;
+}
+
+}  // namespace garner::sim

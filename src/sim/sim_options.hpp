@@ -1,0 +1,49 @@
+// What `garner sim` was asked on its command line.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/trace.hpp"
+#include "util/bytes.hpp"
+
+namespace garner::sim {
+
+/// "64 MiB", or a share of the trace's unique bytes, "1.5%", kept exactly.
+struct SizeWish {
+    Bytes bytes = 0;                              // when `of` is 0
+    std::uint64_t share = 0, of = 0;              // share / of of the unique bytes
+
+    /// Rounded down.
+    Bytes of_trace(Trace const& trace) const {
+        if (of == 0) return bytes;
+        return static_cast<Bytes>(static_cast<unsigned __int128>(trace.unique_bytes) * share / of);
+    }
+};
+
+struct SimOptions {
+    std::string trace;                            // a file, "-" for standard input
+    std::string trace_format;                     // empty: found out
+    std::vector<std::string> policies;            // specs, and names of offline references
+    std::vector<SizeWish> sizes;
+    bool json = false;
+    std::string plot;                             // a directory; empty: none
+    unsigned threads = 0;                         // 0: one a core
+    double sample = 1;                            // in (0, 1]
+    Bytes object_max = UINT64_MAX;
+    std::uint64_t seed = 1;
+    bool help = false;
+};
+
+struct ReadSimOptions {
+    SimOptions options;
+    std::string fault;                            // one line that names what is wrong and the mend
+};
+/// `arguments` after "sim". "--name=value" is the same as "--name value".
+ReadSimOptions read_sim_options(std::span<std::string const> arguments);
+
+/// For --help, with every policy and reference by name.
+std::string sim_help();
+
+}  // namespace garner::sim

@@ -1,0 +1,72 @@
+// One simulated cache tier: an index, a policy and a budget in bytes.
+#pragma once
+#include <memory>
+#include <unordered_map>
+
+#include "policy/policy.hpp"
+#include "policy/slots.hpp"
+#include "sim/slot_index.hpp"
+
+namespace garner::sim {
+
+/// Evicts while occupied + size > budget, then inserts. What is larger than the budget or than `object_max` is a miss,
+/// is not stored and evicts nothing. A key keeps its first size until it has left. Not thread-safe. The index takes about
+/// 15 bytes an object beside the policy's.
+class Tier {
+public:
+    Tier(std::unique_ptr<policy::ReplacementPolicy>, Bytes budget, Bytes object_max = UINT64_MAX);
+
+    /// Asks for a key; what is missed is stored, if it may be. True on a hit.
+    bool request(std::uint32_t key, Bytes size) {
+        auto hash = hash_of(key);
+        policy_->requested(hash);
+        auto slot = index_.find(hash, [&](Slot candidate) { return records_[candidate].key == key; });
+        if (slot == policy::no_slot) {
+            miss(key, hash, size);
+            return false;
+        }
+        policy_->hit(slot, size_of(slot));
+        return true;
+    }
+    /// To be called for a key some requests ahead: the index is larger than the processor's nearest caches.
+    void prefetch(std::uint32_t key) const { index_.prefetch(hash_of(key)); }
+
+    Bytes budget() const { return budget_; }
+    Bytes occupied() const { return occupied_; }
+    std::size_t objects() const { return index_.size(); }
+    std::size_t objects_most() const { return records_end_; }
+    Bytes metadata_bytes() const;
+    policy::ReplacementPolicy& policy() { return *policy_; }
+
+private:
+    using Slot = policy::Slot;
+    struct Record {
+        std::uint32_t key;    // of a free slot: the next free one
+        std::uint32_t size;   // `large`: see large_
+    };
+    static constexpr std::uint32_t large = UINT32_MAX;
+
+    static std::uint64_t hash_of(std::uint32_t key) {
+        auto product = static_cast<unsigned __int128>(key ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    }
+    Bytes size_of(Slot slot) const {
+        auto size = records_[slot].size;
+        return size == large ? large_.at(slot) : size;
+    }
+    void miss(std::uint32_t key, std::uint64_t hash, Bytes size);
+    void evict();
+    Slot take_slot();
+
+    std::unique_ptr<policy::ReplacementPolicy> policy_;
+    Bytes budget_;
+    Bytes object_max_;
+    Bytes occupied_ = 0;
+    SlotIndex index_;
+    policy::SlotArray<Record> records_;
+    Slot records_end_ = 0;                        // those beyond were never used
+    Slot free_ = policy::no_slot;                 // the first of a list
+    std::unordered_map<Slot, Bytes> large_;       // sizes of 4 GiB and more
+};
+
+}  // namespace garner::sim

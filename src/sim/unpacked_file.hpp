@@ -1,0 +1,57 @@
+// The bytes of a file as they were before it was packed.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "util/bytes.hpp"
+
+namespace garner::sim {
+
+/// Turns packed bytes into plain ones, piece by piece.
+class Unpacker {
+public:
+    struct Step {
+        std::size_t taken = 0, made = 0;
+        std::string fault;
+    };
+    virtual ~Unpacker() = default;
+    virtual Step step(std::string_view packed, char* to, std::size_t room) = 0;
+    /// May the packed bytes end here?
+    virtual bool complete() const = 0;
+};
+
+/// Reads a file or, for "-", standard input. Several zstd frames or gzip members, one after the other, are one text.
+class UnpackedFile {
+public:
+    explicit UnpackedFile(std::string const& path);
+    ~UnpackedFile();
+    UnpackedFile(UnpackedFile const&) = delete;
+    UnpackedFile& operator=(UnpackedFile const&) = delete;
+
+    /// Up to `room` bytes, at least one; 0 at the end and after a fault.
+    std::size_t read(char* to, std::size_t room);
+
+    /// Names the file, why it cannot be read, where it matters the byte, and the mend. Empty: none.
+    std::string const& fault() const { return fault_; }
+    Bytes bytes_read() const { return bytes_read_; }   // packed ones
+    Bytes bytes_in_file() const { return bytes_in_file_; }   // 0: not known
+
+private:
+    void open(std::string const& path);
+    bool refill();
+
+    std::string name_;   // for faults
+    std::string fault_;
+    int descriptor_ = -1;
+    Bytes bytes_in_file_ = 0;
+    Bytes bytes_read_ = 0;
+    std::vector<char> block_;
+    std::string_view packed_;   // of the block: not unpacked yet
+    bool ended_ = false;
+    std::unique_ptr<Unpacker> unpacker_;
+};
+
+}  // namespace garner::sim

@@ -1,0 +1,125 @@
+// `garner sim`, as one uses it: real traces and logs in, tables and curves out.
+#include <sstream>
+
+#include "story/scene.hpp"
+
+namespace garner::test {
+namespace {
+
+std::string trace(std::string const& name) { return std::string(GARNER_SOURCE_DIR "/tests/data/traces/") + name + ".csv.zst"; }
+
+Finished sim(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {garner_binary(), "sim"});
+    return run(arguments, Millis{60'000});
+}
+
+std::vector<nlohmann::json> lines(std::string const& text) {
+    std::vector<nlohmann::json> found;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) found.push_back(nlohmann::json::parse(line));
+    return found;
+}
+
+TEST(Sim, tells_the_published_miss_ratios_as_json) {
+    auto done = sim({"--trace", trace("nasa_19950801"), "--policy", "lru,gdsf,pfool", "--size", "1%,10%", "--format", "json"});
+    ASSERT_EQ(done.code, 0) << done.errors;
+    auto results = lines(done.output);
+    ASSERT_EQ(results.size(), 6u);
+    EXPECT_EQ(results[0]["policy"], "lru");
+    EXPECT_EQ(results[0]["size_bytes"], 1'093'593);
+    EXPECT_EQ(results[0]["requests"], 30'286);
+    EXPECT_NEAR(results[0]["object_miss_ratio"], .4735, .00005);
+    EXPECT_NEAR(results[0]["byte_miss_ratio"], .8330, .00005);
+    EXPECT_GT(results[0]["requests_per_second"], 0);
+    EXPECT_GT(results[0]["metadata_bytes_per_object"], 8);
+    EXPECT_NEAR(results[1]["object_miss_ratio"], .2944, .00005);
+    EXPECT_NEAR(results[2]["object_miss_ratio"], .1536, .00005);
+    EXPECT_EQ(results[5]["size_bytes"], 10'935'931);
+}
+
+TEST(Sim, is_the_same_for_any_number_of_threads) {
+    auto misses = [](std::string const& threads) {
+        std::vector<nlohmann::json> found;
+        auto done = sim({"--trace", trace("nasa_19950801"), "--size", "2%", "--format", "json", "--threads", threads});
+        EXPECT_EQ(done.code, 0) << done.errors;
+        for (auto const& result : lines(done.output)) found.push_back({result["policy"], result["misses"]});
+        return found;
+    };
+    auto one = misses("1");
+    EXPECT_GT(one.size(), 10u);
+    EXPECT_EQ(one, misses("4"));
+}
+
+TEST(Sim, a_tenth_of_the_keys_tells_nearly_the_same) {
+    auto ratio = [](std::string const& sample) {
+        auto done = sim({"--trace", trace("wc98_day6_sample"), "--policy=lru", "--size=10%", "--format=json", "--sample", sample});
+        EXPECT_EQ(done.code, 0) << done.errors;
+        return lines(done.output).at(0);
+    };
+    auto all = ratio("1"), half = ratio("0.5");
+    EXPECT_LT(half["requests"], all["requests"]);
+    EXPECT_NEAR(half["object_miss_ratio"], static_cast<double>(all["object_miss_ratio"]), .05);
+}
+
+TEST(Sim, draws_the_curves) {
+    TempDir dir;
+    auto done = sim({"--trace", trace("nasa_19950801"), "--policy", "lru,gdsf,infinite", "--plot", dir.path("curves").string()});
+    ASSERT_EQ(done.code, 0) << done.errors;
+    for (auto name : {"curves/object_miss_ratio.svg", "curves/byte_miss_ratio.svg"}) {
+        auto picture = read_file(dir.path(name));
+        EXPECT_NE(picture.find("<svg"), std::string::npos);
+        EXPECT_NE(picture.find("gdsf"), std::string::npos);
+        EXPECT_NE(picture.find("</svg>"), std::string::npos);
+    }
+}
+
+TEST(Sim, replays_what_the_proxy_has_logged) {
+    for (auto format : {"squid", "combined", "json"}) {
+        Origin origin;
+        origin.answer("/page", fresh("a page"));
+        Proxy proxy(std::string(R"({"log": {"format": ")") + format + "\"}}");
+        Client client(proxy, origin);
+        for (int i = 0; i < 5; ++i) client.get("/page");
+        proxy.stop();
+        auto done = sim({"--trace", proxy.log_file().string(), "--policy", "lru", "--size", "1MiB", "--format", "json"});
+        ASSERT_EQ(done.code, 0) << format << ": " << done.errors;
+        EXPECT_EQ(lines(done.output).at(0)["requests"], 5) << format;
+        EXPECT_EQ(lines(done.output).at(0)["misses"], 1) << format;
+    }
+}
+
+TEST(Sim, names_broken_lines_and_goes_on) {
+    TempDir dir;
+    auto file = dir.write("t.csv", "time,key,size\n1,a,10\n2,b,ten\n3,a,10\nnonsense\n");
+    auto done = sim({"--trace", file, "--policy", "lru", "--size", "1KiB", "--format", "json"});
+    ASSERT_EQ(done.code, 0) << done.errors;
+    EXPECT_EQ(lines(done.output).at(0)["requests"], 2);
+    EXPECT_NE(done.errors.find("2 of 4 lines are broken"), std::string::npos) << done.errors;
+    EXPECT_NE(done.errors.find("line 3: "), std::string::npos) << done.errors;
+}
+
+TEST(Sim, says_why_it_cannot_and_how_it_could) {
+    TempDir dir;
+    struct Case {
+        std::vector<std::string> arguments;
+        int code;
+        char const* says;
+    };
+    Case const cases[]{
+        {{}, 2, "give one with --trace FILE"},
+        {{"--trace", "x", "--policy", "lruu"}, 2, "no policy \"lruu\"; there are"},
+        {{"--trace", "x", "--frobnicate"}, 2, "unknown option --frobnicate"},
+        {{"--trace", dir.path("none").string()}, 1, "none"},
+        {{"--trace", dir.path().string()}, 1, "directory"},
+        {{"--trace", dir.write("empty", "")}, 1, "empty"},
+        {{"--trace", trace("nasa_19950801"), "--policy=lru", "--plot", dir.write("file", "x")}, 1, "file"},
+    };
+    for (auto const& each : cases) {
+        auto done = sim(each.arguments);
+        EXPECT_EQ(done.code, each.code) << done.errors;
+        EXPECT_NE(done.errors.find(each.says), std::string::npos) << done.errors;
+    }
+}
+
+}  // namespace
+}  // namespace garner::test
