@@ -1,15 +1,16 @@
 #include "policy/lazy_heap.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace garner::policy {
 
-void LazyHeap::push(Slot slot, double key) {
+void LazyHeap::push(Slot slot, double key) { push(slot, key, next_use()); }
+
+void LazyHeap::push(Slot slot, double key, std::uint32_t word) {
     check(slot < most_slots && !contains(slot));
     place_.cover(slot);
     entries_.cover(end_);
-    put(end_, {key, next_use(), slot, 0});
+    put(end_, {key, word, slot, 0});
     lift(end_++);
 }
 

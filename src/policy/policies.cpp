@@ -6,6 +6,7 @@
 #include "policy/clock.hpp"
 #include "policy/cpbad.hpp"
 #include "policy/fifo.hpp"
+#include "policy/garner.hpp"
 #include "policy/gdsf.hpp"
 #include "policy/lfu.hpp"
 #include "policy/lfuda.hpp"
@@ -40,6 +41,7 @@ constexpr std::array rows{
         WTinyLfu::settings},
     Row{"slru", "the least recently used leaves, what was used again is protected", make_one<Slru>, Slru::settings},
     Row{"cpbad", "what is asked for after ever longer intervals leaves", make_one<Cpbad>, Cpbad::settings},
+    Row{"garner", "Garner's own: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
 };
 
 }  // namespace

@@ -8,15 +8,18 @@ namespace garner::policy {
 
 Sketch::Sketch(Shape shape) : shape_(shape), blocks_(first_blocks) { check(shape.counters > 0 && shape.sample > 0); }
 
-void Sketch::add(Tag tag) {
+std::uint32_t Sketch::add(Tag tag) {
     Block& block = blocks_[block_of(tag)];
     auto counters = counters_of(tag);
     auto count = lowest(block, counters);
     // Only the lowest: the others are already too high for this key.
-    if (count < most_count)
+    if (count < most_count) {
         for (auto [word, shift] : counters)
             if ((block.words[word] >> shift & most_count) == count) block.words[word] += std::uint64_t{1} << shift;
+        ++count;
+    }
     if (++additions_ >= objects_ * shape_.sample) age();
+    return static_cast<std::uint32_t>(count);
 }
 
 std::uint32_t Sketch::estimate(Tag tag) const {

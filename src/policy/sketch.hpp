@@ -30,7 +30,8 @@ public:
 
     explicit Sketch(Shape = {16, 10});
 
-    void add(Tag);
+    /// Gives the estimate with this one.
+    std::uint32_t add(Tag);
     std::uint32_t estimate(Tag) const;
 
     /// So many objects are held: grows by doubling where that is more than ever. Every estimate stays.
