@@ -179,6 +179,9 @@ constexpr Metric table[]{
      cache_figure<&Stats::evictions>},
     {"garner_cache_no_room_total", "counter", "objects", "", "Objects and bodies that the budget had no room for.",
      cache_figure<&Stats::refused_for_room>},
+    {"garner_cache_not_admitted_total", "counter", "objects", "",
+     "Objects not stored: the policy held them worth less than what would have left for them.",
+     cache_figure<&Stats::not_admitted>},
     {"garner_cache_failures", "gauge", "failures", "", "Failed fetches that are remembered.",
      cache_figure<&Stats::failures>},
 

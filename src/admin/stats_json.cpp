@@ -76,6 +76,7 @@ Json cache(cache::Stats const& stats) {
             {"followers", stats.followers},
             {"evictions", stats.evictions},
             {"no_room", stats.refused_for_room},
+            {"not_admitted", stats.not_admitted},
             {"failures", stats.failures}};
 }
 

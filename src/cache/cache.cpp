@@ -83,8 +83,8 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
                      WallTime now, Collapse collapse) {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    shard.policy().requested(key.fingerprint);
     auto const [found, marker, variant] = select(shard, key, request);
+    shard.policy().requested(variant.empty() ? key.fingerprint : fingerprint(variant, seed_));
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
     if (marker) shard.policy().hit(marker.slot, marker.object->cost());
     if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
@@ -278,6 +278,7 @@ bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, Wal
 FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
     auto fill = std::make_shared<Fill>(std::string(key.text), key.fingerprint, std::move(stale));
     fill->leads_others_ = leads_others;
+    fill->evictions_before_ = evictions_.load(std::memory_order_relaxed);
     shard.fills.emplace(key.fingerprint, fill);
     return FillLease(*this, std::move(fill));
 }
@@ -380,6 +381,8 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool newer = is_newer(rival);
     if (incomplete && rival && (newer || outranks_parts(*rival.object, *object, wall_now()))) return;
     if (!incomplete && newer && !is_same_representation(*rival.object, *object, wall_now())) return;
+    bool known = at_primary || rival || shard.find(of_text, text);
+    if (!known && object->body() && !is_worth_its_room(shard, fill, *object, of_text)) return;
 
     if (!incomplete) shard.clear_pass(fill.primary());   // parts say nothing about the whole
     if (!same_vary) {
@@ -396,6 +399,15 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     if (marker) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
     note_bytes(shard, fill.primary());
     settle(lock, shard, fill.primary());
+}
+
+/// What grew while others left to make room for it must be worth more than those that would leave next. A small object
+/// was asked about before it took any: see make_object().
+bool Cache::is_worth_its_room(Shard& shard, Fill const& fill, store::Object const& object, Fingerprint of_key) {
+    if (evictions_.load(std::memory_order_relaxed) == fill.evictions_before_) return true;
+    if (shard.policy().admits(of_key, object.cost(), object.cost())) return true;
+    not_admitted_.fetch_add(1, std::memory_order_relaxed);
+    return false;
 }
 
 /// Those of a URL without variants.
@@ -473,10 +485,17 @@ store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint prim
     auto cost = store::Object::cost_of(parts);
     auto used = budget_.used();
     auto capacity = budget_.capacity();
-    if (used + cost > capacity) {
+    // A marker comes with a variant that was asked about; a body that grows is asked about when it is whole.
+    bool asks = parts.kind == store::Object::Kind::response && !parts.body;
+    if (asks && used + cost > capacity) {
+        auto of_key = fingerprint(parts.key, seed_);
         auto& shard = this->shard(primary);
         std::lock_guard lock(shard.mutex);
-        if (!shard.policy().admits(primary, cost, used + cost - capacity)) return nullptr;
+        // What takes the place of its like is no newcomer.
+        if (!shard.find(of_key, parts.key) && !shard.policy().admits(of_key, cost, used + cost - capacity)) {
+            not_admitted_.fetch_add(1, std::memory_order_relaxed);
+            return nullptr;
+        }
     }
     if (!reserve(cost, primary)) return nullptr;
     return store::Object::make(parts, &budget_);
@@ -598,6 +617,7 @@ Stats Cache::stats() const {
     stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
+    stats.not_admitted = not_admitted_.load(std::memory_order_relaxed);
     return stats;
 }
 

@@ -80,6 +80,7 @@ struct Stats {
     std::uint64_t followers = 0;          // requests that wait for those fills or read them
     std::uint64_t evictions = 0;
     std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
+    std::uint64_t not_admitted = 0;       // objects that the policy held worth less than what would have left for them
     Bytes metadata = 0;          // index, policy, marks, remembered failures
     std::uint64_t failures = 0;           // of fetches, remembered
 };
@@ -166,6 +167,7 @@ private:
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
     static bool grows_newer(Shard const&, store::Object const&, Key const&);
+    bool is_worth_its_room(Shard&, Fill const&, store::Object const&, Fingerprint of_key);
     store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);
@@ -188,6 +190,7 @@ private:
     std::atomic<std::uint64_t> sequence_{0};
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
+    std::atomic<std::uint64_t> not_admitted_{0};
     mutable std::mutex policy_mutex_;
     std::string policy_;
     NegativeCache failures_;

@@ -80,6 +80,7 @@ private:
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
     bool leads_others_ = true;         // set before it is shared
+    std::uint64_t evictions_before_ = 0;   // the same: of the whole cache
     bool refreshes_ = false;           // the same: it began as Lookup::Kind::refresh
     std::string sought_;               // the same: the variant that the URL's Vary marker selected when it began; empty: none
     bool attached_ = true;             // not purged meanwhile; guarded by the shard's lock

@@ -9,7 +9,7 @@ namespace garner::cache {
 
 struct Options {
     Bytes size = 256 * MiB;        // the whole budget: bodies, heads, keys, index, policy, allocator rounding
-    std::string policy = "gdsf";   // its spec; the configuration also has "auto", which is not the cache's to know
+    std::string policy = "garner";   // its spec; the configuration also has "auto", which is not the cache's to know
     bool what_if = true;           // its traffic is sampled, for what other policies and sizes would make of it
     Bytes object_max = 4 * MiB;    // the largest body kept
     double fill_share = 0.25;      // of `size`, for bodies still being received

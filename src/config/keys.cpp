@@ -93,7 +93,7 @@ Form<std::string> policy_or_auto() {
 }
 
 /// "auto" may come to any of them.
-Bytes least_size(cache::Options memory) {
+Bytes least_memory(cache::Options memory) {
     if (!sim::AutoPolicy::is_spec(memory.policy)) return cache::least_size(memory);
     Bytes least = 0;
     for (auto const& row : policy::all()) {
@@ -119,7 +119,7 @@ void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
         Reader::Step const step(reader, "object_max");
         reader.notice("is larger than memory.size", "objects larger than memory are never kept in it");
     }
-    if (auto const least = least_size(memory); memory.size < least) {
+    if (auto const least = least_memory(memory); memory.size < least) {
         Reader::Step const step(reader, "size");
         reader.fault("leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
                      "write " + in_quotes(size_text(least)) + " or more, or another policy");
