@@ -1,5 +1,6 @@
 #include "sim/runs.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -32,6 +33,15 @@ std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
     return jobs;
 }
 
+/// What the sample lacks of its share of all requests, or has too much, are hits: the hottest keys are in it or not by
+/// chance, and they are hits at any size (SHARDS_adj, Waldspurger et al. 2015).
+void adjust(Result& result, Trace const& trace, double sample) {
+    auto requests = static_cast<double>(trace.requests() + trace.requests_left_out) * sample;
+    auto bytes = static_cast<double>(trace.bytes + trace.bytes_left_out) * sample;
+    result.requests = static_cast<std::uint64_t>(std::max(requests, result.misses));
+    result.bytes = static_cast<Bytes>(std::max(bytes, result.missed_bytes));
+}
+
 Result run(Trace const& trace, Job const& job, SimOptions const& options, std::atomic<std::uint64_t>& replayed) {
     if (auto reference = find_reference(job.policy)) {
         auto result = reference->run(trace, job.size);
@@ -56,6 +66,7 @@ std::vector<Result> run_all(Trace const& trace, SimOptions const& options,
         for (std::size_t i; (i = next.fetch_add(1)) < jobs.size();) {
             results[i] = run(trace, jobs[i], options, replayed);
             results[i].size = jobs[i].shown;
+            if (options.sample < 1) adjust(results[i], trace, options.sample);
             std::lock_guard lock(mutex);
             if (++done == jobs.size()) ended.notify_one();
         }

@@ -16,7 +16,7 @@ struct Progress {
 };
 
 /// Every policy at every size, in the order of sizes, then policies. A sampled trace is replayed through caches smaller
-/// by the sample; the results show the sizes wished for.
+/// by the sample; the results show the sizes wished for, and ratios of the sample's share of all requests.
 std::vector<Result> run_all(Trace const&, SimOptions const&, std::function<void(Progress const&)> const& progress);
 
 }  // namespace garner::sim

@@ -15,6 +15,8 @@ struct Trace {
     std::uint32_t distinct = 0;       // keys
     Bytes unique_bytes = 0;           // of each key's first size
     Bytes bytes = 0;                  // of all requests
+    std::uint64_t requests_left_out = 0;   // for keys outside the sample
+    Bytes bytes_left_out = 0;              // of those
 
     std::size_t requests() const { return keys.size(); }
 };

@@ -38,8 +38,13 @@ private:
     bool sampled(std::uint64_t key) const { return key >> (64 - sampled_bits) < sample_; }
 
     void request(Record const& record, std::uint64_t place, std::string_view unit) {
-        if (!sampled(record.key)) return void(++into_.unsampled);
         auto& trace = into_.trace;
+        if (!sampled(record.key)) {
+            ++into_.unsampled;
+            ++trace.requests_left_out;
+            trace.bytes_left_out += record.size;
+            return;
+        }
         if (trace.bytes + record.size < trace.bytes)
             return broken(Record::broken("with the sizes before it, beyond 2^64 bytes"), place, unit);
         auto key = numbers_.number(record.key);

@@ -38,10 +38,10 @@ public:
         get("/page" + std::to_string(round_ % 100) + "/300");
         get("/film" + std::to_string(count_) + "/60000");
     }
-    /// Two films in turn among pages that are seen once: who keeps the small keeps the pages.
+    /// Sixteen films in turn among pages that are seen once: who keeps the small keeps the pages.
     void films_among_pages() {
         ++round_;
-        get("/film" + std::to_string(round_ % 2) + "/240000");
+        get("/film" + std::to_string(round_ % 16) + "/50000");
         for (int page = 0; page < 3; ++page) get("/page" + std::to_string(count_) + "/300");
     }
     template <class Requests>
