@@ -13,7 +13,7 @@ namespace garner::policy {
 template <class T>
 class SlotArray {
 public:
-    static constexpr std::size_t chunk_items = 128;
+    static constexpr std::size_t chunk_items = 64;
 
     /// Only for indices that were covered before.
     T& operator[](std::size_t index) { return chunks_[index / chunk_items]->items[index % chunk_items]; }

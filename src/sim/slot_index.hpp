@@ -1,5 +1,6 @@
 // From a hash to the slot that holds its key: one cache line a lookup, no tombstones, dense.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -14,37 +15,57 @@
 
 namespace garner::sim {
 
-/// A key lies in one of two buckets of twelve slots, each one cache line that begins with the slots' tags, in the emptier
-/// one when it came. So a search looks at two lines, never more, whether it finds or not, and removal leaves no trace. It
-/// grows by a sixteenth when nine tenths are full: 6 to 6.4 bytes a key. Not thread-safe.
+/// Open addressing over buckets of twelve, each one cache line: tags to compare at once, then slots. A bucket counts the
+/// keys that found it full and went on to the next, so that a search ends where that count is zero and removal leaves no
+/// trace. Grows by a sixteenth. Not thread-safe.
 class SlotIndex {
 public:
     using Slot = policy::Slot;
 
-    void prefetch(std::uint64_t hash) const {
-        __builtin_prefetch(&buckets_[one(hash)]);
-        __builtin_prefetch(&buckets_[other(hash)]);
-    }
+    /// How full it may become, in percent: 60 is 9 bytes a key and the fastest, 80 is 7. From the next growth on.
+    void fill_to(unsigned percent) { fill_ = percent; }
+
+    void prefetch(std::uint64_t hash) const { __builtin_prefetch(&buckets_[home(hash)]); }
 
     /// The slot for which `is_it` is true among those with this hash, or no_slot. `is_it` is asked for few others.
     template <class IsIt>
     Slot find(std::uint64_t hash, IsIt&& is_it) const {
-        auto place = find_place(hash, is_it);
-        return place.bucket ? place.bucket->slots[place.at] : policy::no_slot;
+        auto tag = tag_of(hash);
+        auto const first = home(hash);
+        for (auto at = first;;) {
+            Bucket const& bucket = buckets_[at];
+            for (auto alike = places_of(bucket, tag); alike; alike &= alike - 1) {
+                Slot slot = bucket.slots[static_cast<std::size_t>(std::countr_zero(alike))];
+                if (is_it(slot)) return slot;
+            }
+            if (!bucket.passed) return policy::no_slot;
+            at = next(at);
+            if (at == first) return policy::no_slot;   // each was full once
+        }
     }
 
     /// For a key that is not there. `hash_of` tells the hash of a slot that is, when the index grows.
     template <class HashOf>
     void insert(std::uint64_t hash, Slot slot, HashOf&& hash_of) {
-        if (++size_ > most()) grow(hash_of);
-        while (!put(hash, slot, hash_of)) grow(hash_of);
+        if (++size_ > most_) grow(hash_of);
+        place(hash, slot);
     }
 
+    /// For one that is there.
     void erase(std::uint64_t hash, Slot slot) {
         --size_;
-        auto place = find_place(hash, [&](Slot candidate) { return candidate == slot; });
-        check(place.bucket != nullptr);
-        buckets_[static_cast<std::size_t>(place.bucket - buckets_.data())].tags[place.at] = 0;
+        auto tag = tag_of(hash);
+        for (auto at = home(hash);; at = next(at)) {
+            Bucket& bucket = buckets_[at];
+            for (auto alike = places_of(bucket, tag); alike; alike &= alike - 1) {
+                auto place = static_cast<std::size_t>(std::countr_zero(alike));
+                if (bucket.slots[place] != slot) continue;
+                bucket.tags[place] = 0;
+                return;
+            }
+            check(bucket.passed > 0);
+            --bucket.passed;
+        }
     }
 
     std::size_t size() const { return size_; }
@@ -53,7 +74,8 @@ public:
 private:
     static constexpr std::size_t slots_in_bucket = 12;
     struct alignas(64) Bucket {
-        std::array<std::uint8_t, 16> tags{};   // 0: empty; the last four are not used
+        std::array<std::uint8_t, slots_in_bucket> tags{};   // 0: empty
+        std::uint32_t passed = 0;
         std::array<Slot, slots_in_bucket> slots{};
     };
     static_assert(sizeof(Bucket) == 64);
@@ -62,34 +84,15 @@ private:
         auto tag = static_cast<std::uint8_t>(hash);
         return tag ? tag : 1;
     }
-    std::size_t one(std::uint64_t hash) const { return ((hash >> 32) * buckets_.size()) >> 32; }
-    std::size_t other(std::uint64_t hash) const { return ((hash * 0x9e3779b97f4a7c15u >> 32) * buckets_.size()) >> 32; }
-    std::size_t most() const { return buckets_.size() * slots_in_bucket * 9 / 10; }
+    std::size_t home(std::uint64_t hash) const { return ((hash >> 32) * buckets_.size()) >> 32; }
+    std::size_t next(std::size_t at) const { return at + 1 == buckets_.size() ? 0 : at + 1; }
 
-    struct Place {
-        Bucket const* bucket = nullptr;
-        std::size_t at = 0;
-    };
-    /// Both buckets are compared before the first branch: which of them has the key cannot be foretold.
-    template <class IsIt>
-    Place find_place(std::uint64_t hash, IsIt&& is_it) const {
-        Bucket const* a = &buckets_[one(hash)];
-        Bucket const* b = &buckets_[other(hash)];
-        auto tag = tag_of(hash);
-        for (auto alike = places_of(*a, tag) | places_of(*b, tag) << 16; alike; alike &= alike - 1) {
-            auto bit = static_cast<unsigned>(std::countr_zero(alike));
-            Place place{bit < 16 ? a : b, bit % 16};
-            if (is_it(place.bucket->slots[place.at])) return place;
-        }
-        return {};
-    }
-
+    /// The places of a bucket that have this tag, a bit each.
     static unsigned places_of(Bucket const& bucket, std::uint8_t tag) {
-        constexpr unsigned used = (1u << slots_in_bucket) - 1;
 #if defined(__SSE2__)
         auto tags = _mm_load_si128(reinterpret_cast<__m128i const*>(&bucket));
         auto same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
-        return static_cast<unsigned>(_mm_movemask_epi8(same)) & used;
+        return static_cast<unsigned>(_mm_movemask_epi8(same)) & ((1u << slots_in_bucket) - 1);
 #else
         unsigned places = 0;
         for (std::size_t i = 0; i < slots_in_bucket; ++i) places |= unsigned{bucket.tags[i] == tag} << i;
@@ -97,61 +100,34 @@ private:
 #endif
     }
 
-    /// False when both buckets are full and none of those in the first can move.
-    template <class HashOf>
-    bool put(std::uint64_t hash, Slot slot, HashOf&& hash_of) {
-        return place(hash, slot) || (make_room(buckets_[one(hash)], hash_of) && place(hash, slot));
-    }
-
-    /// False when both buckets are full.
-    bool place(std::uint64_t hash, Slot slot) {
-        Bucket& a = buckets_[one(hash)];
-        Bucket& b = buckets_[other(hash)];
-        auto empty_a = places_of(a, 0), empty_b = places_of(b, 0);
-        bool first = std::popcount(empty_a) >= std::popcount(empty_b);
-        auto empty = first ? empty_a : empty_b;
-        if (!empty) return false;
-        Bucket& bucket = first ? a : b;
-        auto at = static_cast<std::size_t>(std::countr_zero(empty));
-        bucket.tags[at] = tag_of(hash);
-        bucket.slots[at] = slot;
-        return true;
-    }
-
-    /// Moves a key to its other bucket.
-    template <class HashOf>
-    bool make_room(Bucket& full, HashOf&& hash_of) {
-        for (std::size_t i = 0; i < slots_in_bucket; ++i) {
-            auto hash = hash_of(full.slots[i]);
-            Bucket& elsewhere = &buckets_[one(hash)] == &full ? buckets_[other(hash)] : buckets_[one(hash)];
-            if (!places_of(elsewhere, 0)) continue;
-            bool moved = place(hash, full.slots[i]);   // there: this bucket is still full
-            full.tags[i] = 0;
-            return moved;
+    void place(std::uint64_t hash, Slot slot) {
+        for (auto at = home(hash);; at = next(at)) {
+            Bucket& bucket = buckets_[at];
+            if (auto empty = places_of(bucket, 0)) {
+                auto place = static_cast<std::size_t>(std::countr_zero(empty));
+                bucket.tags[place] = tag_of(hash);
+                bucket.slots[place] = slot;
+                return;
+            }
+            ++bucket.passed;
         }
-        return false;
     }
 
     template <class HashOf>
     void grow(HashOf&& hash_of) {
-        auto old = std::move(buckets_);
-        for (auto count = old.size();;) {
-            count += count / 16 + 1;
-            buckets_.assign(count, {});
-            if (place_all(old, hash_of)) return;
-        }
-    }
-
-    template <class HashOf>
-    bool place_all(std::vector<Bucket> const& old, HashOf&& hash_of) {
+        auto const old = std::move(buckets_);
+        auto count = old.size() + old.size() / 16 + 1;
+        buckets_.assign(count, {});
+        most_ = std::max<std::size_t>(count * slots_in_bucket * fill_ / 100, size_);
         for (Bucket const& bucket : old)
             for (std::size_t i = 0; i < slots_in_bucket; ++i)
-                if (bucket.tags[i] && !put(hash_of(bucket.slots[i]), bucket.slots[i], hash_of)) return false;
-        return true;
+                if (bucket.tags[i]) place(hash_of(bucket.slots[i]), bucket.slots[i]);
     }
 
     std::vector<Bucket> buckets_ = std::vector<Bucket>(1);
     std::size_t size_ = 0;
+    std::size_t most_ = slots_in_bucket / 2;
+    unsigned fill_ = 60;
 };
 
 }  // namespace garner::sim

@@ -35,8 +35,17 @@ void Tier::evict() {
 
 Tier::Slot Tier::take_slot() {
     if (free_ != policy::no_slot) return std::exchange(free_, records_[free_].key);
+    if (records_end_ % fit_every == 0) fit_index();
     records_.cover(records_end_);
     return records_end_++;
+}
+
+/// Index and policy together are to take at most 40 bytes an object: beside a lean policy the index may be roomier, and so
+/// faster.
+void Tier::fit_index() {
+    constexpr unsigned roomy = 60, tight = 85;   // percent
+    constexpr Bytes lean = 20;                   // bytes a slot
+    index_.fill_to(policy_->metadata_bytes() > lean * std::max<Slot>(records_end_, fit_every) ? tight : roomy);
 }
 
 Bytes Tier::metadata_bytes() const {

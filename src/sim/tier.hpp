@@ -45,6 +45,7 @@ private:
         std::uint32_t size;   // `large`: see large_
     };
     static constexpr std::uint32_t large = UINT32_MAX;
+    static constexpr Slot fit_every = 256;   // newly used slots
 
     static std::uint64_t hash_of(std::uint32_t key) {
         auto product = static_cast<unsigned __int128>(key ^ 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
@@ -57,6 +58,7 @@ private:
     void miss(std::uint32_t key, std::uint64_t hash, Bytes size);
     void evict();
     Slot take_slot();
+    void fit_index();
 
     std::unique_ptr<policy::ReplacementPolicy> policy_;
     Bytes budget_;
