@@ -159,7 +159,11 @@ private:
     void tell_sampling() {
         std::optional<sim::AutoPolicy::Terms> follow;
         if (sim::AutoPolicy::is_spec(config_.memory.policy)) follow = sim::AutoPolicy::read(config_.memory.policy).terms;
-        if (auto* sampling = server_->sampling()) sampling->run(config_.memory.size, policy_, follow);
+        auto* sampling = server_->sampling();
+        if (sampling) sampling->run(config_.memory.size, policy_, follow);
+        if (follow && !sampling)
+            spdlog::warn("memory.policy auto goes by memory.what_if, which was false at the start: {} stays until a restart",
+                         policy_);
     }
 
     void follow_best_policy() {

@@ -56,7 +56,7 @@ std::string variant_text(std::string_view key, std::string_view variant) {
 Bytes least_size(Options const& options) {
     constexpr Bytes part = 2;   // half of it for objects
     auto tried = options;
-    for (;; tried.size *= 2) {
+    for (tried.size = std::max<Bytes>(tried.size, KiB);; tried.size *= 2) {
         auto const shards = shards_of(tried);
         Shard const one(make_policy(tried, shards, 1), tried.variants_per_url);
         if (part * shards * one.metadata_bytes() <= tried.size) return tried.size;
@@ -86,7 +86,7 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     auto const [found, marker, variant] = select(shard, key, request);
     shard.policy().requested(variant.empty() ? key.fingerprint : fingerprint(variant, seed_));
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
-    if (marker) shard.policy().hit(marker.slot, marker.object->cost());
+    if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
     if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
     // Whose credentials are wrong shall not speak for the others.
     bool may_refresh = !request.fields.has(http::Name::authorization);
@@ -200,6 +200,7 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
     std::lock_guard lock(shard.mutex);
     auto found = find_parts(shard, key, request);
     if (!found) return result;
+    shard.policy().requested(fingerprint(found.object->key(), seed_));
     if (!can_answer(*found.object, request, now)) {
         result.part_missing = true;
         return result;
@@ -278,7 +279,6 @@ bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, Wal
 FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
     auto fill = std::make_shared<Fill>(std::string(key.text), key.fingerprint, std::move(stale));
     fill->leads_others_ = leads_others;
-    fill->evictions_before_ = evictions_.load(std::memory_order_relaxed);
     shard.fills.emplace(key.fingerprint, fill);
     return FillLease(*this, std::move(fill));
 }
@@ -332,12 +332,12 @@ bool Cache::promote_or_detach(Fill& fill) {
     return false;
 }
 
-void Cache::stop_storing(Fill& fill) {
+void Cache::stop_storing(Fill& fill, bool for_a_while) {
     auto& shard = this->shard(fill.primary());
     std::unique_lock lock(shard.mutex);
     end_in_vain(shard, fill);
     fill.attached_ = false;
-    shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    if (for_a_while) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
     settle(lock, shard, fill.primary());
 }
 
@@ -381,8 +381,6 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     bool newer = is_newer(rival);
     if (incomplete && rival && (newer || outranks_parts(*rival.object, *object, wall_now()))) return;
     if (!incomplete && newer && !is_same_representation(*rival.object, *object, wall_now())) return;
-    bool known = at_primary || rival || shard.find(of_text, text);
-    if (!known && object->body() && !is_worth_its_room(shard, fill, *object, of_text)) return;
 
     if (!incomplete) shard.clear_pass(fill.primary());   // parts say nothing about the whole
     if (!same_vary) {
@@ -399,15 +397,6 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     if (marker) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
     note_bytes(shard, fill.primary());
     settle(lock, shard, fill.primary());
-}
-
-/// What grew while others left to make room for it must be worth more than those that would leave next. A small object
-/// was asked about before it took any: see make_object().
-bool Cache::is_worth_its_room(Shard& shard, Fill const& fill, store::Object const& object, Fingerprint of_key) {
-    if (evictions_.load(std::memory_order_relaxed) == fill.evictions_before_) return true;
-    if (shard.policy().admits(of_key, object.cost(), object.cost())) return true;
-    not_admitted_.fetch_add(1, std::memory_order_relaxed);
-    return false;
 }
 
 /// Those of a URL without variants.
@@ -481,23 +470,22 @@ void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
 
 // ---- budget ----
 
-store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {
-    auto cost = store::Object::cost_of(parts);
+bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes growing) {
+    auto cost = store::Object::cost_of(parts) + growing;
     auto used = budget_.used();
     auto capacity = budget_.capacity();
-    // A marker comes with a variant that was asked about; a body that grows is asked about when it is whole.
-    bool asks = parts.kind == store::Object::Kind::response && !parts.body;
-    if (asks && used + cost > capacity) {
-        auto of_key = fingerprint(parts.key, seed_);
-        auto& shard = this->shard(primary);
-        std::lock_guard lock(shard.mutex);
-        // What takes the place of its like is no newcomer.
-        if (!shard.find(of_key, parts.key) && !shard.policy().admits(of_key, cost, used + cost - capacity)) {
-            not_admitted_.fetch_add(1, std::memory_order_relaxed);
-            return nullptr;
-        }
-    }
-    if (!reserve(cost, primary)) return nullptr;
+    if (used + cost <= capacity) return true;
+    auto of_key = fingerprint(parts.key, seed_);
+    auto& shard = this->shard(primary);
+    std::lock_guard lock(shard.mutex);
+    // What takes the place of its like is no newcomer.
+    if (shard.find(of_key, parts.key) || shard.policy().admits(of_key, cost, used + cost - capacity)) return true;
+    not_admitted_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+}
+
+store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {
+    if (!reserve(store::Object::cost_of(parts), primary)) return nullptr;
     return store::Object::make(parts, &budget_);
 }
 
@@ -560,11 +548,14 @@ bool Cache::charge_metadata(Shard& shard) {
 /// The newcomer's own shard while it has more than its share, else the fullest.
 std::size_t Cache::shard_to_shrink(Fingerprint near) const {
     auto bytes = [&](std::size_t i) { return shard_bytes_[i].load(std::memory_order_relaxed); };
-    auto index = number(near);
-    if (bytes(index) > budget_.capacity() / shards_.size()) return index;
-    for (std::size_t i = 0; i < shards_.size(); ++i)
-        if (bytes(i) > bytes(index)) index = i;
-    return index;
+    auto const own = number(near);
+    auto fullest = own;
+    Bytes total = 0;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        total += bytes(i);
+        if (bytes(i) > bytes(fullest)) fullest = i;
+    }
+    return bytes(own) * shards_.size() >= total ? own : fullest;
 }
 
 bool Cache::evict_one(Fingerprint near) {

@@ -118,7 +118,10 @@ public:
 
     /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
     bool reserve(Bytes bytes, Fingerprint near);
-    /// A charged object, or nullptr when the budget or the policy has no room for it.
+    /// False when the cache is full and the policy holds the newcomer worth less than what would have to leave for it. To
+    /// be asked before it takes anything; `growing` bytes of a body are still to come.
+    bool admits(store::Object::Parts const&, Fingerprint primary, Bytes growing = 0);
+    /// A charged object, or nullptr when the budget has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
     /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
     store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
@@ -167,11 +170,10 @@ private:
     void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
     static bool grows_newer(Shard const&, store::Object const&, Key const&);
-    bool is_worth_its_room(Shard&, Fill const&, store::Object const&, Fingerprint of_key);
     store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
     void detach(Fill&, Mark);
     bool promote_or_detach(Fill&);
-    void stop_storing(Fill&);
+    void stop_storing(Fill&, bool for_a_while);
     bool holds(Shard const&, store::Object const&, Key const&) const;
     void unregister(Shard&, Fill&);
     void end_in_vain(Shard&, Fill&);

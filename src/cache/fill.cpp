@@ -127,8 +127,8 @@ void FillLease::refuse(char const* reason) {
     fill->change(FillView::Phase::refused, nullptr, {}, reason);
 }
 
-void FillLease::stop_storing() {
-    cache_->stop_storing(*fill_);
+void FillLease::stop_storing(bool for_a_while) {
+    cache_->stop_storing(*fill_, for_a_while);
     std::lock_guard lock(fill_->mutex_);
     fill_->closed_ = true;
 }

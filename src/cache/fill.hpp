@@ -80,7 +80,6 @@ private:
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
     bool leads_others_ = true;         // set before it is shared
-    std::uint64_t evictions_before_ = 0;   // the same: of the whole cache
     bool refreshes_ = false;           // the same: it began as Lookup::Kind::refresh
     std::string sought_;               // the same: the variant that the URL's Vary marker selected when it began; empty: none
     bool attached_ = true;             // not purged meanwhile; guarded by the shard's lock
@@ -119,7 +118,8 @@ public:
     void refuse(char const* reason);
     void fail(FetchFailure failure);
     /// Those who follow read on, but nobody joins them and nothing is stored: the body is too large to be kept.
-    void stop_storing();
+    /// Those who follow read on. Without `for_a_while` the next request for the URL leads again.
+    void stop_storing(bool for_a_while);
     /// Ends the fill without a word. Before the head the next follower leads; without followers, whoever comes too late
     /// to be one fetches for himself. After the head the fill has failed.
     void drop();

@@ -70,7 +70,7 @@ void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
     free_ = policy::no_slot;
     table_ = std::vector<policy::Slot>(std::max(least_table, std::bit_ceil(2 * objects_)), policy::no_slot);
     for (auto from = old->victim(); from != policy::no_slot; from = old->victim()) {
-        old->removed(from, policy::Left::purged);
+        old->removed(from, policy::Left::evicted);   // some find the next one from the last that was
         auto const slot = take_slot();
         auto& place = entry(slot);
         place = std::move(old_chunks[from / chunk][from % chunk]);

@@ -42,6 +42,8 @@ void Garner::hit(Slot slot, Bytes size) {
     tell_referee(last_, size);
 }
 
+void Garner::used_along(Slot slot, Bytes size) { order_.hit(slot, size); }
+
 void Garner::resized(Slot slot, Bytes size) { order_.resize(slot, size); }
 
 void Garner::removed(Slot slot, Left why) {

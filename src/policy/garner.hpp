@@ -31,6 +31,7 @@ public:
     bool admits(Fingerprint, Bytes size, Bytes need) override;
     void inserted(Slot, Fingerprint, Bytes size) override;
     void hit(Slot, Bytes size) override;
+    void used_along(Slot, Bytes size) override;
     void resized(Slot, Bytes size) override;
     void removed(Slot, Left) override;
     Slot victim() override { return order_.lowest(); }

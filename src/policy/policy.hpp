@@ -29,8 +29,10 @@ public:
         return true;
     }
     virtual void inserted(Slot, Fingerprint, Bytes size) = 0;
-    /// `size`: what it costs now, so that a policy that weighs sizes need not keep them.
+    /// `size`: what inserted() or resized() was told last, so that a policy that weighs sizes need not keep them.
     virtual void hit(Slot, Bytes size) = 0;
+    /// Used because another one was asked for, as a URL's Vary marker is: a use, and no request.
+    virtual void used_along(Slot slot, Bytes size) { hit(slot, size); }
     /// The object in this slot now costs `size` bytes (a new head, sparse growth).
     virtual void resized(Slot, Bytes size) = 0;
     virtual void removed(Slot, Left) = 0;

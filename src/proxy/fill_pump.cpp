@@ -94,8 +94,7 @@ net::awaitable<std::span<char>> FillPump::room() {
         bool small = body.size() < services_.cache.object_max();
         if (small) free = services_.cache.room(body, lease_.fill()->primary());
         if (!free.empty()) co_return free;
-        windowed_ = true;
-        stop_storing(small ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
+        keep_nothing(small ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
     }
     co_return co_await room_in_window();
 }
@@ -144,7 +143,8 @@ void FillPump::finish(Trouble trouble) {
 
 void FillPump::stop_storing(http::StoreRefusal why) {
     services_.counters.not_stored.add(why);
-    lease_.stop_storing();
+    // Who was worth too little may be worth more at the next request.
+    lease_.stop_storing(why != http::StoreRefusal::not_admitted);
 }
 
 /// A small body moves into one allocation with its head; the segments go when the last reader is done. A part joins those
@@ -174,7 +174,10 @@ void FillPump::store() {
         parts.status = growing_->status();
         parts.sequence = growing_->sequence();
         parts.source = growing_->source();
-        object = services_.cache.make_object(parts, lease_.fill()->primary());
+        auto const primary = lease_.fill()->primary();
+        bool admitted = services_.cache.admits(parts, primary);
+        if (!admitted) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
+        object = admitted ? services_.cache.make_object(parts, primary) : nullptr;
     }
     // Followers keep reading the body they have; what is stored may be another object with the same bytes.
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_));

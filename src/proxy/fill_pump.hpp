@@ -35,6 +35,12 @@ public:
         ++services_.refreshing;
     }
 
+    /// Not for the store: those who follow already read along in a window. Before start().
+    void keep_nothing(http::StoreRefusal why) {
+        windowed_ = true;
+        stop_storing(why);
+    }
+
     /// Runs `pump` to its end, detached.
     static void start(std::unique_ptr<FillPump> pump);
 

@@ -43,7 +43,12 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
         whole = exchange_->body_done();
     }
     if (whole) {
-        auto object = services_.cache.make_object(parts, key_.fingerprint);
+        bool admitted = services_.cache.admits(parts, key_.fingerprint);
+        auto object = admitted ? services_.cache.make_object(parts, key_.fingerprint) : nullptr;
+        if (!admitted) {
+            services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
+            say(text(http::StoreRefusal::not_admitted));
+        }
         status_.stored = object != nullptr;
         if (!object) object = store::Object::make(parts, nullptr);
         lead.complete(object, std::move(vary), std::move(variant));
@@ -77,6 +82,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto body = completing ? parts.body : services_.cache.make_body(expected);
     parts.bytes = {};
     parts.body = body;
+    bool admitted = completing || !expected || services_.cache.admits(parts, key_.fingerprint, *expected);
     auto growing = services_.cache.make_object(parts, key_.fingerprint);
     if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
         store::ObjectPtr none;
@@ -87,12 +93,13 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         lead.refuse(why);
         co_return co_await stream_through(why);
     }
-    status_.stored = true;
+    status_.stored = admitted;
     auto fill = lead.fill();
     cache::Follower follower(services_.cache, fill);
     lead.head_is_storable(growing, vary, variant);
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
+    if (!admitted) pump->keep_nothing(http::StoreRefusal::not_admitted);
     if (client_.nobody()) pump->keep_until(steady_now() + options_->deadlines.fill);
     FillPump::start(std::move(pump));
     growing = as_it_came(parts, std::move(growing));

@@ -15,6 +15,7 @@ constexpr std::uint32_t replays_per_second = 120'000;   // at 66 ns each, 0.8 % 
 std::vector<std::string> policies_beside(std::string const& running) {
     std::vector<std::string> specs;
     for (auto const& row : policy::all()) specs.emplace_back(row.name);
+    specs.emplace_back("garner:aim=bytes");   // whoever follows the best for bytes wants the default's other aim
     if (std::find(specs.begin(), specs.end(), running) == specs.end()) specs.push_back(running);
     return specs;
 }
@@ -79,6 +80,7 @@ void Sampling::replay(SteadyTime now) {
     }
     if (paced_ == SteadyTime{}) paced_ = now;
     // One of each worker in turn, as if they had come that way; not without end, should they come faster than this.
+    auto const rate = shadow_->rate();   // at which they were drawn
     std::size_t rounds = 2 * Sampler::samples_max;
     for (bool more = true; more && rounds > 0; --rounds) {
         more = false;
@@ -92,7 +94,8 @@ void Sampling::replay(SteadyTime now) {
     }
     auto const all = totals();
     auto const dropped = all.dropped - told_.dropped;
-    shadow_->all_requests(all.requests - told_.requests, all.bytes - told_.bytes, dropped);
+    shadow_->all_requests(all.requests - told_.requests, all.bytes - told_.bytes,
+                          static_cast<double>(dropped) * shadow_->rate() / rate);
     samples_ += dropped;
     told_ = all;
     if (now - paced_ >= pace) {

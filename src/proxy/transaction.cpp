@@ -388,6 +388,7 @@ void Transaction::note_use(store::ObjectPtr const& object) {
         unsized_ = object;
         return;
     }
+    if (object->length() > services_.cache.object_max()) return;   // no policy may keep it
     constexpr Bytes place_in_index = 48;   // about, and in the policy
     auto const size = *cost + place_in_index;
     if (!sampler->request(key_.fingerprint, size)) return;

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "sim/offline.hpp"
@@ -62,9 +64,15 @@ std::vector<Result> run_all(Trace const& trace, SimOptions const& options,
     std::atomic<std::uint64_t> replayed{0};
     std::mutex mutex;
     std::condition_variable ended;
+    std::exception_ptr trouble;   // the last one's
     auto work = [&] {
         for (std::size_t i; (i = next.fetch_add(1)) < jobs.size();) {
-            results[i] = run(trace, jobs[i], options, replayed);
+            try {
+                results[i] = run(trace, jobs[i], options, replayed);
+            } catch (std::bad_alloc const&) {
+                std::lock_guard lock(mutex);
+                trouble = std::current_exception();
+            }
             results[i].size = jobs[i].shown;
             if (options.sample < 1) adjust(results[i], trace, options.sample);
             std::lock_guard lock(mutex);
@@ -79,6 +87,7 @@ std::vector<Result> run_all(Trace const& trace, SimOptions const& options,
     auto all = static_cast<double>(trace.requests()) * static_cast<double>(jobs.size());
     while (!ended.wait_for(lock, std::chrono::milliseconds(500), [&] { return done == jobs.size(); }))
         progress({.done = done, .of = jobs.size(), .share = all > 0 ? static_cast<double>(replayed.load()) / all : 1});
+    if (trouble) std::rethrow_exception(trouble);
     return results;
 }
 

@@ -32,13 +32,13 @@ void Shadow::request(Sample sample) {
     if ((recent_.size() + oldest_) % check_every == 0 && objects_most() > terms_.objects_max) lower(1);
 }
 
-void Shadow::all_requests(std::uint64_t requests, Bytes bytes, std::uint64_t dropped) {
+void Shadow::all_requests(std::uint64_t requests, Bytes bytes, double dropped) {
     count_.expected_requests += static_cast<double>(requests) * rate();
     count_.expected_bytes += static_cast<double>(bytes) * rate();
     if (dropped == 0 || count_.requests == 0) return;
     auto const mean = static_cast<double>(count_.bytes) / static_cast<double>(count_.requests);
-    count_.expected_requests -= static_cast<double>(dropped);
-    count_.expected_bytes -= static_cast<double>(dropped) * mean;
+    count_.expected_requests -= dropped;
+    count_.expected_bytes -= dropped * mean;
 }
 
 void Shadow::pace(std::uint64_t samples, double seconds) {

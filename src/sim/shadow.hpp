@@ -54,6 +54,8 @@ public:
     /// Another size or other policies from now on: what was counted is forgotten.
     void change(Terms terms);
 
+    /// The share of the keys that is sampled now.
+    double rate() const;
     /// The fingerprints below this are sampled; all of them at rate 1, but for one in 2^64.
     Fingerprint below() const { return ~Fingerprint{0} >> shift_; }
 
@@ -62,7 +64,7 @@ public:
 
     /// All requests so far that were not told of yet, sampled or not; to be called after their samples. `dropped`: of
     /// these, as many that never came here.
-    void all_requests(std::uint64_t requests, Bytes bytes, std::uint64_t dropped = 0);
+    void all_requests(std::uint64_t requests, Bytes bytes, double dropped = 0);
 
     /// To be called about every second: `samples` came in `seconds`, those included that were dropped.
     void pace(std::uint64_t samples, double seconds);
@@ -98,7 +100,6 @@ private:
     void forget_counts();
     std::uint64_t objects_most() const;
     double samples_per_second() const;
-    double rate() const;
 
     Terms terms_;
     unsigned shift_ = 0;                     // the rate is 2^-shift

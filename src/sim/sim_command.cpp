@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <new>
 #include <ostream>
 
 #include "sim/plot.hpp"
@@ -69,13 +70,7 @@ std::vector<Result> replay_all(Trace const& trace, SimOptions const& options, st
     });
 }
 
-}  // namespace
-
-int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err) {
-    auto [options, fault] = read_sim_options(arguments);
-    if (options.help) return out << sim_help(), done;
-    if (!fault.empty()) return err << "garner sim: " << fault << "\nTry: garner sim --help\n", wrong;
-
+int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
     auto const read = sim::read(options, err);
     if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', failed;
     say_what_was_left_out(read, err);
@@ -94,6 +89,19 @@ int sim_command(std::span<std::string const> arguments, std::ostream& out, std::
     if (auto trouble = write_plots(options.plot, name, results); !trouble.empty())
         return err << "garner sim: " << trouble << '\n', failed;
     return done;
+}
+
+}  // namespace
+
+int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err) {
+    auto const [options, fault] = read_sim_options(arguments);
+    if (options.help) return out << sim_help(), done;
+    if (!fault.empty()) return err << "garner sim: " << fault << "\nTry: garner sim --help\n", wrong;
+    try {
+        return simulate(options, out, err);
+    } catch (std::bad_alloc const&) {
+        return err << "garner sim: out of memory; --sample 0.1 takes a tenth, fewer --threads too\n", failed;
+    }
 }
 
 }  // namespace garner::sim

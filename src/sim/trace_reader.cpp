@@ -65,10 +65,19 @@ private:
     }
 
     void unchanged(Record const& record, std::uint64_t place, std::string_view unit) {
-        if (!sampled(record.key)) return void(++into_.unsampled);
+        if (!sampled(record.key)) return unsampled_unchanged();
         auto key = numbers_.find(record.key);
         if (key == KeyNumbers::none) return void(++into_.skipped);
         request(Record::request(record.key, last_sizes_[key]), place, unit);
+    }
+
+    /// Its size is not known: it counts as one of the sample's mean.
+    void unsampled_unchanged() {
+        auto& trace = into_.trace;
+        ++into_.unsampled;
+        if (trace.requests() == 0) return;
+        ++trace.requests_left_out;
+        trace.bytes_left_out += trace.bytes / trace.requests();
     }
 
     void broken(Record const& record, std::uint64_t place, std::string_view unit) {
