@@ -11,7 +11,7 @@ constexpr std::uint32_t requests_a_judgement = 1024;
 constexpr double forgotten = 0.3;   // of all counts at each judgement
 constexpr double margin = 1.03;     // another must be so much better: no change for nothing
 
-constexpr Slot most_slots = 128, least_slots = 64;   // of a copy
+constexpr Slot most_slots = 125, least_slots = 64;   // of a copy; 125 are what one chunk of its heap holds
 constexpr Bytes capacity_a_slot = 4 * KiB;
 
 }  // namespace
@@ -99,15 +99,18 @@ void Referee::set_capacity(Bytes capacity) {
 void Referee::begin() {
     caches_.clear();
     sample_ = 0;
+    requests_ = 0;
     auto slots = static_cast<Slot>(std::min<Bytes>(most_slots, capacity_ / capacity_a_slot));
     if (slots < least_slots) return;
+    sample_ = UINT64_MAX;
+    sampled_capacity_ = capacity_;
     for (auto const& rule : rules_) caches_.emplace_back(rule, capacity_, slots);
-    requests_ = 0;
 }
 
 void Referee::halve_sample() {
-    sample_ = 2 * sample_ + 1;
-    for (auto& cache : caches_) cache.begin_anew(capacity_ / (sample_ + 1));
+    sample_ /= 2;
+    sampled_capacity_ /= 2;
+    for (auto& cache : caches_) cache.begin_anew(sampled_capacity_);
     requests_ = 0;
 }
 
