@@ -8,19 +8,19 @@
 namespace garner::policy {
 namespace {
 
-// What is kept of an object: f in 6 bits, above them the size as a float without sign, with 6 bits of exponent and 4 of
-// mantissa.
-constexpr std::uint32_t most_uses = 63;
-constexpr std::uint32_t bits_of_one = 0x3f80'0000, bits_dropped = 19;
+// What is kept of an object: f in 8 bits, above them the size as a float without sign, with 6 bits of exponent and 2 of
+// mantissa. That only tells how much room a victim would make, and what to do when the rule changes.
+constexpr std::uint32_t most_uses = 255;
+constexpr std::uint32_t bits_of_one = 0x3f80'0000, bits_dropped = 21;
 
 std::uint16_t pack(std::uint32_t uses, Bytes size) {
     auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::max<Bytes>(size, 1))) - bits_of_one;
-    auto rounded = std::min((bits + (1u << (bits_dropped - 1))) >> bits_dropped, 1023u);
-    return static_cast<std::uint16_t>(rounded << 6 | std::min(uses, most_uses));
+    auto rounded = std::min((bits + (1u << (bits_dropped - 1))) >> bits_dropped, 255u);
+    return static_cast<std::uint16_t>(rounded << 8 | std::min(uses, most_uses));
 }
 std::uint32_t uses_of(std::uint16_t object) { return object & most_uses; }
 double size_of(std::uint16_t object) {
-    return std::bit_cast<float>((std::uint32_t{object} >> 6 << bits_dropped) + bits_of_one);
+    return std::bit_cast<float>((std::uint32_t{object} >> 8 << bits_dropped) + bits_of_one);
 }
 double whole_size(Bytes size) { return static_cast<double>(std::max<Bytes>(size, 1)); }
 

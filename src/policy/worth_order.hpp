@@ -12,7 +12,7 @@ namespace garner::policy {
 /// mean request's worth of bytes. By `recency` the key is the time of use instead, which is LRU, and all are admitted.
 ///
 /// hit() is O(1), the others O(log n). 14 bytes a slot: keys are whole numbers of a unit, one 4096th of the worth that
-/// a request for an object of the mean size has; f counts to 63, sizes are kept to 4 bits of mantissa.
+/// a request for an object of the mean size has; f counts to 255, sizes are remembered to an eighth.
 class WorthOrder {
 public:
     struct Rule {
