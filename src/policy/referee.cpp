@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t requests_a_judgement = 1024;
 constexpr double forgotten = 0.3;   // of all counts at each judgement
 constexpr double margin = 1.03;     // another must be so much better: no change for nothing
-constexpr double first_cost = 0.95;   // of the first rule's cost counts: a small sample errs, and that one seldom
+constexpr double first_cost = 0.97;   // of the first rule's cost counts: a small sample errs, and that one seldom
 
 constexpr Slot most_slots = 125, least_slots = 64;   // of a copy; 125 are what one chunk of its heap holds
 constexpr Bytes capacity_a_slot = 4 * KiB;
@@ -80,6 +80,7 @@ Referee::Referee(std::vector<WorthOrder::Rule> rules, Aim aim, Bytes capacity)
 }
 
 void Referee::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
+    if (caches_.empty()) return;
     bool full = false;
     for (auto& cache : caches_) {
         cache.request(tag, uses, size);
@@ -99,19 +100,17 @@ void Referee::set_capacity(Bytes capacity) {
 
 void Referee::begin() {
     caches_.clear();
-    sample_ = 0;
+    sample_ = nobody;
     requests_ = 0;
     auto slots = static_cast<Slot>(std::min<Bytes>(most_slots, capacity_ / capacity_a_slot));
     if (slots < least_slots) return;
-    sample_ = UINT64_MAX;
-    sampled_capacity_ = capacity_;
+    sample_ = 0;
     for (auto const& rule : rules_) caches_.emplace_back(rule, capacity_, slots);
 }
 
 void Referee::halve_sample() {
-    sample_ /= 2;
-    sampled_capacity_ /= 2;
-    for (auto& cache : caches_) cache.begin_anew(sampled_capacity_);
+    sample_ = 2 * sample_ + 1;
+    for (auto& cache : caches_) cache.begin_anew(capacity_ / (sample_ + 1));
     requests_ = 0;
 }
 

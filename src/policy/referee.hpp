@@ -56,7 +56,7 @@ public:
     /// small that they take some hundredths of it; below 256 KiB, or when it is 0 for unknown, the first rule stays.
     Referee(std::vector<WorthOrder::Rule>, Aim, Bytes capacity);
 
-    bool wants(Fingerprint fingerprint) const { return (fingerprint * 0x9e37'79b9'7f4a'7c15 | 1) <= sample_; }
+    bool wants(Fingerprint fingerprint) const { return (fingerprint * 0x9e37'79b9'7f4a'7c15 >> 8 & sample_) == 0; }
     /// One that is wanted.
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
     WorthOrder::Rule rule() const { return rules_[best_]; }
@@ -65,6 +65,8 @@ public:
     Bytes metadata_bytes() const;
 
 private:
+    static constexpr std::uint64_t nobody = UINT64_MAX;   // but one hash in 2^56, which request() passes over
+
     void begin();
     void halve_sample();
     void judge();
@@ -73,8 +75,7 @@ private:
     std::vector<WorthOrder::Rule> const rules_;
     Aim const aim_;
     Bytes capacity_;
-    std::uint64_t sample_ = 0;         // the highest hash that is wanted; 0: none
-    Bytes sampled_capacity_ = 0;       // the share of the capacity that those have
+    std::uint64_t sample_ = nobody;    // bits of the hash that must be 0
     std::vector<MiniCache> caches_;    // by rule
     std::uint32_t requests_ = 0;       // since the last judgement
     std::size_t best_ = 0;
