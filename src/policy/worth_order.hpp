@@ -11,8 +11,9 @@ namespace garner::policy {
 /// with frequency (Cao and Irani 1997; Cherkasova 1998) where a miss costs 1 for the request and `byte_weight` for each
 /// mean request's worth of bytes. By `recency` the key is the time of use instead, which is LRU, and all are admitted.
 ///
-/// hit() is O(1), the others O(log n). 14 bytes a slot: keys are whole numbers of a unit, one 4096th of the worth that
-/// a request for an object of the mean size has; f counts to 255, sizes are remembered to an eighth.
+/// hit() is O(1), the others O(log n); O(n) where the count begins anew, seldom. 14 bytes a slot: keys are whole
+/// numbers of a unit, one 4096th of the worth that a request for an object of the mean size has; f counts to 255, sizes
+/// are remembered to an eighth.
 class WorthOrder {
 public:
     struct Rule {

@@ -10,7 +10,7 @@
 namespace garner::policy {
 namespace {
 
-/// The definition, with everything looked at for every answer, nothing packed and nothing rounded. Where two keys are so
+/// The definition, with everything looked at for every answer, nothing packed, nothing rounded. Where two keys are so
 /// near each other that the order may round them to the same, it takes the order's word.
 class Naive {
 public:
