@@ -10,7 +10,7 @@ namespace garner::policy {
 /// A cache of few objects that counts what it misses. Room for all of them is taken at once: request() never allocates.
 class MiniCache {
 public:
-    /// `slots`: objects it can hold, at least 1 and below 2^16.
+    /// `slots`: objects it can hold, at least 1 and below 255.
     MiniCache(WorthOrder::Rule, Bytes capacity, Slot slots);
 
     /// `tag` is the key; `uses` as for WorthOrder::insert().
@@ -29,8 +29,8 @@ private:
         std::uint32_t tag;
         float size;
     };
-    using Place = std::uint16_t;
-    static constexpr Place no_place = UINT16_MAX;
+    using Place = std::uint8_t;
+    static constexpr Place no_place = UINT8_MAX;
 
     /// Where in the table the tag's slot stands, or the empty place where it would.
     std::size_t find(std::uint32_t tag) const;
@@ -52,13 +52,11 @@ public:
         double objects = 1, bytes = 0;
     };
 
-    /// Begins with the first rule. Its copies hold at most 128 objects each, and so few of them where the capacity is
+    /// Begins with the first rule. Its copies hold at most 125 objects each, and so few of them where the capacity is
     /// small that they take some hundredths of it; below 256 KiB, or when it is 0 for unknown, the first rule stays.
     Referee(std::vector<WorthOrder::Rule>, Aim, Bytes capacity);
 
-    bool wants(Fingerprint fingerprint) const {
-        return !caches_.empty() && (fingerprint * 0x9e37'79b9'7f4a'7c15 >> 8 & sample_) == 0;
-    }
+    bool wants(Fingerprint fingerprint) const { return (fingerprint * 0x9e37'79b9'7f4a'7c15 >> 8 & sample_) == 0; }
     /// One that is wanted.
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
     WorthOrder::Rule rule() const { return rules_[best_]; }
@@ -67,6 +65,8 @@ public:
     Bytes metadata_bytes() const;
 
 private:
+    static constexpr std::uint64_t nobody = UINT64_MAX;   // but one hash in 2^56, which request() passes over
+
     void begin();
     void halve_sample();
     void judge();
@@ -75,7 +75,7 @@ private:
     std::vector<WorthOrder::Rule> const rules_;
     Aim const aim_;
     Bytes capacity_;
-    std::uint64_t sample_ = 0;         // bits of the hash that must be 0
+    std::uint64_t sample_ = nobody;    // bits of the hash that must be 0
     std::vector<MiniCache> caches_;    // by rule
     std::uint32_t requests_ = 0;       // since the last judgement
     std::size_t best_ = 0;

@@ -12,10 +12,12 @@ std::uint32_t Sketch::add(Tag tag) {
     Block& block = blocks_[block_of(tag)];
     auto counters = counters_of(tag);
     auto count = lowest(block, counters);
-    // Only the lowest: the others are already too high for this key.
+    // Only the lowest: the others are already too high for this key. Which they are cannot be foretold: no branch.
     if (count < most_count) {
-        for (auto [word, shift] : counters)
-            if ((block.words[word] >> shift & most_count) == count) block.words[word] += std::uint64_t{1} << shift;
+        for (auto [word, shift] : counters) {
+            std::uint64_t const is_lowest = (block.words[word] >> shift & most_count) == count;
+            block.words[word] += is_lowest << shift;
+        }
         ++count;
     }
     if (++additions_ >= objects_ * shape_.sample) age();

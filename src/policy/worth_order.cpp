@@ -8,15 +8,27 @@
 namespace garner::policy {
 namespace {
 
-// A word of the heap: f in 8 bits under the size as a float without sign and without its last 7 bits.
+// What is kept of an object: f in 8 bits, above them the size as a float without sign, with 6 bits of exponent and 2 of
+// mantissa. That only tells how much room a victim would make, and what to do when the rule changes.
 constexpr std::uint32_t most_uses = 255;
+constexpr std::uint32_t bits_of_one = 0x3f80'0000, bits_dropped = 21;
 
-std::uint32_t pack(std::uint32_t uses, Bytes size) {
-    auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::max<Bytes>(size, 1)));
-    return bits >> 7 << 8 | std::min(uses, most_uses);
+std::uint16_t pack(std::uint32_t uses, Bytes size) {
+    auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(std::max<Bytes>(size, 1))) - bits_of_one;
+    auto rounded = std::min((bits + (1u << (bits_dropped - 1))) >> bits_dropped, 255u);
+    return static_cast<std::uint16_t>(rounded << 8 | std::min(uses, most_uses));
 }
-std::uint32_t uses_of(std::uint32_t word) { return word & most_uses; }
-double size_of(std::uint32_t word) { return std::bit_cast<float>(word >> 8 << 7); }
+std::uint32_t uses_of(std::uint16_t object) { return object & most_uses; }
+double size_of(std::uint16_t object) {
+    return std::bit_cast<float>((std::uint32_t{object} >> 8 << bits_dropped) + bits_of_one);
+}
+double whole_size(Bytes size) { return static_cast<double>(std::max<Bytes>(size, 1)); }
+
+// Keys stay below 2^32: L is taken from all of them when it is so high, and nothing is worth more than `most_worth`.
+constexpr std::uint32_t highest_age = 1u << 31;
+constexpr double most_worth = 1u << 30;
+constexpr double units = 4096;                       // of a request for the mean size
+constexpr std::uint32_t time_kept = 1u << 30;        // requests: older ones are alike
 
 /// To choose among more victims than this costs more than a wrong choice.
 constexpr int most_victims_compared = 128;
@@ -25,75 +37,111 @@ constexpr int most_victims_compared = 128;
 
 void WorthOrder::insert(Slot slot, std::uint32_t uses, Bytes size) {
     requested(size);
-    auto word = pack(uses, size);
-    heap_.push(slot, key_of(word), word);
+    look_at_mean();
+    objects_.cover(slot);
+    objects_[slot] = pack(uses, size);
+    heap_.push({next_key(uses_of(objects_[slot]), whole_size(size)), slot, 0});
 }
 
 void WorthOrder::hit(Slot slot, Bytes size) {
     requested(size);
-    auto word = pack(uses_of(heap_.word(slot)) + 1, size);
+    check(holds(slot));
+    Object& object = objects_[slot];
+    object = pack(uses_of(object) + 1, size);
+    Key const key = next_key(uses_of(object), whole_size(size));
     // The mean size moves: an object must not lose by being used.
-    heap_.raise(slot, std::max(heap_.key(slot), key_of(word)), word);
+    Entry& entry = heap_.raise(slot);
+    entry.key = std::max(entry.key, key);
 }
 
 void WorthOrder::resize(Slot slot, Bytes size) {
-    auto word = pack(uses_of(heap_.word(slot)), size);
-    heap_.update(slot, rule_.recency ? heap_.key(slot) : key_of(word), word);
+    check(holds(slot));
+    Object& object = objects_[slot];
+    object = pack(uses_of(object), size);
+    if (rule_.recency) return;
+    Key const key = next_key(uses_of(object), whole_size(size));
+    heap_.update(slot, [key](Entry& entry) { entry.key = key; });
 }
 
 void WorthOrder::remove(Slot slot, Left why) {
     // Never back: whoever evicts out of turn must not age those that are here below their own keys.
-    if (why == Left::evicted && !rule_.recency) age_ = std::max(age_, heap_.key(slot));
+    if (why == Left::evicted && !rule_.recency) age_ = std::max(age_, heap_.entry(slot).key);
     heap_.remove(slot);
 }
 
 bool WorthOrder::admits(std::uint32_t uses, Bytes size, Bytes need) {
     if (rule_.recency) return true;
-    auto word = pack(uses, size);
-    double const key = key_of(word);
+    Key const key = next_key(std::min(uses, most_uses), whole_size(size));
     double freed = 0;
     int compared = 0;
     bool worth_it = true;
-    heap_.ascend([&](Slot, double victim, std::uint32_t victims) {
-        worth_it = victim <= key;
-        freed += size_of(victims);
+    heap_.ascend([&](Entry const& victim) {
+        worth_it = victim.key <= key;
+        freed += size_of(objects_[victim.slot]);
         return worth_it && freed < static_cast<double>(need) && ++compared < most_victims_compared;
     });
     if (worth_it) return true;
-    requested(size);
     age_ = std::max(age_, key);
+    requested(size);
+    look_at_mean();
     return false;
 }
 
 void WorthOrder::change(Rule rule) {
-    auto const oldest = lowest() == no_slot ? 0 : heap_.key(lowest());
-    auto share_left = [&, before = rule_, age = age_](double key, std::uint32_t word) {
-        double left = before.recency ? key - oldest : key - age;
-        double whole = before.recency ? std::max(age - oldest, 1.0) : worth(before, word);
-        return std::clamp(left / whole, 0.0, 1.0);
-    };
-    heap_.rekey([&](Slot, double key, std::uint32_t word) {
-        return share_left(key, word) * (rule.recency ? 1 : worth(rule, word));
+    constexpr double time_begun = 1u << 20;
+    auto const oldest = lowest() == no_slot ? 0 : heap_.entry(lowest()).key;
+    heap_.change_all([&](Entry& entry) {
+        auto uses = uses_of(objects_[entry.slot]);
+        auto size = size_of(objects_[entry.slot]);
+        double key = entry.key;
+        double left = rule_.recency ? key - oldest : key - age_;
+        double whole = rule_.recency ? std::max(double(age_) - oldest, 1.0) : std::max(worth(rule_, uses, size), 1.0);
+        double share = std::clamp(left / whole, 0.0, 1.0);
+        entry.key = static_cast<Key>(share * (rule.recency ? time_begun : worth(rule, uses, size)));
     });
-    age_ = rule.recency ? 1 : 0;
+    age_ = rule.recency ? static_cast<Key>(time_begun) : 0;
     rule_ = rule;
 }
 
 /// Of one that is asked for now.
-double WorthOrder::key_of(std::uint32_t word) { return rule_.recency ? age_ += 1 : age_ + worth(rule_, word); }
+WorthOrder::Key WorthOrder::next_key(std::uint32_t uses, double size) {
+    if (age_ >= highest_age) [[unlikely]]
+        begin_count_anew(1);
+    return rule_.recency ? ++age_ : age_ + static_cast<Key>(worth(rule_, uses, size));
+}
 
-/// What it saves in misses for each of its bytes.
-double WorthOrder::worth(Rule const& rule, std::uint32_t word) const {
-    return uses_of(word) * (1 / size_of(word) + rule.byte_weight * requests_ / bytes_);
+/// What it saves in misses for each of its bytes, in units.
+double WorthOrder::worth(Rule const& rule, std::uint32_t uses, double size) const {
+    return std::min(uses * (units_ / size + rule.byte_weight * units_a_byte_), most_worth);
+}
+
+/// Keys in a unit that is smaller by `ratio`, and L 0. What is below L leaves next: it needs no order.
+void WorthOrder::begin_count_anew(double ratio) {
+    Key const gone = rule_.recency ? age_ - std::min(age_, time_kept) : age_;
+    heap_.change_all([&](Entry& entry) {
+        double left = entry.key > gone ? entry.key - gone : 0;
+        entry.key = static_cast<Key>(rule_.recency ? left : std::min(left * ratio, most_worth));
+    });
+    age_ -= gone;
 }
 
 /// The mean size is that of the last hundred thousand requests or so.
 void WorthOrder::requested(Bytes size) {
     requests_ += 1;
-    bytes_ += static_cast<double>(std::max<Bytes>(size, 1));
+    bytes_ += whole_size(size);
     if (requests_ < 1 << 17) return;
     requests_ /= 2;
     bytes_ /= 2;
+}
+
+/// The unit follows where it has become too coarse, or so fine that worths reach their highest.
+void WorthOrder::look_at_mean() {
+    double const mean = bytes_ / requests_;
+    if (double const in_units = units_ / mean; in_units < units / 4 || in_units > units * 4) {
+        begin_count_anew(units * mean / units_);
+        units_ = units * mean;
+    }
+    units_a_byte_ = units_ / mean;
 }
 
 }  // namespace garner::policy

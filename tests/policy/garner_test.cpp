@@ -114,15 +114,15 @@ TEST(Garner, goes_on_when_its_capacity_changes) {
     EXPECT_LT(misses(policy, 50'000, library(1)).first, 0.55);
 }
 
-TEST(Garner, needs_at_most_26_bytes_a_slot_and_little_to_begin_with) {
+TEST(Garner, needs_at_most_20_bytes_a_slot_and_little_to_begin_with) {
     Garner policy({.capacity = 1 * GiB});
     auto empty = policy.metadata_bytes();
-    EXPECT_LT(empty, 24 * KiB);
+    EXPECT_LT(empty, 14 * KiB);
     for (Slot slot = 0; slot < 100'000; ++slot) {
         policy.requested(slot);
         policy.inserted(slot, slot, 10'000);
     }
-    EXPECT_LT(policy.metadata_bytes() - empty, 26 * 100'000);
+    EXPECT_LT(policy.metadata_bytes() - empty, 20 * 100'000);
 }
 
 }  // namespace

@@ -50,40 +50,6 @@ TEST(LazyHeap, puts_a_newcomer_above_risen_entries_in_its_way) {
     }
 }
 
-TEST(LazyHeap, ascends_by_true_keys_and_stops_where_told) {
-    std::mt19937_64 random(2);
-    LazyHeap heap;
-    std::vector<double> keys;
-    for (Slot slot = 0; slot < 300; ++slot) {
-        keys.push_back(static_cast<double>(random() % 100));
-        heap.push(slot, keys[slot], slot);
-        Slot risen = static_cast<Slot>(random() % keys.size());
-        heap.raise(risen, keys[risen] += static_cast<double>(random() % 50), risen);
-        double last = -1;
-        std::size_t seen = 0, most = random() % 400;
-        heap.ascend([&](Slot each, double key, std::uint32_t word) {
-            EXPECT_EQ(word, each);
-            EXPECT_EQ(key, keys[each]);
-            EXPECT_LE(last, key);
-            last = key;
-            return ++seen < most;
-        });
-        EXPECT_EQ(seen, std::min(std::max<std::size_t>(most, 1), keys.size()));
-    }
-}
-
-TEST(LazyHeap, takes_new_keys_for_all) {
-    LazyHeap heap;
-    for (Slot slot = 0; slot < 500; ++slot) heap.push(slot, slot, slot);
-    for (Slot slot = 0; slot < 500; slot += 3) heap.raise(slot, 1000, slot);
-    heap.rekey([](Slot slot, double, std::uint32_t) { return (slot * 7919) % 500; });
-    heap.push(500, -1, 0);
-    auto order = drained(heap);
-    ASSERT_EQ(order.size(), 501u);
-    EXPECT_EQ(order[0], 500u);
-    for (std::size_t i = 1; i < order.size(); ++i) EXPECT_EQ(order[i] * 7919 % 500, i - 1);
-}
-
 TEST(LazyHeap, keeps_the_order_of_use_when_the_count_of_uses_ends) {
     LazyHeap heap(UINT32_MAX - 5);
     for (Slot slot = 0; slot < 10; ++slot) heap.push(slot, 1);

@@ -36,7 +36,8 @@ TEST(MiniCache, finds_all_it_holds_whatever_left_before) {
 TEST(Referee, keeps_the_first_rule_where_it_cannot_know) {
     for (Bytes capacity : {Bytes{0}, 100 * KiB}) {
         Referee referee({small_ones, recency}, {.objects = 1}, capacity);
-        EXPECT_FALSE(referee.wants(0));
+        EXPECT_FALSE(referee.wants(1));
+        for (int i = 0; i < 3000; ++i) referee.request(0, 1, 1000);   // as if one were wanted
         EXPECT_EQ(referee.rule(), small_ones);
     }
 }
