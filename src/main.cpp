@@ -16,6 +16,7 @@
 #include "proxy/server.hpp"
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
+#include "util/units.hpp"
 
 namespace {
 
@@ -117,6 +118,11 @@ public:
         auto const asked = config_.memory.policy;
         auto const size = config_.memory.size;
         config_.memory = loaded.config.memory;
+        if (auto const least = cache_.least_size(); config_.memory.size < least) {
+            spdlog::warn("memory.size of {} comes with a restart; until then it is {}, the least with the shards made at the start",
+                         size_text(config_.memory.size), size_text(least));
+            config_.memory.size = least;
+        }
         // From a policy of one's own to "auto" it goes on from there, and "auto" that was "auto" keeps what it has found.
         if (!sim::AutoPolicy::is_spec(config_.memory.policy)) policy_ = config_.memory.policy;
         set_log_level(config_.proxy.log.level);

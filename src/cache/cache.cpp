@@ -612,6 +612,11 @@ Stats Cache::stats() const {
     return stats;
 }
 
+Bytes Cache::least_size() const {
+    constexpr Bytes of_one = 32 * KiB;
+    return shards_.size() > 1 ? shards_.size() * of_one : 0;
+}
+
 void Cache::reconfigure(Options const& options) {
     object_max_.store(options.object_max, std::memory_order_relaxed);
     bool const is_smaller = options.size < budget_.capacity();

@@ -139,6 +139,8 @@ public:
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
     Stats stats() const;
+    /// A reload may not give less: the shards, made at the start, would take it all for themselves.
+    Bytes least_size() const;
     /// New limits and another policy for a running cache; contents stay. The number of shards does not change.
     void reconfigure(Options const& options);
 

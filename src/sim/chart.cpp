@@ -23,6 +23,7 @@ constexpr double line_height = 17;
 constexpr std::array<std::string_view, 8> colours{"#0072b2", "#d55e00", "#009e73", "#c4649b",
                                                   "#a37800", "#7b5ce0", "#1a9bd0", "#99553a"};
 constexpr std::string_view grey = "#7d7d7d";   // of references, axes and texts
+constexpr double sample_width = 36;   // of the line beside its name, with the gap after it
 constexpr std::array<std::string_view, 4> dashes{"", "9 4", "9 3 2 3", "4 3"};
 constexpr std::array<std::string_view, 4> reference_dashes{"6 4", "2 4", "10 4 2 4", "14 6"};
 // A dot, a square, a diamond, a triangle: around 0,0.
@@ -163,7 +164,7 @@ private:
         if (lines_.empty()) low_x = high_x = 1, low_y = 0, high_y = 1;
         x_ = open_axis(chart_.x_scale, low_x, high_x);
         y_ = round_axis(low_y, high_y);
-        right_ = width - 46 - character * static_cast<double>(longest);
+        right_ = width - 46 - sample_width - character * static_cast<double>(longest);
     }
 
     double x(double value) const { return left + (right_ - left) * x_.place(value); }
@@ -219,8 +220,19 @@ private:
             double const end = x(order[i]->points.back().x);
             auto const way = at(end + 7, wanted[i]) + "L" + at(right_ + 4, wanted[i]) + "L" + at(right_ + 24, places[i]);
             path("M" + way, colour, 1, "1 3");
-            text(right_ + 28, places[i] + 5, "start", colour, shortened(order[i]->series->name));
+            draw_sample(*order[i], right_ + 28, places[i]);
+            text(right_ + 28 + sample_width, places[i] + 5, "start", colour, shortened(order[i]->series->name));
         }
+    }
+
+    /// A piece of the line: more lines than colours differ by their dashes.
+    void draw_sample(Line const& line, double from, double height) {
+        auto const to = from + sample_width - 6;
+        path("M" + at(from, height) + "L" + at(to, height), line.style.colour, line.series->reference ? 1.5 : 2, line.style.dash);
+        if (line.style.mark.empty()) return;
+        element("path", {{"transform", "translate(" + at((from + to) / 2, height) + ")"},
+                         {"fill", line.style.colour},
+                         {"d", line.style.mark}});
     }
 
     void rule(std::string const& from, std::string const& to) { path("M" + from + "L" + to, grey, 1, "", 0.25); }

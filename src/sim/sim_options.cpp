@@ -76,11 +76,17 @@ std::string read_policies(std::string_view list, std::vector<std::string>& polic
         }
         if (!find_reference(part)) {
             auto spec = policy::read_spec(part);
-            if (!spec.row) return "--policy: " + spec.fault + "; garner sim --help explains them";
+            if (!spec.row) return "--policy: " + spec.fault + "; garner sim --help explains them, and the references";
         }
         policies.emplace_back(part);
     }
     return {};
+}
+
+std::string read_trace_format(std::string_view text, std::string& format) {
+    format = text;
+    if (is_trace_format(text)) return {};
+    return "--trace-format: " + quoted(text) + " is none of " + trace_format_names();
 }
 
 std::string read_format(std::string_view text, bool& json) {
@@ -96,7 +102,7 @@ std::string read_sample(std::string_view text, double& sample) {
 /// Takes one option into `options`; the fault, if any.
 std::string take(std::string_view name, std::string_view value, SimOptions& options) {
     if (name == "--trace") return options.trace = value, std::string();
-    if (name == "--trace-format") return options.trace_format = value, std::string();
+    if (name == "--trace-format") return read_trace_format(value, options.trace_format);
     if (name == "--plot") return options.plot = value, std::string();
     if (name == "--policy") return read_policies(value, options.policies);
     if (name == "--size") return read_sizes(value, options.sizes);
@@ -149,8 +155,9 @@ std::string sim_help() {
         "\n"
         "  --trace FILE         plain, or packed by zstd or gzip; - for standard input\n"
         "  --trace-format NAME  " + trace_format_names() + "; found out without it\n"
-        "  --policy NAME,...    of those below; all of the policies without it\n"
-        "  --size SIZE,...      64MiB, or 1% of the trace's unique bytes; " + std::string(default_sizes) + " without it\n"
+        "  --policy NAME,...    of those below; all: every policy, as without it\n"
+        "  --size SIZE,...      64MiB, or 1% of the trace's unique bytes; " + std::string(default_sizes) + " without it,\n"
+        "                       with --plot nine from 0.1% to 50%\n"
         "  --format NAME        table, or json: one object a line\n"
         "  --plot DIR           writes both miss ratios against the size there, as SVG\n"
         "  --threads N          replays at once; one a core without it\n"

@@ -1,5 +1,6 @@
 #include "sim/trace_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "sim/key_numbers.hpp"
@@ -176,6 +177,10 @@ TraceRead read_trace(std::string const& path, ReadOptions const& options) {
     if (options.sample > 0 && options.sample <= 1) return Reading(path, options).run();
     nothing.fault = "a sample is a share of the keys: above 0, at most 1";
     return nothing;
+}
+
+bool is_trace_format(std::string_view name) {
+    return std::ranges::any_of(trace_formats(), [&](auto const& row) { return row.name == name; });
 }
 
 std::string trace_format_names() {

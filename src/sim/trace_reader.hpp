@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/trace.hpp"
@@ -44,6 +45,7 @@ struct TraceRead {
 /// number up to 2^53, or is the torn last record of a binary file, is broken; a torn packed file is a fault.
 TraceRead read_trace(std::string const& path, ReadOptions const& options);
 
+bool is_trace_format(std::string_view name);
 /// "csv, squid, ...", for help and faults.
 std::string trace_format_names();
 
