@@ -99,7 +99,10 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     lead.head_is_storable(growing, vary, variant);
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
-    if (!admitted) pump->keep_nothing(http::StoreRefusal::not_admitted);
+    if (!admitted) {
+        pump->keep_nothing(http::StoreRefusal::not_admitted);
+        say(text(http::StoreRefusal::not_admitted));
+    }
     if (client_.nobody()) pump->keep_until(steady_now() + options_->deadlines.fill);
     FillPump::start(std::move(pump));
     growing = as_it_came(parts, std::move(growing));

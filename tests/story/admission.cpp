@@ -41,6 +41,7 @@ TEST(Admission, a_large_newcomer_worth_less_than_what_is_stored_takes_no_more_th
     auto reply = Client(scene.proxy, scene.origin).get("/film");
     EXPECT_EQ(reply.body().size(), 400'000u);
     EXPECT_THAT(reply.head().field("Cache-Status"), Not(HasSubstr("stored")));
+    EXPECT_THAT(reply.head().field("Cache-Status"), HasSubstr("detail=\"not admitted\""));
     EXPECT_EQ(scene.refused(), refused + 1);
     EXPECT_GT(scene.stored().size() + 15, before.size());   // it would have taken the room of twenty
     EXPECT_EQ(Client(scene.proxy, scene.origin).get("/film", {{"Cache-Control", "only-if-cached"}}).status(), 504);
@@ -53,6 +54,7 @@ TEST(Admission, a_small_newcomer_is_refused_alike_and_says_why) {
     scene.origin.answer("/once", fresh(std::string(60'000, 'o'), 600));
     auto reply = Client(scene.proxy, scene.origin).get("/once");
     EXPECT_EQ(reply.body().size(), 60'000u);
+    EXPECT_THAT(reply.head().field("Cache-Status"), HasSubstr("detail=\"not admitted\""));
     EXPECT_EQ(scene.refused(), refused + 1);
     EXPECT_EQ(scene.stored(), before);
 }
