@@ -1,10 +1,9 @@
 // What is written about the keys, made from their table: the schema for editors and the documentation.
-#include <cstdio>
-
 #include "config/keys.hpp"
 #include "config/reload.hpp"
 #include "config/rule_form.hpp"
 #include "policy/policies.hpp"
+#include "util/numbers.hpp"
 
 namespace garner::config {
 namespace {
@@ -81,12 +80,6 @@ std::string in_cell(std::string text) {
     return text;
 }
 
-std::string shown(double number) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", number);
-    return text;
-}
-
 std::string table_of(std::span<KeyNote const> notes, bool with_default) {
     std::string out = with_default ? "| Key | Written as | Default | Meaning |\n| --- | --- | --- | --- |\n"
                                    : "| Matcher | Written as | Meaning |\n| --- | --- | --- |\n";
@@ -104,11 +97,11 @@ std::string written(policy::Setting const& setting) {
         for (auto name : setting.choices) names += (names.empty() ? "`" : ", `") + std::string(name) + "`";
         return "one of " + names;
     }
-    return "number, " + shown(setting.least) + " to " + shown(setting.most);
+    return "number, " + short_number(setting.least) + " to " + short_number(setting.most);
 }
 
 std::string preset(policy::Setting const& setting) {
-    return setting.choices.empty() ? shown(setting.initial)
+    return setting.choices.empty() ? short_number(setting.initial)
                                    : std::string(setting.choices[static_cast<std::size_t>(setting.initial)]);
 }
 

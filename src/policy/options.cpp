@@ -2,16 +2,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
+
+#include "util/numbers.hpp"
 
 namespace garner::policy {
 namespace {
-
-std::string shown(double number) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%g", number);
-    return text;
-}
 
 std::string joined(std::span<std::string_view const> names) {
     std::string text;
@@ -28,7 +23,7 @@ std::string read_value(std::string_view text, Setting const& setting, double& va
     auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), value);
     bool number = trouble == std::errc() && end == text.data() + text.size();
     if (number && value >= setting.least && value <= setting.most) return {};
-    return named + " is not a number from " + shown(setting.least) + " to " + shown(setting.most);
+    return named + " is not a number from " + short_number(setting.least) + " to " + short_number(setting.most);
 }
 
 std::string names_of(std::span<Setting const> declared) {

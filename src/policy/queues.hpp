@@ -1,10 +1,15 @@
 // Queues of slots, as many as a policy needs, over one array of links.
 #pragma once
+#include <algorithm>
+
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
 #include "util/check.hpp"
 
 namespace garner::policy {
+
+/// For queues that are bounded in bytes: what is larger counts as 4 GiB - 1.
+inline std::uint32_t size_in_32_bits(Bytes size) { return static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX)); }
 
 /// One queue; Queues links what stands in it.
 struct Queue {

@@ -5,11 +5,6 @@
 #include "util/check.hpp"
 
 namespace garner::policy {
-namespace {
-
-std::uint32_t counted(Bytes size) { return static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX)); }
-
-}  // namespace
 
 S3Fifo::S3Fifo(Options const& options) : share_(options.value(settings, 0)), capacity_(options.capacity) {}
 
@@ -19,7 +14,7 @@ void S3Fifo::inserted(Slot slot, Fingerprint fingerprint, Bytes size) {
     sizes_.cover(slot);
     auto tag = Ghost::tag(fingerprint);
     items_[slot] = {.tag = tag, .place = nowhere, .uses = 0};
-    sizes_[slot] = counted(size);
+    sizes_[slot] = size_in_32_bits(size);
     put(ghost_.take(tag) ? main : small, slot);
 }
 
@@ -32,7 +27,7 @@ void S3Fifo::resized(Slot slot, Bytes size) {
     check(held(slot));
     auto& bytes = lines_[items_[slot].place].bytes;
     bytes -= sizes_[slot];
-    bytes += sizes_[slot] = counted(size);
+    bytes += sizes_[slot] = size_in_32_bits(size);
 }
 
 void S3Fifo::removed(Slot slot, Left why) {

@@ -5,11 +5,6 @@
 #include "util/check.hpp"
 
 namespace garner::policy {
-namespace {
-
-std::uint32_t counted(Bytes size) { return static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX)); }
-
-}  // namespace
 
 WTinyLfu::WTinyLfu(Options const& options)
     : share_(options.value(settings, 0)), capacity_(options.capacity), sketch_({.counters = 8, .sample = 10}) {}
@@ -27,7 +22,7 @@ void WTinyLfu::inserted(Slot slot, Fingerprint fingerprint, Bytes size) {
     items_.cover(slot);
     sizes_.cover(slot);
     items_[slot].tag = tag(fingerprint);
-    sizes_[slot] = counted(size);
+    sizes_[slot] = size_in_32_bits(size);
     sketch_.cover(++objects_);
     expected_ = 0;
     put(size > window_most() ? probation : window, slot);
@@ -44,7 +39,7 @@ void WTinyLfu::resized(Slot slot, Bytes size) {
     check(held(slot));
     auto& bytes = segments_[items_[slot].place].bytes;
     bytes -= sizes_[slot];
-    bytes += sizes_[slot] = counted(size);
+    bytes += sizes_[slot] = size_in_32_bits(size);
     send_back();
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "sim/report.hpp"
+#include "util/numbers.hpp"
 
 namespace garner::sim {
 namespace {
@@ -22,9 +23,7 @@ double round_step(double span) {
 
 std::string number(double value, double step) {
     int const decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step) + 1e-9)));
-    char text[400];   // the largest double has 309 digits
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
+    return with_decimals(value, decimals);
 }
 
 std::vector<Tick> linear_ticks(double low, double high) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <initializer_list>
 #include <string_view>
 
+#include "util/numbers.hpp"
 #include "util/utf8.hpp"
 
 namespace garner::sim {
@@ -31,13 +31,7 @@ constexpr std::array<std::string_view, 4> marks{"M-3.8,0a3.8,3.8 0 1,0 7.6,0a3.8
                                                 "M-3.4,-3.4h6.8v6.8h-6.8z", "M0,-4.8L4.8,0L0,4.8L-4.8,0z",
                                                 "M0,-4.6L4.4,3.4H-4.4z"};
 
-std::string decimals(double value, int count) {
-    char text[400];   // the largest double has 309 digits
-    std::snprintf(text, sizeof text, "%.*f", count, value);
-    return text;
-}
-
-std::string fixed(double value) { return decimals(value, 1); }
+std::string fixed(double value) { return with_decimals(value, 1); }
 
 std::string at(double x, double y) { return fixed(x) + "," + fixed(y); }
 
@@ -242,7 +236,7 @@ private:
                          {"stroke", colour},
                          {"stroke-width", fixed(wide)},
                          {"stroke-dasharray", dash},
-                         {"stroke-opacity", opacity < 1 ? decimals(opacity, 2) : ""}});
+                         {"stroke-opacity", opacity < 1 ? with_decimals(opacity, 2) : ""}});
     }
 
     void text(double x, double y, std::string_view anchor, std::string_view colour, std::string_view words) {

@@ -3,21 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <vector>
 
 #include <nlohmann/json.hpp>
+
+#include "util/numbers.hpp"
 
 namespace garner::sim {
 namespace {
 
 using Row = std::array<std::string, 6>;
-
-std::string with_decimals(double value, int decimals) {
-    char text[400];   // the largest double has 309 digits
-    std::snprintf(text, sizeof text, "%.*f", decimals, value);
-    return text;
-}
 
 std::string percent(double ratio) { return with_decimals(ratio * 100, 2) + " %"; }
 
