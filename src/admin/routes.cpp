@@ -116,8 +116,8 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     std::string normal, text;
     http::append_normalised(*uri, normal);
     bool found = false;
-    for (auto partition : proxy::partitions) {
-        proxy::write_key_text(partition, normal, text);
+    for (auto partition : cache::partitions) {
+        cache::write_key_text(partition, normal, text);
         found |= server_.cache().purge(server_.cache().key(text));
     }
     return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");

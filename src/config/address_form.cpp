@@ -76,6 +76,16 @@ Form<http::HostPattern> host_pattern() {
                                      R"(write "www.example.com", or ".example.com" for it and all below)", parse);
 }
 
+Form<IpEndpoint> remote_endpoint() {
+    auto parse = [](std::string const& text, IpEndpoint& into, std::string& why) {
+        if (!parse_endpoint(text, into, why)) return false;
+        if (into.port != 0 && !into.address.is_unspecified()) return true;
+        why = "names nobody to send to";
+        return false;
+    };
+    return parsed<IpEndpoint>("address", "an address and a port", R"(write it like "10.0.0.1:4827")", parse);
+}
+
 Form<std::string> host_name() {
     auto parse = [](std::string const& text, std::string& into, std::string&) {
         auto const pattern = http::HostPattern::parse(text);

@@ -16,6 +16,8 @@ Form<IpEndpoint> endpoint(bool may_be_off);
 Form<std::string> name_server();
 Form<IpNetwork> network();
 Form<http::HostPattern> host_pattern();
+/// "10.0.0.1:4827", an address and a port to send to.
+Form<IpEndpoint> remote_endpoint();
 /// One host, as name or address.
 Form<std::string> host_name();
 /// "http://127.0.0.1:8000": scheme, host and port, kept in normal form.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cache/options.hpp"
-#include "http/rule.hpp"
+#include "icp/options.hpp"
 #include "net/options.hpp"
 #include "proxy/options.hpp"
 
@@ -26,32 +26,6 @@ struct Disk {
     Bytes object_max = 4 * GiB;
 };
 
-struct Icp {
-    std::string address;             // empty: no ICP; "0.0.0.0"
-    std::uint16_t port = 3130;
-    milliseconds timeout{2'000};
-    bool source_ping = false;
-    std::vector<IpNetwork> allow;    // who gets answers; empty: nobody
-};
-
-struct Peer {
-    enum class Type : std::uint8_t { parent, sibling };
-    std::string name;
-    Type type = Type::parent;
-    std::string host;
-    std::uint16_t http = 3128;
-    std::uint16_t icp = 3130;        // 0: not asked
-    std::vector<http::HostPattern> domains;   // empty: all
-    std::uint32_t weight = 1;
-    bool is_default = false;
-};
-
-/// Requests that go past the peers, or never do.
-struct Direct {
-    std::vector<http::Matcher> always;
-    std::vector<http::Matcher> never;
-};
-
 struct Config {
     unsigned workers = 0;            // 0: one per core
     proxy::Options proxy;
@@ -62,11 +36,10 @@ struct Config {
     net::PoolOptions pool;
     Admin admin;
 
+    icp::Options mesh;               // of the keys icp, htcp, digest, peers and direct
+
     // Read and checked, not in force yet.
     Disk disk;
-    Icp icp;
-    std::vector<Peer> peers;
-    Direct direct;
 };
 
 }  // namespace garner::config

@@ -196,35 +196,114 @@ Form<proxy::Caching> caching() {
     });
 }
 
-Form<Icp> icp() {
-    return object_of<Icp>({
-        address_key<Icp>(endpoint(true), R"("")", "Address and UDP port for ICP; empty for none."),
-        key<Icp>("timeout", &Icp::timeout, time(milliseconds{5}, milliseconds{60'000}),
-                 "How long answers of peers are waited for."),
-        key<Icp>("source_ping", &Icp::source_ping, flag(), "The origin takes part in the choice by an echo packet."),
-        key<Icp>("allow", &Icp::allow, list_of(network()), "Networks that get answers; empty for nobody."),
+Form<icp::Options> icp() {
+    using T = icp::Options;
+    constexpr milliseconds longest{2'000};
+    return object_of<T>({
+        address_key<T>(endpoint(true), R"("")",
+                       "Address and UDP port for ICP (RFC 2186): queries of other caches are answered there, and ours leave "
+                       "from it. Empty for none; ours leave from a port of their own then."),
+        key<T>("timeout", &T::timeout, time(milliseconds{5}, longest),
+               "The longest that answers of peers are waited for; as a rule it is twice their mean round trip."),
+        key<T>("source_ping", &T::source_ping, flag(),
+               "The origin competes with the peers that have it, by the remembered round-trip time of connections to it."),
+        key<T>("source_echo", &T::source_echo, port(0),
+               "The origin competes by its UDP echo port too, as with Harvest (7); 0 for not. For laboratories."),
+        key<T>("hit_margin", &T::hit_margin, time(milliseconds{0}, hour),
+               "HIT is answered of what stays fresh for so long yet."),
+        key<T>("queries_per_second", &T::queries_per_second, count(0, 10 * million),
+               "How many queries of one address are answered; more are dropped. 0 for no limit."),
+        key<T>("allow", &T::allow, list_of(network()), "Networks that get answers; empty for nobody."),
     });
 }
 
-Form<Peer> peer() {
-    return object_of<Peer>({
-        required(key<Peer>("name", &Peer::name, text(), "Name in logs and figures.")),
-        key<Peer>("type", &Peer::type,
-                  one_of<Peer::Type>({{"parent", Peer::Type::parent}, {"sibling", Peer::Type::sibling}}),
-                  "A parent fetches for us; a sibling gives only what it has."),
-        required(key<Peer>("host", &Peer::host, host_name(), "Name or address.")),
-        key<Peer>("http", &Peer::http, port(), "Its HTTP port."),
-        key<Peer>("icp", &Peer::icp, port(0), "Its ICP port; 0 for none."),
-        key<Peer>("domains", &Peer::domains, list_of(host_pattern()), "Asked only for these; empty for all."),
-        key<Peer>("weight", &Peer::weight, count(1, 1'000), "How much more often than others it is chosen."),
-        key<Peer>("default", &Peer::is_default, flag(), "Used when no other source answers."),
+Form<icp::HtcpOptions> htcp() {
+    using T = icp::HtcpOptions;
+    return object_of<T>({
+        address_key<T>(endpoint(true), R"("")",
+                       "Address and UDP port for HTCP (RFC 2756); empty for none, ours leave from a port of their own then."),
+        key<T>("allow", &T::allow, list_of(network()), "Networks that get answers (TST); empty for nobody."),
+        key<T>("clear_allow", &T::clear_allow, list_of(network()), "Networks that may purge here (CLR); empty for nobody."),
+        key<T>("purge_to", &T::purge_to, list_of(remote_endpoint()),
+               "Addresses and HTCP ports that hear of purges, beside the peers with HTCP."),
+        key<T>("secret", &T::secret, text(),
+               "Shared with the other Garners: messages are signed with it (HMAC), and those without a good signature "
+               "refused. Squid signs nothing."),
     });
 }
 
-Form<Direct> direct() {
-    return object_of<Direct>({
-        key<Direct>("always", &Direct::always, list_of(matcher()), "Requests that go to the origin, past all peers."),
-        key<Direct>("never", &Direct::never, list_of(matcher()), "Requests that go to peers only."),
+Form<icp::DigestOptions> digest() {
+    using T = icp::DigestOptions;
+    return object_of<T>({
+        key<T>("publish", &T::publish, flag(),
+               "What is stored is told to other caches as a cache digest, at the path where Squid looks for it."),
+        key<T>("rebuild", &T::rebuild, time(seconds{1}, year), "How often it is made anew."),
+    });
+}
+
+Form<icp::Domain> domain() {
+    auto const pattern = host_pattern();
+    auto read = [pattern](Reader& reader, Json const& value, icp::Domain& into) {
+        if (!value.is_string()) return pattern.read(reader, value, into.host);
+        auto const& text = value.get_ref<std::string const&>();
+        into.excluded = text.starts_with('!');
+        return pattern.read(reader, into.excluded ? Json(text.substr(1)) : value, into.host);
+    };
+    return {"host", pattern.schema, read, nullptr};
+}
+
+Form<icp::PeerOptions> peer() {
+    using T = icp::PeerOptions;
+    auto const check = [](Reader& reader, Json const&, T& peer) {
+        bool const parent = peer.type == T::Type::parent;
+        auto const only_parent = [&](bool given, char const* name) {
+            if (!given || parent) return;
+            Reader::Step const step(reader, name);
+            reader.fault("is for parents: a sibling fetches nothing for us", R"(leave it out, or write "type": "parent")");
+        };
+        only_parent(peer.is_default, "default");
+        only_parent(peer.round_robin, "round_robin");
+        only_parent(!peer.group.empty(), "group");
+        if (!peer.login.empty() && peer.login.find(':') == std::string::npos) {
+            Reader::Step const step(reader, "login");
+            reader.fault("has no password", R"(write "user:password")");
+        }
+    };
+    return object_of<T>(
+        {
+            required(key<T>("name", &T::name, text(), "Name in logs and figures.")),
+            key<T>("type", &T::type,
+                   one_of<T::Type>({{"parent", T::Type::parent}, {"sibling", T::Type::sibling}}),
+                   "A parent fetches for us; a sibling gives only what it has."),
+            required(key<T>("host", &T::host, host_name(), "Name or address.")),
+            key<T>("http", &T::http, port(), "Its HTTP port."),
+            key<T>("icp", &T::icp, port(0), "Its ICP port; 0 for none."),
+            key<T>("htcp", &T::htcp, port(0), "Its HTCP port: it is asked there, and not by ICP; 0 for none."),
+            key<T>("digest", &T::digest, flag(), "Its cache digest is fetched, and looked into before anybody is asked."),
+            key<T>("digest_url", &T::digest_url, text(), "Where its digest is; empty for Squid's place."),
+            key<T>("domains", &T::domains, list_of(domain()),
+                   "Used only for these; empty for all. A parent with domains is bound to them: their requests go through "
+                   "it. With `!` those that it is not used for; the first that matches decides."),
+            key<T>("weight", &T::weight, count(1, 1'000), "By how much it is better than it is near: its times are divided by it."),
+            key<T>("default", &T::is_default, flag(), "Used when no other source is known."),
+            key<T>("no_query", &T::no_query, flag(), "It is never asked what it has."),
+            key<T>("round_robin", &T::round_robin, flag(), "Takes turns with the others that have this, where nothing else decides."),
+            key<T>("proxy_only", &T::proxy_only, flag(), "What it gives is not stored here."),
+            key<T>("max_connections", &T::max_connections, count(0, million), "To it at a time; 0 for no limit."),
+            key<T>("login", &T::login, text(), "`user:password` for it (Basic)."),
+            key<T>("group", &T::group, text(),
+                   "Parents of one group share the URLs among them by their names (rendezvous hashing, as CARP)."),
+            key<T>("connect_timeout", &T::connect_timeout, time(milliseconds{10}, milliseconds{60'000}),
+                   "How long a connection to it may take to begin, and how long it may be silent on TCP's level."),
+        },
+        check);
+}
+
+Form<icp::DirectOptions> direct() {
+    using T = icp::DirectOptions;
+    return object_of<T>({
+        key<T>("always", &T::always, list_of(matcher()), "Requests that go to the origin, past all peers."),
+        key<T>("never", &T::never, list_of(matcher()), "Requests that go to peers only."),
     });
 }
 
@@ -239,16 +318,19 @@ Form<http::AccessRules> access() {
     return {rules.written, rules.schema, read, nullptr, rules.inner};
 }
 
-// A purge connects nowhere, so a destination could never match.
-Form<http::AccessRule> purge_rule() {
+/// An access rule where no address is known, so that a destination could never match.
+Form<http::AccessRule> rule_without_destination(char const* why_not) {
     auto form = access_rule();
-    form.read = [rule = form.read](Reader& reader, Json const& value, http::AccessRule& into) {
+    form.read = [rule = form.read, why_not](Reader& reader, Json const& value, http::AccessRule& into) {
         if (!rule(reader, value, into)) return false;
         if (into.match.destination.empty()) return true;
-        return reader.fault("a purge connects to no destination", "use source, host, port or URL");
+        return reader.fault(why_not, "use source, host, port or URL");
     };
     return form;
 }
+
+Form<http::AccessRule> purge_rule() { return rule_without_destination("a purge connects to no destination"); }
+Form<http::AccessRule> miss_rule() { return rule_without_destination("no destination is known yet"); }
 
 Form<proxy::Limits> limits() {
     using T = proxy::Limits;
@@ -417,7 +499,7 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin) {
     }
 }
 
-void check_peer_names(Reader& reader, std::vector<Peer> const& peers) {
+void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
     std::set<std::string> names;
     for (auto const& peer : peers) {
         if (names.insert(peer.name).second) continue;
@@ -429,7 +511,7 @@ void check_peer_names(Reader& reader, std::vector<Peer> const& peers) {
 void check_whole(Reader& reader, Json const& value, Config& config) {
     static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin);
-    check_peer_names(reader, config.peers);
+    check_peer_names(reader, config.mesh.peers);
 }
 
 Table<Config> keys() {
@@ -449,6 +531,9 @@ Table<Config> keys() {
                     "Who may ask for what: the first rule that matches decides. Where none does: clients on loopback."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, list_of(purge_rule()),
                     "Who may PURGE, in the same way."),
+        key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
+                    "Who may have what is not stored, in the same way, without `destination`; where none matches: everybody. "
+                    "Siblings that are denied it get 504."),
         key<Config>("dns", &Config::dns, dns(), "Names to addresses."),
         key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
@@ -462,9 +547,11 @@ Table<Config> keys() {
                     "This proxy's name in Via; empty for one that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),
         key<Config>("admin", &Config::admin, admin(), "Figures, purges and the page."),
-        not_in_force(key<Config>("icp", &Config::icp, icp(), "Answers to other caches. Not in force yet.")),
-        not_in_force(key<Config>("peers", &Config::peers, list_of(peer()), "Other caches. Not in force yet.")),
-        not_in_force(key<Config>("direct", &Config::direct, direct(), "Requests past the peers. Not in force yet.")),
+        key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp(), "Questions between caches by ICP."),
+        key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "The same and purges by HTCP."),
+        key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Our cache digest."),
+        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(peer()), "Other caches that are used."),
+        key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(), "Requests past the peers."),
     };
 }
 

@@ -26,6 +26,12 @@ constexpr Row rows[]{
     {"via", [](Config const& a, Config const& b) { return a.proxy.via_name == b.proxy.via_name; }},
     {"log.access", [](Config const& a, Config const& b) { return a.proxy.log.access == b.proxy.log.access; }},
     {"log.format", [](Config const& a, Config const& b) { return a.proxy.log.format == b.proxy.log.format; }},
+    {"icp.address",
+     [](Config const& a, Config const& b) { return a.mesh.address == b.mesh.address && a.mesh.port == b.mesh.port; }},
+    {"htcp.address",
+     [](Config const& a, Config const& b) {
+         return a.mesh.htcp.address == b.mesh.htcp.address && a.mesh.htcp.port == b.mesh.htcp.port;
+     }},
     {"admin.address", [](Config const& a, Config const& b) { return a.admin == b.admin; }},
 };
 

@@ -116,7 +116,7 @@ private:
         look_for_name(target_.uri.authority.host);
         if (request_.method == Method::connect) return;
         std::string key_text;
-        write_key_text(target_.partition(), target_.url, key_text);
+        cache::write_key_text(target_.partition(), target_.url, key_text);
         cache::Cache const& cache = server_.cache();
         out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
         auto const& known = out_.found.object ? out_.found.object : out_.found.parts;

@@ -81,7 +81,7 @@ void Transaction::invalidate(cache::Fill const* own) {
     services_.cache.purge(key_, own);
     for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
-        write_key_text(target_.partition(), url, text);
+        cache::write_key_text(target_.partition(), url, text);
         services_.cache.purge(services_.cache.key(text), own);
     }
 }

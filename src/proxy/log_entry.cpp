@@ -32,27 +32,6 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
 };
 static_assert(!tag_names.back().empty());
 
-constexpr std::array<std::string_view, static_cast<std::size_t>(Hierarchy::count_)> hierarchy_names{
-    "HIER_NONE",
-    "HIER_DIRECT",
-    "SIBLING_HIT",
-    "PARENT_HIT",
-    "DEFAULT_PARENT",
-    "SINGLE_PARENT",
-    "FIRSTUP_PARENT",
-    "FIRST_PARENT_MISS",
-    "CLOSEST_PARENT_MISS",
-    "CLOSEST_DIRECT",
-    "NO_DIRECT_FAIL",
-    "SOURCE_FASTEST",
-    "ROUNDROBIN_PARENT",
-    "CD_PARENT_HIT",
-    "CD_SIBLING_HIT",
-    "CARP",
-    "ANY_OLD_PARENT",
-};
-static_assert(!hierarchy_names.back().empty());
-
 // Ten fields of text, and what stands between them.
 static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent +
                   LogFieldLimits::cache_status + 6 * LogFieldLimits::other + 1 * KiB <
@@ -286,7 +265,6 @@ void json_line(Line& line, LogEntry const& entry) {
 
 std::string_view name_of(ResultTag tag) { return tag_names[static_cast<std::size_t>(tag)]; }
 
-std::string_view name_of(Hierarchy hierarchy) { return hierarchy_names[static_cast<std::size_t>(hierarchy)]; }
 
 std::string_view format_line(LogFormat format, LogEntry const& entry, LineBuffer& buffer) {
     Line line(buffer);

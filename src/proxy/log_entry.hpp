@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "icp/source.hpp"
 #include "proxy/options.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
@@ -33,30 +34,9 @@ enum class ResultTag : std::uint8_t {
     count_
 };
 
-/// From where the response came, in Squid's words.
-enum class Hierarchy : std::uint8_t {
-    none,
-    direct,
-    sibling_hit,
-    parent_hit,
-    default_parent,
-    single_parent,
-    firstup_parent,
-    first_parent_miss,
-    closest_parent_miss,
-    closest_direct,
-    no_direct_fail,
-    source_fastest,
-    roundrobin_parent,
-    cd_parent_hit,
-    cd_sibling_hit,
-    carp,
-    any_old_parent,
-    count_
-};
+using icp::Hierarchy;
 
 std::string_view name_of(ResultTag);
-std::string_view name_of(Hierarchy);
 
 /// Views must live until the entry has been written. Empty text means there is none. Nothing needs to be clean: every
 /// format escapes what could end a field or a line, and cuts what is longer than LogFieldLimits.

@@ -69,6 +69,7 @@ struct Options {
     Caching caching;
     http::AccessRules access;
     std::vector<http::AccessRule> purge;  // who may PURGE; empty: clients on loopback
+    std::vector<http::AccessRule> misses; // who may have what is not stored; where none matches: everybody
     ForwardedField forwarded = ForwardedField::none;
     std::string via_name;                 // empty: "garner-" and a random number, unique to this process
     Log log;

@@ -1,10 +1,10 @@
 // What a request asks for: its URI, from absolute-form or an accelerator's origin, or a tunnel's authority.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "cache/partition.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
 
@@ -16,15 +16,7 @@ struct AcceleratedOrigin {
     http::Uri uri;         // into text
 };
 
-/// The parts of the cache that never answer for each other: an accelerator's objects come from its own origin alone.
-enum class Partition : char { forward = 'f', accelerator = 'a' };
-inline constexpr std::array partitions{Partition::forward, Partition::accelerator};
-
-/// The text of a cache key: the partition and the URL in its normal form.
-inline void write_key_text(Partition partition, std::string_view url, std::string& out) {
-    out.assign(1, static_cast<char>(partition));
-    out += url;
-}
+using cache::Partition;
 
 /// Filled anew for each request; its strings keep their room. The views live as long as the request's head.
 struct Target {

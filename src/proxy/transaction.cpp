@@ -209,7 +209,7 @@ Transaction::Verdict Transaction::prepare() {
     if (counts_hops && request.fields.has(Name::max_forwards) &&
         parse_decimal(request.fields.first(Name::max_forwards)) == 0u)
         return Verdict::own_answer;
-    write_key_text(target_.partition(), target_.url, key_text_);
+    cache::write_key_text(target_.partition(), target_.url, key_text_);
     key_ = services_.cache.key(key_text_);
     return Verdict::go_on;
 }

@@ -5,6 +5,7 @@
 
 namespace garner {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 

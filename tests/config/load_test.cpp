@@ -41,10 +41,10 @@ TEST(Load, the_contract_is_read) {
     EXPECT_EQ(config.proxy.listen[1], (proxy::Listen{"127.0.0.1", 8080, "http://127.0.0.1:8000"}));
     EXPECT_EQ(config.memory.size, 256 * MiB);
     EXPECT_EQ(config.proxy.caching.never, std::vector<std::string>{"cgi-bin"});
-    EXPECT_EQ(config.icp.address, "0.0.0.0");
-    EXPECT_EQ(config.icp.allow.at(0).text(), "10.0.0.0/8");
-    EXPECT_EQ(config.peers.at(0).domains.at(0).text(), ".edu");
-    EXPECT_EQ(config.direct.always.at(0).url_contains.size(), 2u);
+    EXPECT_EQ(config.mesh.address, "0.0.0.0");
+    EXPECT_EQ(config.mesh.allow.at(0).text(), "10.0.0.0/8");
+    EXPECT_EQ(config.mesh.peers.at(0).domains.at(0).host.text(), ".edu");
+    EXPECT_EQ(config.mesh.direct.always.at(0).url_contains.size(), 2u);
     ASSERT_EQ(config.proxy.access.rules().size(), 2u);
     EXPECT_EQ(config.proxy.access.rules()[1].name, "access[1]: deny all");
     EXPECT_FALSE(config.proxy.access.rules()[1].allow);
@@ -52,11 +52,9 @@ TEST(Load, the_contract_is_read) {
 
 TEST(Load, what_has_no_effect_yet_is_told) {
     auto const notices = load(contract).notices;
-    ASSERT_EQ(notices.size(), 4u);
+    ASSERT_EQ(notices.size(), 1u);
     EXPECT_EQ(notices[0].key, "disk");
     EXPECT_EQ(notices[0].line, 6u);
-    EXPECT_EQ(notices[1].key, "icp");
-    EXPECT_EQ(notices[3].key, "direct");
 }
 
 TEST(Load, the_example_has_no_faults_and_is_the_defaults) {

@@ -134,8 +134,8 @@ TEST(Target, is_filled_anew_for_each_request) {
 
 TEST(Key, of_the_two_partitions_differ_for_one_url) {
     std::string forward, accelerated;
-    write_key_text(Partition::forward, "http://a/", forward);
-    write_key_text(Partition::accelerator, "http://a/", accelerated);
+    cache::write_key_text(Partition::forward, "http://a/", forward);
+    cache::write_key_text(Partition::accelerator, "http://a/", accelerated);
     EXPECT_EQ(forward, "fhttp://a/");
     EXPECT_EQ(accelerated, "ahttp://a/");
 }

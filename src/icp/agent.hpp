@@ -1,0 +1,104 @@
+// One worker's part in the mesh: it asks, waits, and hands what is said to the choice.
+#pragma once
+#include <deque>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "icp/choice.hpp"
+#include "icp/peer_lookup.hpp"
+#include "icp/source.hpp"
+#include "net/wake.hpp"
+#include "net/worker.hpp"
+#include "util/counter.hpp"
+
+namespace garner::icp {
+
+class Mesh;
+struct Roster;
+
+/// How a question was settled.
+struct Resolution {
+    std::vector<Source> sources;      // best first; see choose()
+    struct Word {
+        std::shared_ptr<Peer> peer;   // null: the origin's echo
+        Said said = Said::nothing;    // nothing: no answer
+        Protocol protocol = Protocol::icp;
+        microseconds took{0};
+    };
+    std::vector<Word> words;          // of all who were asked
+    bool timed_out = false;           // somebody who was waited for had not answered
+    microseconds took{0};
+};
+
+/// What became of a purge at one peer.
+struct Cleared {
+    std::string name;                 // of the peer, or its address
+    Said said = Said::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
+};
+
+/// Counted by one worker, or of all together.
+template <class Count>
+struct AgentCounts {
+    Count questions{};                // resolved with somebody to ask
+    Count timed_out{};
+    Count unexpected{};               // answers that nobody asked for, or not from there
+    Count moved{};                    // answers that came to another worker than the one that asked
+    Count queries{};                  // of other caches
+    Count hits{}, misses{}, nofetch{}, denied{}, errors{};   // what they were told
+    Count silenced{};                 // denied, and not told
+    Count limited{};                  // over a rate
+    Count malformed{};                // datagrams that do not parse, and those of ICP version 3
+    Count cleared{};                  // purges that others asked for
+    Count refused_clears{};
+};
+using AgentCounters = AgentCounts<Counter>;
+using AgentFigures = AgentCounts<std::uint64_t>;
+
+/// Belongs to its worker, but for what says otherwise.
+class Agent final : public AnswerSink {
+public:
+    Agent(Mesh& mesh, net::Worker& worker);
+    ~Agent() override;
+
+    /// Before the workers run. False with `fault` when a port cannot be had.
+    bool open(std::string& fault);
+    void start();
+    void stop();
+
+    /// True when there is nobody to ask and no rule: every request goes to its origin.
+    bool alone() const;
+
+    /// Never longer than icp.timeout (2 s at the most); `*waiting` wakes it early. `question`'s views must live so long.
+    net::awaitable<Resolution> resolve(Question question, net::WakeHandle* waiting);
+
+    /// Tells all who are to hear of a purge; asks again twice; back when all have acknowledged, or after 2 s.
+    net::awaitable<std::vector<Cleared>> clear(std::string url);
+
+    /// On any worker of the mesh that an answer arrives at.
+    void heard(Answer const&) override;
+
+    AgentCounters counters;
+
+private:
+    struct Round;
+    std::uint32_t fresh_number();
+    std::uint32_t begin_round(std::unique_ptr<Round> round);
+    void end_round(Round& round, SteadyTime now);
+    void ask_all(Round& round, std::uint32_t number);
+    void take(Answer const&);
+    void run_out(Round&, SteadyTime now);
+    void sweep(SteadyTime now);
+
+    Mesh& mesh_;
+    net::Worker& worker_;
+    std::vector<std::unique_ptr<PeerLookup>> lookups_;   // as lookups()
+    std::unordered_map<std::uint32_t, std::unique_ptr<Round>> rounds_;
+    std::deque<std::uint32_t> running_;      // not yet old enough to have run out; the oldest first
+    std::deque<std::uint32_t> remembered_;   // all
+    std::uint64_t secret_ = 0;
+    std::uint64_t drawn_ = 0;
+};
+
+}  // namespace garner::icp

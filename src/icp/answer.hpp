@@ -1,0 +1,44 @@
+// What is asked of the peers, and what they say.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+#include "util/ip.hpp"
+
+namespace garner::icp {
+
+class Peer;
+
+/// What a peer says of a URL (RFC 2186 5; HTCP and digests know HIT and MISS only).
+enum class Said : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
+
+/// How it was asked.
+enum class Protocol : std::uint8_t { icp, htcp, digest, echo };
+
+std::string_view name_of(Said);
+std::string_view name_of(Protocol);
+
+/// One question to many peers. The views live until ask() returns.
+struct Query {
+    std::uint32_t number = 0;        // never 0 (RFC 2186 2); unpredictable; its upper bits name the asking worker
+    std::string_view url;            // absolute, in normal form
+    std::string_view host;
+    std::string_view method = "GET";
+    std::optional<IpEndpoint> echo = {};   // the origin's UDP echo port, where that is to answer too
+};
+
+struct Answer {
+    std::uint32_t number = 0;        // the query's
+    std::shared_ptr<Peer> peer;      // null: the origin's echo
+    Said said = Said::nothing;
+    Protocol protocol = Protocol::icp;
+    IpEndpoint from = {};            // where it came from
+    std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by it
+    std::optional<Bytes> size = {};                // of the object's body, where the protocol tells
+};
+
+}  // namespace garner::icp

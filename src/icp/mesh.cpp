@@ -1,0 +1,134 @@
+#include "icp/mesh.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include "icp/caretaker.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+/// A cache that is only told of purges.
+PeerOptions listener_of_purges(IpEndpoint const& place) {
+    PeerOptions options;
+    options.name = place.text();
+    options.host = place.address.text();
+    options.icp = 0;
+    options.htcp = place.port;
+    options.no_query = true;
+    return options;
+}
+
+/// The same peer with what is known of it, or a new one.
+std::shared_ptr<Peer> peer_like(PeerOptions const& options, std::span<std::shared_ptr<Peer> const> before) {
+    for (auto const& peer : before)
+        if (peer->options == options) return peer;
+    return std::make_shared<Peer>(options);
+}
+
+template <class From, class To>
+void add(From const& from, To& to) {
+    to.questions += from.questions.value();
+    to.timed_out += from.timed_out.value();
+    to.unexpected += from.unexpected.value();
+    to.moved += from.moved.value();
+    to.queries += from.queries.value();
+    to.hits += from.hits.value();
+    to.misses += from.misses.value();
+    to.nofetch += from.nofetch.value();
+    to.denied += from.denied.value();
+    to.errors += from.errors.value();
+    to.silenced += from.silenced.value();
+    to.limited += from.limited.value();
+    to.malformed += from.malformed.value();
+    to.cleared += from.cleared.value();
+    to.refused_clears += from.refused_clears.value();
+}
+
+}  // namespace
+
+std::shared_ptr<Peer> Roster::at(IpEndpoint const& from, Protocol protocol) const {
+    for (auto const* list : {&peers, &purged})
+        for (auto const& peer : *list)
+            if (peer->is_at(from, protocol)) return peer;
+    return nullptr;
+}
+
+Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), roster_(make_roster(std::move(options), nullptr)) {}
+Mesh::~Mesh() = default;
+
+std::unique_ptr<Mesh> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
+                                 std::string& fault) {
+    std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), cache));
+    for (auto* worker : workers) {
+        mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
+        if (!mesh->agents_.back()->open(fault)) return nullptr;
+    }
+    mesh->caretaker_ = std::make_unique<Caretaker>(*mesh, *workers.front());
+    return mesh;
+}
+
+RosterPtr Mesh::make_roster(Options options, Roster const* before) {
+    auto roster = std::make_shared<Roster>();
+    std::span<std::shared_ptr<Peer> const> known, purged;
+    if (before) {
+        known = before->peers;
+        purged = before->purged;
+    }
+    for (auto const& peer : options.peers) {
+        roster->peers.push_back(peer_like(peer, known));
+        if (peer.htcp != 0) roster->purged.push_back(roster->peers.back());
+    }
+    for (auto const& place : options.htcp.purge_to)
+        roster->purged.push_back(peer_like(listener_of_purges(place), purged));
+    roster->options = std::move(options);
+    return roster;
+}
+
+void Mesh::start() {
+    for (auto& agent : agents_) agent->start();
+    caretaker_->start();
+}
+
+void Mesh::stop(unsigned worker) {
+    agents_[worker]->stop();
+    if (worker == 0) caretaker_->stop();
+}
+
+void Mesh::reconfigure(Options options) {
+    std::lock_guard const lock(mutex_);
+    options.address = roster_->options.address;
+    options.port = roster_->options.port;
+    options.htcp.address = roster_->options.htcp.address;
+    options.htcp.port = roster_->options.htcp.port;
+    roster_ = make_roster(std::move(options), roster_.get());
+}
+
+RosterPtr Mesh::roster() const {
+    std::lock_guard const lock(mutex_);
+    return roster_;
+}
+
+AgentFigures Mesh::figures() const {
+    AgentFigures all;
+    for (auto const& agent : agents_) add(agent->counters, all);
+    return all;
+}
+
+std::vector<PeerStats> Mesh::peers(SteadyTime now) const {
+    std::vector<PeerStats> all;
+    for (auto const& peer : roster()->peers) all.push_back(peer->stats(now));
+    return all;
+}
+
+std::shared_ptr<std::string const> Mesh::published() const {
+    std::lock_guard const lock(mutex_);
+    return published_;
+}
+
+void Mesh::publish(std::shared_ptr<std::string const> digest) {
+    std::lock_guard const lock(mutex_);
+    published_ = std::move(digest);
+}
+
+}  // namespace garner::icp

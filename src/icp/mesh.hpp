@@ -1,0 +1,82 @@
+// The mesh as this process sees it: the peers in force, what is known of origins, and an agent on every worker.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cache/cache.hpp"
+#include "icp/agent.hpp"
+#include "icp/options.hpp"
+#include "icp/origin_times.hpp"
+#include "icp/peer.hpp"
+#include "net/worker.hpp"
+
+namespace garner::icp {
+
+class Caretaker;
+
+/// The peers in force with the options they came with. Immutable; a peer that is the same in the next one keeps what is
+/// known of it.
+struct Roster {
+    Options options;
+    std::vector<std::shared_ptr<Peer>> peers;
+    std::vector<std::shared_ptr<Peer>> purged;   // who hears of purges: those with HTCP, and htcp.purge_to
+
+    /// Whose datagrams come from there; null: nobody's.
+    std::shared_ptr<Peer> at(IpEndpoint const& from, Protocol) const;
+};
+using RosterPtr = std::shared_ptr<Roster const>;
+
+/// Thread-safe unless said otherwise. Outlives everything that runs on the workers.
+class Mesh {
+public:
+    /// Takes the ports; nullptr with `fault` naming the address when one cannot be had.
+    static std::unique_ptr<Mesh> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
+                                      std::string& fault);
+    ~Mesh();
+
+    /// Before the workers run.
+    void start();
+    /// On that worker's thread: nothing of it keeps the worker from ending any more.
+    void stop(unsigned worker);
+    /// Addresses and ports stay as they are until a restart.
+    void reconfigure(Options options);
+
+    RosterPtr roster() const;
+    /// On that worker's thread.
+    Agent& agent(unsigned worker) { return *agents_[worker]; }
+    OriginTimes& origins() { return origins_; }
+    cache::Cache& cache() { return cache_; }
+    std::uint32_t next_turn() { return turn_.fetch_add(1, std::memory_order_relaxed); }
+
+    /// All workers together.
+    AgentFigures figures() const;
+    std::vector<PeerStats> peers(SteadyTime now) const;
+    bool is_worker(unsigned number) const { return number < agents_.size(); }
+
+    /// Our cache digest in Squid's form, as last built; null before that.
+    std::shared_ptr<std::string const> published() const;
+    void publish(std::shared_ptr<std::string const> digest);
+    /// Asks for a new one soon, out of turn.
+    void rebuild_digest() { digest_wanted_.store(true); }
+    bool take_digest_wanted() { return digest_wanted_.exchange(false); }
+
+private:
+    Mesh(Options options, cache::Cache& cache);
+    static RosterPtr make_roster(Options options, Roster const* before);
+
+    cache::Cache& cache_;
+    mutable std::mutex mutex_;
+    RosterPtr roster_;
+    std::shared_ptr<std::string const> published_;
+    std::atomic<bool> digest_wanted_{false};
+    std::atomic<std::uint32_t> turn_{0};
+    OriginTimes origins_;
+    std::vector<std::unique_ptr<Agent>> agents_;
+    std::unique_ptr<Caretaker> caretaker_;
+};
+
+}  // namespace garner::icp

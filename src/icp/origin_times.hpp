@@ -1,0 +1,56 @@
+// How near origins are: round-trip times and throughput of connections to them, remembered by host name.
+#pragma once
+#include <array>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "icp/smoothed.hpp"
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+#include "util/hash.hpp"
+#include "util/link.hpp"
+
+namespace garner::icp {
+
+/// Thread-safe; 16 locks, each held for a probe. Holds at most hosts_max names; the longest unused leaves.
+class OriginTimes {
+public:
+    static constexpr std::size_t hosts_max = 65'536;
+    static constexpr milliseconds valid{3'600'000};   // what is older says nothing
+
+    struct Known {
+        std::optional<microseconds> rtt;
+        std::optional<double> throughput;   // bytes a second
+    };
+    Known find(std::string_view host, SteadyTime now);
+    void connected(std::string_view host, microseconds rtt, SteadyTime now);
+    /// A body of 64 KiB or more came whole; shorter ones say nothing of throughput and are passed over.
+    void fetched(std::string_view host, Bytes bytes, microseconds took, SteadyTime now);
+    std::size_t size() const;
+
+private:
+    struct Entry : Link {
+        Smoothed rtt;
+        Smoothed throughput;
+        SteadyTime seen{};
+        std::string const* host = nullptr;
+    };
+    struct Hash {
+        using is_transparent = void;
+        std::size_t operator()(std::string_view host) const { return fingerprint(host, 0); }
+    };
+    struct Shard {
+        mutable std::mutex mutex;
+        List<Entry> by_use;
+        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries;
+    };
+    Shard& shard_of(std::string_view host);
+    Entry& entry_of(Shard&, std::string_view host);
+    std::array<Shard, 16> shards_;
+};
+
+}  // namespace garner::icp

@@ -1,0 +1,79 @@
+// One peer: what it is, and what is known of it. Shared by all workers.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "icp/answer.hpp"
+#include "icp/choice.hpp"
+#include "icp/liveness.hpp"
+#include "icp/options.hpp"
+#include "icp/smoothed.hpp"
+
+namespace garner::icp {
+
+class Digest;
+
+/// Thread-safe: one mutex, held for a few stores; taken at misses only.
+class Peer {
+public:
+    explicit Peer(PeerOptions options);
+
+    PeerOptions const options;
+
+    /// For the choice at this moment.
+    PeerView view(SteadyTime now) const;
+    /// For people.
+    PeerStats stats(SteadyTime now) const;
+
+    // ---- asking ----
+    void asked(Protocol, SteadyTime now);
+    /// `took`: since the query; nothing for an answer that came too late to be waited for.
+    void answered(Answer const&, std::optional<microseconds> took, SteadyTime now);
+    /// A query ran out.
+    void expired(SteadyTime now);
+
+    // ---- using ----
+    /// Takes one of max_connections; false when there is none. Given back by leave().
+    bool enter();
+    void leave();
+    void connected(std::optional<microseconds> rtt, SteadyTime now);
+    void connect_failed(std::string_view why, SteadyTime now);
+    /// An answer came from it: bytes of its body, and whether it was what had been promised.
+    void fetched(Source const& as, Bytes bytes, microseconds took);
+    void false_hit();
+
+    // ---- where it is ----
+    /// Of its name; those of a literal from the start. Empty: not known yet, or no longer.
+    std::vector<IpAddress> addresses() const;
+    void set_addresses(std::vector<IpAddress>);
+    /// True when a datagram from there is this peer's, by its address and its port for the protocol.
+    bool is_at(IpEndpoint const& from, Protocol) const;
+    /// Where queries go; nothing while its name leads nowhere.
+    std::optional<IpEndpoint> endpoint(Protocol) const;
+
+    bool wants_probe(SteadyTime now) const;
+    void probed(SteadyTime now);
+
+    // ---- its digest ----
+    std::shared_ptr<Digest const> digest() const;
+    void set_digest(std::shared_ptr<Digest const>);
+
+private:
+    void tell(bool change, char const* what, std::string_view why = {}) const;
+
+    mutable std::mutex mutex_;
+    Liveness liveness_;
+    Smoothed query_rtt_;        // µs, of queries
+    Smoothed connect_rtt_;      // µs, of its HTTP connections
+    Smoothed throughput_;       // bytes a second, of larger bodies
+    PeerFigures figures_;
+    std::vector<IpAddress> addresses_;
+    std::shared_ptr<Digest const> digest_;
+    std::atomic<std::uint32_t> connections_{0};
+};
+
+}  // namespace garner::icp
