@@ -38,7 +38,9 @@ struct MeshWithSquid : ::testing::Test {
     static std::string at_us(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
     /// Squid with more configuration.
-    Squid::Setup squid_with(std::string const& directives) const { return {.directives = directives, .ports = squid_ports}; }
+    Squid::Setup squid_with(std::string const& directives = "") const {
+        return {.directives = directives, .ports = squid_ports};
+    }
     /// Garner as a peer of Squid's: "sibling" and options.
     std::string us_as(std::string const& type, Proxy const& proxy, std::string const& options = "") const {
         return "cache_peer 127.0.0.1 " + type + " " + std::to_string(proxy.port()) + " " + std::to_string(our_icp) +

@@ -39,8 +39,10 @@ TEST(Actors, squid_with_a_disk_publishes_a_digest) {
     NEEDS("squid");
     Squid squid({.disk = true});
     // In origin-form: in absolute form it would be for itself only under its visible_hostname.
-    auto const published = [&] { return squid.client().get("/squid-internal-periodic/store_digest").field("Content-Type"); };
-    EXPECT_TRUE(eventually([&] { return published() == "application/cache-digest"; }));
+    EXPECT_TRUE(eventually([&] {
+        auto reply = squid.client().get("/squid-internal-periodic/store_digest");
+        return reply.field("Content-Type") == "application/cache-digest";
+    }));
 }
 
 TEST(Actors, squid_may_be_killed) {

@@ -2,7 +2,10 @@
 
 #include <signal.h>
 
+#include <algorithm>
+#include <array>
 #include <sstream>
+#include <string_view>
 
 #include "support/client.hpp"
 
@@ -44,6 +47,9 @@ cache_store_log none
 coredump_dir HERE
 DISK
 )";
+
+constexpr std::array<std::string_view, 9> faults{"FATAL", "CRITICAL", "assertion", "BUG",        "ERROR",
+                                                 "WARNING", "UNKNOWN", "alformed", "Invalid ICP"};
 
 std::string trimmed(std::string const& text) {
     auto const first = text.find_first_not_of(" \t\r");
@@ -136,11 +142,8 @@ std::vector<std::string> Squid::complaints() const {
     std::vector<std::string> found;
     std::istringstream text(cache_log());
     for (std::string line; std::getline(text, line);)
-        for (auto const* word : {"FATAL", "CRITICAL", "assertion", "BUG", "ERROR", "WARNING", "UNKNOWN", "alformed", "Invalid ICP"})
-            if (line.find(word) != line.npos) {
-                found.push_back(line);
-                break;
-            }
+        if (std::any_of(faults.begin(), faults.end(), [&](auto word) { return line.find(word) != line.npos; }))
+            found.push_back(line);
     return found;
 }
 

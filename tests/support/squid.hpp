@@ -55,7 +55,7 @@ public:
     explicit Squid(std::string const& directives) : Squid(Setup{.directives = directives}) {}
     explicit Squid(Setup);
     Squid(Squid const&) = delete;
-    /// Stops it; the test fails when it does not live any more, unless the scene has ended it, and when it has complaints.
+    /// Stops it; the test fails when it does not live any more, unless the scene has ended it; and when it complains.
     ~Squid();
 
     Ports const& ports() const { return ports_; }
