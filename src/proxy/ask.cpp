@@ -64,10 +64,7 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     fault_ = Fault::nobodys;
     trouble_ = Trouble::none;
     write_pool_key();
-    if (!use_.begin(services_.mesh, source(), target_.uri.authority.host)) {
-        failed(503, "The peer has all the connections that it may have.");
-        co_return false;
-    }
+    if (!enter_way()) co_return false;
     std::unique_ptr<net::Transport> transport;
     if (!fresh_connection) transport = take_pooled();
     bool reused = transport != nullptr;
@@ -249,27 +246,37 @@ void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) 
     fault_ = fault;
 }
 
+std::string Transaction::source_name() const {
+    if (!source().peer) return "The origin";
+    auto const& peer = source().peer->options;
+    return (peer.type == icp::PeerOptions::Type::parent ? "The parent " : "The sibling ") + peer.name;
+}
+
 void Transaction::failed_by(Trouble trouble) {
     constexpr auto fault = Fault::answer;
+    auto const who = source_name();
     switch (trouble) {
-    case Trouble::timed_out: return failed(504, "The origin did not answer in time.", fault);
-    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault(), fault);
+    case Trouble::timed_out: return failed(504, who + " did not answer in time.", fault);
+    case Trouble::malformed: return failed(502, who + " answers what is malformed: " + exchange_->fault(), fault);
     case Trouble::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin closed the connection without an answer.", fault);
+    default: return failed(502, who + " closed the connection without an answer.", fault);
     }
 }
 
 void Transaction::failed_to_connect(net::Connected const& connected) {
     using F = net::ConnectFailure;
     constexpr auto theirs = Fault::connection;
+    auto const who = source_name();
     switch (connected.failure) {
     case F::forbidden: return failed(403, "This proxy's rules do not allow this destination.");
-    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason, theirs);
+    case F::timed_out: return failed(504, who + " could not be reached in time: " + connected.reason, theirs);
     case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
-    case F::no_resources: return failed(502, "The origin could not be reached: " + connected.reason);
-    case F::dns: return failed(502, "The name could not be resolved: " + connected.reason);
+    case F::no_resources: return failed(502, who + " could not be reached: " + connected.reason);
+    case F::dns:
+        return failed(502, source().peer ? who + "'s name could not be resolved: " + connected.reason
+                                         : "The name could not be resolved: " + connected.reason);
     case F::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin could not be reached: " + connected.reason, theirs);
+    default: return failed(502, who + " could not be reached: " + connected.reason, theirs);
     }
 }
 

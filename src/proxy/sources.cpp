@@ -94,6 +94,17 @@ icp::Question Transaction::question(IpAddress const* destination) {
     return asked;
 }
 
+/// False when this way is closed: failure_ says why.
+bool Transaction::enter_way() {
+    if (source().why == Hierarchy::no_direct_fail)
+        failed(503, "No peer can be used, and direct.never forbids to ask the origin.");
+    else if (!use_.begin(services_.mesh, source(), target_.uri.authority.host))
+        failed(503, source_name() + " has all the connections that it may have.");
+    else
+        return true;
+    return false;
+}
+
 void Transaction::note_source() {
     hierarchy_ = source().why;
     source_text_.clear();

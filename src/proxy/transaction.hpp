@@ -118,7 +118,9 @@ private:
     icp::Source const& source() const { return sources_[at_source_]; }
     bool is_in_vain();
     bool may_try_next() const;
+    bool enter_way();
     void note_source();
+    std::string source_name() const;   // "The parent campus"
 
     // ---- asking one of them: ask.cpp ----
     net::awaitable<bool> ask_source(http::Validators validators, bool strip_conditions);

@@ -33,10 +33,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::open_tunnel(std::st
     for (;;) {
         note_source();
         std::unique_ptr<net::Transport> transport;
-        if (use_.begin(services_.mesh, source(), target_.uri.authority.host))
-            transport = co_await connect();
-        else
-            failed(503, "The peer has all the connections that it may have.");
+        if (enter_way()) transport = co_await connect();
         if (transport) services_.counters.origin_connections.add();
         if (transport && source().peer) transport = co_await connect_through_peer(std::move(transport), from_peer);
         if (transport || !may_try_next()) co_return transport;
