@@ -5,6 +5,7 @@
 #include <random>
 
 #include "icp/mesh.hpp"
+#include "icp/message.hpp"
 #include "net/waiter.hpp"
 
 namespace garner::icp {
@@ -85,6 +86,7 @@ bool Agent::alone() const { return mesh_.roster()->peers.empty(); }
 
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;
+    if (question.url.size() > url_max) question.hierarchical = false;   // no datagram holds it
     auto roster = mesh_.roster();
     auto const begun = steady_now();
     std::vector<PeerView> views;
