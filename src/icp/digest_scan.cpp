@@ -24,7 +24,7 @@ bool selects_by_encoding_alone(std::string_view variant) {
 std::optional<std::string_view> digested_url(store::Object const& object, WallTime fresh_till) {
     auto const& terms = object.terms();
     bool const of_use = object.kind() == store::Object::Kind::response && object.status() < 400 && !terms.negative &&
-                        !cache::is_incomplete(object) &&
+                        !object.key().ends_with(cache::parts_text({})) &&
                         http::may_reuse(terms, {}, fresh_till).reuse == http::Reuse::fresh;
     if (!of_use) return std::nullopt;
     auto key = object.key();
