@@ -485,6 +485,15 @@ void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
     if (fill.attached_) failures_.remember(key, failure, of_head_only, terms, steady_now());
 }
 
+bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
+    if (walk.shard == shards_.size()) return false;
+    auto& shard = *shards_[walk.shard];
+    std::lock_guard lock(shard.mutex);
+    bool const more = shard.collect(walk.slot, walk_step, into);
+    walk = more ? Walk{walk.shard, walk.slot + walk_step} : Walk{walk.shard + 1, 0};
+    return walk.shard < shards_.size();
+}
+
 // ---- budget ----
 
 bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes growing) {

@@ -133,6 +133,15 @@ public:
     store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
     /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
     store::ObjectPtr find(std::string_view key, Fingerprint primary) const;
+    /// How far a walk over all that is stored has come; a new one stands at the beginning.
+    struct Walk {
+        std::size_t shard = 0;
+        policy::Slot slot = 0;
+    };
+    static constexpr policy::Slot walk_step = 128;
+    /// Adds the objects of the next `walk_step` places to `into`, markers and parts among them; false at the end. One
+    /// shard's mutex is held meanwhile. What comes, leaves or moves during a walk may be met once, twice or not at all.
+    bool walk(Walk&, std::vector<store::ObjectPtr>& into) const;
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up.

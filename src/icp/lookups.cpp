@@ -1,6 +1,7 @@
 // The table of ways to ask peers.
 #include <array>
 
+#include "icp/digest_lookup.hpp"
 #include "icp/icp_lookup.hpp"
 #include "icp/peer_lookup.hpp"
 
@@ -14,6 +15,7 @@ std::unique_ptr<PeerLookup> make(LookupServices const& services) {
 }
 
 constexpr std::array rows{
+    LookupRow{Protocol::digest, true, DigestLookup::make},
     LookupRow{Protocol::icp, false, make<IcpLookup>},
 };
 
