@@ -49,6 +49,8 @@ struct MeshWithSquid : ::testing::Test {
 };
 
 inline std::string hierarchy(Logged const& line) { return line.all.value("hierarchy", ""); }
+/// On a busy machine Squid may take more than twice as long as it did before: such a scene has nothing to tell.
+inline bool was_late(Logged const& line) { return hierarchy(line).starts_with("TIMEOUT_"); }
 inline std::string peer(Logged const& line) { return line.all.value("peer", ""); }
 
 }  // namespace garner::test

@@ -13,8 +13,8 @@ namespace garner::test {
 
 namespace {
 
-// minimum_direct_*: else it goes past its peers to origins as near as those on loopback. Started by root it becomes the
-// user proxy, who has to write in the folder.
+// icp_query_timeout: else it waits for 5 ms at times, too short on a busy machine. minimum_direct_*: else it goes past its
+// peers to origins as near as those on loopback. Started by root it becomes the user proxy, who has to write in the folder.
 constexpr auto configuration = R"(
 DIRECTIVES
 http_port ADDRESS:HTTP_PORT
@@ -30,6 +30,7 @@ pid_filename none
 pinger_enable off
 netdb_filename none
 dns_nameservers ADDRESS
+icp_query_timeout 2000
 minimum_direct_rtt 0
 minimum_direct_hops 0
 digest_rebuild_period 10 seconds
@@ -141,9 +142,12 @@ std::vector<SquidLogged> Squid::logged(std::string const& path, std::string cons
 std::vector<std::string> Squid::complaints() const {
     std::vector<std::string> found;
     std::istringstream text(cache_log());
-    for (std::string line; std::getline(text, line);)
+    for (std::string line; std::getline(text, line);) {
+        // Two that are parents of each other meet their own requests again; Squid goes on to the origin then.
+        if (line.find("Forwarding loop") != line.npos) continue;
         if (std::any_of(faults.begin(), faults.end(), [&](auto word) { return line.find(word) != line.npos; }))
             found.push_back(line);
+    }
     return found;
 }
 
