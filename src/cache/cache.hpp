@@ -106,6 +106,12 @@ public:
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
+    /// Whether a plain GET, one without any field, would get this URL fresh for `margin` more: a whole answer that is no
+    /// error. Of a URL whose answers vary, only where they vary on Accept-Encoding alone, and then of any variant: whoever
+    /// asks for others does not say what they accept. Moves nothing in the replacement order; allocates nothing for a URL
+    /// without variants.
+    bool would_serve(Key const&, WallTime now, milliseconds margin) const;
+
     /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being
     /// stored. True when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
     bool purge(Key const&, Fill const* but = nullptr);

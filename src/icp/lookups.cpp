@@ -1,16 +1,22 @@
 // The table of ways to ask peers.
-#include "icp/peer_lookup.hpp"
-
 #include <array>
 
 #include "icp/digest_lookup.hpp"
+#include "icp/icp_lookup.hpp"
+#include "icp/peer_lookup.hpp"
 
 namespace garner::icp {
 
 namespace {
 
+template <class Lookup>
+std::unique_ptr<PeerLookup> make(LookupServices const& services) {
+    return std::make_unique<Lookup>(services);
+}
+
 constexpr std::array rows{
-    LookupRow{.protocol = Protocol::digest, .at_once = true, .make = DigestLookup::make},
+    LookupRow{Protocol::digest, true, DigestLookup::make},
+    LookupRow{Protocol::icp, false, make<IcpLookup>},
 };
 
 }  // namespace

@@ -44,6 +44,9 @@ public:
     void start();
     /// On that worker's thread: nothing of it keeps the worker from ending any more.
     void stop(unsigned worker);
+    /// From now on other caches are told to fetch elsewhere: no more clients are let in.
+    void drain() { draining_.store(true, std::memory_order_relaxed); }
+    bool draining() const { return draining_.load(std::memory_order_relaxed); }
     /// Addresses and ports stay as they are until a restart.
     void reconfigure(Options options);
 
@@ -79,6 +82,7 @@ private:
     RosterPtr roster_;
     Published published_;
     std::atomic<bool> digest_wanted_{false};
+    std::atomic<bool> draining_{false};
     std::atomic<std::uint32_t> turn_{0};
     OriginTimes origins_;
     std::vector<std::unique_ptr<Agent>> agents_;
