@@ -113,13 +113,9 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     if (url.empty()) return refusal(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
     auto const uri = http::parse_absolute(url, error);
     if (!uri) return refusal(400, std::string("The url is not one: ") + error.refusal);
-    std::string normal, text;
+    std::string normal;
     http::append_normalised(*uri, normal);
-    bool found = false;
-    for (auto partition : cache::partitions) {
-        cache::write_key_text(partition, normal, text);
-        found |= server_.cache().purge(server_.cache().key(text));
-    }
+    bool const found = server_.cache().purge_url(normal);
     return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");
 }
 
