@@ -53,6 +53,7 @@ proxy::ServerOptions server_options(config::Config const& config) {
     options.net = {.dns = config.dns, .connect = config.connect, .pool = config.pool};
     options.tls = config.tls;
     options.what_if = config.memory.what_if;
+    options.mesh = config.mesh;
     if (config.admin.enabled) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});
@@ -126,7 +127,9 @@ public:
         // From a policy of one's own to "auto" it goes on from there, and "auto" that was "auto" keeps what it has found.
         if (!sim::AutoPolicy::is_spec(config_.memory.policy)) policy_ = config_.memory.policy;
         set_log_level(config_.proxy.log.level);
+        config_.mesh = loaded.config.mesh;
         server_->reconfigure(proxy_options(config_));
+        server_->mesh().reconfigure(config_.mesh);
         cache_.reconfigure(cache_options(config_, policy_));
         if (config_.memory.policy != asked || config_.memory.size != size) tell_sampling();
         server_->reload_names();

@@ -11,6 +11,7 @@ namespace garner::http {
 namespace {
 
 constexpr std::size_t name_max = 32;
+constexpr std::size_t source_max = 48;
 constexpr std::size_t detail_max = 64;
 
 std::string_view text(Fwd fwd) {
@@ -40,8 +41,11 @@ public:
     /// A string (RFC 8941 3.3.3) that needs no escapes.
     void quoted(std::string_view bytes) {
         *out_++ = '"';
-        for (char c : bytes) *out_++ = c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c;
+        inside_quotes(bytes);
         *out_++ = '"';
+    }
+    void inside_quotes(std::string_view bytes) {
+        for (char c : bytes) *out_++ = c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c;
     }
     std::size_t size() const { return static_cast<std::size_t>(out_ - begin_); }
 
@@ -81,9 +85,12 @@ std::size_t write_cache_status(char* out, CacheStatus const& status) {
         writer.raw("; ttl=");
         writer.number(std::clamp(*status.ttl, -integer_max, integer_max));
     }
-    if (!status.detail.empty()) {
-        writer.raw("; detail=");
-        writer.quoted(status.detail.substr(0, detail_max));
+    if (!status.source.empty() || !status.detail.empty()) {
+        writer.raw("; detail=\"");
+        writer.inside_quotes(status.source.substr(0, source_max));
+        if (!status.source.empty() && !status.detail.empty()) writer.raw("; ");
+        writer.inside_quotes(status.detail.substr(0, detail_max));
+        writer.raw("\"");
     }
     return writer.size();
 }

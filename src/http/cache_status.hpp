@@ -18,10 +18,11 @@ struct CacheStatus {
     std::optional<std::int64_t> ttl{};  // seconds; negative when stale
     bool stored = false;
     bool collapsed = false;
+    std::string_view source{};     // the peer it came from and why, before the detail; cut at 48 bytes
     std::string_view detail{};     // cut at 64 bytes; a quote, a backslash and what is not printable ASCII become '?'
 };
 
-inline constexpr std::size_t cache_status_bytes = 200;
+inline constexpr std::size_t cache_status_bytes = 256;
 
 /// Writes the field's value into `out`, which has room for cache_status_bytes; returns its length. Allocates nothing.
 std::size_t write_cache_status(char* out, CacheStatus const&);

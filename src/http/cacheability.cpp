@@ -105,6 +105,7 @@ char const* text(StoreRefusal refusal) {
     case StoreRefusal::by_rule: return "rule: never";
     case StoreRefusal::too_large: return "larger than object_max";
     case StoreRefusal::no_room: return "no room";
+    case StoreRefusal::proxy_only: return "from a proxy-only peer";
     case StoreRefusal::not_admitted: return "not admitted";
     case StoreRefusal::count_: break;
     }

@@ -28,6 +28,7 @@ enum class StoreRefusal : std::uint8_t {
     by_rule,                    // the operator's rule says never
     too_large,                  // for the store
     no_room,                    // in the store, now
+    proxy_only,                 // from a peer whose responses are not kept here
     not_admitted,               // worth less than what would have to leave
     count_
 };

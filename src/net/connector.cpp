@@ -65,6 +65,7 @@ struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
           port(to_port),
           allowed(filter),
           attempt_delay(options.attempt_delay),
+          timeout(options.timeout),
           give_up(steady_now() + options.timeout) {}
 
     bool more() const { return next < addresses.size(); }
@@ -83,6 +84,7 @@ struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
     std::uint16_t port;
     AddressFilter const& allowed;   // the caller's: not for finished()
     milliseconds attempt_delay;
+    milliseconds timeout;
     SteadyTime give_up;
     SteadyTime next_start = SteadyTime::min();
     std::size_t next = 0;
@@ -114,7 +116,9 @@ awaitable<Connected> Connector::connect(ConnectTarget const& target, AddressFilt
         result.failure = ConnectFailure::dns;
         result.reason = names->failure;
     } else {
-        auto race = std::make_shared<Race>(io_.get_executor(), names, target.port, allowed, options_);
+        auto options = options_;
+        options.timeout = target.timeout.value_or(options.timeout);
+        auto race = std::make_shared<Race>(io_.get_executor(), names, target.port, allowed, options);
         co_await run(race, stop);
         race->close_all_but_the_winner();
         take_result(*race, result);
@@ -134,7 +138,7 @@ awaitable<void> Connector::run(std::shared_ptr<Race> race, ConnectStop* stop) {
         auto now = steady_now();
         if (now >= race->give_up) {
             race->failure = ConnectFailure::timed_out;
-            race->reason = "no answer within " + std::to_string(options_.timeout.count()) + " ms";
+            race->reason = "no answer within " + std::to_string(race->timeout.count()) + " ms";
             co_return;
         }
         if (race->more() && now >= race->next_start) {

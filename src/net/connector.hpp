@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "net/asio.hpp"
@@ -33,6 +34,7 @@ struct ConnectTarget {
     std::uint16_t port = 80;
     bool tls = false;
     std::string server_name;   // for SNI and the certificate; empty: the host
+    std::optional<milliseconds> timeout = {};   // in place of the options'
 };
 
 struct Connected {

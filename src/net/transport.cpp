@@ -1,5 +1,7 @@
 #include "net/transport.hpp"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -168,6 +170,25 @@ void Transport::close_with_reset() {
     Error ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);
     socket_.close(ignored);
+}
+
+std::optional<microseconds> Transport::round_trip() {
+    tcp_info info{};
+    socklen_t length = sizeof info;
+    if (::getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_rtt == 0) return std::nullopt;
+    return microseconds(info.tcpi_rtt);
+}
+
+void Transport::expect_life(milliseconds silence) {
+    int const on = 1;
+    int const probe_every = 1;   // seconds
+    int const probes = std::max(static_cast<int>(std::chrono::ceil<seconds>(silence).count()) - 1, 1);
+    auto const unacknowledged = static_cast<unsigned>(std::max(silence, milliseconds{2'000}).count());
+    ::setsockopt(descriptor(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    ::setsockopt(descriptor(), IPPROTO_TCP, TCP_KEEPIDLE, &probe_every, sizeof probe_every);
+    ::setsockopt(descriptor(), IPPROTO_TCP, TCP_KEEPINTVL, &probe_every, sizeof probe_every);
+    ::setsockopt(descriptor(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+    ::setsockopt(descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged, sizeof unacknowledged);
 }
 
 bool Transport::stale() {

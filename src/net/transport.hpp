@@ -3,6 +3,7 @@
 #include <sys/uio.h>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -59,6 +60,12 @@ public:
     /// True when an idle connection has been closed by the peer or has unexpected bytes. One system call, with TLS one
     /// more for each batch of session tickets, which are taken in.
     bool stale();
+
+    /// The kernel's measure of the round trip; nothing where it has none. One system call.
+    std::optional<microseconds> round_trip();
+    /// From now on the connection ends when the other side's kernel has been silent for `silence`, though something was
+    /// to be acknowledged: a cut link is noticed while an answer is waited for. Rounded up to seconds, at least two.
+    void expect_life(milliseconds silence);
 
     /// The other side's address, where whoever connected has noted it.
     IpAddress const& remote() const { return remote_; }

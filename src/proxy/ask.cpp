@@ -1,4 +1,4 @@
-// Asking the origin: the request, a connection, its head; and once more where that is safe.
+// Asking one source, the origin or a peer: the request, a connection, its head; and once more where that is safe.
 #include "http/hop_by_hop.hpp"
 #include "net/address.hpp"
 #include "proxy/decision.hpp"
@@ -14,6 +14,11 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     auto const& request = client_.head();
     RequestExtras extras;
     extras.target = target_.path;
+    if (source().peer) write_peer_target();
+    if (source().peer) {
+        extras.target = absolute_;
+        extras.peer_lines = peer_lines_;
+    }
     extras.host = target_.host_field;
     extras.via = services_.shared.via_name;
     extras.body = client_.body_framing();
@@ -31,29 +36,35 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     append_request_head(request, extras, request_text_);
 }
 
-/// True when a final head (or a 101) is there; else failure_ says what went wrong.
-net::awaitable<bool> Transaction::ask_origin(http::Validators validators, bool strip_conditions) {
+/// RFC 9112 3.2.2: absolute-form. A sibling is asked for what it has; it must not fetch (RFC 2187 5.2).
+void Transaction::write_peer_target() {
+    auto const& peer = source().peer->options;
+    absolute_.assign(target_.uri.scheme == http::Scheme::https ? "https://" : "http://");
+    absolute_.append(target_.host_field).append(target_.path == "*" ? "" : target_.path);
+    peer_lines_.clear();
+    if (peer.type == icp::PeerOptions::Type::sibling) peer_lines_ += "Cache-Control: only-if-cached\r\n";
+    append_peer_login(peer.login, peer_lines_);
+}
+
+net::awaitable<bool> Transaction::ask_source(http::Validators validators, bool strip_conditions) {
     write_request(validators, strip_conditions);
-    if (co_await try_origin(false)) co_return true;
+    if (co_await try_source(false)) co_return true;
     // RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
     bool closed = trouble_ == Trouble::closed || trouble_ == Trouble::reset;
     bool died = closed && exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_;
     bool wanted = !client_gone_ || others_wait();
     if (!died || !wanted || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
     services_.counters.origin_retries.add();
-    co_return co_await try_origin(true);
+    co_return co_await try_source(true);
 }
 
-net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
+net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     drop_exchange();
     failure_ = {};
     fault_ = Fault::nobodys;
     trouble_ = Trouble::none;
-    auto const& authority = target_.uri.authority;
-    bool tls = target_.uri.scheme == http::Scheme::https;
-    net::PoolKey key{.tls = tls, .host = authority.host, .port = authority.port, .peer = {}, .server_name = authority.host};
-    net::pool_key(key, pool_key_);
-    hierarchy_ = Hierarchy::direct;
+    write_pool_key();
+    if (!enter_way()) co_return false;
     std::unique_ptr<net::Transport> transport;
     if (!fresh_connection) transport = take_pooled();
     bool reused = transport != nullptr;
@@ -73,17 +84,33 @@ net::awaitable<bool> Transaction::try_origin(bool fresh_connection) {
         if (!client_.body_done()) start_upload();
         trouble = co_await read_final_head();
     }
-    if (trouble == Trouble::none) co_return true;
+    if (trouble == Trouble::none) {
+        use_.head_came();
+        co_return true;
+    }
     trouble_ = trouble;
     co_await join_upload();
     if (failure_.reason.empty()) failed_by(trouble);
+    bool const of_peer = source().peer && !reused && !client_gone_ && !aborted_;
+    if (of_peer) source().peer->connect_failed(failure_.reason, steady_now());
     co_return false;
+}
+
+void Transaction::write_pool_key() {
+    auto const& authority = target_.uri.authority;
+    net::PoolKey key{.tls = target_.uri.scheme == http::Scheme::https, .host = authority.host, .port = authority.port,
+                     .peer = {}, .server_name = authority.host};
+    if (auto const& peer = source().peer)
+        key = {.tls = false, .host = peer->options.host, .port = peer->options.http, .peer = peer->options.name,
+               .server_name = {}};
+    net::pool_key(key, pool_key_);
 }
 
 /// A pooled connection may have been opened for somebody whom other rules let further.
 std::unique_ptr<net::Transport> Transaction::take_pooled() {
     while (auto transport = services_.worker.pool.take(pool_key_)) {
         peer_ = transport->remote();
+        if (source().peer) return transport;   // the operator's own choice
         if (permits(rule_request(), peer_).allowed()) return transport;
     }
     return nullptr;
@@ -95,7 +122,15 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
     where.host = std::string(authority.host);
     where.port = authority.port;
     where.tls = target_.uri.scheme == http::Scheme::https && client_.head().method != Method::connect;
-    net::AddressFilter filter = [this](net::Address const& address) -> char const* {
+    auto const peer = source().peer;
+    if (peer) {
+        where.host = peer->options.host;
+        where.port = peer->options.http;
+        where.tls = false;
+        where.timeout = peer->options.connect_timeout;
+    }
+    net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
+        if (peer) return nullptr;
         auto decision = permits(rule_request(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
         rule_text_ = decision.text();
@@ -114,10 +149,20 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
     peer_ = net::to_ip(connected.address);
     if (connected.failure == net::ConnectFailure::none) {
         connected.transport->set_remote(peer_);
+        note_connected(*connected.transport);
         co_return std::move(connected.transport);
     }
     failed_to_connect(connected);
+    bool const given_up = connected.failure == net::ConnectFailure::cancelled;
+    if (peer && !given_up) peer->connect_failed(connected.reason, steady_now());
     co_return nullptr;
+}
+
+/// The mesh learns how near it is; a peer whose link is cut is to be noticed before the origin's deadlines run out.
+void Transaction::note_connected(net::Transport& transport) {
+    if (!services_.mesh) return;
+    if (auto const rtt = transport.round_trip()) use_.connected(*rtt);
+    if (source().peer) transport.expect_life(source().peer->options.connect_timeout);
 }
 
 /// Others count on this fetch: it goes on when this client leaves, else each that leaves would make them start anew.
@@ -171,7 +216,8 @@ net::awaitable<bool> Transaction::pass_interim() {
 
 void Transaction::finish_exchange() {
     if (!exchange_) return;
-    count_origin_traffic();
+    use_.fetched(count_origin_traffic());
+    use_.end();
     // Behind half a request's body the next request would be taken for the rest of it. And an origin that did not switch
     // may have left HTTP half-way all the same: Node drops what it cannot read from then on.
     bool plain = !wants_upgrade();
@@ -184,12 +230,15 @@ void Transaction::drop_exchange() {
     garner::check(!upload_.running);
     if (exchange_ && exchange_->connected()) count_origin_traffic();
     exchange_.reset();
+    use_.end();
 }
 
-void Transaction::count_origin_traffic() {
+/// Bytes received.
+Bytes Transaction::count_origin_traffic() {
     auto traffic = exchange_->take_traffic();
     services_.counters.origin_received.add(traffic.received);
     services_.counters.origin_sent.add(traffic.sent);
+    return traffic.received;
 }
 
 void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) {
@@ -197,27 +246,37 @@ void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) 
     fault_ = fault;
 }
 
+std::string Transaction::source_name() const {
+    if (!source().peer) return "The origin";
+    auto const& peer = source().peer->options;
+    return (peer.type == icp::PeerOptions::Type::parent ? "The parent " : "The sibling ") + peer.name;
+}
+
 void Transaction::failed_by(Trouble trouble) {
     constexpr auto fault = Fault::answer;
+    auto const who = source_name();
     switch (trouble) {
-    case Trouble::timed_out: return failed(504, "The origin did not answer in time.", fault);
-    case Trouble::malformed: return failed(502, std::string("The origin's answer is malformed: ") + exchange_->fault(), fault);
+    case Trouble::timed_out: return failed(504, who + " did not answer in time.", fault);
+    case Trouble::malformed: return failed(502, who + " answers what is malformed: " + exchange_->fault(), fault);
     case Trouble::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin closed the connection without an answer.", fault);
+    default: return failed(502, who + " closed the connection without an answer.", fault);
     }
 }
 
 void Transaction::failed_to_connect(net::Connected const& connected) {
     using F = net::ConnectFailure;
     constexpr auto theirs = Fault::connection;
+    auto const who = source_name();
     switch (connected.failure) {
     case F::forbidden: return failed(403, "This proxy's rules do not allow this destination.");
-    case F::timed_out: return failed(504, "The origin could not be reached in time: " + connected.reason, theirs);
+    case F::timed_out: return failed(504, who + " could not be reached in time: " + connected.reason, theirs);
     case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
-    case F::no_resources: return failed(502, "The origin could not be reached: " + connected.reason);
-    case F::dns: return failed(502, "The name could not be resolved: " + connected.reason);
+    case F::no_resources: return failed(502, who + " could not be reached: " + connected.reason);
+    case F::dns:
+        return failed(502, source().peer ? who + "'s name could not be resolved: " + connected.reason
+                                         : "The name could not be resolved: " + connected.reason);
     case F::cancelled: return failed(503, "The request was given up.");
-    default: return failed(502, "The origin could not be reached: " + connected.reason, theirs);
+    default: return failed(502, who + " could not be reached: " + connected.reason, theirs);
     }
 }
 

@@ -24,6 +24,7 @@ cache::FetchFailure origin_answers(std::uint16_t status) {
 
 net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr stale) {
     counted_ = Answer::miss;
+    hierarchical_ = true;
     // Beside the client's own conditions ours would ask another question.
     if (stale && cache::is_incomplete(*stale) && has_conditions(client_.head())) stale = nullptr;
     bool of_parts = stale && cache::is_incomplete(*stale);
@@ -44,7 +45,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     // only freshen.
     if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
     if (lead) led_ = lead.fill();
-    if (!co_await ask_origin(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    if (!co_await ask_sources(validators, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 
@@ -62,7 +63,7 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
     if (why == Bypass::method && client_.head().method == Method::post) lead = services_.cache.lease_alone(key_, nullptr);
     http::Validators unconditional;
     store::ObjectPtr none;
-    if (!co_await ask_origin(unconditional, false)) {
+    if (!co_await ask_sources(unconditional, false)) {
         if (went_out_ && sent_whole() && http::invalidates(client_.head().method, std::nullopt)) services_.cache.purge(key_);
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
@@ -162,6 +163,7 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return refusal;
     if (what == http::Storing::answer && is_too_large()) return http::StoreRefusal::too_large;
+    if (source().peer && source().peer->options.proxy_only) return http::StoreRefusal::proxy_only;
     bool never = rule_forbids_storing(options_->caching, rule_request(), content_type);
     return never ? http::StoreRefusal::by_rule : http::StoreRefusal::none;
 }
@@ -184,7 +186,7 @@ net::awaitable<void> Transaction::ask_again(cache::FillLease lead, store::Object
     conditional_ = false;
     http::Validators none;
     bool whole = !stale || !cache::is_incomplete(*stale);
-    if (!co_await ask_origin(none, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    if (!co_await ask_sources(none, whole)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 

@@ -132,6 +132,7 @@ void FillPump::finish(Trouble trouble) {
     services_.counters.origin_sent.add(traffic.sent);
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
+        use_.fetched(traffic.received);
         store();
         if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
         return;

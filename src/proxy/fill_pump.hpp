@@ -9,16 +9,17 @@
 #include "client/exchange.hpp"
 #include "http/freshness.hpp"
 #include "proxy/services.hpp"
+#include "proxy/source_use.hpp"
 
 namespace garner::proxy {
 
 class FillPump : public Link {
 public:
     FillPump(Services& services, std::shared_ptr<Options const> options, cache::FillLease lease,
-             std::unique_ptr<client::Exchange> exchange, std::string pool_key, store::ObjectPtr growing,
+             std::unique_ptr<client::Exchange> exchange, SourceUse use, std::string pool_key, store::ObjectPtr growing,
              http::VaryNames vary, std::string variant, http::FreshnessOptions freshness)
         : services_(services), options_(std::move(options)), lease_(std::move(lease)), exchange_(std::move(exchange)),
-          pool_key_(std::move(pool_key)), growing_(std::move(growing)), vary_(std::move(vary)),
+          use_(std::move(use)), pool_key_(std::move(pool_key)), growing_(std::move(growing)), vary_(std::move(vary)),
           variant_(std::move(variant)), freshness_(freshness),
           targeted_(options_->caching.targeted_cache_control.begin(), options_->caching.targeted_cache_control.end()) {
         freshness_.targeted = targeted_;
@@ -65,6 +66,7 @@ private:
     std::shared_ptr<Options const> options_;
     cache::FillLease lease_;
     std::unique_ptr<client::Exchange> exchange_;
+    SourceUse use_;
     std::string pool_key_;
     store::ObjectPtr growing_;
     http::VaryNames vary_;

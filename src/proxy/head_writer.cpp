@@ -1,5 +1,7 @@
 #include "proxy/head_writer.hpp"
 
+#include <openssl/evp.h>
+
 #include <charconv>
 #include <cstring>
 
@@ -56,6 +58,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     if (extras.max_forwards) out.append("Max-Forwards: "), append_number(out, *extras.max_forwards), out.append("\r\n");
     http::append_conditional_fields(extras.validators, out);
     out.append(extras.range_lines);
+    out.append(extras.peer_lines);
     out.append(extras.forwarded_line);
     out.append(request.version == http::Version::http_1_0 ? "Via: 1.0 " : "Via: 1.1 ").append(extras.via).append("\r\n");
     if (extras.body.kind == http::Framing::Kind::chunked) out.append("Transfer-Encoding: chunked\r\n");
@@ -70,6 +73,16 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
             if (field.id == Name::upgrade) append_line(out, "Upgrade", field.value);
     }
     out.append("\r\n");
+}
+
+void append_peer_login(std::string_view login, std::string& out) {
+    if (login.empty()) return;
+    std::string encoded(4 * ((login.size() + 2) / 3) + 1, '\0');
+    auto const length = ::EVP_EncodeBlock(reinterpret_cast<unsigned char*>(encoded.data()),
+                                          reinterpret_cast<unsigned char const*>(login.data()),
+                                          static_cast<int>(login.size()));
+    encoded.resize(static_cast<std::size_t>(length));
+    append_line(out, "Proxy-Authorization", "Basic " + encoded);
 }
 
 std::string forwarded_line(ForwardedField kind, std::string_view client) {

@@ -17,7 +17,7 @@ namespace garner::proxy {
 
 /// What a request towards an origin carries beside the client's own end-to-end fields.
 struct RequestExtras {
-    std::string_view target;              // origin-form
+    std::string_view target;              // origin-form; to a peer absolute-form
     std::string_view host;                // the Host field's value
     std::string_view via;                 // our name
     std::string_view forwarded_line;      // a whole line with its CRLF, or empty
@@ -25,10 +25,14 @@ struct RequestExtras {
     http::Validators validators;          // for a conditional request; empty: none
     bool strip_conditions = false;        // the client's preconditions and Range are not sent
     std::string_view range_lines;         // our own Range and If-Range, each with its CRLF, or empty
+    std::string_view peer_lines;          // for a peer alone, each with its CRLF, or empty
     bool upgrade = false;
     std::optional<std::uint32_t> max_forwards;
 };
 void append_request_head(http::RequestHead const&, RequestExtras const&, std::string& out);
+
+/// Proxy-Authorization (RFC 7617) with its CRLF, of "user:password"; nothing of nothing.
+void append_peer_login(std::string_view login, std::string& out);
 
 /// A Forwarded (RFC 7239) or X-Forwarded-For line with its CRLF; empty for none.
 std::string forwarded_line(ForwardedField kind, std::string_view client);

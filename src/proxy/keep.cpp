@@ -33,7 +33,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     parts.terms = http::terms_of(response, control, asked_at_, arrived, freshness_options(content_type_));
     parts.status = response.status;
     parts.sequence = services_.cache.next_sequence();
-    parts.source = peer_;
+    parts.source = source_address();
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
     say_departure(parts.terms);
 
@@ -97,7 +97,8 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto fill = lead.fill();
     cache::Follower follower(services_.cache, fill);
     lead.head_is_storable(growing, vary, variant);
-    auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), pool_key_, growing,
+    auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), std::move(use_),
+                                           pool_key_, growing,
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
     if (!admitted) {
         pump->keep_nothing(http::StoreRefusal::not_admitted);

@@ -46,7 +46,7 @@ void Transaction::find_parts() {
 bool Transaction::completes(store::Object const& parts) const {
     auto const& response = exchange_->head();
     http::Part wanted{{missing_.first, missing_.last}, parts.body()->size()};
-    return peer_ == parts.source() && http::part_of(response, length_of(exchange_->framing())) == wanted &&
+    return source_address() == parts.source() && http::part_of(response, length_of(exchange_->framing())) == wanted &&
            http::is_same_representation(response, stored_head_, wall_now());
 }
 
@@ -71,7 +71,7 @@ net::awaitable<void> Transaction::ask_for_range() {
     auto lead = services_.cache.lease_alone(key_, nullptr);
     store::ObjectPtr stale;
     http::Validators none;
-    if (!co_await ask_origin(none, false)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
+    if (!co_await ask_sources(none, false)) co_return co_await fetch_failed(std::move(lead), std::move(stale));
     co_await take_response(std::move(lead), std::move(stale));
 }
 

@@ -90,9 +90,22 @@ bool Server::open(std::string& fault) {
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
         rooms_.push_back(std::move(room));
     }
+    if (!join_mesh(fault)) return false;
     for (std::size_t i = 0; i < options_->listen.size(); ++i)
         if (!open_listener(i, fault)) return false;
     close_own_places();
+    return true;
+}
+
+bool Server::join_mesh(std::string& fault) {
+    std::vector<net::Worker*> workers;
+    for (auto const& room : rooms_) workers.push_back(room->worker.get());
+    mesh_ = icp::Mesh::make(server_.mesh, workers, cache_, fault);
+    if (!mesh_) return false;
+    for (auto const& room : rooms_) {
+        room->services->mesh = mesh_.get();
+        room->services->agent = &mesh_->agent(room->worker->number);
+    }
     return true;
 }
 
@@ -158,6 +171,7 @@ void Server::limit_connections() {
 }
 
 void Server::start() {
+    mesh_->start();
     for (auto& room : rooms_) {
         for (auto& listener : room->listeners) listener->start();
         room->worker->start();
@@ -224,6 +238,7 @@ bool Server::stop(milliseconds patience) {
         });
         over = wait_until_idle(milliseconds{200});
     }
+    on_each_worker([](Room& room) { room.services->mesh->stop(room.worker->number); });
     for (auto& room : rooms_) room->worker->finish();
     if (over)
         for (auto& room : rooms_) room->worker->join();

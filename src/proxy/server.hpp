@@ -15,6 +15,7 @@ struct ServerOptions {
     net::TlsOptions tls;
     std::vector<IpEndpoint> also_closed;         // own places that are no proxy listener: the admin address
     bool what_if = false;                        // the traffic is sampled
+    icp::Options mesh;
 };
 
 /// Thread-safe unless said otherwise.
@@ -51,6 +52,9 @@ public:
     std::shared_ptr<Options const> options() const;
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameCache& names() { return *names_; }
+    icp::Mesh& mesh() { return *mesh_; }
+    /// For what must run on a worker; until stop().
+    net::Worker& first_worker() { return *rooms_.front()->worker; }
     /// nullptr when nothing is sampled.
     Sampling* sampling() { return sampling_.get(); }
     /// One a worker; counters may be read at any time.
@@ -67,6 +71,7 @@ private:
     Server(ServerOptions const& server, std::shared_ptr<Options const> options, cache::Cache& cache)
         : server_(server), options_(std::move(options)), cache_(cache) {}
     bool open(std::string& fault);
+    bool join_mesh(std::string& fault);
     bool open_listener(std::size_t index, std::string& fault);
     void close_own_places();
     void limit_connections();
@@ -83,6 +88,7 @@ private:
     std::unique_ptr<Sampling> sampling_;
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
     std::vector<std::unique_ptr<Room>> rooms_;
+    std::unique_ptr<icp::Mesh> mesh_;     // its sockets go before the workers they run on
     std::vector<std::string> addresses_;
     std::vector<Place> places_;           // the same
     SteadyTime started_ = steady_now();

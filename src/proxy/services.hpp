@@ -6,6 +6,7 @@
 
 #include "cache/cache.hpp"
 #include "http/rule.hpp"
+#include "icp/mesh.hpp"
 #include "net/worker.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/counters.hpp"
@@ -39,6 +40,8 @@ struct Services {
     Counters& counters;
     std::shared_ptr<Options const> options;
     Sampler* sampler = nullptr;                 // none: nobody asks what if
+    icp::Mesh* mesh = nullptr;
+    icp::Agent* agent = nullptr;                // this worker's, in the mesh
     bool draining = false;
     List<Connection> connections{};
     List<FillPump> pumps{};

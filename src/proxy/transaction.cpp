@@ -9,6 +9,7 @@
 #include "proxy/decision.hpp"
 #include "proxy/refresh.hpp"
 #include "proxy/relay.hpp"
+#include "proxy/way.hpp"
 
 namespace garner::proxy {
 
@@ -39,10 +40,13 @@ net::awaitable<void> Transaction::answer() {
     if (verdict == Verdict::refused) co_return co_await error(refusal_.status, refusal_.what, refusal_.rule);
     if (verdict == Verdict::own_answer) co_return co_await answer_as_last_hop();
     auto const& request = client_.head();
-    if (request.method == Method::connect) co_return co_await tunnel();
     if (request.method == Method::purge) co_return co_await purge();
     auto why = why_bypassed(request, client_.body_framing(), control_, target_, options_->caching);
-    if (why != http::Bypass::none) co_return co_await pass(why);
+    bool const cached = request.method != Method::connect && why == http::Bypass::none;
+    if (!cached && !may_have_misses(options_->misses, rule_request()))
+        co_return co_await error(504, "This proxy gives this client only what it has stored.", "misses");
+    if (request.method == Method::connect) co_return co_await tunnel();
+    if (!cached) co_return co_await pass(why);
     co_await use_cache();
 }
 
@@ -113,6 +117,10 @@ net::awaitable<void> Transaction::use_cache() {
         status_.ttl = found.answer.ttl;
         say(found.answer.why());
         services_.counters.not_fresh.add(found.answer.reason);
+    }
+    if (!may_have_misses(options_->misses, rule_request())) {
+        found.lead.drop();
+        co_return co_await error(504, "This proxy gives this client only what it has stored.", "misses");
     }
     if (failed_lately()) co_return co_await answer_known_failure(std::move(found.lead), std::move(found.object));
     if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
@@ -318,7 +326,11 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     counted_ = Answer::own;
     tag_ = ResultTag::none;
     hierarchy_ = Hierarchy::none;
-    peer_ = {};
+    sources_.clear();
+    at_source_ = 0;
+    hierarchical_ = peers_timed_out_ = false;
+    source_text_.clear();
+    destination_ = peer_ = {};
     target_.url.clear();
     reason_.clear();
     content_type_.clear();
@@ -365,8 +377,12 @@ void Transaction::finish() {
     entry.http_minor = request.version == http::Version::http_1_0 ? 0 : 1;
     entry.hierarchy = hierarchy_;
     std::string peer;
-    if (!peer_.is_unspecified()) peer = peer_.text();
+    if (at_source_ < sources_.size() && source().peer)
+        peer = source().peer->options.name;
+    else if (!peer_.is_unspecified())
+        peer = peer_.text();
     entry.peer = peer;
+    entry.peers_timed_out = peers_timed_out_;
     entry.content_type = content_type_;
     entry.referer = {};
     if (auto const* referer = request.fields.find("Referer")) entry.referer = referer->value;

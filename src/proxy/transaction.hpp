@@ -15,6 +15,7 @@
 #include "proxy/head_writer.hpp"
 #include "proxy/log_entry.hpp"
 #include "proxy/services.hpp"
+#include "proxy/source_use.hpp"
 #include "proxy/target.hpp"
 #include "util/text.hpp"
 
@@ -108,19 +109,34 @@ private:
     bool is_too_large() const;
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
 
-    // ---- asking the origin: ask.cpp ----
-    /// True when a final head (or a 101) is there; else failure_ says what went wrong.
-    net::awaitable<bool> ask_origin(http::Validators validators, bool strip_conditions);
+    // ---- where to ask: sources.cpp ----
+    /// True when a final head (or a 101) is there; else failure_ says what went wrong. Ways are tried in turn.
+    net::awaitable<bool> ask_sources(http::Validators validators, bool strip_conditions);
+    net::awaitable<void> choose_sources();
+    net::awaitable<bool> may_use_peers();
+    icp::Question question(IpAddress const* destination);
+    icp::Source const& source() const { return sources_[at_source_]; }
+    bool is_in_vain();
+    bool may_try_next() const;
+    bool enter_way();
+    void note_source();
+    std::string source_name() const;   // "The parent campus"
+
+    // ---- asking one of them: ask.cpp ----
+    net::awaitable<bool> ask_source(http::Validators validators, bool strip_conditions);
     void write_request(http::Validators validators, bool strip_conditions);
-    net::awaitable<bool> try_origin(bool fresh_connection);
+    void write_peer_target();
+    void write_pool_key();
+    net::awaitable<bool> try_source(bool fresh_connection);
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
+    void note_connected(net::Transport& transport);
     net::awaitable<client::Trouble> read_final_head();
     bool others_wait() const;
     net::awaitable<bool> pass_interim();
     void finish_exchange();
     void drop_exchange();
-    void count_origin_traffic();
+    Bytes count_origin_traffic();
     void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
     void failed_by(client::Trouble trouble);
     void failed_to_connect(net::Connected const& connected);
@@ -140,6 +156,7 @@ private:
     // ---- parts: partial.cpp ----
     bool is_combinable(http::ResponseHead const& response) const;
     void find_parts();
+    IpAddress source_address() const;
     bool completes(store::Object const& parts) const;
     net::awaitable<void> complete(cache::FillLease lead, store::ObjectPtr parts);
     net::awaitable<void> ask_for_range();
@@ -167,6 +184,9 @@ private:
 
     // ---- tunnels: tunnel.cpp ----
     net::awaitable<void> tunnel();
+    net::awaitable<std::unique_ptr<net::Transport>> open_tunnel(std::string& from_peer);
+    net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
+                                                                         std::string& from_peer);
     net::awaitable<void> switch_protocols();
     net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
 
@@ -199,6 +219,12 @@ private:
     bool aborted_ = false;
     bool source_matters_ = false;         // the rules decide by the address that a response came from
 
+    std::vector<icp::Source> sources_;    // ways to go, best first; empty until they are chosen
+    std::size_t at_source_ = 0;
+    bool hierarchical_ = false;           // peers may be asked who has it
+    bool peers_timed_out_ = false;
+    SourceUse use_;
+    IpAddress destination_;               // the origin's own address, where the rules wanted to know it
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
     cache::FillPtr led_;                  // what this fetch is to fill
@@ -224,6 +250,9 @@ private:
     std::string range_text_;
     std::string pool_key_;
     std::string request_text_;
+    std::string absolute_;                // the target towards a peer
+    std::string peer_lines_;
+    std::string source_text_;             // "SIBLING_HIT/next door"
     std::string head_text_;
     std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_

@@ -8,25 +8,64 @@ namespace garner::proxy {
 net::awaitable<void> Transaction::tunnel() {
     counted_ = Answer::tunnelled;
     tag_ = ResultTag::tcp_tunnel;
-    hierarchy_ = Hierarchy::direct;
     close_ = true;
-    auto transport = co_await connect();
+    std::string from_peer;   // what came behind its answer
+    auto transport = co_await open_tunnel(from_peer);
     if (!transport) {
         cache::FillLease nothing;
         store::ObjectPtr none;
         co_return co_await answer_failure(std::move(nothing), std::move(none));
     }
-    services_.counters.origin_connections.add();
     // RFC 9110 9.3.6: a 2xx to CONNECT has neither Content-Length nor Transfer-Encoding.
     std::string_view established = "HTTP/1.1 200 Connection established\r\n\r\n";
     iovec part{const_cast<char*>(established.data()), established.size()};
     if (!co_await send(std::span<iovec>(&part, 1))) co_return;
     sent_status_ = 200;
     head_sent_ = true;
-    std::string_view nothing_yet;
-    co_await relay(*transport, client_.leftover(), nothing_yet);
+    co_await relay(*transport, client_.leftover(), from_peer);
     services_.counters.origin_received.add(transport->received());
     services_.counters.origin_sent.add(transport->sent());
+}
+
+/// By the first way that leads there; nullptr when none does: failure_ says why.
+net::awaitable<std::unique_ptr<net::Transport>> Transaction::open_tunnel(std::string& from_peer) {
+    co_await choose_sources();
+    for (;;) {
+        note_source();
+        std::unique_ptr<net::Transport> transport;
+        if (enter_way()) transport = co_await connect();
+        if (transport) services_.counters.origin_connections.add();
+        if (transport && source().peer) transport = co_await connect_through_peer(std::move(transport), from_peer);
+        if (transport || !may_try_next()) co_return transport;
+        ++at_source_;
+    }
+}
+
+/// RFC 9110 9.3.6: CONNECT to the next proxy; the tunnel is there with its 2xx.
+net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect_through_peer(
+    std::unique_ptr<net::Transport> transport, std::string& from_peer) {
+    client::Exchange exchange(std::move(transport), services_.worker.buffers.take(), false, options_->limits.head);
+    request_text_.assign("CONNECT ").append(target_.url).append(" HTTP/1.1\r\nHost: ").append(target_.url);
+    request_text_.append("\r\nVia: 1.1 ").append(services_.shared.via_name).append("\r\n");
+    append_peer_login(source().peer->options.login, request_text_);
+    request_text_ += "\r\n";
+    iovec part{request_text_.data(), request_text_.size()};
+    std::span<iovec> parts(&part, 1);
+    auto trouble = co_await exchange.send(parts, options_->deadlines.body);
+    do {
+        if (trouble == client::Trouble::none)
+            trouble = co_await exchange.read_head(http::Method::connect, options_->deadlines.first_byte);
+    } while (trouble == client::Trouble::none && exchange.head().status < 200);
+    bool const opened = trouble == client::Trouble::none && exchange.head().status < 300;
+    if (opened) {
+        from_peer = exchange.leftover();
+        co_return exchange.release();
+    }
+    bool const refused = trouble == client::Trouble::none;
+    failed(502, refused ? "The parent does not open the tunnel: it answers " + std::to_string(exchange.head().status) + "."
+                        : "The parent closed the connection without an answer.");
+    if (!refused) source().peer->connect_failed(failure_.reason, steady_now());
+    co_return nullptr;
 }
 
 /// After a 101: what follows belongs to the new protocol, in both directions.
