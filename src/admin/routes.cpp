@@ -43,6 +43,15 @@ bool is_own_address(std::string_view host, IpEndpoint const& own) {
     return IpEndpoint{*address, port} == own;
 }
 
+/// `{"purged": true, "peers": [{"name": "campus", "answer": "purged"}]}`; without peers only the first.
+std::string purge_json(bool here, std::span<icp::Cleared const> peers) {
+    std::string text = here ? "{\"purged\": true" : "{\"purged\": false";
+    nlohmann::ordered_json list;
+    for (auto const& peer : peers) list.push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
+    if (!list.empty()) text += ", \"peers\": " + list.dump();
+    return text + "}\n";
+}
+
 int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     c = to_lower(c);
@@ -116,7 +125,8 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     std::string normal;
     http::append_normalised(*uri, normal);
     bool const found = server_.cache().purge_url(normal);
-    return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");
+    auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
+    return of_type("application/json", purge_json(found, peers));
 }
 
 Reply Routes::explain(std::string_view form) {

@@ -1,8 +1,18 @@
 // The table of ways to ask peers.
-#include "icp/peer_lookup.hpp"
+#include <array>
+
+#include "icp/htcp_lookup.hpp"
 
 namespace garner::icp {
 
-std::span<LookupRow const> lookups() { return {}; }
+namespace {
+
+constexpr std::array rows{
+    LookupRow{Protocol::htcp, false, HtcpLookup::make},
+};
+
+}  // namespace
+
+std::span<LookupRow const> lookups() { return rows; }
 
 }  // namespace garner::icp
