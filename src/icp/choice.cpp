@@ -186,10 +186,13 @@ std::vector<Source> Choice::take() {
 std::vector<Source> choose(Question const& question, std::span<PeerView const> views, std::span<Told const> told) {
     Choice choice(question, views, told);
     bool const past_peers = question.direct == Direct::always;
-    if (past_peers || !question.hierarchical) choice.origin(Hierarchy::direct);
-    if (past_peers) return choice.take();
+    if (past_peers) {
+        choice.origin(Hierarchy::direct);
+        return choice.take();
+    }
     choice.bound(Health::alive);
     choice.bound(Health::suspect);
+    if (!question.hierarchical) choice.origin(Hierarchy::direct);
     choice.hits();
     choice.nearest_origin();
     choice.misses();

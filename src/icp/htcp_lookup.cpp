@@ -23,8 +23,7 @@ Said said_by(htcp::Message const& response) {
 }  // namespace
 
 HtcpLookup::HtcpLookup(LookupServices const& services)
-    : services_(services), counters_(services.mesh.agent(services.worker.number).counters),
-      responder_(services.mesh.cache(), services.mesh.origins(), counters_) {}
+    : services_(services), counters_(services.mesh.agent(services.worker.number).counters) {}
 
 bool HtcpLookup::open(std::string& fault) {
     auto const roster = services_.mesh.roster();
@@ -34,6 +33,7 @@ bool HtcpLookup::open(std::string& fault) {
     bool const first = services_.worker.number == 0;
     if (first && place.port != 0 && !net::UdpPort::is_free(place, fault)) return false;
     port_ = net::UdpPort::open(services_.worker.io, place, true, fault);
+    if (port_) responder_ = std::make_unique<HtcpResponder>(services_.mesh.cache(), services_.mesh.origins(), counters_);
     return port_ != nullptr;
 }
 
@@ -87,8 +87,9 @@ void HtcpLookup::arrived(std::string_view datagram, IpEndpoint const& from) {
     htcp::Message message;
     if (htcp::parse(datagram, message)) return counters_.malformed.add();
     if (message.is_response) return heard(message, from);
+    if (!responder_) return;
     auto const roster = services_.mesh.roster();
-    auto const reply = responder_.answer(message, from.address, roster->options.htcp, wall_now());
+    auto const reply = responder_->answer(message, from.address, roster->options, wall_now());
     if (!reply.empty()) port_->send(reply, from);
 }
 

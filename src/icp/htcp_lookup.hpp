@@ -13,17 +13,14 @@ class HtcpLookup final : public PeerLookup {
 public:
     explicit HtcpLookup(LookupServices const& services);
 
-    /// The port of htcp.address. Without that, one of its own is taken when somebody is first asked or told.
+    /// The port of htcp.address. Without that, one of its own is taken when somebody is first asked or told; that
+    /// answers nobody.
     bool open(std::string& fault) override;
     void start() override;
     void stop() override;
     bool reaches(Peer const&) const override;
     void ask(Query const&, std::span<std::shared_ptr<Peer> const>, AnswerSink&) override;
     void clear(Query const&, std::span<std::shared_ptr<Peer> const>) override;
-
-    static std::unique_ptr<PeerLookup> make(LookupServices const& services) {
-        return std::make_unique<HtcpLookup>(services);
-    }
 
 private:
     bool has_port();
@@ -33,7 +30,7 @@ private:
 
     LookupServices services_;
     AgentCounters& counters_;
-    HtcpResponder responder_;
+    std::unique_ptr<HtcpResponder> responder_;   // only behind htcp.address
     std::unique_ptr<net::UdpPort> port_;
     bool stopped_ = false;
 };

@@ -9,7 +9,6 @@ namespace garner::icp {
 
 namespace {
 
-using htcp::Opcode;
 using htcp::Refusal;
 using htcp::Verdict;
 
@@ -43,12 +42,16 @@ void describe(store::Object const& object, WallTime now, Lines& lines) {
 
 }  // namespace
 
-std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, HtcpOptions const& options,
-                                  WallTime now) {
-    bool const purges = request.opcode == Opcode::clr;
-    bool const known = purges || request.opcode == Opcode::tst || request.opcode == Opcode::nop;
+std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, Options const& all, WallTime now) {
+    auto const& options = all.htcp;
+    bool const purges = request.opcode == htcp::Opcode::clr;
+    bool const known = purges || request.opcode == htcp::Opcode::tst || request.opcode == htcp::Opcode::nop;
     // Without RD only a purge does anything.
     if (!known || (!request.flag && !purges)) return {};
+    if (!purges && is_over_rate(from, all.queries_per_second)) {
+        counters_.limited.add();
+        return {};
+    }
     std::string reply;
     auto const verdict = htcp::judge(request, options.secret, now);
     if (verdict != Verdict::good) {
@@ -59,7 +62,7 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     }
     if (!is_among(from, purges ? options.clear_allow : options.allow))
         reply = refused(request, Refusal::not_allowed);
-    else if (request.opcode == Opcode::tst)
+    else if (request.opcode == htcp::Opcode::tst)
         reply = test(request, now);
     else
         reply = htcp::answer(request, purges ? clear(request) : htcp::response::done);
@@ -68,9 +71,16 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     return reply;
 }
 
+bool HtcpResponder::is_over_rate(IpAddress const& from, std::uint32_t rate) {
+    auto& asker = askers_.seen(from, rate, steady_now());
+    if (rate > 0 && asker.allowance < 1) return true;
+    asker.allowance -= 1;
+    return false;
+}
+
 /// Counted; empty where no answer is wanted.
 std::string HtcpResponder::refused(htcp::Message const& request, Refusal refusal) {
-    (request.opcode == Opcode::clr ? counters_.refused_clears : counters_.denied).add();
+    (request.opcode == htcp::Opcode::clr ? counters_.refused_clears : counters_.denied).add();
     return request.flag ? htcp::refusal(request, refusal) : std::string();
 }
 
@@ -102,7 +112,7 @@ std::string HtcpResponder::test(htcp::Message const& request, WallTime now) {
 bool HtcpResponder::would_serve(htcp::Message const& request, cache::Key const& key, WallTime now) const {
     auto const method = http::method_of(request.specifier.method);
     bool const reads = method == http::Method::get || method == http::Method::head;
-    return reads && cache_.contains_fresh(key, {}, now + hit_margin);
+    return reads && cache_.would_serve(key, now, hit_margin);
 }
 
 /// Whatever the method and the fields: all that is stored for the URL goes (6.5).

@@ -8,15 +8,14 @@
 namespace garner::icp {
 namespace {
 
-using htcp::Message;
-using htcp::Opcode;
+using HtcpMessage = htcp::Message;
 using htcp::Refusal;
 
 IpAddress const friendly = IpAddress::v4(10, 0, 0, 1);
 IpAddress const stranger = IpAddress::v4(192, 0, 2, 1);
 
 /// What came back, read.
-struct Reply : Message {
+struct Reply : HtcpMessage {
     explicit Reply(std::string datagram) : text(std::move(datagram)), given(!text.empty()) {
         if (given) EXPECT_EQ(htcp::parse(text, *this), nullptr);
     }
@@ -29,13 +28,13 @@ struct Reply : Message {
 
 struct HtcpResponding : ::testing::Test {
     HtcpResponding() {
-        options.allow = {*parse_network("10.0.0.0/8")};
-        options.clear_allow = {*parse_network("10.0.0.1")};
+        options.htcp.allow = {*parse_network("10.0.0.0/8")};
+        options.htcp.clear_allow = {*parse_network("10.0.0.1")};
     }
 
     Reply send(std::string message, IpAddress const& from = friendly, std::string_view secret = {}, WallTime when = now) {
         htcp::seal(message, secret, when);
-        Message request;
+        HtcpMessage request;
         EXPECT_EQ(htcp::parse(message, request), nullptr);
         return Reply(responder.answer(request, from, options, now));
     }
@@ -53,7 +52,7 @@ struct HtcpResponding : ::testing::Test {
     cache::Scene scene;
     OriginTimes origins;
     AgentCounters counters;
-    HtcpOptions options;
+    Options options;
     HtcpResponder responder{scene.cache, origins, counters};
 };
 
@@ -63,7 +62,7 @@ TEST_F(HtcpResponding, what_is_fresh_is_a_hit_and_described) {
     EXPECT_TRUE(reply.is_response);
     EXPECT_TRUE(reply.says(htcp::response::done));
     EXPECT_EQ(reply.number, 7u);
-    EXPECT_EQ(reply.opcode, Opcode::tst);
+    EXPECT_EQ(reply.opcode, htcp::Opcode::tst);
     auto const news = htcp::news_of(reply.detail);
     EXPECT_EQ(news.size, 5u);
     EXPECT_EQ(news.age, 0);
@@ -130,27 +129,36 @@ TEST_F(HtcpResponding, who_is_not_allowed_is_told_and_changes_nothing) {
 }
 
 TEST_F(HtcpResponding, nobody_may_anything_without_lists) {
-    options.allow = options.clear_allow = {};
+    options.htcp.allow = options.htcp.clear_allow = {};
     store(url);
     EXPECT_TRUE(test(url).is(Refusal::not_allowed));
     EXPECT_TRUE(clear(url).is(Refusal::not_allowed));
 }
 
+TEST_F(HtcpResponding, questions_beyond_the_rate_get_no_answer_and_purges_always_do) {
+    options.queries_per_second = 2;
+    int answered = 0;
+    for (int i = 0; i < 10; ++i) answered += test(url).given;
+    EXPECT_LE(answered, 3);
+    EXPECT_GE(counters.limited.value(), 7u);
+    EXPECT_TRUE(clear(url).given);
+}
+
 TEST_F(HtcpResponding, NOP_is_answered_where_wanted_and_MON_and_SET_never) {
-    Message request;
+    HtcpMessage request;
     request.flag = true;
     EXPECT_TRUE(Reply(responder.answer(request, friendly, options, now)).says(htcp::response::done));
     request.flag = false;
     EXPECT_EQ(responder.answer(request, friendly, options, now), "");
     request.flag = true;
-    for (auto opcode : {Opcode::mon, Opcode::set}) {
+    for (auto opcode : {htcp::Opcode::mon, htcp::Opcode::set}) {
         request.opcode = opcode;
         EXPECT_EQ(responder.answer(request, friendly, options, now), "");
     }
 }
 
 TEST_F(HtcpResponding, with_a_secret_only_signed_messages_are_heard_and_answers_are_signed) {
-    options.secret = "secret";
+    options.htcp.secret = "secret";
     store(url);
     EXPECT_TRUE(clear(url).is(Refusal::unsigned_message));
     EXPECT_TRUE(send(htcp::clr_request(7, url), friendly, "other").is(Refusal::bad_signature));
@@ -166,8 +174,8 @@ TEST_F(HtcpResponding, with_a_secret_only_signed_messages_are_heard_and_answers_
 }
 
 TEST_F(HtcpResponding, a_refusal_of_the_unsigned_is_no_longer_than_what_it_refuses) {
-    options.secret = "secret";
-    Message request;
+    options.htcp.secret = "secret";
+    HtcpMessage request;
     request.flag = true;
     EXPECT_EQ(responder.answer(request, friendly, options, now).size(), 14u);
 }
