@@ -36,7 +36,11 @@ private:
     std::ostringstream text_;
 };
 
-Answer answer(Said said) { return {.said = said}; }
+Answer answer(Said said) {
+    Answer answer;
+    answer.said = said;
+    return answer;
+}
 
 constexpr SteadyTime start{seconds{1'000}};
 
