@@ -188,8 +188,8 @@ std::optional<int> Reply::age() const {
 // ---- the client ----
 
 Client::Client(Proxy const& proxy, Origin const& origin)
-    : address_("127.0.0.1"), port_(proxy.port()), base_(origin.url()), host_(origin.authority()) {}
-Client::Client(Proxy const& proxy) : address_("127.0.0.1"), port_(proxy.port()) {}
+    : address_(proxy.address()), port_(proxy.port()), base_(origin.url()), host_(origin.authority()) {}
+Client::Client(Proxy const& proxy) : address_(proxy.address()), port_(proxy.port()) {}
 Client::Client(std::string address, std::uint16_t port)
     : address_(std::move(address)), port_(port), host_(address_ + ":" + std::to_string(port)) {}
 

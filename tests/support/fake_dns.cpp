@@ -1,6 +1,7 @@
 #include "support/fake_dns.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -80,7 +81,7 @@ FakeDns::FakeDns() {
         ::close(udp_);
         port_ = 0;
     }
-    if (port_ == 0 || ::listen(tcp_, 16) != 0 || ::pipe(stop_) != 0) throw std::runtime_error("no port for DNS");
+    if (port_ == 0 || ::listen(tcp_, 16) != 0 || ::pipe2(stop_, O_CLOEXEC) != 0) throw std::runtime_error("no port for DNS");
     thread_ = std::thread([this] { serve(); });
 }
 
@@ -108,7 +109,7 @@ void FakeDns::serve() {
         ::poll(watched.data(), watched.size(), -1);
         if (watched[0].revents) return;
         if (watched[1].revents) serve_udp();
-        if (watched[2].revents) clients_.push_back(::accept(tcp_, nullptr, nullptr));
+        if (watched[2].revents) clients_.push_back(::accept4(tcp_, nullptr, nullptr, SOCK_CLOEXEC));
         for (std::size_t i = 3; i < watched.size(); ++i) {
             if (!watched[i].revents || serve_tcp(watched[i].fd)) continue;
             ::close(watched[i].fd);

@@ -26,21 +26,22 @@ std::string garner_binary() {
 }
 
 Proxy::Proxy(Setup setup)
-    : port_(free_port()),
+    : address_(setup.address),
+      port_(setup.port ? setup.port : free_port()),
       accelerator_(setup.accelerator_port ? setup.accelerator_port : free_port()),
       admin_(free_port()) {
-    auto const loopback = "127.0.0.1:";
+    auto const place = address_ + ":";
     configuration_ = {
-        {"listen", {{{"address", loopback + std::to_string(port_)}}}},
+        {"listen", {{{"address", place + std::to_string(port_)}}}},
         {"workers", 2},
         {"memory", {{"size", "64 MiB"}}},
         {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}}}}}},
         {"log", {{"access", log_file().string()}, {"format", "json"}, {"level", "info"}}},
-        {"admin", {{"address", loopback + std::to_string(admin_)}}},
+        {"admin", {{"address", "127.0.0.1:" + std::to_string(admin_)}}},
     };
     if (!setup.accelerates.empty())
         configuration_["listen"].push_back(
-            {{"address", loopback + std::to_string(accelerator_)}, {"origin", setup.accelerates}});
+            {{"address", place + std::to_string(accelerator_)}, {"origin", setup.accelerates}});
     configuration_.merge_patch(parse(setup.patch));
     auto const file = dir_.write("garner.json", configuration_.dump(2));
 
@@ -58,7 +59,7 @@ void Proxy::wait_until_it_listens() {
     bool const listens = eventually([&] {
         if (!child_->running()) return true;
         try {
-            Wire::connect("127.0.0.1", port_);
+            Wire::connect(address_, port_);
             Wire::connect("127.0.0.1", admin_);
             return true;
         } catch (Trouble const&) {
@@ -75,6 +76,13 @@ void Proxy::stop(Millis limit) {
     stopped_ = true;
     child_->signal(SIGTERM);
     judge(child_->exit_code(limit));
+}
+
+void Proxy::kill() {
+    stopped_ = true;
+    child_->signal(SIGKILL);
+    auto const code = child_->exit_code();
+    if (code != 128 + SIGKILL) judge(code);     // it had ended before
 }
 
 void Proxy::judge(std::optional<int> code) {

@@ -32,6 +32,8 @@ public:
         /// Given: a second listener that is an accelerator for this origin, "http://127.0.0.1:1234".
         std::string accelerates = "";
         std::uint16_t accelerator_port = 0;             // 0: a free one
+        std::string address = "127.0.0.1";              // of the listeners
+        std::uint16_t port = 0;                         // 0: a free one
         std::vector<std::string> arguments = {};        // "--set", "a=b"
         std::vector<std::string> environment = {};      // "NAME=value"
     };
@@ -42,15 +44,18 @@ public:
     /// Stops it with SIGTERM; the test fails when it does not end with 0, or a sanitizer has found something.
     ~Proxy();
 
+    std::string const& address() const { return address_; }
     std::uint16_t port() const { return port_; }
     std::uint16_t accelerator() const { return accelerator_; }
     std::uint16_t admin() const { return admin_; }
-    std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+    std::string url() const { return "http://" + address_ + ":" + std::to_string(port_); }
 
     Child& child() { return *child_; }
     void signal(int number) { child_->signal(number); }
     /// Sends SIGTERM and waits; what the destructor would judge is judged here.
     void stop(Millis limit = Millis{30'000});
+    /// SIGKILL: it has no time for anything.
+    void kill();
 
     /// Writes the configuration anew with `patch` over it; for SIGHUP.
     void reconfigure(std::string const& patch);
@@ -73,6 +78,7 @@ private:
     void judge(std::optional<int> code);
 
     TempDir dir_;
+    std::string address_;
     std::uint16_t port_;
     std::uint16_t accelerator_;
     std::uint16_t admin_;
