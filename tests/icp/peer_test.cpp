@@ -36,7 +36,11 @@ private:
     std::ostringstream text_;
 };
 
-Answer answer(Said said) { return {.said = said}; }
+Answer answer(Said said) {
+    Answer answer;
+    answer.said = said;
+    return answer;
+}
 
 constexpr SteadyTime start{seconds{1'000}};
 
@@ -140,6 +144,19 @@ TEST(APeer, is_known_by_its_addresses_and_its_port_for_the_protocol) {
     EXPECT_EQ(peer.endpoint(Protocol::htcp)->port, 4827);
     EXPECT_FALSE(peer.endpoint(Protocol::digest));
     EXPECT_EQ(peer.addresses().size(), 2u);
+}
+
+TEST(APeer, that_is_not_to_be_queried_is_asked_by_its_digest_only) {
+    auto options = parent("p");
+    options.no_query = true;
+    Peer peer(options);
+    EXPECT_FALSE(peer.view(start).askable);
+    int digest = 0;   // nobody looks inside
+    peer.set_digest({std::shared_ptr<int>(&digest, [](int*) {}), reinterpret_cast<Digest const*>(&digest)});
+    EXPECT_TRUE(peer.view(start).askable);
+    EXPECT_TRUE(peer.stats(start).has_digest);
+    peer.set_digest(nullptr);
+    EXPECT_FALSE(peer.view(start).askable);
 }
 
 TEST(APeer, without_ports_is_not_asked) {
