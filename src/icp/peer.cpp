@@ -73,6 +73,7 @@ PeerStats Peer::stats(SteadyTime now) const {
     stats.connect_rtt = as_time(connect_rtt_);
     stats.throughput = throughput_.mean();
     stats.has_digest = digest_ != nullptr;
+    if (digest_) stats.digest_entries = digest_->entries();
     return stats;
 }
 
