@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "icp/digest.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
@@ -73,6 +74,7 @@ PeerStats Peer::stats(SteadyTime now) const {
     stats.connect_rtt = as_time(connect_rtt_);
     stats.throughput = throughput_.mean();
     stats.has_digest = digest_ != nullptr;
+    if (digest_) stats.digest_entries = digest_->entries();
     return stats;
 }
 
