@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "icp/digest.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "icp/digest.hpp"
 #include "icp/neighbours.hpp"
 
 namespace garner::icp {
@@ -203,6 +204,18 @@ TEST(APeer, without_a_bound_has_as_many_connections_as_are_wanted) {
     for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(peer.enter());
     EXPECT_FALSE(peer.view(start).full);
     EXPECT_EQ(peer.stats(start).connections, 10'000u);
+}
+
+TEST(APeer, tells_how_many_entries_its_digest_has) {
+    Peer peer(parent("campus"));
+    EXPECT_FALSE(peer.stats(start).has_digest);
+    DigestBuilder builder(10);
+    for (auto const* url : {"http://a/", "http://b/", "http://c/"}) builder.add(digest_key(url));
+    char const* fault = nullptr;
+    peer.set_digest(Digest::read(std::move(builder).finish(), fault));
+    EXPECT_EQ(fault, nullptr);
+    EXPECT_TRUE(peer.stats(start).has_digest);
+    EXPECT_EQ(peer.stats(start).digest_entries, 3u);
 }
 
 }  // namespace
