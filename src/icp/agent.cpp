@@ -46,7 +46,7 @@ struct Agent::Round {
     bool over = false;                // nobody waits any more; what follows is no longer there then
     bool of_purge = false;
     Question const* question = nullptr;
-    Plan const* plan = nullptr;
+    Plan* plan = nullptr;
     std::vector<PeerView> const* views = nullptr;
     microseconds patience{0};
 
@@ -90,7 +90,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     std::vector<PeerView> views;
     for (auto const& peer : roster->peers) views.push_back(peer->view(begun));
     question.turn = mesh_.next_turn();
-    auto const whom = plan(question, views);
+    auto whom = plan(question, views);
     if (whom.ask.empty()) {
         resolution.sources = choose(question, views, {});
         co_return resolution;
@@ -130,12 +130,14 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
         counters.timed_out.add();
         run_out(round, now);
     }
+    for (auto& view : views) view = view.peer->view(now);   // who has not answered is suspect, who has is alive
     resolution.sources = choose(question, views, round.told);
     end_round(round, now);
     co_return resolution;
 }
 
-/// Those who know at once are asked first: a HIT of theirs spares the others the question.
+/// Those who know at once are asked first: a HIT of theirs spares the others the question. Who has not been asked is
+/// not waited for.
 void Agent::ask_all(Round& round, std::uint32_t number) {
     auto const& question = *round.question;
     Query const query{.number = number, .url = question.url, .host = question.host, .echo = question.echo};
@@ -154,8 +156,9 @@ void Agent::ask_all(Round& round, std::uint32_t number) {
         bool const echoes = row.protocol == Protocol::icp && query.echo;
         if (!reached.empty() || echoes) lookups_[i]->ask(query, reached, *this);
         bool const found = std::any_of(round.told.begin(), round.told.end(), [](auto& told) { return told.said == Said::hit; });
-        if (row.at_once && found) return;
+        if (row.at_once && found) break;
     }
+    for (auto const place : left) std::erase(round.plan->wait_for, place);
 }
 
 net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {

@@ -37,6 +37,7 @@ struct PeerView {
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
     bool full = false;                    // has all the connections that it may have
+    bool askable = true;                  // by ICP or HTCP at an address that is known, or by a digest that is there
     std::optional<microseconds> query_rtt = {};
     std::optional<microseconds> connect_rtt = {};
     std::optional<double> throughput = {};   // bytes a second

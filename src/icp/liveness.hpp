@@ -13,12 +13,13 @@ enum class Health : std::uint8_t {
     dead       // as suspect; used only when nobody else is left
 };
 
-/// RFC 2187 5.1.3 and Harvest's rule of 20 queries. Not thread-safe.
+/// RFC 2187 5.1.3 and Harvest's rule of 20 queries. Connections and queries speak for themselves: who refuses connections
+/// is dead, though it answers queries, and the other way round. Not thread-safe.
 class Liveness {
 public:
     static constexpr std::uint32_t unanswered_max = 20;   // in a row
-    static constexpr milliseconds silence_max{10'000};    // since the first of those
-    static constexpr milliseconds mourned{10'000};        // after a connect failed: not used before
+    static constexpr milliseconds silence_max{10'000};    // since the first of those, when it was not the only one
+    static constexpr milliseconds mourned{10'000};        // after a connect failed: not probed before
 
     void asked(SteadyTime now);
     /// True when this brings it back from the dead.
@@ -36,10 +37,12 @@ public:
     void probed(SteadyTime now);
 
 private:
-    std::uint32_t unanswered_ = 0;                  // queries in a row
-    std::optional<SteadyTime> silent_since_;        // the first of them was asked then
-    std::uint32_t expired_ = 0;                     // of them
-    std::optional<SteadyTime> refused_since_;       // connections fail since then
+    bool told_dead(SteadyTime now);
+    bool told_alive(SteadyTime now);
+
+    std::optional<SteadyTime> silent_since_;   // the first query since the last answer was asked then
+    std::uint32_t expired_ = 0;                // queries that ran out, in a row
+    bool refused_ = false;                     // connections fail
     SteadyTime probed_at_{};
     bool told_dead_ = false;
 };

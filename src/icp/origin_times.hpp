@@ -16,9 +16,12 @@
 
 namespace garner::icp {
 
-/// Thread-safe; 16 locks, each held for a probe. Holds at most hosts_max names; the longest unused leaves.
+/// Thread-safe; 16 locks, each held for a probe. Holds at most hosts_max names; the longest unused leaves. Host names are
+/// given in lower case.
 class OriginTimes {
 public:
+    OriginTimes();
+
     static constexpr std::size_t hosts_max = 65'536;
     static constexpr milliseconds valid{3'600'000};   // what is older says nothing
 
@@ -41,15 +44,18 @@ private:
     };
     struct Hash {
         using is_transparent = void;
-        std::size_t operator()(std::string_view host) const { return fingerprint(host, 0); }
+        std::uint64_t seed;
+        std::size_t operator()(std::string_view host) const { return fingerprint(host, seed); }
     };
     struct Shard {
         mutable std::mutex mutex;
-        List<Entry> by_use;
+        List<Entry> by_use;   // the longest unused first
         std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries;
     };
-    Shard& shard_of(std::string_view host);
-    Entry& entry_of(Shard&, std::string_view host);
+    Shard& shard_of(std::string_view host) { return shards_[(hash_(host) >> 56) % shards_.size()]; }
+    /// Made if need be; in any case the latest used, and with nothing in it that is no longer valid.
+    Entry& entry_of(Shard&, std::string_view host, SteadyTime now);
+    Hash hash_{};
     std::array<Shard, 16> shards_;
 };
 

@@ -18,14 +18,14 @@ namespace garner::icp {
 class Digest;
 
 /// Thread-safe: one mutex, held for a few stores; taken at misses only.
-class Peer {
+class Peer : public std::enable_shared_from_this<Peer> {
 public:
     explicit Peer(PeerOptions options);
 
     PeerOptions const options;
 
     /// For the choice at this moment.
-    PeerView view(SteadyTime now) const;
+    PeerView view(SteadyTime now);
     /// For people.
     PeerStats stats(SteadyTime now) const;
 
@@ -42,12 +42,13 @@ public:
     void leave();
     void connected(std::optional<microseconds> rtt, SteadyTime now);
     void connect_failed(std::string_view why, SteadyTime now);
-    /// An answer came from it: bytes of its body, and whether it was what had been promised.
+    /// A response came from it: the bytes of its body and the time that they took.
     void fetched(Source const& as, Bytes bytes, microseconds took);
+    /// It did not have what it had promised.
     void false_hit();
 
     // ---- where it is ----
-    /// Of its name; those of a literal from the start. Empty: not known yet, or no longer.
+    /// Of its name; those of a literal from the start. Empty: not known yet.
     std::vector<IpAddress> addresses() const;
     void set_addresses(std::vector<IpAddress>);
     /// True when a datagram from there is this peer's, by its address and its port for the protocol.
@@ -63,7 +64,8 @@ public:
     void set_digest(std::shared_ptr<Digest const>);
 
 private:
-    void tell(bool change, char const* what, std::string_view why = {}) const;
+    void tell_dead(std::string_view why) const;
+    void tell_alive() const;
 
     mutable std::mutex mutex_;
     Liveness liveness_;

@@ -2,6 +2,9 @@
 #pragma once
 #include <optional>
 
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+
 namespace garner::icp {
 
 /// Each value counts for an eighth, as in TCP (RFC 6298 2).
@@ -13,5 +16,11 @@ public:
 private:
     std::optional<double> mean_;
 };
+
+/// Bytes a second; nothing for a body below 64 KiB: its time is the round trip's.
+inline std::optional<double> throughput_of(Bytes bytes, microseconds took) {
+    if (bytes < 64 * KiB || took <= microseconds{0}) return std::nullopt;
+    return static_cast<double>(bytes) / std::chrono::duration<double>(took).count();
+}
 
 }  // namespace garner::icp

@@ -1,0 +1,84 @@
+#include "icp/caretaker.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "icp/mesh.hpp"
+#include "net/address.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+constexpr milliseconds round_time{1'000};
+constexpr milliseconds found_for{60'000};
+constexpr milliseconds lost_for{5'000};
+
+}  // namespace
+
+void Caretaker::start() { net::asio::co_spawn(worker_.io, run(), net::asio::detached); }
+
+void Caretaker::stop() {
+    stopped_ = true;
+    timer_.cancel();
+    for (auto const& [peer, care] : cares_)
+        if (care.probing) care.probing->request();
+}
+
+net::awaitable<void> Caretaker::run() {
+    while (!stopped_) {
+        look_around();
+        timer_.expires_after(round_time);
+        auto [error] = co_await timer_.async_wait(net::as_values);
+        (void)error;
+    }
+}
+
+void Caretaker::look_around() {
+    auto const now = steady_now();
+    auto const roster = mesh_.roster();
+    std::unordered_map<std::shared_ptr<Peer>, Care> cares;
+    for (auto const* list : {&roster->peers, &roster->purged})
+        for (auto const& peer : *list) cares[peer] = cares_[peer];
+    // Who has left the roster is kept as long as something is under way for him.
+    for (auto const& [peer, care] : cares_)
+        if (care.finding || care.probing) cares[peer] = care;
+    cares_.swap(cares);
+    for (auto const& [peer, care] : cares_) {
+        bool const named = !parse_ip(peer->options.host);
+        if (named && !care.finding && now >= care.find_at) net::asio::co_spawn(worker_.io, find(peer), net::asio::detached);
+        if (!care.probing && peer->wants_probe(now)) net::asio::co_spawn(worker_.io, probe(peer), net::asio::detached);
+    }
+}
+
+net::awaitable<void> Caretaker::find(std::shared_ptr<Peer> peer) {
+    cares_[peer].finding = true;
+    worker_.resolver.forget_failure(peer->options.host);
+    auto const names = co_await worker_.resolver.resolve(peer->options.host);
+    std::vector<IpAddress> addresses;
+    for (auto const& address : names->addresses) addresses.push_back(net::to_ip(address));
+    // An outage of the DNS does not move a peer.
+    bool const found = !addresses.empty();
+    if (found) peer->set_addresses(std::move(addresses));
+    auto& care = cares_[peer];
+    care.finding = false;
+    care.find_at = steady_now() + (found ? found_for : lost_for);
+}
+
+net::awaitable<void> Caretaker::probe(std::shared_ptr<Peer> peer) {
+    net::ConnectStop stop;
+    cares_[peer].probing = &stop;
+    peer->probed(steady_now());
+    net::ConnectorOptions options;
+    options.timeout = peer->options.connect_timeout;
+    net::Connector connector(worker_.io, worker_.wheel, worker_.resolver, nullptr, options);
+    net::ConnectTarget target;
+    target.host = peer->options.host;
+    target.port = peer->options.http;
+    net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
+    auto const connected = co_await connector.connect(target, all, &stop);
+    if (connected.transport) peer->connected(std::nullopt, steady_now());
+    cares_[peer].probing = nullptr;
+}
+
+}  // namespace garner::icp

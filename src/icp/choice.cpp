@@ -1,0 +1,203 @@
+// In which order the ways to a response are tried.
+#include "icp/choice.hpp"
+
+#include <algorithm>
+
+#include "icp/score.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+using Direct = Question::Direct;
+
+constexpr std::size_t ways_max = 8;   // so many are tried for one request at most
+
+Hierarchy hit_of(PeerOptions const& options, Protocol protocol) {
+    bool const parent = options.type == PeerOptions::Type::parent;
+    if (protocol == Protocol::digest) return parent ? Hierarchy::cd_parent_hit : Hierarchy::cd_sibling_hit;
+    return parent ? Hierarchy::parent_hit : Hierarchy::sibling_hit;
+}
+
+/// One choice as it grows; each step adds the ways that it knows. What is there already stays where it is.
+class Choice {
+public:
+    Choice(Question const& question, std::span<PeerView const> views, std::span<Told const> told)
+        : question_(question), views_(views), told_(told), used_(views.size()) {}
+
+    void origin(Hierarchy why);
+    void bound(Health);
+    void hits();
+    void nearest_origin();
+    void misses();
+    void unasked(Health);
+    void last_resort();
+    std::vector<Source> take();
+
+private:
+    struct Missed {
+        std::size_t place = 0;
+        bool measured = false;    // it told how far the origin is from it
+        double way = 0;           // µs to the origin, as far as they are known
+    };
+    std::vector<Missed> missed() const;
+    bool may_fetch(std::size_t place) const;
+    std::vector<std::size_t> parents(Health) const;
+    void groups(std::vector<std::size_t> const& parents);
+    void in_turn(std::vector<std::size_t> const& parents);
+    void add(std::size_t place, Hierarchy why);
+
+    Question const& question_;
+    std::span<PeerView const> views_;
+    std::span<Told const> told_;
+    std::vector<bool> used_;      // by place
+    bool has_origin_ = false;
+    std::vector<Source> sources_;
+};
+
+void Choice::origin(Hierarchy why) {
+    if (has_origin_ || question_.direct == Direct::never) return;
+    has_origin_ = true;
+    sources_.push_back({nullptr, why});
+}
+
+/// Room for the origin is kept.
+void Choice::add(std::size_t place, Hierarchy why) {
+    bool const origin_follows = !has_origin_ && question_.direct != Direct::never;
+    if (used_[place] || sources_.size() + origin_follows >= ways_max) return;
+    used_[place] = true;
+    sources_.push_back({views_[place].peer, why});
+}
+
+/// A parent of this host that has not said that it would refuse.
+bool Choice::may_fetch(std::size_t place) const {
+    auto const& options = *views_[place].options;
+    if (options.type != PeerOptions::Type::parent || binding_of(options, question_.host) == Binding::none) return false;
+    return std::none_of(told_.begin(), told_.end(), [&](Told const& one) {
+        return one.peer == place && (one.said == Said::denied || one.said == Said::miss_nofetch);
+    });
+}
+
+std::vector<std::size_t> Choice::parents(Health health) const {
+    std::vector<std::size_t> found;
+    for (std::size_t place = 0; place < views_.size(); ++place)
+        if (views_[place].health == health && !views_[place].full && may_fetch(place)) found.push_back(place);
+    return found;
+}
+
+void Choice::bound(Health health) {
+    auto theirs = parents(health);
+    std::erase_if(theirs, [&](std::size_t place) {
+        return binding_of(*views_[place].options, question_.host) != Binding::bound;
+    });
+    groups(theirs);
+    for (auto const place : theirs) add(place, Hierarchy::single_parent);
+}
+
+void Choice::hits() {
+    auto found = holders(question_, views_, told_);
+    Score const score(size_of(question_, told_), found);
+    std::stable_sort(found.begin(), found.end(), [&](Holder const& a, Holder const& b) { return score(a) < score(b); });
+    for (auto const& holder : found) {
+        if (holder.place == Told::origin) origin(Hierarchy::source_fastest);
+        else add(holder.place, hit_of(*views_[holder.place].options, holder.protocol));
+    }
+}
+
+void Choice::nearest_origin() {
+    if (origin_is_nearest(question_, views_)) origin(Hierarchy::closest_direct);
+}
+
+std::vector<Choice::Missed> Choice::missed() const {
+    std::vector<Missed> all;
+    for (auto const& one : told_) {
+        if (one.said != Said::miss || one.peer == Told::origin) continue;
+        auto const& view = views_[one.peer];
+        if (!usable(view) || !may_fetch(one.peer)) continue;
+        auto const rtt = rtt_of(view, one);
+        if (one.source_rtt)
+            all.push_back({one.peer, true, rtt + static_cast<double>(microseconds(*one.source_rtt).count())});
+        else
+            all.push_back({one.peer, false, rtt / weight_of(view)});
+    }
+    std::stable_sort(all.begin(), all.end(), [](Missed const& a, Missed const& b) {
+        return a.measured != b.measured ? a.measured : a.way < b.way;
+    });
+    return all;
+}
+
+void Choice::misses() {
+    auto const all = missed();
+    if (all.empty()) return;
+    auto const& near = question_.origin_rtt;
+    if (near && static_cast<double>(near->count()) < all.front().way) origin(Hierarchy::closest_direct);
+    for (auto const& one : all)
+        add(one.place, one.measured ? Hierarchy::closest_parent_miss : Hierarchy::first_parent_miss);
+}
+
+/// Each group by the scores of its members; the groups in the order of the first of each.
+void Choice::groups(std::vector<std::size_t> const& parents) {
+    auto const group_of = [&](std::size_t place) -> std::string const& { return views_[place].options->group; };
+    for (auto const leader : parents) {
+        if (group_of(leader).empty() || used_[leader]) continue;
+        std::vector<std::pair<double, std::size_t>> members;
+        for (auto const place : parents) {
+            auto const& options = *views_[place].options;
+            if (options.group != group_of(leader)) continue;
+            members.emplace_back(rendezvous_score(question_.url, options.name, options.weight), place);
+        }
+        std::sort(members.begin(), members.end(), std::greater<>{});
+        for (auto const& member : members) add(member.second, Hierarchy::carp);
+    }
+}
+
+void Choice::in_turn(std::vector<std::size_t> const& parents) {
+    std::vector<std::size_t> those;
+    for (auto const place : parents)
+        if (views_[place].options->round_robin) those.push_back(place);
+    for (std::size_t i = 0; i < those.size(); ++i)
+        add(those[(question_.turn + i) % those.size()], Hierarchy::roundrobin_parent);
+}
+
+void Choice::unasked(Health health) {
+    auto const theirs = parents(health);
+    groups(theirs);
+    for (auto const place : theirs)
+        if (views_[place].options->is_default) add(place, Hierarchy::default_parent);
+    in_turn(theirs);
+    for (auto const place : theirs)
+        if (views_[place].options->no_query || question_.direct == Direct::never) add(place, Hierarchy::firstup_parent);
+}
+
+/// Where nothing else may be used: even one that was dead or full a moment ago.
+void Choice::last_resort() {
+    if (question_.direct != Direct::never) return;
+    for (std::size_t place = 0; place < views_.size(); ++place)
+        if (may_fetch(place)) add(place, Hierarchy::any_old_parent);
+}
+
+std::vector<Source> Choice::take() {
+    if (sources_.empty()) sources_.push_back({nullptr, Hierarchy::no_direct_fail});
+    return std::move(sources_);
+}
+
+}  // namespace
+
+std::vector<Source> choose(Question const& question, std::span<PeerView const> views, std::span<Told const> told) {
+    Choice choice(question, views, told);
+    bool const past_peers = question.direct == Direct::always;
+    if (past_peers || !question.hierarchical) choice.origin(Hierarchy::direct);
+    if (past_peers) return choice.take();
+    choice.bound(Health::alive);
+    choice.bound(Health::suspect);
+    choice.hits();
+    choice.nearest_origin();
+    choice.misses();
+    choice.unasked(Health::alive);
+    choice.origin(Hierarchy::direct);
+    choice.unasked(Health::suspect);
+    choice.last_resort();
+    return choice.take();
+}
+
+}  // namespace garner::icp

@@ -1,0 +1,54 @@
+#include "icp/liveness.hpp"
+
+namespace garner::icp {
+
+void Liveness::asked(SteadyTime now) {
+    if (!silent_since_) silent_since_ = now;
+}
+
+bool Liveness::answered(SteadyTime now) {
+    silent_since_.reset();
+    expired_ = 0;
+    return told_alive(now);
+}
+
+bool Liveness::expired(SteadyTime now) {
+    ++expired_;
+    return told_dead(now);
+}
+
+bool Liveness::connect_failed(SteadyTime now) {
+    refused_ = true;
+    probed_at_ = now;
+    return told_dead(now);
+}
+
+bool Liveness::connected(SteadyTime now) {
+    refused_ = false;
+    return told_alive(now);
+}
+
+Health Liveness::health(SteadyTime now) const {
+    // One lost datagram is no silence, however long nobody asks again.
+    bool const silent = expired_ > 1 && silent_since_ && now - *silent_since_ >= silence_max;
+    if (refused_ || silent || expired_ >= unanswered_max) return Health::dead;
+    return expired_ > 0 ? Health::suspect : Health::alive;
+}
+
+bool Liveness::wants_probe(SteadyTime now) const { return refused_ && now - probed_at_ >= mourned; }
+
+void Liveness::probed(SteadyTime now) { probed_at_ = now; }
+
+bool Liveness::told_dead(SteadyTime now) {
+    if (told_dead_ || health(now) != Health::dead) return false;
+    told_dead_ = true;
+    return true;
+}
+
+bool Liveness::told_alive(SteadyTime now) {
+    if (!told_dead_ || health(now) == Health::dead) return false;
+    told_dead_ = false;
+    return true;
+}
+
+}  // namespace garner::icp

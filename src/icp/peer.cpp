@@ -1,0 +1,210 @@
+#include "icp/peer.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "util/check.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+/// How a peer is named to people: parent "campus" (10.0.0.3:3128).
+std::string title_of(PeerOptions const& options) {
+    auto const type = options.type == PeerOptions::Type::parent ? "parent" : "sibling";
+    auto const literal = parse_ip(options.host);
+    auto const place = literal ? IpEndpoint{*literal, options.http}.text() : options.host + ":" + std::to_string(options.http);
+    return std::string(type) + " \"" + options.name + "\" (" + place + ")";
+}
+
+std::optional<microseconds> as_time(Smoothed const& mean) {
+    if (!mean.mean()) return std::nullopt;
+    return microseconds{static_cast<std::int64_t>(*mean.mean())};
+}
+
+std::uint16_t port_of(PeerOptions const& options, Protocol protocol) {
+    if (protocol == Protocol::icp) return options.icp;
+    return protocol == Protocol::htcp ? options.htcp : 0;
+}
+
+void count(PeerFigures& figures, Said said) {
+    switch (said) {
+    case Said::nothing: return;
+    case Said::hit: ++figures.hits; break;
+    case Said::miss: ++figures.misses; break;
+    case Said::miss_nofetch: ++figures.nofetch; break;
+    case Said::denied: ++figures.denied; break;
+    case Said::error: ++figures.errors; break;
+    }
+    ++figures.answers;
+}
+
+}  // namespace
+
+Peer::Peer(PeerOptions given) : options(std::move(given)) {
+    if (auto const literal = parse_ip(options.host)) addresses_.push_back(*literal);
+}
+
+PeerView Peer::view(SteadyTime now) {
+    PeerView view;
+    view.peer = weak_from_this().lock();
+    view.options = &options;
+    view.full = options.max_connections > 0 && connections_.load(std::memory_order_relaxed) >= options.max_connections;
+    std::lock_guard const lock(mutex_);
+    view.health = liveness_.health(now);
+    bool const has_port = options.icp != 0 || options.htcp != 0;
+    view.askable = (has_port && !addresses_.empty()) || digest_ != nullptr;
+    view.query_rtt = as_time(query_rtt_);
+    view.connect_rtt = as_time(connect_rtt_);
+    view.throughput = throughput_.mean();
+    return view;
+}
+
+PeerStats Peer::stats(SteadyTime now) const {
+    PeerStats stats;
+    stats.options = options;
+    stats.connections = connections_.load(std::memory_order_relaxed);
+    std::lock_guard const lock(mutex_);
+    static_cast<PeerFigures&>(stats) = figures_;
+    stats.health = liveness_.health(now);
+    if (!addresses_.empty()) stats.address = addresses_.front().text();
+    stats.query_rtt = as_time(query_rtt_);
+    stats.connect_rtt = as_time(connect_rtt_);
+    stats.throughput = throughput_.mean();
+    stats.has_digest = digest_ != nullptr;
+    return stats;
+}
+
+// ---- asking ----
+
+void Peer::asked(Protocol protocol, SteadyTime now) {
+    std::lock_guard const lock(mutex_);
+    ++figures_.queries;
+    if (protocol != Protocol::digest) liveness_.asked(now);
+}
+
+void Peer::answered(Answer const& answer, std::optional<microseconds> took, SteadyTime now) {
+    bool revived = false;
+    {
+        std::lock_guard const lock(mutex_);
+        count(figures_, answer.said);
+        if (took) query_rtt_.add(static_cast<double>(took->count()));
+        else ++figures_.late;
+        revived = liveness_.answered(now);
+    }
+    if (revived) tell_alive();
+}
+
+void Peer::expired(SteadyTime now) {
+    bool died = false;
+    {
+        std::lock_guard const lock(mutex_);
+        ++figures_.expired;
+        died = liveness_.expired(now);
+    }
+    if (died) tell_dead("does not answer: not used until it does");
+}
+
+// ---- using ----
+
+bool Peer::enter() {
+    auto held = connections_.load(std::memory_order_relaxed);
+    do {
+        if (options.max_connections > 0 && held >= options.max_connections) return false;
+    } while (!connections_.compare_exchange_weak(held, held + 1, std::memory_order_relaxed));
+    return true;
+}
+
+void Peer::leave() { check(connections_.fetch_sub(1, std::memory_order_relaxed) > 0); }
+
+void Peer::connected(std::optional<microseconds> rtt, SteadyTime now) {
+    bool revived = false;
+    {
+        std::lock_guard const lock(mutex_);
+        if (rtt) connect_rtt_.add(static_cast<double>(rtt->count()));
+        revived = liveness_.connected(now);
+    }
+    if (revived) tell_alive();
+}
+
+void Peer::connect_failed(std::string_view why, SteadyTime now) {
+    bool died = false;
+    {
+        std::lock_guard const lock(mutex_);
+        ++figures_.connect_failures;
+        died = liveness_.connect_failed(now);
+    }
+    if (died) tell_dead("cannot be used: " + std::string(why) + "; it is tried again");
+}
+
+void Peer::fetched(Source const& as, Bytes bytes, microseconds took) {
+    std::lock_guard const lock(mutex_);
+    ++figures_.fetches;
+    figures_.bytes += bytes;
+    if (as.promised()) figures_.saved += bytes;
+    if (auto const rate = throughput_of(bytes, took)) throughput_.add(*rate);
+}
+
+void Peer::false_hit() {
+    std::lock_guard const lock(mutex_);
+    ++figures_.false_hits;
+}
+
+// ---- where it is ----
+
+std::vector<IpAddress> Peer::addresses() const {
+    std::lock_guard const lock(mutex_);
+    return addresses_;
+}
+
+void Peer::set_addresses(std::vector<IpAddress> addresses) {
+    std::lock_guard const lock(mutex_);
+    addresses_ = std::move(addresses);
+}
+
+bool Peer::is_at(IpEndpoint const& from, Protocol protocol) const {
+    if (from.port == 0 || from.port != port_of(options, protocol)) return false;
+    std::lock_guard const lock(mutex_);
+    return std::find(addresses_.begin(), addresses_.end(), from.address) != addresses_.end();
+}
+
+std::optional<IpEndpoint> Peer::endpoint(Protocol protocol) const {
+    auto const port = port_of(options, protocol);
+    if (port == 0) return std::nullopt;
+    std::lock_guard const lock(mutex_);
+    if (addresses_.empty()) return std::nullopt;
+    return IpEndpoint{addresses_.front(), port};
+}
+
+bool Peer::wants_probe(SteadyTime now) const {
+    std::lock_guard const lock(mutex_);
+    return liveness_.wants_probe(now);
+}
+
+void Peer::probed(SteadyTime now) {
+    std::lock_guard const lock(mutex_);
+    liveness_.probed(now);
+}
+
+// ---- its digest ----
+
+std::shared_ptr<Digest const> Peer::digest() const {
+    std::lock_guard const lock(mutex_);
+    return digest_;
+}
+
+void Peer::set_digest(std::shared_ptr<Digest const> digest) {
+    std::lock_guard const lock(mutex_);
+    digest_.swap(digest);   // the one before dies outside the lock, with the argument
+}
+
+// ---- telling ----
+
+void Peer::tell_dead(std::string_view why) const {
+    spdlog::warn("{} {}", title_of(options), why);
+}
+
+void Peer::tell_alive() const { spdlog::info("{} is back", title_of(options)); }
+
+}  // namespace garner::icp
