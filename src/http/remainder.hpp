@@ -16,8 +16,8 @@ namespace garner::http {
 struct BrokenBody {
     std::uint64_t first = 0;                   // where it began: not 0 behind bytes that were there before
     std::uint64_t done = 0;                    // bytes that came
-    std::optional<std::uint64_t> announced;    // bytes that were to come, where that was known
-    std::optional<std::uint64_t> length;       // of the whole, where `first` is not 0
+    std::optional<std::uint64_t> announced{};  // bytes that were to come, where that was known
+    std::optional<std::uint64_t> length{};     // of the whole, where `first` is not 0
 };
 
 /// Pure; one for each time a body breaks off.
