@@ -40,7 +40,8 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
     parts[1] = {const_cast<char*>(tail.data()), tail.size()};
     std::size_t used = 2;
     char chunk_header[18];
-    Bytes done = 0;
+    http::BrokenBody body;
+    if (framing.kind == Kind::length) body.announced = framing.length;
     for (;;) {
         auto piece = exchange_->body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !exchange_->body_done()) {
@@ -50,12 +51,12 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
             piece = co_await exchange_->read_body(options_->deadlines.body);
         }
         if (piece.trouble != Trouble::none) {
-            if (co_await stream_on(piece.trouble, done)) continue;
+            if (co_await stream_on(piece.trouble, body)) continue;
             if (used > 0) co_await send(std::span(parts.data(), used));
             co_return co_await break_off(piece.trouble);
         }
         if (piece.data.empty()) break;
-        done += piece.data.size();
+        body.done += piece.data.size();
         if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
         parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
         if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
@@ -70,13 +71,10 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
     co_await join_upload();
 }
 
-/// The body goes on from another source, behind the bytes that are done.
-net::awaitable<bool> Transaction::stream_on(Trouble trouble, Bytes done) {
+/// The body goes on from another source, behind what is done of it.
+net::awaitable<bool> Transaction::stream_on(Trouble trouble, http::BrokenBody body) {
     if (!may_go_on()) co_return false;
-    auto const& framing = exchange_->framing();
-    http::BrokenBody broken{.done = done};
-    if (framing.kind == http::Framing::Kind::length) broken.announced = framing.length;
-    http::Remainder missing(head_text_, broken);
+    http::Remainder missing(head_text_, body);
     co_return co_await go_on_elsewhere(missing, trouble);
 }
 

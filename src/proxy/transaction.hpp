@@ -181,7 +181,7 @@ private:
 
     // ---- passing on: stream.cpp ----
     net::awaitable<void> stream_through(std::string_view why_not_stored);
-    net::awaitable<bool> stream_on(client::Trouble trouble, Bytes done);
+    net::awaitable<bool> stream_on(client::Trouble trouble, http::BrokenBody body);
     net::awaitable<void> break_off(client::Trouble trouble);
 
     // ---- failures: failure.cpp ----
