@@ -40,6 +40,8 @@ struct Source {
         bool ours = condition.empty();
         for (auto const& field : fields) ours |= same_name(field.first, "ETag") && field.second == condition;
         for (auto const& field : fields) ours |= same_name(field.first, "Last-Modified") && field.second == condition;
+        auto const known = head.field("If-None-Match");
+        if (!known.empty() && known == fields[0].second) return hand.answer({.status = 304, .fields = fields});
         std::size_t first = 0;
         std::size_t last = bytes.size() - 1;
         Answer answer{.fields = fields, .delimited = delimited};
@@ -325,12 +327,23 @@ TEST_F(Resume, what_the_origin_breaks_off_stays_broken) {
     }
 }
 
-TEST_F(Resume, answers_without_a_body_are_as_before) {
+TEST_F(Resume, a_head_without_a_body_is_whole) {
     near.breaks_after = 10;
-    open();
+    open(R"(, "direct": {"never": [{"url_contains": ["film"]}]})");
     Client client(*proxy, origin.server);
     EXPECT_EQ(client.head("/film").status(), 200);
     EXPECT_EQ(near.asked(), 1u);
+    EXPECT_EQ(far.asked() + origin.asked(), 0u);
+}
+
+TEST_F(Resume, a_304_is_whole) {
+    everybody(Fields{{"ETag", R"("v1")"}, {"Cache-Control", "no-cache"}});
+    open();
+    expect_whole(ask());
+    near.breaks_after = 10;
+    expect_whole(ask());
+    EXPECT_EQ(near.server.last("/film").head.field("If-None-Match"), R"("v1")");
+    EXPECT_EQ(near.asked(), 2u);
     EXPECT_EQ(far.asked() + origin.asked(), 0u);
 }
 
