@@ -339,7 +339,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     hierarchy_ = Hierarchy::none;
     sources_.clear();
     at_source_ = 0;
-    hierarchical_ = peers_timed_out_ = false;
+    hierarchical_ = peers_timed_out_ = resuming_ = false;
     source_text_.clear();
     destination_ = peer_ = {};
     target_.url.clear();
