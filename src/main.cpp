@@ -241,7 +241,17 @@ int run(CommandLine line) {
     return serve(house, signals);
 }
 
-/// purge, stats and explain: what a running proxy is asked, at the admin address of the same configuration.
+admin::Command::Kind kind_of(CommandLine::Command command) {
+    using Kind = admin::Command::Kind;
+    switch (command) {
+    case CommandLine::Command::purge: return Kind::purge;
+    case CommandLine::Command::explain: return Kind::explain;
+    case CommandLine::Command::peers: return Kind::peers;
+    default: return Kind::stats;
+    }
+}
+
+/// purge, stats, peers and explain: what a running proxy is asked, at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
     if (!loaded.faults.empty()) {
@@ -254,9 +264,7 @@ int ask(CommandLine const& line) {
         return exit_faulty;
     }
     admin::Command command;
-    command.kind = line.command == CommandLine::Command::purge   ? admin::Command::Kind::purge
-                   : line.command == CommandLine::Command::stats ? admin::Command::Kind::stats
-                                                                 : admin::Command::Kind::explain;
+    command.kind = kind_of(line.command);
     command.url = line.url;
     command.method = line.method;
     command.fields = line.fields;
@@ -264,6 +272,7 @@ int ask(CommandLine const& line) {
     command.accelerator = line.accelerator;
     command.json = line.json;
     command.what_if = line.what_if;
+    command.rebuild_digest = line.rebuild_digest;
     command.address = place.address;
     command.port = place.port;
     return admin::run_command(command, std::cout, std::cerr);

@@ -5,6 +5,7 @@
 
 #include "admin/ask.hpp"
 #include "admin/explain_text.hpp"
+#include "admin/peers_text.hpp"
 #include "admin/summary.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
@@ -117,6 +118,25 @@ int stats(Question question, Command const& command, std::ostream& out, std::ost
     return exit_done;
 }
 
+int rebuild_digest(Question question, std::ostream& out, std::ostream& err) {
+    question.method = "POST";
+    question.target = "/rebuild-digest";
+    auto const answer = ask_for_json(question, "rebuilding", err);
+    if (!answer) return exit_not_there;
+    bool const rebuilding = answer->at("rebuilding") == true;
+    out << (rebuilding ? "the cache digest is being built anew\n" : "digest.publish is false: there is no cache digest\n");
+    return rebuilding ? exit_done : exit_not_there;
+}
+
+int peers(Question question, Command const& command, std::ostream& out, std::ostream& err) {
+    if (command.rebuild_digest) return rebuild_digest(std::move(question), out, err);
+    question.target = "/stats.json";
+    auto const answer = ask_for_json(question, "peers", err);
+    if (!answer) return exit_not_there;
+    out << (command.json ? answer->at("peers").dump(2) + "\n" : peers_text(*answer));
+    return exit_done;
+}
+
 /// An unspecified address listens everywhere: this machine's own loopback is one of them.
 std::optional<IpEndpoint> place_of(Command const& command) {
     auto address = parse_ip(command.address);
@@ -138,6 +158,7 @@ int run_command(Command const& command, std::ostream& out, std::ostream& err) {
     question.place = *place;
     if (command.kind == Command::Kind::purge) return purge(std::move(question), command.url, out, err);
     if (command.kind == Command::Kind::explain) return explain(std::move(question), command, out, err);
+    if (command.kind == Command::Kind::peers) return peers(std::move(question), command, out, err);
     return stats(std::move(question), command, out, err);
 }
 

@@ -1,4 +1,4 @@
-// garner purge, garner stats, garner explain: commands that ask a running proxy over its admin address.
+// garner purge, garner stats, garner peers, garner explain: commands that ask a running proxy over its admin address.
 #pragma once
 #include <cstdint>
 #include <iosfwd>
@@ -8,7 +8,7 @@
 namespace garner::admin {
 
 struct Command {
-    enum class Kind : std::uint8_t { purge, stats, explain };
+    enum class Kind : std::uint8_t { purge, stats, explain, peers };
     Kind kind = Kind::stats;
     std::string url = {};                   // purge: what to remove; explain: what to tell about
     std::string method = "GET";             // explain, like the following: the request that it is about
@@ -17,6 +17,7 @@ struct Command {
     bool accelerator = false;               // not of the forward proxy
     bool json = false;                      // the answer as it came
     bool what_if = false;                   // stats: of other policies and sizes
+    bool rebuild_digest = false;            // peers: instead, that our digest is built anew
     std::string address = "127.0.0.1";      // the running proxy's admin address; an unspecified one means this machine
     std::uint16_t port = 3131;
 };

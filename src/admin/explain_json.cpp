@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "admin/mesh_json.hpp"
 #include "http/dates.hpp"
+#include "icp/peer.hpp"
 
 namespace garner::admin {
 
@@ -178,6 +180,42 @@ Json name_failure(Explanation const& explained) {
     return {{"reason", failure->names->failure}, {"left_seconds", whole_seconds(failure->left)}};
 }
 
+double millis(microseconds time) { return static_cast<double>(time.count()) / 1e3; }
+
+/// null: the origin itself, or its echo.
+Json peer_name(std::shared_ptr<icp::Peer> const& peer) { return peer ? Json(peer->options.name) : Json(nullptr); }
+
+Json asked_peers(icp::Resolution const& resolution) {
+    Json all = Json::array();
+    for (auto const& word : resolution.words)
+        all.push_back({{"peer", peer_name(word.peer)},
+                       {"type", word.peer ? Json(name_of(word.peer->options.type)) : Json(nullptr)},
+                       {"protocol", name_of(word.protocol)},
+                       {"said", name_of(word.said)},
+                       {"took_ms", word.said == icp::Said::nothing ? Json(nullptr) : Json(millis(word.took))}});
+    return all;
+}
+
+Json ways(icp::Resolution const& resolution) {
+    Json all = Json::array();
+    for (auto const& source : resolution.sources)
+        all.push_back({{"why", name_of(source.why)}, {"peer", peer_name(source.peer)}});
+    return all;
+}
+
+Json sources(Explanation const& explained) {
+    if (!explained.sources) return nullptr;
+    auto const& told = *explained.sources;
+    using enum icp::Question::Direct;
+    return {{"direct", told.direct == always ? "always" : told.direct == never ? "never" : "may"},
+            {"hierarchical", told.hierarchical},
+            {"undecided", told.undecided},
+            {"asked", asked_peers(told.resolution)},
+            {"timed_out", told.resolution.timed_out},
+            {"took_ms", told.answered ? Json(millis(told.resolution.took)) : Json(nullptr)},
+            {"order", ways(told.resolution)}};
+}
+
 }  // namespace
 
 Json explain_json(Explanation const& explained) {
@@ -204,6 +242,7 @@ Json explain_json(Explanation const& explained) {
     json["fetches"] = fetches(found);
     json["failure"] = failure(found);
     json["name_failure"] = name_failure(explained);
+    json["sources"] = sources(explained);
     return json;
 }
 

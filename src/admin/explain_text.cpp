@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "admin/human.hpp"
+#include "util/numbers.hpp"
 
 namespace garner::admin {
 
@@ -235,6 +236,36 @@ void going_on(Page& page, Json const& all) {
                                  (is(failure, "of_head_only") ? ", for HEAD only" : ""));
 }
 
+/// "campus (parent, ICP) MISS in 0.8 ms"
+std::string said(Json const& word, bool timed_out) {
+    auto const& took = at(word, "took_ms");
+    auto const who = text(word, "peer") + " (" + text(word, "type") + ", " + text(word, "protocol") + ") ";
+    if (took.is_number()) return who + text(word, "said") + " in " + with_decimals(took.get<double>(), 1) + " ms";
+    return who + (timed_out ? "no answer" : "not waited for");
+}
+
+std::string why_nobody_asked(Json const& sources) {
+    if (text(sources, "direct") == "always") return "nobody is asked: direct.always";
+    if (!is(sources, "hierarchical")) return "nobody is asked: only a GET that any cache may answer is worth it";
+    return "nobody is asked: none is eligible for this host, or it goes to one in any case";
+}
+
+void sources(Page& page, Json const& all) {
+    auto const& sources = at(all, "sources");
+    if (!sources.is_object()) return;
+    if (!at(sources, "took_ms").is_number()) return page.line("peers", "the proxy did not come to ask them in time");
+    std::string words, ways;
+    for (auto const& word : at(sources, "asked")) words += (words.empty() ? "" : "; ") + said(word, is(sources, "timed_out"));
+    page.line("peers", words.empty() ? why_nobody_asked(sources) : words);
+    if (is(sources, "timed_out")) page.line("peers", "not all of those who were waited for answered in time");
+    for (auto const& way : at(sources, "order")) {
+        ways += (ways.empty() ? "" : ", then ") + text(way, "why");
+        if (at(way, "peer").is_string()) ways += "/" + text(way, "peer");
+    }
+    page.line("source", ways);
+    if (is(sources, "undecided")) page.line("source", "if the rules allow the name's addresses; else the origin alone");
+}
+
 }  // namespace
 
 std::string explain_text(Json const& all) {
@@ -247,6 +278,7 @@ std::string explain_text(Json const& all) {
     parts(page, all);
     freshness(page, all);
     going_on(page, all);
+    sources(page, all);
     return page.take();
 }
 

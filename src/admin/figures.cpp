@@ -55,6 +55,8 @@ Figures take_figures(proxy::Server& server) {
     figures.connections_limit = server.connections_max();
     figures.cache = server.cache().stats();
     figures.log = server.log_stats();
+    figures.peers = server.mesh().peers(figures.at);
+    figures.icp = server.mesh().figures();
     if (auto* sampling = server.sampling()) figures.what_if = sampling->report(figures.at);
     return figures;
 }

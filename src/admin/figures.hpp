@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/cache.hpp"
+#include "icp/agent.hpp"
 #include "proxy/server.hpp"
 
 namespace garner::admin {
@@ -78,6 +80,8 @@ struct Figures {
 
     cache::Stats cache;
     proxy::AccessLog::Stats log;
+    std::vector<icp::PeerStats> peers;
+    icp::AgentFigures icp;
     std::optional<proxy::Sampling::Report> what_if;   // nothing: it is switched off
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }

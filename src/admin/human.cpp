@@ -28,6 +28,15 @@ std::string human_count(std::uint64_t count) {
     return text;
 }
 
+std::string human_short(std::uint64_t count) {
+    if (count < 1'000) return std::to_string(count);
+    static constexpr std::array units{"k", "M", "G", "T", "P", "E"};
+    double value = static_cast<double>(count) / 1e3;
+    std::size_t unit = 0;
+    for (; value >= 999.5 && unit + 1 < units.size(); ++unit) value /= 1e3;
+    return three_digits(value) + units[unit];
+}
+
 std::string human_bytes(std::uint64_t bytes) {
     if (bytes < 1024) return std::to_string(bytes) + " B";
     static constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -61,6 +70,12 @@ std::string human_seconds(double seconds) {
                std::to_string(whole % spans[i].seconds / next.seconds) + " " + next.name;
     }
     return std::to_string(whole) + " s";
+}
+
+std::size_t columns(std::string_view text) {
+    std::size_t count = 0;
+    for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+    return count;
 }
 
 }  // namespace garner::admin

@@ -20,17 +20,31 @@ public:
     void value(Number number) {
         line("", "", number);
     }
-    /// The only label's value needs no escaping: it is one of our own words.
     template <class Number>
     void labelled(std::string_view label, std::string_view is, Number number) {
         line("", labels(label, is), number);
+    }
+    /// `said`: a second label's value.
+    template <class Number>
+    void of_peer(std::string_view peer, std::string_view said, Number number) {
+        line("", "{" + pair("peer", peer) + "," + pair("said", said) + "}", number);
     }
     void histogram(LatencySnapshot const&);
     std::string take() { return std::move(out_); }
 
 private:
-    static std::string labels(std::string_view label, std::string_view is) {
-        return "{" + std::string(label) + "=\"" + std::string(is) + "\"}";
+    static std::string labels(std::string_view label, std::string_view is) { return "{" + pair(label, is) + "}"; }
+    /// Names of peers are anybody's words.
+    static std::string pair(std::string_view label, std::string_view is) {
+        std::string out = std::string(label) + "=\"";
+        for (char c : is) {
+            if (c == '\\' || c == '"') out += '\\';
+            if (c == '\n')
+                out += "\\n";
+            else
+                out += c;
+        }
+        return out + "\"";
     }
     static std::string text(std::uint64_t number) { return std::to_string(number); }
     static std::string text(double number) {
@@ -92,7 +106,55 @@ void requests(Report const& report, MetricText& out) {
         out.labelled("answer", name_of(static_cast<proxy::Answer>(i)), report.figures.answers[i]);
 }
 
+template <auto Member>
+void icp_figure(Report const& report, MetricText& out) {
+    out.value(static_cast<std::uint64_t>(report.figures.icp.*Member));
+}
+template <auto Member>
+void peer_figure(Report const& report, MetricText& out) {
+    for (auto const& peer : report.figures.peers)
+        out.labelled("peer", peer.options.name, static_cast<std::uint64_t>(peer.*Member));
+}
+template <auto Member>
+void peer_seconds(Report const& report, MetricText& out) {
+    auto const unknown = std::numeric_limits<double>::quiet_NaN();
+    for (auto const& peer : report.figures.peers) {
+        auto const& time = peer.*Member;
+        out.labelled("peer", peer.options.name, time ? static_cast<double>(time->count()) / 1e6 : unknown);
+    }
+}
+void peer_throughput(Report const& report, MetricText& out) {
+    for (auto const& peer : report.figures.peers)
+        out.labelled("peer", peer.options.name, peer.throughput.value_or(std::numeric_limits<double>::quiet_NaN()));
+}
+void peer_alive(Report const& report, MetricText& out) {
+    for (auto const& peer : report.figures.peers)
+        out.labelled("peer", peer.options.name, std::uint64_t{peer.health == icp::Health::alive});
+}
+void peer_dead(Report const& report, MetricText& out) {
+    for (auto const& peer : report.figures.peers)
+        out.labelled("peer", peer.options.name, std::uint64_t{peer.health == icp::Health::dead});
+}
+/// Of a peer, or of ourselves as a peer of others: both count the same words.
+template <class Counts, class Use>
+void each_word(Counts const& counts, Use use) {
+    use("hit", counts.hits);
+    use("miss", counts.misses);
+    use("nofetch", counts.nofetch);
+    use("denied", counts.denied);
+    use("error", counts.errors);
+}
+void peer_answers(Report const& report, MetricText& out) {
+    for (auto const& peer : report.figures.peers)
+        each_word(peer, [&](auto said, auto count) { out.of_peer(peer.options.name, said, count); });
+}
+void icp_answers(Report const& report, MetricText& out) {
+    each_word(report.figures.icp, [&](auto said, auto count) { out.labelled("said", said, count); });
+}
+
 using cache::Stats;
+using icp::AgentFigures;
+using icp::PeerStats;
 using LogStats = proxy::AccessLog::Stats;
 
 constexpr Metric table[]{
@@ -154,6 +216,58 @@ constexpr Metric table[]{
      figure<&Figures::origin_failures>},
     {"garner_refreshes_total", "counter", "requests", "",
      "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
+
+    {"garner_peer_alive", "gauge", "0 or 1", "peer", "1: it answers, and is waited for.", peer_alive},
+    {"garner_peer_dead", "gauge", "0 or 1", "peer", "1: it is used only when nobody else is left.", peer_dead},
+    {"garner_peer_query_rtt_seconds", "gauge", "seconds", "peer", "Smoothed time from a query to its answer.",
+     peer_seconds<&PeerStats::query_rtt>},
+    {"garner_peer_connect_rtt_seconds", "gauge", "seconds", "peer", "Smoothed time of connecting to its HTTP port.",
+     peer_seconds<&PeerStats::connect_rtt>},
+    {"garner_peer_throughput", "gauge", "bytes a second", "peer", "Smoothed, of larger bodies from it.", peer_throughput},
+    {"garner_peer_connections", "gauge", "connections", "peer", "Requests that it is answering.",
+     peer_figure<&PeerStats::connections>},
+    {"garner_peer_queries_total", "counter", "queries", "peer", "Sent to it, by ICP or HTCP.",
+     peer_figure<&PeerStats::queries>},
+    {"garner_peer_answers_total", "counter", "answers", "peer, said", "What it said.", peer_answers},
+    {"garner_peer_expired_total", "counter", "queries", "peer", "Queries that it did not answer in time.",
+     peer_figure<&PeerStats::expired>},
+    {"garner_peer_late_total", "counter", "answers", "peer", "Answers that came when their query had run out.",
+     peer_figure<&PeerStats::late>},
+    {"garner_peer_fetches_total", "counter", "responses", "peer", "Responses that came from it.",
+     peer_figure<&PeerStats::fetches>},
+    {"garner_peer_false_hits_total", "counter", "responses", "peer", "It had said HIT and did not have it.",
+     peer_figure<&PeerStats::false_hits>},
+    {"garner_peer_connect_failures_total", "counter", "connections", "peer",
+     "Connections to its HTTP port that could not be had, or broke without an answer.",
+     peer_figure<&PeerStats::connect_failures>},
+    {"garner_peer_received_bytes_total", "counter", "bytes", "peer", "Of responses that came from it.",
+     peer_figure<&PeerStats::bytes>},
+    {"garner_peer_saved_bytes_total", "counter", "bytes", "peer",
+     "Of them, those of its hits: what the origin did not have to send.", peer_figure<&PeerStats::saved>},
+    {"garner_peer_digest_entries", "gauge", "objects", "peer", "In its cache digest as last fetched.",
+     peer_figure<&PeerStats::digest_entries>},
+
+    {"garner_icp_questions_total", "counter", "requests", "", "Misses for which peers were asked.",
+     icp_figure<&AgentFigures::questions>},
+    {"garner_icp_timed_out_total", "counter", "requests", "",
+     "Of them, those where somebody who was waited for did not answer in time.", icp_figure<&AgentFigures::timed_out>},
+    {"garner_icp_unexpected_total", "counter", "answers", "", "Answers that nobody asked for, or not from there; dropped.",
+     icp_figure<&AgentFigures::unexpected>},
+    {"garner_icp_moved_total", "counter", "answers", "", "Answers that came to another worker than the one that asked.",
+     icp_figure<&AgentFigures::moved>},
+    {"garner_icp_queries_total", "counter", "queries", "", "Of other caches to us, by ICP or HTCP.",
+     icp_figure<&AgentFigures::queries>},
+    {"garner_icp_answers_total", "counter", "answers", "said", "What they were told.", icp_answers},
+    {"garner_icp_silenced_total", "counter", "queries", "", "Denied and not even told: almost all of that address are.",
+     icp_figure<&AgentFigures::silenced>},
+    {"garner_icp_limited_total", "counter", "datagrams", "", "Dropped because an address sent too many.",
+     icp_figure<&AgentFigures::limited>},
+    {"garner_icp_malformed_total", "counter", "datagrams", "", "Dropped because they do not parse or are ICP version 3.",
+     icp_figure<&AgentFigures::malformed>},
+    {"garner_icp_cleared_total", "counter", "purges", "", "Purges that other caches asked for by HTCP.",
+     icp_figure<&AgentFigures::cleared>},
+    {"garner_icp_refused_clears_total", "counter", "purges", "", "The same, by those who may not.",
+     icp_figure<&AgentFigures::refused_clears>},
 
     {"garner_cache_policy_info", "gauge", "1", "policy", "Always 1; the label tells the replacement policy in force.",
      policy_info},

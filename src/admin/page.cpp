@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "admin/peers_text.hpp"
 #include "admin/summary.hpp"
 
 namespace garner::admin {
@@ -87,6 +88,7 @@ std::string page(nlohmann::ordered_json const& stats) {
     out += "</dl>\n<div class=\"tables\">\n";
     for (auto const& section : summary(stats)) out += table(section);
     out += "</div>\n";
+    if (auto const section = peers_table(stats)) out += table(*section);
     if (auto const section = what_if(stats)) out += table(*section);
     out += "<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n</body>\n</html>\n";
     return out;

@@ -25,6 +25,8 @@ Reply wrong_method(std::string allow) {
     return reply;
 }
 
+Reply not_meant() { return refusal(403, "To change something, send the field: Garner-Admin: 1"); }
+
 Reply of_type(std::string type, std::string body) {
     Reply reply;
     reply.type = std::move(type);
@@ -89,11 +91,13 @@ Reply Routes::answer(Request const& request) {
     if (path == "/explain") {
         // It changes nothing: a GET will do, and a POST takes what is too long for a target.
         if (request.method == "GET" || request.method == "HEAD")
-            return explain(mark == path.npos ? std::string_view() : request.target.substr(mark + 1));
-        return request.method == "POST" ? explain(request.body) : wrong_method("GET, HEAD, POST");
+            return explain(request, mark == path.npos ? std::string_view() : request.target.substr(mark + 1));
+        return request.method == "POST" ? explain(request, request.body) : wrong_method("GET, HEAD, POST");
     }
+    if (path == "/rebuild-digest") return request.method == "POST" ? rebuild_digest(request) : wrong_method("POST");
     if (path != "/" && path != "/metrics" && path != "/stats.json")
-        return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=...");
+        return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=... and "
+                            "/rebuild-digest");
     if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
     return show(path);
 }
@@ -108,7 +112,7 @@ Reply Routes::show(std::string_view path) {
 }
 
 Reply Routes::purge(Request const& request, std::string_view url) {
-    if (!request.meant) return refusal(403, "To change something, send the field: Garner-Admin: 1");
+    if (!request.meant) return not_meant();
     http::UriError error;
     if (url.empty()) return refusal(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
     auto const uri = http::parse_absolute(url, error);
@@ -123,13 +127,22 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");
 }
 
-Reply Routes::explain(std::string_view form) {
+Reply Routes::rebuild_digest(Request const& request) {
+    if (!request.meant) return not_meant();
+    bool const published = server_.mesh().roster()->options.digest.publish;
+    if (published) server_.mesh().rebuild_digest();
+    return of_type("application/json", published ? "{\"rebuilding\": true}\n" : "{\"rebuilding\": false}\n");
+}
+
+Reply Routes::explain(Request const& request, std::string_view form) {
     proxy::ExplainQuestion question;
     question.url = form_value(form, "url");
     if (question.url.empty()) return refusal(400, "A url is wanted: /explain?url=http%3A%2F%2Fexample.com%2F");
     if (auto method = form_value(form, "method"); !method.empty()) question.method = std::move(method);
     question.fields = form_values(form, "field");
     question.accelerated = form_value(form, "accelerator") == "1";
+    // A foreign page must not make us send what it likes to others, nor keep us waiting.
+    question.asks_peers = request.meant;
     if (auto const client = form_value(form, "client"); !client.empty()) {
         auto const address = parse_ip(client);
         if (!address) return refusal(400, "The client is not an IP address.");

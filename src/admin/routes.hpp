@@ -38,7 +38,8 @@ public:
 private:
     Reply show(std::string_view path);
     Reply purge(Request const&, std::string_view url);
-    Reply explain(std::string_view form);
+    Reply rebuild_digest(Request const&);
+    Reply explain(Request const&, std::string_view form);
     Report report();
 
     proxy::Server& server_;

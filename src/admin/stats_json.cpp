@@ -1,5 +1,6 @@
 #include "admin/stats_json.hpp"
 
+#include "admin/mesh_json.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
@@ -139,6 +140,8 @@ Json stats_json(Report const& report) {
     json["client"] = client(figures);
     json["connections"] = connections(figures);
     json["origin"] = origin(figures);
+    json["peers"] = peers_json(figures.peers);
+    json["icp"] = icp_json(figures.icp);
     json["cache"] = cache(figures.cache);
     json["what_if"] = what_if(figures);
     json["log"] = log(figures.log);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "admin/human.hpp"
+#include "admin/peers_text.hpp"
 
 namespace garner::admin {
 
@@ -144,13 +145,6 @@ SummarySection log(Stats const& stats) {
     return section;
 }
 
-/// Columns on a terminal, where a character beyond ASCII takes one as well.
-std::size_t columns(std::string_view text) {
-    std::size_t count = 0;
-    for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
-    return count;
-}
-
 std::string text_line(std::string const& name, std::vector<std::string> const& values) {
     constexpr std::size_t name_columns = 24, value_columns = 14;
     std::string out = name + std::string(name_columns - std::min(name_columns, columns(name)), ' ');
@@ -181,7 +175,10 @@ std::vector<Headline> headlines(Json const& json) {
 
 std::vector<SummarySection> summary(Json const& json) {
     Stats const stats(json);
-    return {requests(stats), ratios(stats), latency(stats), clients(stats), origins(stats), memory(stats), log(stats)};
+    std::vector sections{requests(stats), ratios(stats), latency(stats), clients(stats), origins(stats), memory(stats)};
+    if (auto mesh = mesh_section(json)) sections.push_back(std::move(*mesh));
+    sections.push_back(log(stats));
+    return sections;
 }
 
 std::string summary_text(Json const& json) {
@@ -191,6 +188,7 @@ std::string summary_text(Json const& json) {
         out += section.columns.empty() ? section.title + "\n" : text_line(section.title, section.columns);
         for (auto const& line : section.lines) out += text_line("  " + line.name, line.values);
     }
+    if (peers_table(json)) out += "\n" + peers_text(json);
     return out;
 }
 

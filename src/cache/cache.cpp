@@ -274,6 +274,23 @@ bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, Wal
     return found && http::may_reuse(found.object->terms(), {}, now).reuse == http::Reuse::fresh;
 }
 
+bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const {
+    http::RequestCacheControl fresh_for_longer;
+    fresh_for_longer.min_fresh = static_cast<http::DeltaSeconds>(std::chrono::ceil<seconds>(margin).count());
+    auto serves = [&](store::Object const* object) {
+        bool const good = object->status() < 400 && object->status() != 206 && !is_incomplete(*object);
+        return good && http::may_reuse(object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
+    };
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    auto const found = shard.find(key.fingerprint, key.text);
+    if (!found) return false;
+    if (found.object->kind() != store::Object::Kind::vary_marker) return serves(found.object);
+    if (found.object->head() != "accept-encoding") return false;
+    auto const variants = shard.variants_of(key.fingerprint);
+    return std::any_of(variants.begin(), variants.end(), serves);
+}
+
 // ---- fills ----
 
 FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
@@ -466,6 +483,15 @@ void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     if (fill.attached_) failures_.remember(key, failure, of_head_only, terms, steady_now());
+}
+
+bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
+    if (walk.shard == shards_.size()) return false;
+    auto& shard = *shards_[walk.shard];
+    std::lock_guard lock(shard.mutex);
+    bool const more = shard.collect(walk.slot, walk_step, into);
+    walk = more ? Walk{walk.shard, walk.slot + walk_step} : Walk{walk.shard + 1, 0};
+    return walk.shard < shards_.size();
 }
 
 // ---- budget ----

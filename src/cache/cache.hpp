@@ -106,6 +106,12 @@ public:
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;
 
+    /// Whether a plain GET, one without any field, would get this URL fresh for `margin` more: a whole answer that is no
+    /// error. Of a URL whose answers vary, only where they vary on Accept-Encoding alone, and then of any variant: whoever
+    /// asks for others does not say what they accept. Moves nothing in the replacement order; allocates nothing for a URL
+    /// without variants.
+    bool would_serve(Key const&, WallTime now, milliseconds margin) const;
+
     /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being
     /// stored. True when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
     bool purge(Key const&, Fill const* but = nullptr);
@@ -127,6 +133,15 @@ public:
     store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
     /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
     store::ObjectPtr find(std::string_view key, Fingerprint primary) const;
+    /// How far a walk over all that is stored has come; a new one stands at the beginning.
+    struct Walk {
+        std::size_t shard = 0;
+        policy::Slot slot = 0;
+    };
+    static constexpr policy::Slot walk_step = 128;
+    /// Adds the objects of the next `walk_step` places to `into`, markers and parts among them; false at the end. One
+    /// shard's mutex is held meanwhile. What comes, leaves or moves during a walk may be met once, twice or not at all.
+    bool walk(Walk&, std::vector<store::ObjectPtr>& into) const;
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up.

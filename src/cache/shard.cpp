@@ -159,6 +159,13 @@ std::vector<store::Object const*> Shard::variants_of(Fingerprint primary) const 
     return there;
 }
 
+bool Shard::collect(policy::Slot first, policy::Slot count, std::vector<store::ObjectPtr>& into) const {
+    auto const end = std::min(used_slots_, first + count);
+    for (auto slot = first; slot < end; ++slot)
+        if (auto const& object = entry(slot).object) into.push_back(object);
+    return end < used_slots_;
+}
+
 void Shard::Marks::set(Fingerprint primary, std::int64_t until_seconds) {
     if (!places) places = std::make_unique<Places>();
     (*places)[primary % places->size()] = {primary, until_seconds};

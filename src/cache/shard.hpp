@@ -45,6 +45,9 @@ public:
     /// Removes the next to leave; nullptr when empty.
     store::ObjectPtr evict();
 
+    /// What is in these places of the index, added to `into`. False when there are no more places behind them.
+    bool collect(policy::Slot first, policy::Slot count, std::vector<store::ObjectPtr>& into) const;
+
     /// Notes that `variant` is one of the URL's; the oldest leaves beyond the limit and is returned.
     store::ObjectPtr add_variant(Fingerprint primary, Fingerprint variant);
     /// Removes all variants of the URL.

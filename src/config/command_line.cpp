@@ -17,7 +17,7 @@ std::string version_text() { return std::string("garner ") + version + "\n"; }
 
 constexpr char const* explain_help =
     "Tells why the running proxy would, or would not, answer a request from its cache: rules, variants, freshness.\n"
-    "It only looks: nothing is fetched, resolved or changed.\n"
+    "It only looks: nothing is fetched or changed. For what would be fetched the peers are asked, as they would be.\n"
     "\n"
     "  -H, --header 'FIELD: VALUE'  a field of the request; may be given often\n"
     "  -X, --method NAME            its method; GET without it\n"
@@ -51,6 +51,11 @@ constexpr Row rows[]{
      "Prints one page of figures of the running proxy, which is asked at admin.address.\n"
      "\n"
      "  --what-if          instead: the hit ratios that every policy would have had, at half to four times the size\n"},
+    {"peers", Command::peers, "", "garner peers [--json] [--rebuild-digest] [--config FILE] [--set KEY=VALUE ...]",
+     "Prints the other caches of the running proxy: their state, times, hits, and what they saved.\n"
+     "\n"
+     "  --json             prints JSON\n"
+     "  --rebuild-digest   instead: has the running proxy build its own cache digest anew, out of turn\n"},
     {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]\n"
      "                     [--config FILE] [--set KEY=VALUE ...]",
      explain_help},
@@ -112,7 +117,8 @@ std::string unknown_word(std::string_view word) {
 
 std::string unknown_option(std::string_view option) {
     static constexpr std::string_view names[]{"--config", "--set",    "--help",        "--version", "--header",
-                                              "--method", "--client", "--accelerator", "--json",    "--what-if"};
+                                              "--method", "--client", "--accelerator", "--json",    "--what-if",
+                                              "--rebuild-digest"};
     return "unknown option " + std::string(option) + hint(option.substr(0, option.find('=')), names);
 }
 
@@ -163,12 +169,11 @@ private:
         auto const name = word.substr(0, equals);
         bool const field = name == "-H" || name == "--header";
         bool const of_request = field || name == "-X" || name == "--method" || name == "--client";
-        bool const explains_flag = name == "--json" || name == "--accelerator";
-        bool const flag = explains_flag || name == "--what-if";
+        auto* flag = flag_of(name);
         if (!of_request && !flag && name != "--config" && name != "--set") return unknown_option(word);
-        if (of_request || explains_flag) explains_ = name;
+        if (of_request || name == "--accelerator") explains_ = name;
         if (flag && equals == word.npos) {
-            (name == "--json" ? line_.json : name == "--what-if" ? line_.what_if : line_.accelerator) = true;
+            *flag = true;
             return std::nullopt;
         }
         if (flag) return std::string(name) + " takes no value";
@@ -192,6 +197,15 @@ private:
         return std::nullopt;
     }
 
+    /// Options without a value; nullptr: it is none of them.
+    bool* flag_of(std::string_view name) {
+        if (name == "--json") return &line_.json;
+        if (name == "--what-if") return &line_.what_if;
+        if (name == "--accelerator") return &line_.accelerator;
+        if (name == "--rebuild-digest") return &line_.rebuild_digest;
+        return nullptr;
+    }
+
     void request_option(std::string_view name, std::string_view value) {
         if (name == "-X" || name == "--method")
             line_.method = value;
@@ -202,9 +216,13 @@ private:
     }
 
     CommandLine finish() {
-        if (!explains_.empty() && (!row_ || row_->command != Command::explain))
+        auto const command = row_ ? row_->command : Command::run;
+        if (!explains_.empty() && command != Command::explain)
             return wrong(std::string(explains_) + " is for garner explain");
-        if (line_.what_if && (!row_ || row_->command != Command::stats)) return wrong("--what-if is for garner stats");
+        if (line_.json && command != Command::explain && command != Command::peers)
+            return wrong("--json is for garner explain and garner peers");
+        if (line_.what_if && command != Command::stats) return wrong("--what-if is for garner stats");
+        if (line_.rebuild_digest && command != Command::peers) return wrong("--rebuild-digest is for garner peers");
         if (!row_) return std::move(line_);
         if (!row_->operand.empty() && (!operand_ || operand_->empty()))
             return wrong(std::string(row_->name) + " needs a " + std::string(row_->operand));

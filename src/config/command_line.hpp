@@ -12,6 +12,7 @@ struct CommandLine {
         check,        // tell the configuration's faults
         purge,        // remove `url` from the cache
         stats,        // one page of figures
+        peers,        // the other caches, and how they do
         explain,      // why `url` is, or is not, answered from the cache
         sim,          // replay a trace: `rest` is the simulator's
         help,         // print `text` and end with 0
@@ -26,8 +27,9 @@ struct CommandLine {
     std::vector<std::string> fields;      // "Accept-Language: de", in order
     std::string client;                   // an address; empty: this machine
     bool accelerator = false;
-    bool json = false;
+    bool json = false;                    // explain, peers
     bool what_if = false;                 // stats
+    bool rebuild_digest = false;          // peers
     std::vector<std::string> rest;        // sim: all that follows
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };

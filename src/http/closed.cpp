@@ -72,7 +72,9 @@ bool is_local(IpAddress const& address, OwnAddresses const& own) {
     return local(address) || any_embedded(address, local);
 }
 
-bool reaches_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses const& own) {
+}  // namespace
+
+bool is_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses const& own) {
     return std::any_of(own.listening.begin(), own.listening.end(), [&](IpEndpoint const& place) {
         if (place.port != port) return false;
         // Connecting to the unspecified address reaches whatever listens on loopback.
@@ -81,8 +83,6 @@ bool reaches_own_listener(IpAddress const& address, std::uint16_t port, OwnAddre
         return same_or_embedded(address, place.address);
     });
 }
-
-}  // namespace
 
 char const* closed_destination(IpAddress const& address, std::span<IpAddress const> own) {
     if (char const* why = address.is_v4() ? closed_v4(address) : closed_v6(address)) return why;
@@ -99,7 +99,7 @@ Decision AccessRules::permits(RuleRequest const& request, IpAddress const& desti
     if (!decision.allowed()) return decision;
 
     char const* closed = nullptr;
-    if (reaches_own_listener(destination, request.port, own))
+    if (is_own_listener(destination, request.port, own))
         closed = own_listener;   // not even by rule: it would loop, or purge in the proxy's own name
     else if (!decision.opens)
         closed = closed_destination(destination, own.interfaces);

@@ -165,6 +165,9 @@ private:
 /// RFC 8215), 6to4 (2002::/16) and Teredo (2001::/32) forms of these.
 char const* closed_destination(IpAddress const&, std::span<IpAddress const> own = {});
 
+/// True when a connection to there would reach one of our own listening places, in any of those forms too.
+bool is_own_listener(IpAddress const&, std::uint16_t port, OwnAddresses const&);
+
 enum class Reload : std::uint8_t { honour, ignore };
 
 /// How answers to some requests are cached, where that differs from the rest. What is not given is left alone.

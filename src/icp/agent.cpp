@@ -51,6 +51,9 @@ struct Agent::Round {
     microseconds patience{0};
 
     microseconds worth() const { return worth_waiting(*question, *plan, *views, told, patience); }
+    bool has_asked(std::size_t place) const {
+        return std::any_of(asked.begin(), asked.end(), [&](Asked const& one) { return one.view == place; });
+    }
     bool all_answered() const {
         return std::all_of(asked.begin(), asked.end(), [](Asked const& one) { return one.said != Said::nothing; });
     }
@@ -106,6 +109,9 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     auto const number = begin_round(std::move(made));
     counters.questions.add();
     ask_all(round, number);
+    // Not who was spared the question, nor who could not be asked: a digest that has not come yet, a name without address.
+    std::erase_if(whom.wait_for, [&](std::size_t view) { return !round.has_asked(view); });
+    round.patience = patience(whom, views, roster->options.timeout);
     for (;;) {
         auto const left = round.worth() - since(begun, steady_now());
         if (left <= microseconds{0}) break;

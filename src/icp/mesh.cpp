@@ -3,6 +3,8 @@
 #include <boost/asio/post.hpp>
 
 #include "icp/caretaker.hpp"
+#include "icp/digest_fetcher.hpp"
+#include "icp/digest_publisher.hpp"
 
 namespace garner::icp {
 
@@ -65,6 +67,8 @@ std::unique_ptr<Mesh> Mesh::make(Options options, std::span<net::Worker* const> 
         if (!mesh->agents_.back()->open(fault)) return nullptr;
     }
     mesh->caretaker_ = std::make_unique<Caretaker>(*mesh, *workers.front());
+    mesh->digest_fetcher_ = std::make_unique<DigestFetcher>(*mesh, *workers.front());
+    mesh->digest_publisher_ = std::make_unique<DigestPublisher>(*mesh, *workers.front());
     return mesh;
 }
 
@@ -88,11 +92,16 @@ RosterPtr Mesh::make_roster(Options options, Roster const* before) {
 void Mesh::start() {
     for (auto& agent : agents_) agent->start();
     caretaker_->start();
+    digest_fetcher_->start();
+    digest_publisher_->start();
 }
 
 void Mesh::stop(unsigned worker) {
     agents_[worker]->stop();
-    if (worker == 0) caretaker_->stop();
+    if (worker != 0) return;
+    caretaker_->stop();
+    digest_fetcher_->stop();
+    digest_publisher_->stop();
 }
 
 void Mesh::reconfigure(Options options) {
@@ -121,12 +130,12 @@ std::vector<PeerStats> Mesh::peers(SteadyTime now) const {
     return all;
 }
 
-std::shared_ptr<std::string const> Mesh::published() const {
+Mesh::Published Mesh::published() const {
     std::lock_guard const lock(mutex_);
     return published_;
 }
 
-void Mesh::publish(std::shared_ptr<std::string const> digest) {
+void Mesh::publish(Published digest) {
     std::lock_guard const lock(mutex_);
     published_ = std::move(digest);
 }

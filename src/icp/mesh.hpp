@@ -17,6 +17,8 @@
 namespace garner::icp {
 
 class Caretaker;
+class DigestFetcher;
+class DigestPublisher;
 
 /// The peers in force with the options they came with. Immutable; a peer that is the same in the next one keeps what is
 /// known of it.
@@ -42,6 +44,9 @@ public:
     void start();
     /// On that worker's thread: nothing of it keeps the worker from ending any more.
     void stop(unsigned worker);
+    /// From now on other caches are told to fetch elsewhere: no more clients are let in.
+    void drain() { draining_.store(true, std::memory_order_relaxed); }
+    bool draining() const { return draining_.load(std::memory_order_relaxed); }
     /// Addresses and ports stay as they are until a restart.
     void reconfigure(Options options);
 
@@ -58,8 +63,12 @@ public:
     bool is_worker(unsigned number) const { return number < agents_.size(); }
 
     /// Our cache digest in Squid's form, as last built; null before that.
-    std::shared_ptr<std::string const> published() const;
-    void publish(std::shared_ptr<std::string const> digest);
+    struct Published {
+        std::shared_ptr<std::string const> digest;
+        WallTime expires{};   // when the next one is due
+    };
+    Published published() const;
+    void publish(Published digest);
     /// Asks for a new one soon, out of turn.
     void rebuild_digest() { digest_wanted_.store(true); }
     bool take_digest_wanted() { return digest_wanted_.exchange(false); }
@@ -71,12 +80,15 @@ private:
     cache::Cache& cache_;
     mutable std::mutex mutex_;
     RosterPtr roster_;
-    std::shared_ptr<std::string const> published_;
+    Published published_;
     std::atomic<bool> digest_wanted_{false};
+    std::atomic<bool> draining_{false};
     std::atomic<std::uint32_t> turn_{0};
     OriginTimes origins_;
     std::vector<std::unique_ptr<Agent>> agents_;
     std::unique_ptr<Caretaker> caretaker_;
+    std::unique_ptr<DigestFetcher> digest_fetcher_;
+    std::unique_ptr<DigestPublisher> digest_publisher_;
 };
 
 }  // namespace garner::icp

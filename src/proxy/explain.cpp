@@ -6,6 +6,7 @@
 #include "http/range.hpp"
 #include "http/validation.hpp"
 #include "proxy/server.hpp"
+#include "proxy/way.hpp"
 
 namespace garner::proxy {
 
@@ -110,6 +111,26 @@ private:
         look(admission.source_matters);
         judge_rules();
         judge();
+        if (question_.asks_peers && goes_out()) ask_peers(admission.source_matters);
+    }
+
+    bool is_fetch() const { return out_.outcome == Outcome::miss || out_.outcome == Outcome::revalidate; }
+
+    /// Past Garner, and not straight to an accelerator's origin.
+    bool goes_out() const {
+        bool const forwarded = is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled;
+        bool const closed = out_.of_connection && !out_.of_connection->allowed();
+        return forwarded && !closed && out_.partition == Partition::forward && !server_.mesh().roster()->peers.empty();
+    }
+
+    /// As Transaction::choose_sources.
+    void ask_peers(bool source_matters) {
+        SourceQuestion const asked{.url = target_.url,
+                                   .host = std::string(target_.uri.authority.host),
+                                   .hierarchical = is_fetch() && is_hierarchical(request_, control_),
+                                   .destination = parse_ip(target_.uri.authority.host),
+                                   .source_matters = source_matters};
+        out_.sources = explain_sources(server_, asked, facts_);
     }
 
     void look(bool source_matters) {
@@ -189,6 +210,8 @@ private:
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();
+        bool const cached = request_.method != Method::connect && out_.bypass == http::Bypass::none;
+        if (!cached && misses_refused()) return say_misses_refused();
         if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is not seen");
         if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes, and is not answered from it");
         if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
@@ -237,8 +260,12 @@ private:
         return marked ? "not stored: lately its answers were not to be shared" : "not stored";
     }
 
+    bool misses_refused() const { return !may_have_misses(out_.options->misses, facts_); }
+    void say_misses_refused() { say(Outcome::refused, "misses: this client gets only what is stored", 504); }
+
     void judge_origin() {
         auto const& found = out_.found;
+        if (misses_refused()) return say_misses_refused();
         if (found.failure && hears_of(*found.failure, request_, control_)) {
             if (may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable_lately));
             return say(Outcome::negative, found.failure->failure.reason, found.failure->failure.status);

@@ -9,6 +9,7 @@
 #include "cache/cache.hpp"
 #include "net/name_cache.hpp"
 #include "proxy/decision.hpp"
+#include "proxy/explain_sources.hpp"
 #include "proxy/options.hpp"
 
 namespace garner::proxy {
@@ -21,6 +22,7 @@ struct ExplainQuestion {
     std::vector<std::string> fields = {};     // "Accept-Language: de"
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
     bool accelerated = false;                 // asked of an accelerator: the URL at its origin, or where it listens
+    bool asks_peers = false;                  // for what would be fetched, the peers are asked
 };
 
 /// How the request would be answered.
@@ -64,6 +66,8 @@ struct Explanation {
     std::string asks;                              // "bytes=10-": where the origin is asked for the rest of found.parts
     std::optional<net::NameCache::Failure> name_failure;   // of the host's name, remembered
 
+    std::optional<SourceExplanation> sources;      // where the peers were to be asked, and there are some
+
     Outcome outcome = Outcome::miss;
     std::uint16_t status = 0;                      // of the answer; 0: the origin's
     std::string why;
@@ -71,7 +75,8 @@ struct Explanation {
     bool undecided() const { return access.verdict == http::Decision::Verdict::needs_destination; }
 };
 
-/// Fetches nothing, resolves nothing, leads nothing, and moves nothing in the replacement order. From any thread.
+/// Fetches nothing, resolves nothing, leads nothing, and moves nothing in the replacement order. From any thread; where
+/// peers are asked, not from a worker's: it waits for them.
 Explanation explain(Server& server, ExplainQuestion const& question);
 
 }  // namespace garner::proxy

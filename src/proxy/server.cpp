@@ -218,6 +218,7 @@ bool Server::idle() const {
 bool Server::stop(milliseconds patience) {
     constexpr milliseconds look{20};
     constexpr milliseconds last_patience{3'000};
+    mesh_->drain();
     on_each_worker([](Room& room) {
         room.services->draining = true;
         for (auto& listener : room.listeners) listener->stop();

@@ -1,5 +1,7 @@
 #include "proxy/target.hpp"
 
+#include "proxy/internal.hpp"
+
 namespace garner::proxy {
 
 using http::Method;
@@ -48,10 +50,23 @@ void finish(http::RequestHead const& request, Target& target) {
     if (request.method == Method::options && target.path == "/" && !request.target.ends_with('/')) target.path = "*";
 }
 
+/// A path that is asked of a forward proxy as of an origin: it is whom Host names.
+bool read_own_path(http::RequestHead const& request, Target& target) {
+    http::UriError error;
+    auto const authority = http::parse_authority(request.fields.first(Name::host), error);
+    if (!authority) return false;
+    target.to_us = true;
+    target.uri = {.authority = *authority, .path_and_query = request.target};
+    if (target.uri.authority.port == 0) target.uri.authority.port = http::default_port(http::Scheme::http);
+    finish(request, target);
+    return true;
+}
+
 }  // namespace
 
 char const* read_target(http::RequestHead const& request, AcceleratedOrigin const* origin, Target& target) {
     target.accelerated = origin != nullptr;
+    target.to_us = false;
     if (auto const* fault = fault_of_host(request)) return fault;
     if (request.method == Method::connect) {
         if (origin) return "CONNECT to an accelerator";
@@ -72,6 +87,7 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
         finish(request, target);
         return nullptr;
     }
+    if (!origin && is_internal_path(request.target) && read_own_path(request, target)) return nullptr;
     if (!origin && http::is_origin_form(request.target))
         return "this is a forward proxy: it wants an absolute URI (http://host/path), not a path";
     http::UriError error;

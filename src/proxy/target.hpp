@@ -22,6 +22,7 @@ using cache::Partition;
 struct Target {
     http::Uri uri;
     bool accelerated = false;
+    bool to_us = false;         // a path of our own (proxy/internal), asked for in origin-form
     Partition partition() const { return accelerated ? Partition::accelerator : Partition::forward; }
     std::string url;            // normal form, for rules, key and log; "host:port" for CONNECT
     std::string host_field;     // the Host field's value towards the origin

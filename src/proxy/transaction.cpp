@@ -7,6 +7,7 @@
 #include "http/hop_by_hop.hpp"
 #include "net/address.hpp"
 #include "proxy/decision.hpp"
+#include "proxy/internal.hpp"
 #include "proxy/refresh.hpp"
 #include "proxy/relay.hpp"
 #include "proxy/way.hpp"
@@ -39,6 +40,7 @@ net::awaitable<void> Transaction::answer() {
     if (verdict == Verdict::needs_names) verdict = co_await check_names();
     if (verdict == Verdict::refused) co_return co_await error(refusal_.status, refusal_.what, refusal_.rule);
     if (verdict == Verdict::own_answer) co_return co_await answer_as_last_hop();
+    if (verdict == Verdict::internal) co_return co_await answer_internally();
     auto const& request = client_.head();
     if (request.method == Method::purge) co_return co_await purge();
     auto why = why_bypassed(request, client_.body_framing(), control_, target_, options_->caching);
@@ -191,6 +193,7 @@ Transaction::Verdict Transaction::check() {
         auto decision = options_->access.decide(rule_request(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
+    if (is_internal(target_, services_.shared.own)) return check_internal();
     control_ = http::parse_request_cache_control(request.fields);
     heed_reload();
     auto verdict = check_access();

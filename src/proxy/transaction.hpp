@@ -55,7 +55,7 @@ private:
 
     // ---- the story: transaction.cpp ----
     net::awaitable<void> answer();
-    enum class Verdict : std::uint8_t { go_on, needs_names, own_answer, refused };
+    enum class Verdict : std::uint8_t { go_on, needs_names, own_answer, internal, refused };
     Verdict check();
     Verdict check_access();
     http::Decision permits(http::RuleRequest const& facts, IpAddress const& destination) const;
@@ -189,6 +189,10 @@ private:
                                                                          std::string& from_peer);
     net::awaitable<void> switch_protocols();
     net::awaitable<void> relay(net::Transport& origin, std::string_view from_client, std::string_view from_origin);
+
+    // ---- for other caches: internal.cpp ----
+    Verdict check_internal();
+    net::awaitable<void> answer_internally();
 
     // ---- answers: respond.cpp ----
     /// `more`: further fields, each with CRLF; at most 128 bytes.

@@ -47,6 +47,21 @@ TEST(Commands, purge_removes_and_says_so) {
     EXPECT_EQ(outcome.out, "not in the cache: " + url + "\n");
 }
 
+TEST(Commands, peers_tells_that_there_are_none_and_has_the_digest_built_anew) {
+    House house;
+    Command command{.kind = Command::Kind::peers, .port = house.port()};
+    auto outcome = run(command);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "no peers are configured\n");
+    command.json = true;
+    EXPECT_EQ(run(command).out, "[]\n");
+    house.server().mesh().take_digest_wanted();
+    command.rebuild_digest = true;
+    outcome = run(command);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_EQ(outcome.out, "the cache digest is being built anew\n");
+}
+
 TEST(Commands, an_unspecified_address_is_this_machine) {
     House house({.address = "0.0.0.0"});
     EXPECT_EQ(run({.address = "0.0.0.0", .port = house.port()}).code, 0);

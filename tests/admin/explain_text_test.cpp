@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "admin/explain_json.hpp"
+#include "icp/peer.hpp"
 
 namespace garner::admin {
 namespace {
@@ -58,6 +59,64 @@ TEST(Explain, the_sum_is_told_in_numbers) {
               "              60 s - 110 s = stale for 50 s\n"
               "  when stale  served while revalidated for 600 s (10 min 0 s) past the lifetime\n"
               "              has no validator: fetched anew\n");
+}
+
+TEST(Explain, who_was_asked_and_where_it_goes_is_told) {
+    auto const json = Json::parse(R"({"outcome": "miss", "sources": {
+        "direct": "may", "hierarchical": true, "undecided": false, "timed_out": true, "took_ms": 2000.5,
+        "asked": [
+            {"peer": "campus", "type": "parent", "protocol": "ICP", "said": "MISS", "took_ms": 0.812},
+            {"peer": "next door", "type": "sibling", "protocol": "HTCP", "said": "HIT", "took_ms": 0.4},
+            {"peer": "far", "type": "sibling", "protocol": "ICP", "said": "no answer", "took_ms": null}],
+        "order": [{"why": "SIBLING_HIT", "peer": "next door"}, {"why": "HIER_DIRECT", "peer": null}]}})");
+    EXPECT_THAT(explain_text(json),
+                HasSubstr("\n  peers       campus (parent, ICP) MISS in 0.8 ms; next door (sibling, HTCP) HIT in 0.4 ms; "
+                          "far (sibling, ICP) no answer\n"
+                          "              not all of those who were waited for answered in time\n"
+                          "  source      SIBLING_HIT/next door, then HIER_DIRECT\n"));
+}
+
+TEST(Explain, sources_are_told_with_times_and_reasons) {
+    icp::PeerOptions options;
+    options.name = "next door";
+    options.type = icp::PeerOptions::Type::sibling;
+    auto const next_door = std::make_shared<icp::Peer>(options);
+    options.name = "campus";
+    options.type = icp::PeerOptions::Type::parent;
+    auto const campus = std::make_shared<icp::Peer>(options);
+
+    auto explained = stale_page();
+    auto& told = explained.sources.emplace();
+    told.hierarchical = told.answered = true;
+    told.resolution.words = {{next_door, icp::Said::hit, icp::Protocol::htcp, microseconds{400}}, {campus}};
+    told.resolution.sources = {{next_door, icp::Hierarchy::sibling_hit}, {nullptr, icp::Hierarchy::direct}};
+    told.resolution.took = microseconds{450};
+    auto const json = explain_json(explained)["sources"];
+    EXPECT_EQ(json["direct"], "may");
+    EXPECT_EQ(json["took_ms"], 0.45);
+    EXPECT_EQ(json["asked"][0]["took_ms"], 0.4);
+    EXPECT_EQ(json["asked"][0]["said"], "HIT");
+    EXPECT_TRUE(json["asked"][1]["took_ms"].is_null());
+    EXPECT_EQ(json["order"][0]["why"], "SIBLING_HIT");
+    EXPECT_EQ(json["order"][0]["peer"], "next door");
+    EXPECT_TRUE(json["order"][1]["peer"].is_null());
+    EXPECT_THAT(explain_text(explain_json(explained)),
+                HasSubstr("\n  peers       next door (sibling, HTCP) HIT in 0.4 ms; campus (parent, ICP) not waited for\n"
+                          "  source      SIBLING_HIT/next door, then HIER_DIRECT\n"));
+}
+
+TEST(Explain, why_nobody_was_asked_is_told) {
+    struct Row {
+        char const* direct;
+        bool hierarchical;
+        char const* told;
+    };
+    for (auto const& row : {Row{"always", true, "nobody is asked: direct.always"},
+                            Row{"may", false, "nobody is asked: only a GET"}, Row{"may", true, "nobody is asked: none"}}) {
+        Json const json{{"outcome", "miss"},
+                        {"sources", {{"direct", row.direct}, {"hierarchical", row.hierarchical}, {"took_ms", 0.0}}}};
+        EXPECT_THAT(explain_text(json), HasSubstr(row.told));
+    }
 }
 
 TEST(Explain, what_an_origin_wrote_commands_no_terminal) {

@@ -13,6 +13,20 @@ TEST(Human, counts_have_separators) {
     EXPECT_EQ(human_count(UINT64_MAX), "18,446,744,073,709,551,615");
 }
 
+TEST(Human, short_counts_take_five_columns) {
+    EXPECT_EQ(human_short(0), "0");
+    EXPECT_EQ(human_short(999), "999");
+    EXPECT_EQ(human_short(1'234), "1.23k");
+    EXPECT_EQ(human_short(999'499), "999k");
+    EXPECT_EQ(human_short(999'500), "1.00M");
+    EXPECT_EQ(human_short(UINT64_MAX), "18.4E");
+}
+
+TEST(Human, columns_are_characters) {
+    EXPECT_EQ(columns(""), 0u);
+    EXPECT_EQ(columns("17 µs…"), 6u);
+}
+
 TEST(Human, bytes_have_three_digits_and_a_unit) {
     EXPECT_EQ(human_bytes(0), "0 B");
     EXPECT_EQ(human_bytes(1'023), "1023 B");

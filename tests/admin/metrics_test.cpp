@@ -11,11 +11,13 @@
 #include <sstream>
 
 #include "admin/stats_json.hpp"
+#include "peers.hpp"
 
 namespace garner::admin {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 std::vector<std::string> lines_of(std::istream&& text) {
     std::vector<std::string> lines;
@@ -75,6 +77,14 @@ TEST(Metrics, every_answer_is_documented) {
         EXPECT_THAT(rows[i], HasSubstr("`" + std::string(name_of(static_cast<proxy::Answer>(i))) + "`"));
 }
 
+TEST(Metrics, every_member_of_a_peer_is_documented_and_nothing_else_is) {
+    std::vector<std::string> names, told;
+    auto const json = stats_json(report_with_peers());
+    for (auto const& [name, value] : json["peers"][0].items()) names.push_back("`" + name + "`");
+    for (auto const& row : documented("Peers")) told.push_back(row.substr(2, row.find(" |", 2) - 2));
+    EXPECT_EQ(told, names);
+}
+
 TEST(Metrics, names_follow_the_conventions) {
     std::set<std::string_view> names;
     for (auto const& metric : metrics()) {
@@ -130,6 +140,38 @@ TEST(Metrics, histograms_are_cumulative) {
     EXPECT_EQ(value(text, name + "_count"), 6);
     EXPECT_DOUBLE_EQ(value(text, name + "_sum"), 2.002011);
     EXPECT_EQ(value(text, "garner_hit_duration_seconds_count"), 0);
+}
+
+TEST(Metrics, each_peer_has_its_samples) {
+    auto report = report_with_peers();
+    report.figures.peers[1].options.name = "next \\ \"door\"\n";
+    auto const text = metrics_text(report);
+    std::string const door = R"({peer="next \\ \"door\"\n"})";
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_alive{peer=\"campus\"} 1\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_alive" + door + " 0\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_dead" + door + " 1\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_query_rtt_seconds{peer=\"campus\"} 0.000812\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_query_rtt_seconds" + door + " NaN\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_answers_total{peer=\"campus\",said=\"miss\"} 11640\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_false_hits_total{peer=\"campus\"} 3\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_peer_saved_bytes_total{peer=\"campus\"} 5242880\n"));
+    EXPECT_THAT(text, HasSubstr("\ngarner_icp_answers_total{said=\"hit\"} 21\n"));
+}
+
+TEST(StatsJson, peers_tell_units_and_no_login) {
+    auto const json = stats_json(report_with_peers());
+    auto const& peer = json["peers"][0];
+    EXPECT_EQ(peer["name"], "campus");
+    EXPECT_EQ(peer["type"], "parent");
+    EXPECT_EQ(peer["state"], "alive");
+    EXPECT_EQ(peer["query_rtt_ms"], 0.812);
+    EXPECT_EQ(peer["connect_rtt_ms"], 1.25);
+    EXPECT_TRUE(peer["bytes_per_second"].is_null());
+    EXPECT_TRUE(peer["digest_entries"].is_null());
+    EXPECT_EQ(json["peers"][1]["state"], "dead");
+    EXPECT_TRUE(json["peers"][1]["address"].is_null());
+    EXPECT_EQ(json["icp"]["queries"], 4'321);
+    EXPECT_THAT(json.dump(), Not(HasSubstr("secret")));
 }
 
 TEST(StatsJson, what_nothing_was_measured_for_is_null) {

@@ -41,6 +41,10 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(parse({"stats"}).command, Command::stats);
     EXPECT_FALSE(parse({"stats"}).what_if);
     EXPECT_TRUE(parse({"stats", "--what-if"}).what_if);
+    EXPECT_EQ(parse({"peers"}).command, Command::peers);
+    EXPECT_FALSE(parse({"peers"}).rebuild_digest);
+    EXPECT_TRUE(parse({"peers", "--json"}).json);
+    EXPECT_TRUE(parse({"--rebuild-digest", "peers"}).rebuild_digest);
     auto const explain = parse({"explain", "http://example.com/", "-H", "Accept: a=b", "-X", "HEAD", "-H", "Range: bytes=0-",
                                 "--client=10.0.0.1", "--accelerator", "--json"});
     EXPECT_EQ(explain.command, Command::explain);
@@ -71,7 +75,11 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"--confg=a"}, "unknown option --confg=a; did you mean --config?"},
                            Row{{"--config"}, "--config needs a value"},
                            Row{{"explain"}, "explain needs a URL"},
-                           Row{{"stats", "--json"}, "--json is for garner explain"},
+                           Row{{"stats", "--json"}, "--json is for garner explain and garner peers"},
+                           Row{{"--json"}, "--json is for garner explain"},
+                           Row{{"stats", "--rebuild-digest"}, "--rebuild-digest is for garner peers"},
+                           Row{{"peers", "--rebuild-digset"}, "did you mean --rebuild-digest?"},
+                           Row{{"peers", "campus"}, "peers takes no \"campus\""},
                            Row{{"purge", "http://a/", "--what-if"}, "--what-if is for garner stats"},
                            Row{{"--what-if"}, "--what-if is for garner stats"},
                            Row{{"stats", "--what-if=1"}, "--what-if takes no value"},

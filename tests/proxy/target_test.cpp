@@ -5,6 +5,8 @@
 
 #include <optional>
 
+#include "proxy/internal.hpp"
+
 namespace garner::proxy {
 namespace {
 
@@ -58,6 +60,38 @@ TEST(Target, of_a_forward_request_is_never_a_path_alone) {
     EXPECT_NE(Read("GET", "http://user@a/").fault, "");
     EXPECT_NE(Read("GET", "http:///").fault, "");
     EXPECT_NE(Read("GET", "a:80").fault, "");
+}
+
+TEST(Target, of_another_caches_paths_may_be_a_path_alone) {
+    constexpr auto path = "/squid-internal-periodic/store_digest";
+    http::OwnAddresses own;
+    own.listening = {{*parse_ip("10.0.0.1"), 3128}};
+    Read read("GET", path, "us.example:3128");
+    EXPECT_EQ(read.fault, "");
+    EXPECT_EQ(read.target.url, "http://us.example:3128/squid-internal-periodic/store_digest");
+    EXPECT_TRUE(is_internal(read.target, own));
+    EXPECT_NE(Read("GET", path, "").fault, "");
+    EXPECT_NE(Read("GET", path, std::nullopt).fault, "");
+    EXPECT_NE(Read("GET", "/squid-intern", "us.example:3128").fault, "");
+}
+
+TEST(Target, is_internal_at_our_own_places_alone) {
+    http::OwnAddresses own;
+    own.listening = {{*parse_ip("10.0.0.1"), 3128}};
+    auto const internal = [&](std::string const& target, AcceleratedOrigin const* origin = nullptr) {
+        return is_internal(Read("GET", target, "any", origin).target, own);
+    };
+    EXPECT_TRUE(internal("http://10.0.0.1:3128/squid-internal-periodic/store_digest"));
+    EXPECT_TRUE(internal("http://10.0.0.1:3128/squid-internal-dynamic/netdb"));
+    EXPECT_FALSE(internal("http://10.0.0.1:3128/"));
+    EXPECT_FALSE(internal("http://10.0.0.1:3129/squid-internal-periodic/store_digest"));
+    EXPECT_FALSE(internal("http://10.0.0.2:3128/squid-internal-periodic/store_digest"));
+    EXPECT_FALSE(internal("http://other.example:3128/squid-internal-periodic/store_digest"));
+    EXPECT_FALSE(internal("https://10.0.0.1:3128/squid-internal-periodic/store_digest"));
+    auto origin = origin_at("http://10.0.0.1:3128");
+    http::UriError error;
+    origin.uri = *http::parse_absolute(origin.text, error);
+    EXPECT_FALSE(internal("/squid-internal-periodic/store_digest", &origin));
 }
 
 TEST(Target, host_must_be_there_once_and_valid_although_the_uri_decides) {

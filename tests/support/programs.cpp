@@ -44,11 +44,11 @@ std::string server_program(std::string const& name) {
 }
 
 std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port,
-                                    std::filesystem::path const& log) {
+                                    std::filesystem::path const& log, std::string const& address) {
     auto child = std::make_unique<Child>(command);
     bool const listens = eventually([&] {
         try {
-            Wire::connect("127.0.0.1", port);
+            Wire::connect(address, port);
             return true;
         } catch (Trouble const&) {
             return !child->running();

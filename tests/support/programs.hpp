@@ -28,7 +28,7 @@ std::string filled_in(std::string text, Fields const& words);
 std::string server_program(std::string const& name);
 /// Starts a server and waits until it listens on loopback. Throws with what it and `log` say when it does not.
 std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std::uint16_t port,
-                                    std::filesystem::path const& log);
+                                    std::filesystem::path const& log, std::string const& address = "127.0.0.1");
 
 /// nginx with the files of a folder on free ports, plain and TLS.
 class Nginx {

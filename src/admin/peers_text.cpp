@@ -1,0 +1,162 @@
+#include "admin/peers_text.hpp"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "admin/human.hpp"
+#include "util/ip.hpp"
+
+namespace garner::admin {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json const& at(Json const& json, char const* name) {
+    static Json const nothing;
+    return json.is_object() && json.contains(name) ? json.at(name) : nothing;
+}
+
+std::string text(Json const& json, char const* name) {
+    auto const& value = at(json, name);
+    return value.is_string() ? value.get<std::string>() : "-";
+}
+
+std::string number(Json const& json, char const* name, std::string (*write)(std::uint64_t)) {
+    auto const& value = at(json, name);
+    return value.is_number_unsigned() ? write(value.get<std::uint64_t>()) : "-";
+}
+
+/// "10.0.0.3:3128"; its name while the address is not known.
+std::string where(Json const& peer) {
+    auto const& port = at(peer, "http");
+    auto const address = parse_ip(text(peer, "address"));
+    if (address && port.is_number_unsigned()) return IpEndpoint{*address, port.get<std::uint16_t>()}.text();
+    return text(peer, "host") + ":" + number(peer, "http", [](std::uint64_t value) { return std::to_string(value); });
+}
+
+/// Of queries; of connections where it is not asked.
+std::string round_trip(Json const& peer) {
+    for (auto const* name : {"query_rtt_ms", "connect_rtt_ms"})
+        if (auto const& time = at(peer, name); time.is_number() && time.get<double>() >= 0)
+            return human_micros(static_cast<std::uint64_t>(time.get<double>() * 1e3 + 0.5));
+    return "-";
+}
+
+Json const* list_of_peers(Json const& stats) {
+    auto const& peers = at(stats, "peers");
+    return peers.is_array() && !peers.empty() ? &peers : nullptr;
+}
+
+// ---- as text ----
+
+constexpr std::size_t width_max = 100;
+constexpr std::size_t name_least = 8;
+constexpr std::size_t texts = 4;         // the first columns are text, on the left; the others are figures, on the right
+
+using Row = std::vector<std::string>;
+
+std::vector<std::size_t> widths_of(std::vector<Row> const& rows) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (auto const& row : rows)
+        for (std::size_t i = 0; i < widths.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+    return widths;
+}
+
+std::size_t total(std::vector<std::size_t> const& widths, std::size_t gap) {
+    std::size_t sum = gap * (widths.size() - 1);
+    for (auto width : widths) sum += width;
+    return sum;
+}
+
+/// Names and hosts have any length: they give way.
+std::size_t fit(std::vector<std::size_t>& widths) {
+    if (total(widths, 2) <= width_max) return 2;
+    for (std::size_t const giving : {std::size_t{0}, texts - 1}) {
+        auto const sum = total(widths, 1);
+        if (sum <= width_max) break;
+        auto const least = std::min(widths[giving], name_least);
+        widths[giving] -= std::min(sum - width_max, widths[giving] - least);
+    }
+    return 1;
+}
+
+/// In so many columns, with "…" for what is left out.
+std::string cut(std::string const& text, std::size_t width) {
+    if (columns(text) <= width) return text;
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        bool const begins = (static_cast<unsigned char>(text[i]) & 0xc0) != 0x80;
+        if (begins && columns(out) + 1 == width) break;
+        out += text[i];
+    }
+    return out + "…";
+}
+
+std::string line_of(Row const& row, std::vector<std::size_t> const& widths, std::size_t gap) {
+    std::string out;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        auto const shown = cut(row[i], widths[i]);
+        std::string const padding(widths[i] - columns(shown), ' ');
+        if (i != 0) out.append(gap, ' ');
+        out += i < texts ? shown + padding : padding + shown;
+    }
+    return out + "\n";
+}
+
+}  // namespace
+
+std::optional<SummarySection> peers_table(Json const& stats) {
+    auto const* peers = list_of_peers(stats);
+    if (!peers) return std::nullopt;
+    SummarySection table{"Peers",
+                         {"type", "state", "where", "rtt", "asked", "answered", "hits", "false", "fetched", "saved"},
+                         {}};
+    for (auto const& peer : *peers)
+        table.lines.push_back({text(peer, "name"),
+                               {text(peer, "type"), text(peer, "state"), where(peer), round_trip(peer),
+                                number(peer, "queries", human_short), number(peer, "answers", human_short),
+                                number(peer, "hits", human_short), number(peer, "false_hits", human_short),
+                                number(peer, "fetches", human_short), number(peer, "bytes_saved", human_bytes)}});
+    return table;
+}
+
+std::string peers_text(Json const& stats) {
+    auto const table = peers_table(stats);
+    if (!table) return "no peers are configured\n";
+    std::vector<Row> rows;
+    auto add = [&rows](std::string const& name, std::vector<std::string> const& values) {
+        rows.push_back({name});
+        rows.back().insert(rows.back().end(), values.begin(), values.end());
+    };
+    add("name", table->columns);
+    for (auto const& line : table->lines) add(line.name, line.values);
+    auto widths = widths_of(rows);
+    auto const gap = fit(widths);
+    std::string out;
+    for (auto const& row : rows) out += line_of(row, widths, gap);
+    return out;
+}
+
+std::optional<SummarySection> mesh_section(Json const& stats) {
+    auto const& figures = at(stats, "icp");
+    auto const asked = at(figures, "queries");
+    if (!list_of_peers(stats) && (!asked.is_number_unsigned() || asked == 0)) return std::nullopt;
+    auto count = [&](char const* name) { return Row{number(figures, name, human_count)}; };
+    return SummarySection{"Mesh",
+                          {},
+                          {{"misses asked about", count("questions")},
+                           {"not all answered", count("timed_out")},
+                           {"unexpected answers", count("unexpected")},
+                           {"queries of others", count("queries")},
+                           {"told HIT", count("hits")},
+                           {"told MISS", count("misses")},
+                           {"told MISS_NOFETCH", count("nofetch")},
+                           {"denied", count("denied")},
+                           {"over a rate", count("limited")},
+                           {"not readable", count("malformed")},
+                           {"purges of others", count("cleared")}}};
+}
+
+}  // namespace garner::admin

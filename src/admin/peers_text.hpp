@@ -1,0 +1,19 @@
+// The other caches in a person's words: for `garner peers`, `garner stats` and the page.
+#pragma once
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "admin/summary.hpp"
+
+namespace garner::admin {
+
+/// "peers" of /stats.json as a table of one line a peer; nothing without peers.
+std::optional<SummarySection> peers_table(nlohmann::ordered_json const& stats);
+/// The same as lines of text, aligned, at most 100 columns wide; says so when there are none.
+std::string peers_text(nlohmann::ordered_json const& stats);
+
+/// What was asked and answered in all; nothing when no cache asks another.
+std::optional<SummarySection> mesh_section(nlohmann::ordered_json const& stats);
+
+}  // namespace garner::admin

@@ -1,0 +1,197 @@
+#include "icp/digest_fetcher.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "http/freshness.hpp"
+#include "http/uri.hpp"
+#include "icp/digest.hpp"
+#include "icp/mesh.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+constexpr milliseconds look_every{1'000};
+constexpr milliseconds piece_patience{10'000};   // without progress
+constexpr milliseconds whole_patience{120'000};  // for all of it
+constexpr milliseconds life_of_stale{300'000};   // of one that has expired when it comes
+
+}  // namespace
+
+// ---- when ----
+
+void DigestTimes::fetched(std::optional<milliseconds> life, SteadyTime now) {
+    auto const believed = std::max(life.value_or(life_default), gap_min);
+    next_ = now + believed + std::min(believed / 12, delay_max);
+    forgotten_ = now + 2 * believed;
+    retry_ = gap_min;
+}
+
+void DigestTimes::failed(SteadyTime now) {
+    next_ = now + retry_;
+    retry_ = std::min(2 * retry_, retry_max);
+}
+
+// ---- what is under way ----
+
+/// One peer's digest.
+struct DigestFetcher::Watch {
+    explicit Watch(std::shared_ptr<Peer> whose) : peer(std::move(whose)) {}
+    void end() {
+        stop.request();
+        if (exchange) exchange->cancel();
+    }
+    std::shared_ptr<Peer> peer;
+    DigestTimes times;
+    bool running = false;
+    net::ConnectStop stop;
+    std::optional<client::Exchange> exchange;
+    // What the fetch under way brought.
+    std::shared_ptr<Digest const> digest;
+    std::optional<milliseconds> life;
+    std::string fault;
+};
+
+struct DigestFetcher::Place {
+    net::ConnectTarget target;
+    std::string request;
+};
+
+/// Squid's path, but for peers with a place of their own for it.
+std::optional<DigestFetcher::Place> DigestFetcher::place_of(PeerOptions const& peer) {
+    constexpr std::string_view usual = "/squid-internal-periodic/store_digest";
+    http::Uri uri{.authority = {peer.host, peer.http, peer.host.find(':') != std::string::npos}, .path_and_query = usual};
+    if (!peer.digest_url.empty()) {
+        http::UriError refused;
+        auto const other = http::parse_absolute(peer.digest_url, refused);
+        if (!other) return std::nullopt;
+        uri = *other;
+    }
+    Place place;
+    place.target.host = uri.authority.host;
+    place.target.port = uri.authority.port;
+    place.target.tls = uri.scheme == http::Scheme::https;
+    place.request.append("GET ").append(uri.bare_query ? "/" : "").append(uri.path_and_query).append(" HTTP/1.1\r\nHost: ");
+    http::append_host(uri, place.request);
+    place.request.append("\r\nAccept: application/cache-digest, */*;q=0.1\r\nConnection: close\r\n\r\n");
+    return place;
+}
+
+void DigestFetcher::start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
+
+void DigestFetcher::stop() {
+    stopped_ = true;
+    timer_.cancel();
+    for (auto& [peer, watch] : watches_) watch->end();
+}
+
+net::awaitable<void> DigestFetcher::run() {
+    while (!stopped_) {
+        look();
+        timer_.expires_after(look_every);
+        auto [ended] = co_await timer_.async_wait(net::as_values);
+        (void)ended;
+    }
+}
+
+void DigestFetcher::look() {
+    auto const now = steady_now();
+    auto const roster = mesh_.roster();
+    std::erase_if(watches_, [&](auto const& known) {
+        bool const gone = std::find(roster->peers.begin(), roster->peers.end(), known.first) == roster->peers.end();
+        if (gone) known.second->end();
+        return gone;
+    });
+    for (auto const& peer : roster->peers) {
+        if (!peer->options.digest) continue;
+        auto& watch = watches_[peer];
+        if (!watch) watch = std::make_shared<Watch>(peer);
+        if (watch->times.outlived(now) && peer->digest()) {
+            spdlog::info("peer {}: its cache digest is too old to be believed", peer->options.name);
+            peer->set_digest(nullptr);
+        }
+        if (watch->running || !watch->times.due(now)) continue;
+        watch->running = true;
+        net::asio::co_spawn(worker_.io.get_executor(), renew(watch), net::asio::detached);
+    }
+}
+
+// ---- one fetch ----
+
+net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
+    auto const& name = watch->peer->options.name;
+    watch->digest.reset();
+    watch->life.reset();
+    watch->fault.clear();
+    auto const place = place_of(watch->peer->options);
+    if (place)
+        co_await fetch(*watch, *place);
+    else
+        watch->fault = "its digest_url is no URL";
+    watch->exchange.reset();
+    watch->running = false;
+    if (stopped_) co_return;
+    auto const now = steady_now();
+    if (!watch->digest) {
+        if (!watch->times.fails()) spdlog::warn("peer {}: no cache digest: {}", name, watch->fault);
+        watch->times.failed(now);
+        co_return;
+    }
+    bool const is_new = watch->times.fails() || !watch->peer->digest();
+    watch->times.fetched(watch->life, now);
+    auto const level = is_new ? spdlog::level::info : spdlog::level::debug;
+    spdlog::log(level, "peer {}: its cache digest has {} URLs", name, watch->digest->entries());
+    watch->peer->set_digest(std::move(watch->digest));
+}
+
+/// The peer is who the operator says it is: no address is closed to this.
+net::awaitable<void> DigestFetcher::fetch(Watch& watch, Place const& place) {
+    net::AddressFilter const any;
+    auto connected = co_await worker_.connector.connect(place.target, any, &watch.stop);
+    if (!connected.transport) {
+        watch.fault = connected.reason;
+        co_return;
+    }
+    http::HeadLimits const limits;
+    watch.exchange.emplace(std::move(connected.transport), worker_.buffers.take(), false, limits);
+    co_await receive(watch, place);
+}
+
+net::awaitable<void> DigestFetcher::receive(Watch& watch, Place const& place) {
+    using client::Trouble;
+    auto& exchange = *watch.exchange;
+    auto const begun = wall_now();
+    auto const give_up = steady_now() + whole_patience;
+    watch.fault = "the connection broke";
+    std::array<iovec, 1> parts{iovec{const_cast<char*>(place.request.data()), place.request.size()}};
+    if (co_await exchange.send(parts, piece_patience) != Trouble::none) co_return;
+    if (co_await exchange.read_head(http::Method::get, piece_patience) != Trouble::none) co_return;
+    auto const& head = exchange.head();
+    if (head.status != 200) {
+        watch.fault = "it answers " + std::to_string(head.status);
+        co_return;
+    }
+    auto const control = http::parse_response_cache_control(head.fields);
+    auto const terms = http::terms_of(head, control, begun, wall_now(), {});
+    auto const left = std::int64_t{terms.lifetime} - http::current_age(terms, wall_now());
+    if (terms.explicit_lifetime) watch.life = left > 0 ? seconds{left} : life_of_stale;
+    std::string bytes;
+    while (!exchange.body_done()) {
+        auto const piece = co_await exchange.read_body(piece_patience);
+        if (piece.trouble != Trouble::none) co_return;
+        if (bytes.size() + piece.data.size() > Digest::bytes_max || steady_now() > give_up) {
+            watch.fault = "it is too large or comes too slowly";
+            co_return;
+        }
+        bytes.append(piece.data);
+    }
+    char const* fault = nullptr;
+    watch.digest = Digest::read(std::move(bytes), fault);
+    if (fault) watch.fault = std::string("what came is none: ") + fault;
+}
+
+}  // namespace garner::icp

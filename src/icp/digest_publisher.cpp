@@ -1,0 +1,84 @@
+#include "icp/digest_publisher.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "icp/digest_scan.hpp"
+#include "icp/mesh.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+constexpr milliseconds look_every{250};
+// A million URLs take about a second and a half, a third of it at work.
+constexpr microseconds slice{500};
+constexpr milliseconds rest{1};
+constexpr milliseconds least_life{60'000};
+
+}  // namespace
+
+milliseconds life_of_digest(SteadyTime::duration uptime, milliseconds rebuild) {
+    return std::min(rebuild, std::max(least_life, std::chrono::duration_cast<milliseconds>(uptime)));
+}
+
+void DigestPublisher::start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
+
+void DigestPublisher::stop() {
+    stopped_ = true;
+    timer_.cancel();
+}
+
+net::awaitable<void> DigestPublisher::run() {
+    auto const begun = steady_now();
+    std::optional<SteadyTime> due;   // once there is one
+    while (!stopped_) {
+        auto const now = steady_now();
+        auto const roster = mesh_.roster();
+        auto const& options = roster->options;
+        bool const wanted = mesh_.take_digest_wanted();
+        bool const in_turn = due ? now >= *due : expects_readers(options);
+        if (!options.digest.publish) {
+            due.reset();
+            mesh_.publish({});
+        } else if (wanted || in_turn) {
+            auto const life = life_of_digest(now - begun, options.digest.rebuild);
+            due = now + life;
+            co_await make(life);
+        }
+        if (!stopped_) co_await pause(look_every);
+    }
+}
+
+/// Without other caches around it is made when the first one asks.
+bool DigestPublisher::expects_readers(Options const& options) {
+    return !options.peers.empty() || !options.address.empty() || !options.htcp.address.empty();
+}
+
+net::awaitable<void> DigestPublisher::make(milliseconds life) {
+    auto const begun = steady_now();
+    auto const expires = wall_now() + life;
+    DigestScan scan(mesh_.cache(), expires);
+    bool more = true;
+    while (more && !stopped_) {
+        auto const until = steady_now() + slice;
+        while (more && steady_now() < until) more = scan.step();
+        if (more) co_await pause(rest);
+    }
+    if (stopped_) co_return;
+    auto const entries = scan.entries();
+    auto digest = std::make_shared<std::string const>(std::move(scan).finish());
+    auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - begun).count();
+    spdlog::debug("cache digest made: {} URLs, {} bytes, in {} ms", entries, digest->size(), took);
+    mesh_.publish({std::move(digest), expires});
+}
+
+net::awaitable<void> DigestPublisher::pause(milliseconds time) {
+    timer_.expires_after(time);
+    auto [ended] = co_await timer_.async_wait(net::as_values);
+    (void)ended;
+}
+
+}  // namespace garner::icp

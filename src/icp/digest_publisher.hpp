@@ -1,0 +1,36 @@
+// Keeps our own digest fresh: made on a schedule and when somebody asks for it, beside the requests.
+#pragma once
+#include "net/worker.hpp"
+#include "util/clock.hpp"
+
+namespace garner::icp {
+
+class Mesh;
+struct Options;
+
+/// Until when a digest made now is good: `rebuild`, but less while there is not much in the cache and it grows fast: then
+/// as long as we run already, and a minute at the least.
+milliseconds life_of_digest(SteadyTime::duration uptime, milliseconds rebuild);
+
+/// Runs on one worker, in slices of which none keeps it for longer than a request would.
+class DigestPublisher {
+public:
+    DigestPublisher(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
+    /// Before the worker runs.
+    void start();
+    /// On the worker.
+    void stop();
+
+private:
+    net::awaitable<void> run();
+    net::awaitable<void> make(milliseconds life);
+    net::awaitable<void> pause(milliseconds time);
+    static bool expects_readers(Options const&);
+
+    Mesh& mesh_;
+    net::Worker& worker_;
+    net::Timer timer_;
+    bool stopped_ = false;
+};
+
+}  // namespace garner::icp

@@ -1,0 +1,49 @@
+#include "icp/digest_scan.hpp"
+
+#include "cache/partition.hpp"
+#include "cache/parts.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+/// What is stored now, and some room for what comes meanwhile.
+std::uint64_t expected_entries(cache::Cache const& cache) {
+    auto const objects = cache.stats().objects;
+    return objects + objects / 16;
+}
+
+/// The text behind a URL in the key of one of its variants, where only Accept-Encoding selects: one line (http/vary).
+bool selects_by_encoding_alone(std::string_view variant) {
+    constexpr std::string_view name = "accept-encoding";
+    return variant.starts_with(name) && variant.find('\n') == variant.size() - 1 && variant.find_first_of(":\n") == name.size();
+}
+
+}  // namespace
+
+std::optional<std::string_view> digested_url(store::Object const& object, WallTime fresh_till) {
+    auto const& terms = object.terms();
+    bool const of_use = object.kind() == store::Object::Kind::response && object.status() < 400 && !terms.negative &&
+                        !object.key().ends_with(cache::parts_text({})) &&
+                        http::may_reuse(terms, {}, fresh_till).reuse == http::Reuse::fresh;
+    if (!of_use) return std::nullopt;
+    auto key = object.key();
+    if (!key.starts_with(static_cast<char>(cache::Partition::forward))) return std::nullopt;
+    key.remove_prefix(1);
+    auto const end = key.find(cache::variant_text({}, {}));
+    if (end != std::string_view::npos && !selects_by_encoding_alone(key.substr(end + 1))) return std::nullopt;
+    return key.substr(0, end);
+}
+
+DigestScan::DigestScan(cache::Cache const& cache, WallTime fresh_till)
+    : cache_(cache), fresh_till_(fresh_till), builder_(expected_entries(cache)) {}
+
+bool DigestScan::step() {
+    bool const more = cache_.walk(walk_, met_);
+    for (auto const& object : met_)
+        if (auto const url = digested_url(*object, fresh_till_)) builder_.add(digest_key(*url));
+    met_.clear();
+    return more;
+}
+
+}  // namespace garner::icp

@@ -1,0 +1,63 @@
+// ICP version 2 on the wire (RFC 2186): datagrams read and written. Pure.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "util/bytes.hpp"
+
+namespace garner::icp {
+
+/// RFC 2186 2, table 1. The others of the table are nobody's any more.
+enum class Opcode : std::uint8_t {
+    query = 1,
+    hit = 2,
+    miss = 3,
+    err = 4,
+    secho = 10,          // "as a HIT": sent to an origin's UDP echo port, which sends it back
+    decho = 11,          // the same to a cache without ICP, as a MISS
+    miss_nofetch = 21,   // and do not fetch it through me now
+    denied = 22,
+    hit_obj = 23         // with the object itself; read as HIT, never written
+};
+
+inline constexpr Bytes message_max = 16'384;          // the whole datagram (RFC 2186 2)
+inline constexpr Bytes message_head = 20;
+/// Squid reads no longer one, and takes such a query for malformed.
+inline constexpr Bytes url_max = 8'191;
+
+/// Of queries and of the answers to them (RFC 2186 3); HIT_OBJ is never asked for.
+inline constexpr std::uint32_t flag_source_rtt = 0x40000000;
+
+struct Message {
+    Opcode opcode = Opcode::query;
+    std::uint32_t number = 0;        // never 0
+    std::uint32_t options = 0;
+    std::uint32_t option_data = 0;   // with flag_source_rtt, of an answer: hops in the upper half, milliseconds in the lower
+    std::string_view url;            // into the datagram; anything but NUL
+    friend bool operator==(Message const&, Message const&) = default;
+};
+
+/// Why a datagram is passed over.
+enum class MessageFault : std::uint8_t {
+    none,
+    too_short,       // for its head, or for its requester's address
+    length,          // what it says is not what came
+    other_version,   // version 3 among them, which Squid alone ever spoke
+    opcode,          // none that means anything
+    number,          // 0: an answer to that takes harm on Squid 5
+    url              // without its end, or too long
+};
+std::string_view text(MessageFault);
+
+std::optional<Message> parse_message(std::string_view datagram, MessageFault& fault);
+
+/// A query; `source_rtt` asks for the peer's distance to the origin as well. `out` is overwritten. For URLs of at most
+/// url_max bytes and numbers other than 0.
+void write_query(std::uint32_t number, std::string_view url, bool source_rtt, std::string& out);
+
+/// Everything else: an answer with the number and the URL of its query, or an echo.
+void write_message(Message const&, std::string& out);
+
+}  // namespace garner::icp

@@ -1,0 +1,71 @@
+// One UDP socket on a worker: datagrams come and go in batches, and nothing ever waits.
+#pragma once
+#include <sys/socket.h>
+
+#include <boost/asio/basic_datagram_socket.hpp>
+#include <boost/asio/ip/udp.hpp>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/asio.hpp"
+#include "util/bytes.hpp"
+#include "util/counter.hpp"
+#include "util/ip.hpp"
+
+namespace garner::net {
+
+/// Not thread-safe: used on the thread of its io_context. Destroyed before that runs, or after.
+class UdpPort {
+public:
+    static constexpr Bytes datagram_max = 16 * KiB;   // longer ones are dropped, both ways
+    static constexpr std::size_t batch = 32;          // read in one turn, so that a busy socket starves nobody
+
+    /// A bound socket; nullptr with `fault` naming the address when it cannot be had. "::" takes IPv4, too; port 0 is any.
+    /// `shared`: by the workers of this process, which each open it; the kernel deals the datagrams out by their source.
+    static std::unique_ptr<UdpPort> open(asio::io_context& io, IpEndpoint const& at, bool shared, std::string& fault);
+
+    /// False with `fault` when somebody has the port: SO_REUSEPORT alone would let a second process of the same user take
+    /// a part of the datagrams unseen. To be asked before the first of the workers opens it.
+    static bool is_free(IpEndpoint const& at, std::string& fault);
+
+    ~UdpPort();
+
+    /// `datagram` is good for the call. The handler may send(), and may stop().
+    using Handler = void (*)(void* owner, std::span<char const> datagram, IpEndpoint const& from);
+
+    /// Reads from now on.
+    void start(Handler handler, void* owner);
+    /// Closes the socket; the handler is not called any more.
+    void stop();
+
+    /// Gathers a copy, which leaves at the end of the handler's turn; outside of one, at flush(). What the kernel does not
+    /// take at once, or can never send there, is dropped and counted.
+    void send(std::string_view datagram, IpEndpoint const& to);
+    void flush();
+
+    IpEndpoint local() const;
+
+    Counter dropped;     // of those to be sent
+    Counter oversized;   // came, and longer than datagram_max
+
+private:
+    using Socket = asio::basic_datagram_socket<asio::ip::udp, Executor>;
+    struct Inbox;
+    struct Outbox;
+    UdpPort(asio::io_context& io, bool v4);
+    static std::unique_ptr<UdpPort> bound(asio::io_context& io, IpEndpoint const& at, bool shared, Error& error);
+    void await_datagrams();
+    void read_batch();
+
+    Socket socket_;
+    bool const v4_;
+    Handler handler_ = nullptr;
+    void* owner_ = nullptr;
+    std::unique_ptr<Inbox> inbox_;
+    std::unique_ptr<Outbox> outbox_;
+};
+
+}  // namespace garner::net

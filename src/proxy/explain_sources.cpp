@@ -1,0 +1,59 @@
+#include "proxy/explain_sources.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/use_future.hpp>
+#include <future>
+#include <memory>
+
+#include "proxy/server.hpp"
+#include "proxy/way.hpp"
+
+namespace garner::proxy {
+
+namespace {
+
+/// What the coroutine needs, whether or not anybody still waits for it.
+struct Asking {
+    std::string url, host;
+    icp::Question question;
+};
+
+net::awaitable<icp::Resolution> resolve(icp::Mesh& mesh, unsigned worker, std::shared_ptr<Asking> asking) {
+    co_return co_await mesh.agent(worker).resolve(asking->question, nullptr);
+}
+
+}  // namespace
+
+SourceExplanation explain_sources(Server& server, SourceQuestion const& question, http::RuleRequest const& facts) {
+    auto& mesh = server.mesh();
+    auto const roster = mesh.roster();
+    auto const& lists = roster->options.direct;
+    auto const* destination = question.destination ? &*question.destination : nullptr;
+    SourceExplanation out;
+    out.direct = direct_of(lists, facts, destination);
+    out.hierarchical = question.hierarchical;
+    bool const local = question.host == "localhost" || question.host.ends_with(".localhost");
+    out.undecided = !destination && (local || question.source_matters || needs_destination(lists, facts));
+
+    auto asking = std::make_shared<Asking>(Asking{question.url, question.host, {}});
+    auto& asked = asking->question;
+    asked.url = asking->url;
+    asked.host = asking->host;
+    asked.hierarchical = question.hierarchical;
+    asked.direct = out.direct;
+    if (roster->options.source_ping) {
+        auto const known = mesh.origins().find(asked.host, steady_now());
+        asked.origin_rtt = known.rtt;
+        asked.origin_throughput = known.throughput;
+    }
+    if (roster->options.source_echo != 0 && destination) asked.echo = IpEndpoint{*destination, roster->options.source_echo};
+
+    auto& worker = server.first_worker();
+    auto resolving = resolve(mesh, worker.number, std::move(asking));
+    auto answer = net::asio::co_spawn(worker.io.get_executor(), std::move(resolving), net::asio::use_future);
+    out.answered = answer.wait_for(SourceExplanation::longest) == std::future_status::ready;
+    if (out.answered) out.resolution = answer.get();
+    return out;
+}
+
+}  // namespace garner::proxy

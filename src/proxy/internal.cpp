@@ -1,0 +1,49 @@
+#include "proxy/internal.hpp"
+
+#include "http/dates.hpp"
+#include "net/address.hpp"
+#include "proxy/transaction.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+
+namespace {
+
+constexpr std::string_view digest_path = "/squid-internal-periodic/store_digest";
+constexpr seconds next_soon{10};   // the next digest is late, and being made
+
+}  // namespace
+
+bool is_internal(Target const& target, http::OwnAddresses const& own) {
+    auto const& uri = target.uri;
+    if (!is_internal_path(uri.path_and_query) || target.accelerated) return false;
+    if (target.to_us) return true;
+    auto const address = parse_ip(uri.authority.host);
+    return address && uri.scheme == http::Scheme::http && http::is_own_listener(*address, uri.authority.port, own);
+}
+
+/// The destination, for rules that want it, is where the client has reached us.
+Transaction::Verdict Transaction::check_internal() {
+    net::Error ignored;
+    auto const here = client_.transport().socket().local_endpoint(ignored);
+    auto const decision = options_->access.decide(rule_request(), net::to_ip(here.address()));
+    return decision.allowed() ? Verdict::internal : denied(decision);
+}
+
+net::awaitable<void> Transaction::answer_internally() {
+    auto const method = client_.head().method;
+    bool const wants_digest = target_.path == digest_path && (method == Method::get || method == Method::head);
+    if (!wants_digest || !services_.mesh)
+        co_return co_await error(404, "This cache has nothing for other caches here.", "internal");
+    auto const published = services_.mesh->published();
+    if (!published.digest) {
+        services_.mesh->rebuild_digest();
+        co_return co_await error(404, "This cache has no digest, or is making its first one.", "internal");
+    }
+    auto const expires = std::max<WallTime>(published.expires, now_ + next_soon);
+    auto const extra = "Expires: " + http::format_http_date(unix_seconds(expires)) + "\r\n";
+    co_await own_answer(200, "application/cache-digest", *published.digest, extra);
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,37 @@
+// Cache digests: what is taken holds its own measures, and answers for every key without leaving its bytes.
+#include "icp/digest.hpp"
+
+#include <string>
+
+#include "fuzzed.hpp"
+
+namespace {
+
+using namespace garner;
+
+/// A URL of the input is found in a digest that it was put into, and that digest is taken.
+void check_round_trip(std::string_view url) {
+    icp::DigestBuilder builder(url.size());
+    auto const key = icp::digest_key(url);
+    builder.add(key);
+    char const* fault = nullptr;
+    auto const digest = icp::Digest::read(std::move(builder).finish(), fault);
+    check(digest && !fault && digest->entries() == 1);
+    check(digest->may_have(key) && digest->may_have("GET", url) && !digest->may_have("POST", url));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
+    std::string_view const bytes(reinterpret_cast<char const*>(data), size);
+    check_round_trip(bytes);
+    std::string copy(bytes);
+    copy.shrink_to_fit();
+    char const* fault = nullptr;
+    auto const digest = icp::Digest::read(std::move(copy), fault);
+    check((digest == nullptr) == (fault != nullptr));
+    if (!digest) return 0;
+    check(digest->size() == size && digest->capacity() > 0);
+    for (auto const word : {0u, 1u, 0x7fffffffu, 0xffffffffu}) (void)digest->may_have({word, ~word, word / 3, word * 7});
+    return 0;
+}

@@ -1,0 +1,192 @@
+#include "icp/peer.hpp"
+
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <sstream>
+#include <thread>
+
+#include "icp/neighbours.hpp"
+
+namespace garner::icp {
+namespace {
+
+using std::chrono::operator""ms;
+using std::chrono::operator""us;
+
+/// What is logged while it lives, a line each: "warning: text".
+class Logged {
+public:
+    Logged() : before_(spdlog::default_logger()) {
+        auto logger = std::make_shared<spdlog::logger>("test", std::make_shared<spdlog::sinks::ostream_sink_mt>(text_));
+        logger->set_pattern("%l: %v");
+        spdlog::set_default_logger(logger);
+    }
+    ~Logged() { spdlog::set_default_logger(before_); }
+    std::string take() {
+        auto const text = text_.str();
+        text_.str({});
+        return text;
+    }
+
+private:
+    std::shared_ptr<spdlog::logger> before_;
+    std::ostringstream text_;
+};
+
+Answer answer(Said said) { return {.said = said}; }
+
+constexpr SteadyTime start{seconds{1'000}};
+
+TEST(APeer, is_logged_once_when_it_is_dead_and_once_when_it_is_back) {
+    Logged log;
+    auto options = parent("campus");
+    Peer peer(options);
+    auto now = start;
+    for (int i = 0; i < 100; ++i) {
+        peer.asked(Protocol::icp, now);
+        now += 1ms;
+        peer.expired(now);
+    }
+    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) does not answer: not used until it does\n");
+    for (int i = 0; i < 3; ++i) peer.answered(answer(Said::miss), 1ms, now);
+    EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is back\n");
+    for (int i = 0; i < 3; ++i) peer.connect_failed("connection refused", now);
+    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) cannot be used: connection refused; it is tried again\n");
+    for (int i = 0; i < 3; ++i) peer.connected(1ms, now);
+    EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is back\n");
+}
+
+TEST(APeer, is_named_as_it_was_given) {
+    Logged log;
+    auto options = sibling("six");
+    options.host = "2001:db8::1";
+    Peer(options).connect_failed("x", start);
+    options.host = "cache.example";
+    Peer(options).connect_failed("x", start);
+    EXPECT_EQ(log.take(), "warning: sibling \"six\" ([2001:db8::1]:3128) cannot be used: x; it is tried again\n"
+                          "warning: sibling \"six\" (cache.example:3128) cannot be used: x; it is tried again\n");
+}
+
+TEST(APeer, has_its_view_and_its_figures) {
+    Logged log;
+    auto const peer = std::make_shared<Peer>(sibling("s"));
+    auto view = peer->view(start);
+    EXPECT_EQ(view.peer, peer);
+    EXPECT_EQ(view.options, &peer->options);
+    EXPECT_EQ(view.health, Health::alive);
+    EXPECT_FALSE(view.full);
+    EXPECT_FALSE(view.query_rtt || view.connect_rtt || view.throughput);
+
+    for (int i = 0; i < 7; ++i) peer->asked(Protocol::icp, start);
+    peer->answered(answer(Said::hit), 800us, start);
+    peer->answered(answer(Said::miss), 1'600us, start);
+    peer->answered(answer(Said::miss_nofetch), std::nullopt, start);
+    peer->answered(answer(Said::denied), std::nullopt, start);
+    peer->answered(answer(Said::error), std::nullopt, start);
+    peer->expired(start);
+    peer->connected(300us, start);
+    peer->connected(std::nullopt, start);
+    peer->fetched({peer, Hierarchy::sibling_hit}, 100'000, 100ms);
+    peer->fetched({peer, Hierarchy::first_parent_miss}, 1'000, 1ms);
+    peer->false_hit();
+    peer->connect_failed("x", start);
+
+    view = peer->view(start);
+    EXPECT_EQ(view.health, Health::dead);
+    EXPECT_EQ(view.query_rtt, 900us) << "late answers do not count";
+    EXPECT_EQ(view.connect_rtt, 300us);
+    EXPECT_DOUBLE_EQ(*view.throughput, 1e6) << "of larger bodies only";
+    auto const stats = peer->stats(start);
+    EXPECT_EQ(stats.queries, 7u);
+    EXPECT_EQ(stats.answers, 5u);
+    EXPECT_EQ(stats.hits, 1u);
+    EXPECT_EQ(stats.misses, 1u);
+    EXPECT_EQ(stats.nofetch, 1u);
+    EXPECT_EQ(stats.denied, 1u);
+    EXPECT_EQ(stats.errors, 1u);
+    EXPECT_EQ(stats.late, 3u);
+    EXPECT_EQ(stats.expired, 1u);
+    EXPECT_EQ(stats.fetches, 2u);
+    EXPECT_EQ(stats.bytes, 101'000u);
+    EXPECT_EQ(stats.saved, 100'000u);
+    EXPECT_EQ(stats.false_hits, 1u);
+    EXPECT_EQ(stats.connect_failures, 1u);
+    EXPECT_EQ(stats.address, "10.0.0.3");
+    EXPECT_EQ(stats.health, Health::dead);
+    EXPECT_FALSE(stats.has_digest);
+}
+
+TEST(APeer, is_known_by_its_addresses_and_its_port_for_the_protocol) {
+    auto options = parent("p");
+    options.host = "cache.example";
+    options.htcp = 4827;
+    Peer peer(options);
+    IpEndpoint const icp{IpAddress::v4(10, 0, 0, 3), 3130}, htcp{IpAddress::v4(10, 0, 0, 3), 4827};
+    EXPECT_FALSE(peer.is_at(icp, Protocol::icp)) << "nobody knows where it is";
+    EXPECT_FALSE(peer.endpoint(Protocol::icp));
+    EXPECT_FALSE(peer.view(start).askable);
+    peer.set_addresses({IpAddress::v4(10, 0, 0, 9), IpAddress::v4(10, 0, 0, 3)});
+    EXPECT_TRUE(peer.view(start).askable);
+    EXPECT_TRUE(peer.is_at(icp, Protocol::icp));
+    EXPECT_TRUE(peer.is_at(htcp, Protocol::htcp));
+    EXPECT_FALSE(peer.is_at(icp, Protocol::htcp));
+    EXPECT_FALSE(peer.is_at(htcp, Protocol::icp));
+    EXPECT_FALSE(peer.is_at({IpAddress::v4(10, 0, 0, 4), 3130}, Protocol::icp));
+    EXPECT_FALSE(peer.is_at({icp.address, 0}, Protocol::digest));
+    EXPECT_EQ(peer.endpoint(Protocol::icp), (IpEndpoint{IpAddress::v4(10, 0, 0, 9), 3130}));
+    EXPECT_EQ(peer.endpoint(Protocol::htcp)->port, 4827);
+    EXPECT_FALSE(peer.endpoint(Protocol::digest));
+    EXPECT_EQ(peer.addresses().size(), 2u);
+}
+
+TEST(APeer, without_ports_is_not_asked) {
+    auto options = parent("p");
+    options.icp = 0;
+    Peer peer(options);
+    EXPECT_FALSE(peer.view(start).askable);
+    EXPECT_FALSE(peer.endpoint(Protocol::icp));
+    EXPECT_FALSE(peer.is_at({IpAddress::v4(10, 0, 0, 3), 0}, Protocol::icp));
+}
+
+TEST(APeer, has_no_more_connections_than_it_may_have) {
+    auto options = parent("p");
+    options.max_connections = 3;
+    auto const peer = std::make_shared<Peer>(options);
+    std::atomic<int> inside{0}, most{0}, refused{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t)
+        threads.emplace_back([&] {
+            for (int i = 0; i < 5'000; ++i) {
+                if (!peer->enter()) {
+                    ++refused;
+                    continue;
+                }
+                int const now = ++inside;
+                int seen = most;
+                while (seen < now && !most.compare_exchange_weak(seen, now)) {}
+                --inside;
+                peer->leave();
+            }
+        });
+    for (auto& thread : threads) thread.join();
+    EXPECT_LE(most, 3);
+    EXPECT_EQ(peer->stats(start).connections, 0u);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(peer->enter());
+    EXPECT_TRUE(peer->view(start).full);
+    EXPECT_FALSE(peer->enter());
+    peer->leave();
+    EXPECT_FALSE(peer->view(start).full);
+}
+
+TEST(APeer, without_a_bound_has_as_many_connections_as_are_wanted) {
+    Peer peer(parent("p"));
+    for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(peer.enter());
+    EXPECT_FALSE(peer.view(start).full);
+    EXPECT_EQ(peer.stats(start).connections, 10'000u);
+}
+
+}  // namespace
+}  // namespace garner::icp
