@@ -133,7 +133,7 @@ struct Scene {
 
     Options options;
     cache::Scene cache;
-    net::NameCache names{net::ResolverOptions{.hosts_file = ""}};
+    net::NameCache names{net::ResolverOptions{}};
     net::asio::io_context outside;
     std::vector<std::unique_ptr<net::Worker>> workers;
     std::unique_ptr<Mesh> mesh;
@@ -158,6 +158,18 @@ TEST(IcpLookup, a_sibling_that_says_hit_is_the_source) {
     EXPECT_EQ(peer.heard[0].options, flag_source_rtt);
     EXPECT_NE(peer.heard[0].number, 0u);
     EXPECT_EQ(peer.urls[0], "http://h/a");
+}
+
+TEST(IcpLookup, nobody_is_asked_for_a_url_that_no_datagram_holds) {
+    Scene scene;
+    auto& peer = scene.peer();
+    says(peer, Opcode::hit);
+    scene.start();
+    auto const longest = "http://h/" + std::string(url_max - 9, 'a');
+    EXPECT_EQ(scene.resolve(longest).sources.front().why, Hierarchy::sibling_hit);
+    EXPECT_EQ(scene.resolve(longest + "a").sources.front().why, Hierarchy::direct);
+    EXPECT_EQ(scene.resolve(std::string(40'000, 'a')).sources.front().why, Hierarchy::direct);
+    EXPECT_EQ(peer.heard.size(), 1u);
 }
 
 TEST(IcpLookup, what_every_answer_means) {
