@@ -185,8 +185,7 @@ std::vector<Source> Choice::take() {
 
 std::vector<Source> choose(Question const& question, std::span<PeerView const> views, std::span<Told const> told) {
     Choice choice(question, views, told);
-    bool const past_peers = question.direct == Direct::always;
-    if (past_peers) {
+    if (question.direct == Direct::always) {
         choice.origin(Hierarchy::direct);
         return choice.take();
     }

@@ -19,6 +19,8 @@ namespace garner::icp {
 
 /// What the request is, as far as the choice goes. The views live as long as it.
 struct Question {
+    /// What other caches read in one datagram; of longer URLs nobody is asked, lest who is silent passes for dead.
+    static constexpr std::size_t url_max = 8'000;
     std::string_view url;                 // absolute, in normal form
     std::string_view host;
     bool hierarchical = true;             // a GET that any cache may answer: peers are asked
@@ -37,7 +39,7 @@ struct PeerView {
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
     bool full = false;                    // has all the connections that it may have
-    bool askable = true;                  // by ICP or HTCP at an address that is known, or by a digest that is there
+    bool askable = true;                  // takes queries at an address that is known, or there is a digest of it
     std::optional<microseconds> query_rtt = {};
     std::optional<microseconds> connect_rtt = {};
     std::optional<double> throughput = {};   // bytes a second

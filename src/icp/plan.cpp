@@ -10,14 +10,14 @@ namespace {
 bool is_parent(PeerView const& view) { return view.options->type == PeerOptions::Type::parent; }
 
 bool is_asked(Question const& question, PeerView const& view) {
-    return view.askable && !view.options->no_query && !view.full &&
-           binding_of(*view.options, question.host) != Binding::none;
+    return view.askable && !view.full && binding_of(*view.options, question.host) != Binding::none;
 }
 
 }  // namespace
 
 Plan plan(Question const& question, std::span<PeerView const> views) {
     if (question.direct == Question::Direct::always || !question.hierarchical) return {};
+    if (question.url.size() > Question::url_max) return {};
     bool const bound = std::any_of(views.begin(), views.end(), [&](PeerView const& view) {
         return is_parent(view) && usable(view) && binding_of(*view.options, question.host) == Binding::bound;
     });

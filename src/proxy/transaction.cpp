@@ -304,9 +304,17 @@ net::awaitable<void> Transaction::purge() {
         co_return co_await error(403, "This client may not purge.", "purge");
     }
     counted_ = Answer::purged;
-    bool found = services_.cache.purge(key_);
-    if (found) co_return co_await own_answer(200, "text/plain", "purged\n");
-    co_await error(404, "Nothing is stored under this address.", "purge");
+    bool const here = services_.cache.purge(key_);
+    std::vector<icp::Cleared> peers;
+    if (services_.agent) {
+        auto url = target_.url;
+        peers = co_await services_.agent->clear(std::move(url));
+    }
+    auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
+    if (here || icp::any_gone(peers)) co_return co_await own_answer(200, "text/plain", text);
+    std::string_view const where = peers.empty() ? "Nothing is stored under this address."
+                                                 : "Nothing was purged under this address, here or at the peers.";
+    co_await error(404, where, "purge");
 }
 
 // ---- begin and end ----
@@ -331,7 +339,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     hierarchy_ = Hierarchy::none;
     sources_.clear();
     at_source_ = 0;
-    hierarchical_ = peers_timed_out_ = false;
+    hierarchical_ = peers_timed_out_ = resuming_ = false;
     source_text_.clear();
     destination_ = peer_ = {};
     target_.url.clear();

@@ -63,11 +63,11 @@ TEST_F(Choices, walled_in_without_a_parent_nothing) {
     EXPECT_EQ(chosen({says("s", Said::hit, 1ms)}), "SIBLING_HIT s");
 }
 
-TEST_F(Choices, not_hierarchical_goes_direct_and_else_as_any) {
+TEST_F(Choices, not_hierarchical_goes_by_its_domain_else_direct) {
     add(by_default(parent("p")));
     add(bound_to(parent("edu"), ".edu"));
     asked_for.hierarchical = false;
-    EXPECT_EQ(chosen(), "HIER_DIRECT, SINGLE_PARENT edu, DEFAULT_PARENT p");
+    EXPECT_EQ(chosen(), "SINGLE_PARENT edu, HIER_DIRECT, DEFAULT_PARENT p");
     asked_for.direct = Direct::never;
     EXPECT_EQ(chosen(), "SINGLE_PARENT edu, DEFAULT_PARENT p");
 }
