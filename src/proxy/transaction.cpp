@@ -134,7 +134,9 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
     using Phase = cache::FillView::Phase;
     std::optional<cache::Follower> follower;
     follower.emplace(services_.cache, fill);
-    auto give_up = steady_now() + options_->deadlines.fill;
+    auto patience = options_->deadlines.fill;
+    if (may_be_in_a_circle()) patience = std::min(patience, circle_wait);
+    auto const give_up = steady_now() + patience;
     for (;;) {
         auto view = follower->view();
         if (follower->promoted()) {
@@ -167,7 +169,7 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             co_return co_await answer_failure(std::move(nothing), std::move(stale));
         }
         if (steady_now() >= give_up) break;
-        if (!co_await wait_for_growth(*follower, view.version)) co_return;
+        if (!co_await wait_for_growth(*follower, view.version, patience)) co_return;
     }
     // Not ours to share: at once, beside the others, for ourselves.
     follower.reset();

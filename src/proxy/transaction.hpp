@@ -98,10 +98,11 @@ private:
         bool several = false;         // the ranges of multipart_
     };
     static constexpr std::size_t write_pieces = 16;
+    static constexpr milliseconds circle_wait{1'000};   // of another cache's request, for what a fetch here will be
     using Parts = std::array<iovec, write_pieces + 5>;
     net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                    cache::Follower* follower);
-    net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen);
+    net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
@@ -127,6 +128,8 @@ private:
     net::awaitable<bool> ask_sources(http::Validators validators, bool strip_conditions);
     net::awaitable<void> choose_sources();
     net::awaitable<bool> may_use_peers();
+    bool is_lonely() const;
+    bool may_be_in_a_circle() const;
     icp::Question question(IpAddress const* destination);
     icp::Source const& source() const { return sources_[at_source_]; }
     bool is_in_vain();

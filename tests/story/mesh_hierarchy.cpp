@@ -153,6 +153,24 @@ TEST(MeshHierarchy, parents_of_each_other_do_no_harm) {
     EXPECT_LE(one.requests() + other.requests(), 15u) << "the client's, the parent's, and the one that comes back";
 }
 
+// Each asks the other for what it is fetching itself: neither may wait for the other.
+TEST(MeshHierarchy, parents_of_each_other_do_not_wait_for_each_other) {
+    NEEDS_HOSTS();
+    Network network;
+    OriginHost origin(network.add_host());
+    auto& clients = network.add_host();
+    std::deque<CacheHost> caches;
+    for (int i = 0; i < 2; ++i) caches.emplace_back(network.add_host());
+    caches[0].add_peer(caches[1], "parent");
+    caches[1].add_peer(caches[0], "parent");
+    for (auto& cache : caches) cache.start();
+    for (int i = 0; i < 4; ++i)
+        for (auto const& seen : ask_all_at_once(clients, caches, origin, "/page/" + std::to_string(i), 2)) {
+            EXPECT_EQ(seen.wrong, "");
+            EXPECT_LT(seen.took, 2500ms);
+        }
+}
+
 TEST(MeshHierarchy, parents_of_each_other_that_may_not_go_to_the_origin_say_so) {
     NEEDS_HOSTS();
     Network network;
