@@ -72,9 +72,15 @@ int purge(Question question, std::string const& url, std::ostream& out, std::ost
     question.body = "url=" + form_encoded(url);
     auto const answer = ask_for_json(question, "purged", err);
     if (!answer) return exit_not_there;
-    bool const purged = answer->at("purged") == true;
-    out << (purged ? "purged " : "not in the cache: ") << url << "\n";
-    return purged ? exit_done : exit_not_there;
+    bool const here = answer->at("purged") == true;
+    bool anywhere = here;
+    out << (here ? "purged " : "not in the cache: ") << url << "\n";
+    for (auto const& peer : answer->value("peers", Json::array())) {
+        auto const said = peer.value("answer", "");
+        out << "peer " << peer.value("name", "") << ": " << said << "\n";
+        anywhere |= said == "purged";
+    }
+    return anywhere ? exit_done : exit_not_there;
 }
 
 /// False, and the reason has been told, when it is no request.

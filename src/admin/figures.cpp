@@ -30,6 +30,7 @@ void add(Figures& sum, proxy::Counters const& one) {
     sum.origin_reused += one.origin_reused.value();
     sum.origin_retries += one.origin_retries.value();
     sum.origin_failures += one.origin_failures.value();
+    sum.resumed += one.resumed.value();
     sum.refreshes += one.refreshes.value();
 }
 

@@ -76,6 +76,7 @@ struct Figures {
     std::uint64_t origin_reused = 0;
     std::uint64_t origin_retries = 0;
     std::uint64_t origin_failures = 0;
+    std::uint64_t resumed = 0;
     std::uint64_t refreshes = 0;
 
     cache::Stats cache;

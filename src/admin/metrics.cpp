@@ -214,6 +214,8 @@ constexpr Metric table[]{
      "Requests sent again because a kept connection had died.", figure<&Figures::origin_retries>},
     {"garner_origin_failures_total", "counter", "requests", "", "Requests that got no usable answer from the origin.",
      figure<&Figures::origin_failures>},
+    {"garner_resumed_total", "counter", "bodies", "",
+     "Bodies that broke off at a peer and went on from another source.", figure<&Figures::resumed>},
     {"garner_refreshes_total", "counter", "requests", "",
      "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
 

@@ -45,6 +45,15 @@ bool is_own_address(std::string_view host, IpEndpoint const& own) {
     return IpEndpoint{*address, port} == own;
 }
 
+/// `{"purged": true, "peers": [{"name": "campus", "answer": "purged"}]}`; without peers only the first.
+std::string purge_json(bool here, std::span<icp::Cleared const> peers) {
+    std::string text = here ? "{\"purged\": true" : "{\"purged\": false";
+    nlohmann::ordered_json list;
+    for (auto const& peer : peers) list.push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
+    if (!list.empty()) text += ", \"peers\": " + list.dump();
+    return text + "}\n";
+}
+
 int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     c = to_lower(c);
@@ -117,14 +126,11 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     if (url.empty()) return refusal(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
     auto const uri = http::parse_absolute(url, error);
     if (!uri) return refusal(400, std::string("The url is not one: ") + error.refusal);
-    std::string normal, text;
+    std::string normal;
     http::append_normalised(*uri, normal);
-    bool found = false;
-    for (auto partition : cache::partitions) {
-        cache::write_key_text(partition, normal, text);
-        found |= server_.cache().purge(server_.cache().key(text));
-    }
-    return of_type("application/json", found ? "{\"purged\": true}\n" : "{\"purged\": false}\n");
+    bool const found = server_.cache().purge_url(normal);
+    auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
+    return of_type("application/json", purge_json(found, peers));
 }
 
 Reply Routes::rebuild_digest(Request const& request) {

@@ -61,7 +61,7 @@ Json origin(Figures const& figures) {
     return {{"received_bytes", figures.origin_received}, {"sent_bytes", figures.origin_sent},
             {"connections", figures.origin_connections}, {"reused", figures.origin_reused},
             {"retries", figures.origin_retries},         {"failures", figures.origin_failures},
-            {"refreshes", figures.refreshes}};
+            {"resumed", figures.resumed},                {"refreshes", figures.refreshes}};
 }
 
 Json cache(cache::Stats const& stats) {

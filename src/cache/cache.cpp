@@ -4,6 +4,7 @@
 #include <bit>
 #include <random>
 
+#include "cache/partition.hpp"
 #include "cache/parts.hpp"
 #include "policy/policies.hpp"
 
@@ -457,6 +458,16 @@ bool Cache::purge(Key const& key, Fill const* but) {
     if (auto parts = drop_parts(shard, key, policy::Left::purged)) gone.push_back(std::move(parts));
     note_bytes(shard, key.fingerprint);
     return !gone.empty() || found_fill || known_failure;
+}
+
+bool Cache::purge_url(std::string_view url) {
+    bool found = false;
+    std::string text;
+    for (auto const partition : partitions) {
+        write_key_text(partition, url, text);
+        found |= purge(key(text));
+    }
+    return found;
 }
 
 void Cache::forget(Key const& key, store::Object const& object) {

@@ -115,6 +115,8 @@ public:
     /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being
     /// stored. True when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
     bool purge(Key const&, Fill const* but = nullptr);
+    /// The same of a URL in normal form, in every partition.
+    bool purge_url(std::string_view url);
 
     /// Removes this object, unless something else has taken its place already; the URL's other variants stay.
     void forget(Key const&, store::Object const&);

@@ -1,5 +1,6 @@
 #include "client/exchange.hpp"
 
+#include <algorithm>
 #include <boost/asio/error.hpp>
 #include <cstring>
 
@@ -82,10 +83,14 @@ Exchange::Piece Exchange::step() {
         begin_ += step.consumed;
         switch (step.kind) {
         case http::BodyDecoder::Step::Kind::data:
+            if (auto const skipped = std::min<Bytes>(to_skip_, step.data.size())) {
+                to_skip_ -= skipped;
+                step.data.remove_prefix(skipped);
+            }
             if (step.data.empty()) continue;
             return {Trouble::none, step.data};
         case http::BodyDecoder::Step::Kind::done:
-            return {Trouble::none, {}};
+            return at_end();
         case http::BodyDecoder::Step::Kind::refused:
             fault_ = decoder_.refusal();
             return {Trouble::malformed, {}};
@@ -96,18 +101,24 @@ Exchange::Piece Exchange::step() {
     }
 }
 
+Exchange::Piece Exchange::at_end() {
+    if (to_skip_ == 0) return {};
+    fault_ = "a body shorter than what it is to go on behind";
+    return {Trouble::malformed, {}};
+}
+
 Exchange::Piece Exchange::body_at_hand() {
-    if (decoder_.done()) return {};
+    if (decoder_.done()) return at_end();
     return step();
 }
 
 net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit) {
     for (;;) {
-        if (decoder_.done()) co_return Piece{};
+        if (decoder_.done()) co_return at_end();
         auto piece = step();
         if (!needs_input_) co_return piece;
         auto trouble = co_await fill_buffer(limit);
-        if (trouble == Trouble::closed && decoder_.closed()) co_return Piece{};
+        if (trouble == Trouble::closed && decoder_.closed()) co_return at_end();
         if (trouble != Trouble::none) {
             Piece failed{trouble, {}};
             co_return failed;

@@ -48,6 +48,8 @@ public:
         std::string_view data;
     };
     net::awaitable<Piece> read_body(milliseconds limit);
+    /// The next bytes of the body are left out of what is read; a body that has fewer is malformed.
+    void skip_body(Bytes bytes) { to_skip_ = bytes; }
     /// What of the body is here already, without waiting.
     Piece body_at_hand();
     bool body_done() const { return decoder_.done(); }
@@ -82,6 +84,7 @@ private:
     net::awaitable<Trouble> fill_buffer(milliseconds limit);
     Trouble trouble_of(net::Error const& error) const;
     Piece step();
+    Piece at_end();
 
     std::unique_ptr<net::Transport> transport_;
     net::Buffer buffer_;
@@ -97,6 +100,7 @@ private:
     bool answered_ = false;
     bool cancelled_ = false;
     bool needs_input_ = false;
+    Bytes to_skip_ = 0;
     Bytes received_before_;
     Bytes sent_before_;
     bool keeps_alive_ = false;   // kept apart: head_'s views are gone once the body has been read

@@ -1,9 +1,13 @@
 #include "icp/agent.hpp"
 
 #include <algorithm>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/use_future.hpp>
+#include <future>
 #include <random>
 
+#include "icp/htcp.hpp"
 #include "icp/mesh.hpp"
 #include "icp/message.hpp"
 #include "net/waiter.hpp"
@@ -52,9 +56,6 @@ struct Agent::Round {
     microseconds patience{0};
 
     microseconds worth() const { return worth_waiting(*question, *plan, *views, told, patience); }
-    bool has_asked(std::size_t place) const {
-        return std::any_of(asked.begin(), asked.end(), [&](Asked const& one) { return one.view == place; });
-    }
     bool all_answered() const {
         return std::all_of(asked.begin(), asked.end(), [](Asked const& one) { return one.said != Said::nothing; });
     }
@@ -89,7 +90,8 @@ bool Agent::alone() const { return mesh_.roster()->peers.empty(); }
 
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;
-    if (question.url.size() > url_max) question.hierarchical = false;   // no datagram holds it
+    // No datagram holds it: who was asked and heard nothing would pass for dead.
+    if (question.url.size() > std::min(url_max, htcp::url_max)) question.hierarchical = false;
     auto roster = mesh_.roster();
     auto const begun = steady_now();
     std::vector<PeerView> views;
@@ -111,9 +113,6 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     auto const number = begin_round(std::move(made));
     counters.questions.add();
     ask_all(round, number);
-    // Not who was spared the question, nor who could not be asked: a digest that has not come yet, a name without address.
-    std::erase_if(whom.wait_for, [&](std::size_t view) { return !round.has_asked(view); });
-    round.patience = patience(whom, views, roster->options.timeout);
     for (;;) {
         auto const left = round.worth() - since(begun, steady_now());
         if (left <= microseconds{0}) break;
@@ -194,6 +193,14 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     co_return results;
 }
 
+std::vector<Cleared> Agent::clear_and_wait(std::string url) {
+    constexpr seconds longest{5};   // a worker that is busy, beside the tries
+    auto clearing = clear(std::move(url));
+    auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(clearing), net::asio::use_future);
+    if (result.wait_for(longest) != std::future_status::ready) return {};
+    return result.get();
+}
+
 void Agent::heard(Answer const& answer) {
     auto const worker = worker_of(answer.number);
     if (worker == worker_.number) return take(answer);
@@ -214,22 +221,26 @@ void Agent::take(Answer const& answer) {
         round.told.push_back({Told::origin, Said::hit, Protocol::echo, since(round.asked_at, now)});
         return round.waiting.wake(net::Wake::ready);
     }
+    if (round.of_purge) return take_cleared(round, answer);
     auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](Round::Asked const& one) {
         return one.peer == answer.peer && one.protocol == answer.protocol && one.said == Said::nothing;
     });
     if (asked == round.asked.end()) return counters.unexpected.add();
     asked->said = answer.said;
     asked->took = since(round.asked_at, now);
-    if (round.of_purge) {
-        if (round.all_answered()) round.waiting.wake(net::Wake::ready);
-        return;
-    }
     bool const at_once = answer.protocol == Protocol::digest;
     if (!at_once) answer.peer->answered(answer, asked->expired ? std::nullopt : std::optional(asked->took), now);
     if (round.over) return;
     round.told.push_back({asked->view, answer.said, answer.protocol, asked->took, answer.source_rtt, answer.size});
     // As long as all of the time is still worth waiting, nobody needs to be woken.
     if (round.worth() != round.patience) round.waiting.wake(net::Wake::ready);
+}
+
+/// By the place that it comes from: a peer may stand among htcp.purge_to, too.
+void Agent::take_cleared(Round& round, Answer const& answer) {
+    for (auto& asked : round.asked)
+        if (asked.said == Said::nothing && asked.peer->is_at(answer.from, answer.protocol)) asked.said = answer.said;
+    if (round.all_answered()) round.waiting.wake(net::Wake::ready);
 }
 
 // ---- rounds ----

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "icp/choice.hpp"
+#include "icp/cleared.hpp"
 #include "icp/peer_lookup.hpp"
 #include "icp/source.hpp"
 #include "net/wake.hpp"
@@ -30,12 +31,6 @@ struct Resolution {
     std::vector<Word> words;          // of all who were asked
     bool timed_out = false;           // somebody who was waited for had not answered
     microseconds took{0};
-};
-
-/// What became of a purge at one peer.
-struct Cleared {
-    std::string name;                 // of the peer, or its address
-    Said said = Said::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
 };
 
 /// Counted by one worker, or of all together.
@@ -75,6 +70,8 @@ public:
 
     /// Tells all who are to hear of a purge; asks again twice; back when all have acknowledged, or after 2 s.
     net::awaitable<std::vector<Cleared>> clear(std::string url);
+    /// The same from a thread that is no worker's: it waits.
+    std::vector<Cleared> clear_and_wait(std::string url);
 
     /// On any worker of the mesh that an answer arrives at.
     void heard(Answer const&) override;
@@ -88,6 +85,7 @@ private:
     void end_round(Round& round, SteadyTime now);
     void ask_all(Round& round, std::uint32_t number);
     void take(Answer const&);
+    void take_cleared(Round&, Answer const&);
     void run_out(Round&, SteadyTime now);
     void sweep(SteadyTime now);
 

@@ -37,13 +37,13 @@ net::awaitable<void> Caretaker::run() {
 void Caretaker::look_around() {
     auto const now = steady_now();
     auto const roster = mesh_.roster();
-    std::unordered_map<std::shared_ptr<Peer>, Care> cares;
     for (auto const* list : {&roster->peers, &roster->purged})
-        for (auto const& peer : *list) cares[peer] = cares_[peer];
-    // Who has left the roster is kept as long as something is under way for him.
-    for (auto const& [peer, care] : cares_)
-        if (care.finding || care.probing) cares[peer] = care;
-    cares_.swap(cares);
+        for (auto const& peer : *list) cares_[peer].wanted_at = now;
+    // Who has left the roster is kept as long as something is under way for it.
+    std::erase_if(cares_, [&](auto const& entry) {
+        auto const& care = entry.second;
+        return care.wanted_at != now && !care.finding && !care.probing;
+    });
     for (auto const& [peer, care] : cares_) {
         bool const named = !parse_ip(peer->options.host);
         if (named && !care.finding && now >= care.find_at) net::asio::co_spawn(worker_.io, find(peer), net::asio::detached);

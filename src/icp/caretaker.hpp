@@ -24,6 +24,7 @@ public:
 private:
     /// What is under way for one peer.
     struct Care {
+        SteadyTime wanted_at{};            // last seen in the roster
         SteadyTime find_at{};              // its name is to be looked up again
         bool finding = false;
         net::ConnectStop* probing = nullptr;

@@ -41,6 +41,7 @@ private:
         double way = 0;           // µs to the origin, as far as they are known
     };
     std::vector<Missed> missed() const;
+    std::vector<std::size_t> of_its_group(Missed const& one, std::vector<Missed> const& all) const;
     bool may_fetch(std::size_t place) const;
     std::vector<std::size_t> parents(Health) const;
     void groups(std::vector<std::size_t> const& parents);
@@ -131,8 +132,18 @@ void Choice::misses() {
     if (all.empty()) return;
     auto const& near = question_.origin_rtt;
     if (near && static_cast<double>(near->count()) < all.front().way) origin(Hierarchy::closest_direct);
-    for (auto const& one : all)
+    for (auto const& one : all) {
+        // In a group, whose URL it is goes before who is near: else each child would fetch it through another one.
+        groups(of_its_group(one, all));
         add(one.place, one.measured ? Hierarchy::closest_parent_miss : Hierarchy::first_parent_miss);
+    }
+}
+
+std::vector<std::size_t> Choice::of_its_group(Missed const& one, std::vector<Missed> const& all) const {
+    std::vector<std::size_t> found;
+    for (auto const& other : all)
+        if (views_[other.place].options->group == views_[one.place].options->group) found.push_back(other.place);
+    return found;
 }
 
 /// Each group by the scores of its members; the groups in the order of the first of each.
@@ -185,8 +196,7 @@ std::vector<Source> Choice::take() {
 
 std::vector<Source> choose(Question const& question, std::span<PeerView const> views, std::span<Told const> told) {
     Choice choice(question, views, told);
-    bool const past_peers = question.direct == Direct::always;
-    if (past_peers) {
+    if (question.direct == Direct::always) {
         choice.origin(Hierarchy::direct);
         return choice.take();
     }

@@ -37,7 +37,7 @@ struct PeerView {
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
     bool full = false;                    // has all the connections that it may have
-    bool askable = true;                  // by ICP or HTCP at an address that is known, or by a digest that is there
+    bool askable = true;                  // takes queries at an address that is known, or there is a digest of it
     std::optional<microseconds> query_rtt = {};
     std::optional<microseconds> connect_rtt = {};
     std::optional<double> throughput = {};   // bytes a second
@@ -73,8 +73,8 @@ microseconds worth_waiting(Question const&, Plan const&, std::span<PeerView cons
 /// All ways, best first, each with its reason; each is tried when the one before fails. Never empty: no_direct_fail
 /// without a peer where nothing is left and the origin is forbidden.
 ///   1 direct list   2 bound parents   3 HITs by (round trip + size / throughput) / weight, the origin among them
-///   4 the closest parent that missed, else the first   5 group, by rendezvous   6 default   7 round robin
-///   8 the origin, or else any parent
+///   4 the closest parent that missed, else the first; of a group, the one whose URL it is   5 group, by rendezvous
+///   6 default   7 round robin   8 the origin, or else any parent
 std::vector<Source> choose(Question const&, std::span<PeerView const>, std::span<Told const>);
 
 /// What the domains of a peer say of a host.

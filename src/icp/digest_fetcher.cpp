@@ -22,20 +22,6 @@ constexpr milliseconds life_of_stale{300'000};   // of one that has expired when
 
 }  // namespace
 
-// ---- when ----
-
-void DigestTimes::fetched(std::optional<milliseconds> life, SteadyTime now) {
-    auto const believed = std::max(life.value_or(life_default), gap_min);
-    next_ = now + believed + std::min(believed / 12, delay_max);
-    forgotten_ = now + 2 * believed;
-    retry_ = gap_min;
-}
-
-void DigestTimes::failed(SteadyTime now) {
-    next_ = now + retry_;
-    retry_ = std::min(2 * retry_, retry_max);
-}
-
 // ---- what is under way ----
 
 /// One peer's digest.

@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "icp/digest_scan.hpp"
+#include "icp/digest_times.hpp"
 #include "icp/mesh.hpp"
 
 namespace garner::icp {
@@ -16,13 +17,8 @@ constexpr milliseconds look_every{250};
 // A million URLs take about a second and a half, a third of it at work.
 constexpr microseconds slice{500};
 constexpr milliseconds rest{1};
-constexpr milliseconds least_life{60'000};
 
 }  // namespace
-
-milliseconds life_of_digest(SteadyTime::duration uptime, milliseconds rebuild) {
-    return std::min(rebuild, std::max(least_life, std::chrono::duration_cast<milliseconds>(uptime)));
-}
 
 void DigestPublisher::start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
 

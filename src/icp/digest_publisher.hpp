@@ -8,10 +8,6 @@ namespace garner::icp {
 class Mesh;
 struct Options;
 
-/// Until when a digest made now is good: `rebuild`, but less while there is not much in the cache and it grows fast: then
-/// as long as we run already, and a minute at the least.
-milliseconds life_of_digest(SteadyTime::duration uptime, milliseconds rebuild);
-
 /// Runs on one worker, in slices of which none keeps it for longer than a request would.
 class DigestPublisher {
 public:

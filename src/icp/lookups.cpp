@@ -2,6 +2,7 @@
 #include <array>
 
 #include "icp/digest_lookup.hpp"
+#include "icp/htcp_lookup.hpp"
 #include "icp/icp_lookup.hpp"
 #include "icp/peer_lookup.hpp"
 
@@ -16,6 +17,7 @@ std::unique_ptr<PeerLookup> make(LookupServices const& services) {
 
 constexpr std::array rows{
     LookupRow{Protocol::digest, true, DigestLookup::make},
+    LookupRow{Protocol::htcp, false, make<HtcpLookup>},
     LookupRow{Protocol::icp, false, make<IcpLookup>},
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "icp/digest.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
@@ -53,8 +54,8 @@ PeerView Peer::view(SteadyTime now) {
     view.full = options.max_connections > 0 && connections_.load(std::memory_order_relaxed) >= options.max_connections;
     std::lock_guard const lock(mutex_);
     view.health = liveness_.health(now);
-    bool const has_port = options.icp != 0 || options.htcp != 0;
-    view.askable = (has_port && !addresses_.empty()) || digest_ != nullptr;
+    bool const takes_queries = !options.no_query && (options.icp != 0 || options.htcp != 0);
+    view.askable = (takes_queries && !addresses_.empty()) || digest_ != nullptr;
     view.query_rtt = as_time(query_rtt_);
     view.connect_rtt = as_time(connect_rtt_);
     view.throughput = throughput_.mean();
@@ -73,6 +74,7 @@ PeerStats Peer::stats(SteadyTime now) const {
     stats.connect_rtt = as_time(connect_rtt_);
     stats.throughput = throughput_.mean();
     stats.has_digest = digest_ != nullptr;
+    if (digest_) stats.digest_entries = digest_->entries();
     return stats;
 }
 

@@ -10,8 +10,7 @@ namespace {
 bool is_parent(PeerView const& view) { return view.options->type == PeerOptions::Type::parent; }
 
 bool is_asked(Question const& question, PeerView const& view) {
-    return view.askable && !view.options->no_query && !view.full &&
-           binding_of(*view.options, question.host) != Binding::none;
+    return view.askable && !view.full && binding_of(*view.options, question.host) != Binding::none;
 }
 
 }  // namespace

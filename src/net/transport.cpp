@@ -73,6 +73,8 @@ awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds li
             continue;
         }
         read_deadline_.disarm();
+        // The kernel has given the connection up. Who read on, as one may behind a deadline, would see an orderly end.
+        if (error == asio::error::timed_out) error = asio::error::connection_reset;
         received_ += bytes;
         co_return IoResult{error, bytes};
     }

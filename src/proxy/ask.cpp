@@ -24,7 +24,7 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     extras.body = client_.body_framing();
     extras.validators = validators;
     extras.strip_conditions = strip_conditions;
-    if (parts_) extras.range_lines = range_text_;
+    if (parts_ || resuming_) extras.range_lines = range_text_;
     extras.upgrade = wants_upgrade();
     auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
     extras.forwarded_line = forwarded;
@@ -198,8 +198,9 @@ net::awaitable<Trouble> Transaction::read_final_head() {
     }
 }
 
-/// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0.
+/// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0; and not into a body.
 net::awaitable<bool> Transaction::pass_interim() {
+    if (resuming_) co_return true;
     if (client_.head().version == http::Version::http_1_0) co_return true;
     if (client_gone_) co_return false;
     head_text_.clear();

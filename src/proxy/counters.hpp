@@ -56,6 +56,7 @@ struct Counters {
     Counter origin_reused;
     Counter origin_retries;
     Counter origin_failures;
+    Counter resumed;                     // bodies that broke off at a peer and went on from elsewhere
     Counter refreshes;                   // in the background, of what clients were given stale
     Counter client_aborts;
     CounterOf<http::StoreRefusal> not_stored;    // answers that were looked at for the store

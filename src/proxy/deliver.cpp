@@ -191,20 +191,22 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
             show_truncation();
             co_return false;
         }
-        if (!co_await wait_for_growth(*follower, seen)) co_return false;
+        if (!co_await wait_for_growth(*follower, seen, options_->deadlines.fill)) co_return false;
     }
 }
 
-/// False when there is nothing more to wait for: the client is gone, or the fill said nothing for too long.
-net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std::uint64_t seen) {
+/// False when there is nothing more to wait for: the client is gone, or the fill said nothing for deadlines.fill. True
+/// after a `limit` below that, too.
+net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit) {
     net::Waiter waiter(services_.worker.io.get_executor());
     waiting_ = waiter.handle();
     follower.wake_on_change(seen, waiter.handle());
     client_.watch([handle = waiter.handle()] { handle.wake(net::Wake::client_gone); });
-    auto wake = co_await waiter.wait(options_->deadlines.fill);
+    auto wake = co_await waiter.wait(limit);
     client_.unwatch();
     waiting_ = {};
-    if (wake == net::Wake::ready) co_return true;
+    bool const runs_out_early = wake == net::Wake::deadline && limit < options_->deadlines.fill;
+    if (wake == net::Wake::ready || runs_out_early) co_return true;
     client_gone_ = wake == net::Wake::client_gone;
     close_ = true;
     if (wake == net::Wake::deadline && !head_sent_)

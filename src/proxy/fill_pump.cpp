@@ -51,7 +51,12 @@ net::awaitable<void> FillPump::run() {
         auto piece = co_await exchange_->read_body(limit);
         bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
         if (silent && worth_finishing()) continue;
-        if (piece.trouble != Trouble::none) co_return finish(piece.trouble);
+        if (piece.trouble != Trouble::none) {
+            if (!resumption_) co_return finish(piece.trouble);
+            if (!co_await go_on_elsewhere(piece.trouble)) co_return finish(piece.trouble);
+            give_up = steady_now() + options_->deadlines.body;
+            continue;
+        }
         give_up = steady_now() + options_->deadlines.body;
         if (piece.data.empty()) co_return finish(Trouble::none);
         if (!co_await append(piece.data)) co_return finish(Trouble::cancelled);
@@ -71,6 +76,19 @@ bool FillPump::worth_finishing() {
     if (windowed_ || !body.expected()) return false;
     auto missing = *body.expected() - body.size();
     return missing <= worth_finishing_bytes || missing <= *body.expected() / worth_finishing_fraction;
+}
+
+/// The broken connection stays until there is another, so that abort() finds one; its peer is let go of at once.
+net::awaitable<bool> FillPump::go_on_elsewhere(Trouble trouble) {
+    if (trouble == Trouble::cancelled || !worth_finishing()) co_return false;
+    use_.end();
+    auto rest = co_await resumption_->find(options_, *growing_, trouble);
+    if (!rest.exchange) co_return false;
+    count_traffic();
+    exchange_ = std::move(rest.exchange);
+    use_ = std::move(rest.use);
+    pool_key_ = std::move(rest.pool_key);
+    co_return true;
 }
 
 net::awaitable<bool> FillPump::append(std::string_view data) {
@@ -127,12 +145,10 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
 
 void FillPump::finish(Trouble trouble) {
     auto& body = *growing_->body();
-    auto traffic = exchange_->take_traffic();
-    services_.counters.origin_received.add(traffic.received);
-    services_.counters.origin_sent.add(traffic.sent);
+    auto const received = count_traffic();
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
-        use_.fetched(traffic.received);
+        use_.fetched(received);
         store();
         if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
         return;
@@ -140,6 +156,14 @@ void FillPump::finish(Trouble trouble) {
     body.finish(Body::State::failed);
     cache::FetchFailure failure{502, text(trouble)};
     lease_.fail(std::move(failure));
+}
+
+/// Bytes received.
+Bytes FillPump::count_traffic() {
+    auto const traffic = exchange_->take_traffic();
+    services_.counters.origin_received.add(traffic.received);
+    services_.counters.origin_sent.add(traffic.sent);
+    return traffic.received;
 }
 
 void FillPump::stop_storing(http::StoreRefusal why) {

@@ -8,6 +8,7 @@
 #include "cache/fill.hpp"
 #include "client/exchange.hpp"
 #include "http/freshness.hpp"
+#include "proxy/resume.hpp"
 #include "proxy/services.hpp"
 #include "proxy/source_use.hpp"
 
@@ -36,6 +37,9 @@ public:
         ++services_.refreshing;
     }
 
+    /// It comes from a peer: where it breaks off, it may go on elsewhere. Before start().
+    void may_resume(std::unique_ptr<Resumption> resumption) { resumption_ = std::move(resumption); }
+
     /// Not for the store: those who follow already read along in a window. Before start().
     void keep_nothing(http::StoreRefusal why) {
         windowed_ = true;
@@ -48,6 +52,7 @@ public:
     /// The worker is going down.
     void abort() {
         exchange_->cancel();
+        if (resumption_) resumption_->abort();
         waiting_.wake(net::Wake::shutdown);
     }
 
@@ -58,6 +63,8 @@ private:
     net::awaitable<std::span<char>> room();
     net::awaitable<std::span<char>> room_in_window();
     bool worth_finishing();
+    net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
+    Bytes count_traffic();
     void finish(client::Trouble trouble);
     void store();
     void stop_storing(http::StoreRefusal why);
@@ -77,6 +84,7 @@ private:
     SteadyTime abandoned_at_{};   // since when nobody follows
     SteadyTime keep_until_{};
     bool windowed_ = false;
+    std::unique_ptr<Resumption> resumption_;   // null: whose body it is answers for its end
 };
 
 }  // namespace garner::proxy

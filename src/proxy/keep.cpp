@@ -104,6 +104,10 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         pump->keep_nothing(http::StoreRefusal::not_admitted);
         say(text(http::StoreRefusal::not_admitted));
     }
+    if (may_go_on()) {
+        http::BrokenBody coming{.first = body->size(), .done = 0, .announced = expected, .length = body->expected()};
+        pump->may_resume(std::make_unique<Resumption>(services_, client_, target_.host_field, sources_, at_source_, coming));
+    }
     if (client_.nobody()) pump->keep_until(steady_now() + options_->deadlines.fill);
     FillPump::start(std::move(pump));
     growing = as_it_came(parts, std::move(growing));

@@ -40,8 +40,7 @@ net::awaitable<bool> Transaction::ask_sources(http::Validators validators, bool 
 net::awaitable<void> Transaction::choose_sources() {
     at_source_ = 0;
     sources_.clear();
-    bool const lonely = !services_.agent || target_.accelerated || services_.agent->alone();
-    bool const through_peers = !lonely && co_await may_use_peers();
+    bool const through_peers = !is_lonely() && co_await may_use_peers();
     if (!through_peers) {
         sources_.push_back({});
         co_return;
@@ -58,6 +57,12 @@ net::awaitable<void> Transaction::choose_sources() {
     peers_timed_out_ = resolution.timed_out;
     sources_ = std::move(resolution.sources);
 }
+
+bool Transaction::is_lonely() const { return !services_.agent || target_.accelerated || services_.agent->alone(); }
+
+/// Where caches are parents of each other, each may wait for the other's fetch of one URL: a loop that no Via shows until
+/// one of them goes on by itself.
+bool Transaction::may_be_in_a_circle() const { return client_.head().fields.has(Name::via) && !is_lonely(); }
 
 /// The rules for destinations count though a peer connects, not we: what would be refused here is not asked of others.
 /// Where they decide by address, all addresses of the name must be allowed, else only an own connection can tell.

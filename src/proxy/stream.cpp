@@ -40,6 +40,8 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
     parts[1] = {const_cast<char*>(tail.data()), tail.size()};
     std::size_t used = 2;
     char chunk_header[18];
+    http::BrokenBody body;
+    if (framing.kind == Kind::length) body.announced = framing.length;
     for (;;) {
         auto piece = exchange_->body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !exchange_->body_done()) {
@@ -49,10 +51,12 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
             piece = co_await exchange_->read_body(options_->deadlines.body);
         }
         if (piece.trouble != Trouble::none) {
+            if (co_await stream_on(piece.trouble, body)) continue;
             if (used > 0) co_await send(std::span(parts.data(), used));
             co_return co_await break_off(piece.trouble);
         }
         if (piece.data.empty()) break;
+        body.done += piece.data.size();
         if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
         parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
         if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
@@ -65,6 +69,13 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
     if (used > 0) co_await send(std::span(parts.data(), used));
     finish_exchange();
     co_await join_upload();
+}
+
+/// The body goes on from another source, behind what is done of it.
+net::awaitable<bool> Transaction::stream_on(Trouble trouble, http::BrokenBody body) {
+    if (!may_go_on()) co_return false;
+    http::Remainder missing(head_text_, body);
+    co_return co_await go_on_elsewhere(missing, trouble);
 }
 
 /// The origin's body broke off: the client must not take what it has for the whole.

@@ -134,7 +134,9 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
     using Phase = cache::FillView::Phase;
     std::optional<cache::Follower> follower;
     follower.emplace(services_.cache, fill);
-    auto give_up = steady_now() + options_->deadlines.fill;
+    auto patience = options_->deadlines.fill;
+    if (may_be_in_a_circle()) patience = std::min(patience, circle_wait);
+    auto const give_up = steady_now() + patience;
     for (;;) {
         auto view = follower->view();
         if (follower->promoted()) {
@@ -167,7 +169,7 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             co_return co_await answer_failure(std::move(nothing), std::move(stale));
         }
         if (steady_now() >= give_up) break;
-        if (!co_await wait_for_growth(*follower, view.version)) co_return;
+        if (!co_await wait_for_growth(*follower, view.version, patience)) co_return;
     }
     // Not ours to share: at once, beside the others, for ourselves.
     follower.reset();
@@ -304,9 +306,17 @@ net::awaitable<void> Transaction::purge() {
         co_return co_await error(403, "This client may not purge.", "purge");
     }
     counted_ = Answer::purged;
-    bool found = services_.cache.purge(key_);
-    if (found) co_return co_await own_answer(200, "text/plain", "purged\n");
-    co_await error(404, "Nothing is stored under this address.", "purge");
+    bool const here = services_.cache.purge(key_);
+    std::vector<icp::Cleared> peers;
+    if (services_.agent) {
+        auto url = target_.url;
+        peers = co_await services_.agent->clear(std::move(url));
+    }
+    auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
+    if (here || icp::any_gone(peers)) co_return co_await own_answer(200, "text/plain", text);
+    std::string_view const where = peers.empty() ? "Nothing is stored under this address."
+                                                 : "Nothing was purged under this address, here or at the peers.";
+    co_await error(404, where, "purge");
 }
 
 // ---- begin and end ----
@@ -331,7 +341,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     hierarchy_ = Hierarchy::none;
     sources_.clear();
     at_source_ = 0;
-    hierarchical_ = peers_timed_out_ = false;
+    hierarchical_ = peers_timed_out_ = resuming_ = false;
     source_text_.clear();
     destination_ = peer_ = {};
     target_.url.clear();

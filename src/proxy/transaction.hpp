@@ -10,6 +10,7 @@
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
 #include "http/multipart.hpp"
+#include "http/remainder.hpp"
 #include "net/waiter.hpp"
 #include "proxy/client_stream.hpp"
 #include "proxy/head_writer.hpp"
@@ -20,6 +21,13 @@
 #include "util/text.hpp"
 
 namespace garner::proxy {
+
+/// What goes on where a body broke off, and what it came by.
+struct Rest {
+    std::unique_ptr<client::Exchange> exchange;   // null: nothing does
+    SourceUse use;
+    std::string pool_key;
+};
 
 /// Lives as long as its connection and is used for one request after the other, so that its strings keep their room.
 /// Belongs to one worker.
@@ -35,6 +43,11 @@ public:
     /// Revalidates what a client was given stale (RFC 5861 3), for client.nobody() with that client's request.
     net::awaitable<void> refresh(std::shared_ptr<Options const> const& options, cache::FillLease lead,
                                  store::ObjectPtr stale);
+
+    /// Asks for the rest of a body that broke off, for client.nobody() with the request of whose client it was; the access
+    /// rules count anew. `at`: of `sources`, the one that broke off; afterwards the last one that was asked.
+    net::awaitable<Rest> find_rest(std::shared_ptr<Options const> const& options, std::span<icp::Source const> sources,
+                                   std::size_t& at, http::Remainder const& missing, client::Trouble trouble);
 
     /// Answers what could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::shared_ptr<Options const> const& options, std::uint16_t status,
@@ -85,10 +98,11 @@ private:
         bool several = false;         // the ranges of multipart_
     };
     static constexpr std::size_t write_pieces = 16;
+    static constexpr milliseconds circle_wait{1'000};   // of another cache's request, for what a fetch here will be
     using Parts = std::array<iovec, write_pieces + 5>;
     net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                    cache::Follower* follower);
-    net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen);
+    net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
@@ -114,6 +128,8 @@ private:
     net::awaitable<bool> ask_sources(http::Validators validators, bool strip_conditions);
     net::awaitable<void> choose_sources();
     net::awaitable<bool> may_use_peers();
+    bool is_lonely() const;
+    bool may_be_in_a_circle() const;
     icp::Question question(IpAddress const* destination);
     icp::Source const& source() const { return sources_[at_source_]; }
     bool is_in_vain();
@@ -121,6 +137,11 @@ private:
     bool enter_way();
     void note_source();
     std::string source_name() const;   // "The parent campus"
+
+    // ---- when a peer's body breaks off: resume.cpp ----
+    /// What came of the body was good, and others may have the rest. An origin's own faults stay as they are.
+    bool may_go_on() const;
+    net::awaitable<bool> go_on_elsewhere(http::Remainder const& missing, client::Trouble trouble);
 
     // ---- asking one of them: ask.cpp ----
     net::awaitable<bool> ask_source(http::Validators validators, bool strip_conditions);
@@ -163,6 +184,7 @@ private:
 
     // ---- passing on: stream.cpp ----
     net::awaitable<void> stream_through(std::string_view why_not_stored);
+    net::awaitable<bool> stream_on(client::Trouble trouble, http::BrokenBody body);
     net::awaitable<void> break_off(client::Trouble trouble);
 
     // ---- failures: failure.cpp ----
@@ -227,6 +249,7 @@ private:
     std::size_t at_source_ = 0;
     bool hierarchical_ = false;           // peers may be asked who has it
     bool peers_timed_out_ = false;
+    bool resuming_ = false;               // what is asked for is the rest of a body
     SourceUse use_;
     IpAddress destination_;               // the origin's own address, where the rules wanted to know it
     std::unique_ptr<client::Exchange> exchange_;

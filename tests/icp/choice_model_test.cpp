@@ -44,7 +44,7 @@ struct World : Neighbours {
         auto& view = add(options);
         view.health = Health{static_cast<std::uint8_t>(one_in(2) ? 0 : random() % 3)};
         view.full = one_in(8);
-        view.askable = !one_in(8);
+        view.askable = view.askable && !one_in(8);
         if (!one_in(3)) view.query_rtt = any_time();
         if (!one_in(3)) view.connect_rtt = any_time();
         if (!one_in(3)) view.throughput = any_rate();

@@ -63,11 +63,11 @@ TEST_F(Choices, walled_in_without_a_parent_nothing) {
     EXPECT_EQ(chosen({says("s", Said::hit, 1ms)}), "SIBLING_HIT s");
 }
 
-TEST_F(Choices, not_hierarchical_goes_direct_and_else_as_any) {
+TEST_F(Choices, not_hierarchical_goes_by_its_domain_else_direct) {
     add(by_default(parent("p")));
     add(bound_to(parent("edu"), ".edu"));
     asked_for.hierarchical = false;
-    EXPECT_EQ(chosen(), "HIER_DIRECT, SINGLE_PARENT edu, DEFAULT_PARENT p");
+    EXPECT_EQ(chosen(), "SINGLE_PARENT edu, HIER_DIRECT, DEFAULT_PARENT p");
     asked_for.direct = Direct::never;
     EXPECT_EQ(chosen(), "SINGLE_PARENT edu, DEFAULT_PARENT p");
 }
@@ -269,6 +269,28 @@ TEST_F(Choices, a_group_by_its_scores_and_the_next_when_the_first_is_dead) {
         asked_for.url = {};
     }
     EXPECT_EQ(firsts.size(), 3u);
+}
+
+TEST_F(Choices, of_a_group_that_missed_the_one_whose_url_it_is_though_another_is_nearer) {
+    for (auto const* name : {"a", "b", "c"}) {
+        auto options = parent(name);
+        options.group = "g";
+        add(options);
+    }
+    std::map<std::string, int> firsts;
+    for (int i = 0; i < 300; ++i) {
+        auto const url = "http://www.example.edu/" + std::to_string(i);
+        asked_for.url = url;
+        std::vector<Told> const told{{.peer = 1, .said = Said::miss, .took = microseconds{100}},
+                                     {.peer = 0, .said = Said::miss, .took = microseconds{900}}};
+        auto const ways = choose(asked_for, views, told);
+        bool const a_has_it = rendezvous_score(url, "a", 1) > rendezvous_score(url, "b", 1);
+        EXPECT_EQ(ways[0].peer->options.name, a_has_it ? "a" : "b") << "c did not answer";
+        EXPECT_EQ(ways[0].why, Hierarchy::carp);
+        ++firsts[ways[0].peer->options.name];
+        asked_for.url = {};
+    }
+    EXPECT_EQ(firsts.size(), 2u);
 }
 
 TEST_F(Choices, the_suspect_come_after_the_origin_and_the_dead_only_where_it_is_forbidden) {

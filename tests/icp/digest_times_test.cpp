@@ -1,8 +1,7 @@
 // When peers' digests are fetched again and forgotten, and how long ours are good.
-#include <gtest/gtest.h>
+#include "icp/digest_times.hpp"
 
-#include "icp/digest_fetcher.hpp"
-#include "icp/digest_publisher.hpp"
+#include <gtest/gtest.h>
 
 namespace garner::icp {
 namespace {

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "icp/digest.hpp"
 #include "icp/neighbours.hpp"
 
 namespace garner::icp {
@@ -36,7 +37,11 @@ private:
     std::ostringstream text_;
 };
 
-Answer answer(Said said) { return {.said = said}; }
+Answer answer(Said said) {
+    Answer answer;
+    answer.said = said;
+    return answer;
+}
 
 constexpr SteadyTime start{seconds{1'000}};
 
@@ -142,6 +147,19 @@ TEST(APeer, is_known_by_its_addresses_and_its_port_for_the_protocol) {
     EXPECT_EQ(peer.addresses().size(), 2u);
 }
 
+TEST(APeer, that_is_not_to_be_queried_is_asked_by_its_digest_only) {
+    auto options = parent("p");
+    options.no_query = true;
+    Peer peer(options);
+    EXPECT_FALSE(peer.view(start).askable);
+    int digest = 0;   // nobody looks inside
+    peer.set_digest({std::shared_ptr<int>(&digest, [](int*) {}), reinterpret_cast<Digest const*>(&digest)});
+    EXPECT_TRUE(peer.view(start).askable);
+    EXPECT_TRUE(peer.stats(start).has_digest);
+    peer.set_digest(nullptr);
+    EXPECT_FALSE(peer.view(start).askable);
+}
+
 TEST(APeer, without_ports_is_not_asked) {
     auto options = parent("p");
     options.icp = 0;
@@ -186,6 +204,18 @@ TEST(APeer, without_a_bound_has_as_many_connections_as_are_wanted) {
     for (int i = 0; i < 10'000; ++i) ASSERT_TRUE(peer.enter());
     EXPECT_FALSE(peer.view(start).full);
     EXPECT_EQ(peer.stats(start).connections, 10'000u);
+}
+
+TEST(APeer, tells_how_many_entries_its_digest_has) {
+    Peer peer(parent("campus"));
+    EXPECT_FALSE(peer.stats(start).has_digest);
+    DigestBuilder builder(10);
+    for (auto const* url : {"http://a/", "http://b/", "http://c/"}) builder.add(digest_key(url));
+    char const* fault = nullptr;
+    peer.set_digest(Digest::read(std::move(builder).finish(), fault));
+    EXPECT_EQ(fault, nullptr);
+    EXPECT_TRUE(peer.stats(start).has_digest);
+    EXPECT_EQ(peer.stats(start).digest_entries, 3u);
 }
 
 }  // namespace

@@ -1,0 +1,29 @@
+#include "icp/cleared.hpp"
+
+#include <algorithm>
+
+namespace garner::icp {
+
+std::string_view words_of(Cleared const& cleared) {
+    switch (cleared.said) {
+    case Said::hit: return "purged";
+    case Said::miss: return "had nothing";
+    case Said::nothing: return "did not answer";
+    case Said::miss_nofetch:
+    case Said::denied:
+    case Said::error: break;
+    }
+    return "refused";
+}
+
+bool any_gone(std::span<Cleared const> all) {
+    return std::any_of(all.begin(), all.end(), [](Cleared const& one) { return one.said == Said::hit; });
+}
+
+std::string text_of(std::span<Cleared const> all) {
+    std::string text;
+    for (auto const& one : all) text.append("peer ").append(one.name).append(": ").append(words_of(one)).append("\n");
+    return text;
+}
+
+}  // namespace garner::icp

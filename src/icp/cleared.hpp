@@ -1,0 +1,26 @@
+// What became of a purge at the other caches, in words.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "icp/answer.hpp"
+
+namespace garner::icp {
+
+/// What became of a purge at one peer.
+struct Cleared {
+    std::string name;                 // of the peer, or its address
+    Said said = Said::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
+};
+
+/// "purged", "had nothing", "refused", "did not answer".
+std::string_view words_of(Cleared const&);
+
+/// Somebody had it, and has it no more.
+bool any_gone(std::span<Cleared const>);
+
+/// One line each: "peer campus: purged\n".
+std::string text_of(std::span<Cleared const>);
+
+}  // namespace garner::icp

@@ -1,0 +1,133 @@
+#include "icp/htcp_responder.hpp"
+
+#include <algorithm>
+
+#include "cache/partition.hpp"
+#include "http/uri.hpp"
+
+namespace garner::icp {
+
+namespace {
+
+using htcp::Refusal;
+using htcp::Verdict;
+
+/// HIT is said of what stays fresh for so long yet, as by Squid: the request for it follows at once.
+constexpr milliseconds hit_margin{10'000};
+
+bool is_among(IpAddress const& address, std::vector<IpNetwork> const& networks) {
+    return std::any_of(networks.begin(), networks.end(), [&](auto& network) { return network.contains(address); });
+}
+
+void add_line(std::string& lines, std::string_view name, std::string_view value) {
+    lines.append(name).append(": ").append(value).append("\r\n");
+}
+
+/// The lines of a detail; views go stale with it.
+struct Lines {
+    std::string response, entity, cache;
+    htcp::Detail detail() const { return {response, entity, cache}; }
+};
+
+void describe(store::Object const& object, WallTime now, Lines& lines) {
+    add_line(lines.response, "Age", std::to_string(http::current_age(object.terms(), now)));
+    http::ResponseHead head;
+    std::string const text = std::string(object.head()) + "\r\n";
+    http::read_stored_head(text, head);
+    if (head.fields.has(http::Name::expires)) add_line(lines.entity, "Expires", head.fields.first(http::Name::expires));
+    if (head.fields.has(http::Name::last_modified))
+        add_line(lines.entity, "Last-Modified", head.fields.first(http::Name::last_modified));
+    if (auto const length = object.length()) add_line(lines.entity, "Content-Length", std::to_string(*length));
+}
+
+}  // namespace
+
+std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, Options const& all,
+                                  WallTime now) {
+    auto const& options = all.htcp;
+    bool const purges = request.opcode == htcp::Opcode::clr;
+    bool const known = purges || request.opcode == htcp::Opcode::tst || request.opcode == htcp::Opcode::nop;
+    // Without RD only a purge does anything.
+    if (!known || (!request.flag && !purges)) return {};
+    if (!purges && is_over_rate(from, all.queries_per_second)) {
+        counters_.limited.add();
+        return {};
+    }
+    std::string reply;
+    auto const verdict = htcp::judge(request, options.secret, now);
+    if (verdict != Verdict::good) {
+        reply = refused(request, verdict == Verdict::missing ? Refusal::unsigned_message : Refusal::bad_signature);
+        // Who cannot sign could not read a signature, and is not to get more bytes than it sent.
+        if (!reply.empty()) htcp::seal(reply, {}, now);
+        return reply;
+    }
+    if (!is_among(from, purges ? options.clear_allow : options.allow))
+        reply = refused(request, Refusal::not_allowed);
+    else if (request.opcode == htcp::Opcode::tst)
+        reply = test(request, now);
+    else
+        reply = htcp::answer(request, purges ? clear(request) : htcp::response::done);
+    if (!request.flag) return {};
+    htcp::seal(reply, options.secret, now);
+    return reply;
+}
+
+bool HtcpResponder::is_over_rate(IpAddress const& from, std::uint32_t rate) {
+    auto& asker = askers_.seen(from, rate, steady_now());
+    if (rate > 0 && asker.allowance < 1) return true;
+    asker.allowance -= 1;
+    return false;
+}
+
+/// Counted; empty where no answer is wanted.
+std::string HtcpResponder::refused(htcp::Message const& request, Refusal refusal) {
+    (request.opcode == htcp::Opcode::clr ? counters_.refused_clears : counters_.denied).add();
+    return request.flag ? htcp::refusal(request, refusal) : std::string();
+}
+
+std::string HtcpResponder::test(htcp::Message const& request, WallTime now) {
+    counters_.queries.add();
+    http::UriError error;
+    auto const uri = http::parse_absolute(request.specifier.uri, error);
+    if (!uri) {
+        counters_.errors.add();
+        return htcp::tst_answer(request, false, {});
+    }
+    std::string normal, text;
+    http::append_normalised(*uri, normal);
+    cache::write_key_text(cache::Partition::forward, normal, text);
+    auto const key = cache_.key(text);
+    bool const hit = would_serve(request, key, now);
+    (hit ? counters_.hits : counters_.misses).add();
+    Lines lines;
+    // Not there: there are variants, and none for a request without fields.
+    auto const object = hit ? cache_.peek(key, {}, {}, now, cache::Collapse::alone).object : nullptr;
+    if (object) describe(*object, now, lines);
+    // A parent that misses is worth the more the nearer the origin is to it.
+    auto const host = uri->authority.host;
+    auto const known = origins_.find(host, steady_now());
+    if (known.rtt) lines.cache = htcp::cache_to_origin(host, std::chrono::ceil<milliseconds>(*known.rtt));
+    return htcp::tst_answer(request, hit, lines.detail());
+}
+
+bool HtcpResponder::would_serve(htcp::Message const& request, cache::Key const& key, WallTime now) const {
+    auto const method = http::method_of(request.specifier.method);
+    bool const reads = method == http::Method::get || method == http::Method::head;
+    return reads && cache_.would_serve(key, now, hit_margin);
+}
+
+/// Whatever the method and the fields: all that is stored for the URL goes (6.5).
+std::uint8_t HtcpResponder::clear(htcp::Message const& request) {
+    http::UriError error;
+    auto const uri = http::parse_absolute(request.specifier.uri, error);
+    if (!uri) {
+        counters_.errors.add();
+        return htcp::response::was_not_here;
+    }
+    counters_.cleared.add();
+    std::string normal;
+    http::append_normalised(*uri, normal);
+    return cache_.purge_url(normal) ? htcp::response::done : htcp::response::was_not_here;
+}
+
+}  // namespace garner::icp

@@ -1,0 +1,85 @@
+#include "proxy/resume.hpp"
+
+#include <optional>
+
+#include "proxy/whole_request.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using http::Method;
+
+namespace {
+
+constexpr char const* broke_off = "an answer broke off in its body";
+
+/// A peer that ends a connection in order passes on, as a rule, that the origin has done so: it may be in best health.
+bool is_peers_own(Trouble trouble) { return trouble == Trouble::reset || trouble == Trouble::timed_out; }
+
+}  // namespace
+
+bool Transaction::may_go_on() const {
+    bool const of_peer = at_source_ < sources_.size() && source().peer != nullptr;
+    return of_peer && client_.head().method == Method::get && !wants_upgrade() && may_try_next();
+}
+
+/// What the rest was asked for is not said to the client, which has the head that came first.
+net::awaitable<bool> Transaction::go_on_elsewhere(http::Remainder const& missing, Trouble trouble) {
+    if (trouble == Trouble::cancelled || !missing.is_obtainable(wall_now())) co_return false;
+    auto const said = status_.fwd_status;
+    auto const broken = source().peer;
+    http::Validators none;
+    std::optional<Bytes> skipped;
+    resuming_ = true;
+    while (!skipped && may_try_next()) {
+        ++at_source_;
+        note_source();
+        range_text_ = missing.request_lines(wall_now());
+        if (!co_await ask_source(none, true)) continue;
+        skipped = missing.skipped_in(exchange_->head(), exchange_->framing(), wall_now());
+    }
+    resuming_ = false;
+    status_.fwd_status = said;
+    if (!skipped) co_return false;
+    exchange_->skip_body(*skipped);
+    services_.counters.resumed.add();
+    if (is_peers_own(trouble)) broken->connect_failed(broke_off, steady_now());
+    co_return true;
+}
+
+net::awaitable<Rest> Transaction::find_rest(std::shared_ptr<Options const> const& options,
+                                            std::span<icp::Source const> sources, std::size_t& at,
+                                            http::Remainder const& missing, Trouble trouble) {
+    begin(options);
+    Rest rest;
+    auto verdict = check();
+    if (verdict == Verdict::needs_names) verdict = co_await check_names();
+    if (verdict != Verdict::go_on) co_return rest;
+    sources_.assign(sources.begin(), sources.end());
+    at_source_ = at;
+    bool const found = may_go_on() && co_await go_on_elsewhere(missing, trouble);
+    at = at_source_;
+    if (found) {
+        rest.exchange = std::move(exchange_);
+        rest.use = std::move(use_);
+        rest.pool_key = pool_key_;
+    }
+    drop_exchange();
+    co_return rest;
+}
+
+Resumption::Resumption(Services& services, ClientStream const& client, std::string_view host,
+                       std::vector<icp::Source> sources, std::size_t at, http::BrokenBody body)
+    : services_(services), request_(whole_request(client.head(), host)), client_(client.peer()),
+      sources_(std::move(sources)), at_(at), body_(body) {}
+
+net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& options, store::Object const& growing,
+                                      Trouble trouble) {
+    auto broken = body_;
+    broken.done = growing.body()->size() - body_.first;
+    http::Remainder missing(growing.head(), broken);
+    if (!asking_) asking_ = std::make_unique<Asking>(services_, request_, client_);
+    co_return co_await asking_->transaction.find_rest(options, sources_, at_, missing, trouble);
+}
+
+}  // namespace garner::proxy

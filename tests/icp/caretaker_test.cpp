@@ -1,0 +1,183 @@
+// The caretaker at work on a worker of its own.
+#include "icp/caretaker.hpp"
+
+#include <gtest/gtest.h>
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <boost/asio/post.hpp>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "icp/mesh.hpp"
+
+namespace garner::icp {
+namespace {
+
+using std::chrono::operator""ms;
+using std::chrono::operator""s;
+
+/// A listener on 127.0.0.1 that accepts nothing by itself.
+class Port {
+public:
+    explicit Port(int backlog = 16) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        where_.sin_family = AF_INET;
+        where_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t length = sizeof where_;
+        auto* address = reinterpret_cast<sockaddr*>(&where_);
+        check(bind(fd_, address, length) == 0 && getsockname(fd_, address, &length) == 0 && listen(fd_, backlog) == 0);
+    }
+    ~Port() {
+        for (int const fd : fillers_) close(fd);
+        close(fd_);
+    }
+    Port(Port const&) = delete;
+    std::uint16_t number() const { return ntohs(where_.sin_port); }
+    /// Who connects from now on gets no answer.
+    void fill() {
+        for (int i = 0; i < 8; ++i) {
+            fillers_.push_back(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+            (void)!connect(fillers_.back(), reinterpret_cast<sockaddr*>(&where_), sizeof where_);
+        }
+        std::this_thread::sleep_for(50ms);
+    }
+
+private:
+    int fd_;
+    sockaddr_in where_{};
+    std::vector<int> fillers_;
+};
+
+PeerOptions a_parent(std::string host, std::uint16_t http = 3128) {
+    PeerOptions options;
+    options.name = "p";
+    options.host = std::move(host);
+    options.http = http;
+    return options;
+}
+
+/// One worker with a mesh of one peer; names are those of a hosts file.
+class Care : public testing::Test {
+protected:
+    void SetUp() override {
+        folder_ = std::filesystem::temp_directory_path() / ("garner-caretaker-" + std::to_string(getpid()));
+        std::filesystem::create_directory(folder_);
+        dns_.servers = {"127.0.0.1:1"};   // nobody answers there
+        dns_.hosts_file = folder_ / "hosts";
+        write_hosts("");
+    }
+    void TearDown() override {
+        if (worker_) stop();
+        std::filesystem::remove_all(folder_);
+    }
+
+    void write_hosts(std::string const& text) { std::ofstream(dns_.hosts_file) << text; }
+
+    std::shared_ptr<Peer> start(PeerOptions peer) {
+        names_.emplace(dns_);
+        worker_.emplace(0u, *names_, nullptr, net::WorkerOptions{dns_, {}, {}});
+        Options options;
+        options.peers.push_back(std::move(peer));
+        net::Worker* const workers[] = {&*worker_};
+        std::string fault;
+        mesh_ = Mesh::make(std::move(options), workers, cache_, fault);
+        check(mesh_ != nullptr);
+        mesh_->start();
+        worker_->start();
+        return mesh_->roster()->peers.front();
+    }
+    void stop() {
+        net::asio::post(worker_->io, [this] { mesh_->stop(0); });
+        worker_->finish();
+        worker_->join();
+        mesh_.reset();
+        worker_.reset();
+    }
+
+    template <class Condition>
+    static bool soon(Condition holds, milliseconds limit = 10s) {
+        for (auto const give_up = steady_now() + limit; steady_now() < give_up; std::this_thread::sleep_for(10ms))
+            if (holds()) return true;
+        return holds();
+    }
+
+    std::filesystem::path folder_;
+    net::ResolverOptions dns_;
+    std::optional<net::NameCache> names_;
+    cache::Cache cache_{cache::Options{.size = 4 * MiB}};
+    std::optional<net::Worker> worker_;
+    std::unique_ptr<Mesh> mesh_;
+};
+
+TEST_F(Care, finds_the_addresses_of_a_name) {
+    write_hosts("127.0.0.5 cache.test\n");
+    auto const peer = start(a_parent("Cache.Test"));
+    ASSERT_TRUE(soon([&] { return !peer->addresses().empty(); }));
+    EXPECT_EQ(peer->addresses().front().text(), "127.0.0.5");
+    EXPECT_TRUE(peer->is_at({IpAddress::v4(127, 0, 0, 5), 3130}, Protocol::icp));
+}
+
+TEST_F(Care, asks_again_for_a_name_that_leads_nowhere_until_it_does) {
+    auto const peer = start(a_parent("cache.test"));
+    EXPECT_FALSE(soon([&] { return !peer->addresses().empty(); }, 500ms));
+    write_hosts("127.0.0.6 cache.test\n");
+    names_->reload();
+    ASSERT_TRUE(soon([&] { return !peer->addresses().empty(); }));
+    EXPECT_EQ(peer->addresses().front().text(), "127.0.0.6");
+}
+
+TEST_F(Care, probes_one_whose_connections_failed_and_brings_it_back) {
+    Port const port;
+    auto const peer = start(a_parent("127.0.0.1", port.number()));
+    peer->connect_failed("connection refused", steady_now());
+    EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 1'500ms)) << "not at once";
+    peer->connect_failed("connection refused", steady_now() - Liveness::mourned);
+    EXPECT_TRUE(soon([&] { return peer->view(steady_now()).health == Health::alive; }));
+}
+
+TEST_F(Care, leaves_one_dead_that_does_not_take_the_probe) {
+    std::uint16_t closed = 0;
+    {
+        Port const port;
+        closed = port.number();
+    }
+    auto const peer = start(a_parent("127.0.0.1", closed));
+    peer->connect_failed("connection refused", steady_now() - Liveness::mourned);
+    EXPECT_TRUE(soon([&] { return !peer->wants_probe(steady_now()); })) << "it has been probed";
+    EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 500ms));
+}
+
+TEST_F(Care, keeps_nobody_from_ending_while_a_probe_runs) {
+    Port port(0);
+    port.fill();
+    auto options = a_parent("127.0.0.1", port.number());
+    options.connect_timeout = 60s;
+    auto const peer = start(options);
+    peer->connect_failed("timed out", steady_now() - Liveness::mourned);
+    ASSERT_TRUE(soon([&] { return !peer->wants_probe(steady_now()); }));
+    auto const begun = steady_now();
+    stop();
+    EXPECT_LT(steady_now() - begun, 5s);
+    EXPECT_EQ(peer->view(steady_now()).health, Health::dead);
+}
+
+TEST_F(Care, follows_the_roster) {
+    write_hosts("127.0.0.5 one.test\n127.0.0.6 two.test\n");
+    auto const one = start(a_parent("one.test"));
+    ASSERT_TRUE(soon([&] { return !one->addresses().empty(); }));
+    Options changed;
+    changed.peers = {a_parent("one.test"), a_parent("two.test")};
+    changed.peers.back().name = "q";
+    mesh_->reconfigure(changed);
+    EXPECT_EQ(mesh_->roster()->peers.front(), one) << "one that stays the same keeps what is known of it";
+    auto const two = mesh_->roster()->peers.back();
+    EXPECT_TRUE(soon([&] { return !two->addresses().empty(); }));
+    mesh_->reconfigure({});
+    EXPECT_EQ(mesh_->roster()->peers.size(), 0u);
+}
+
+}  // namespace
+}  // namespace garner::icp
