@@ -7,6 +7,7 @@
 #include <future>
 #include <random>
 
+#include "icp/htcp.hpp"
 #include "icp/mesh.hpp"
 #include "icp/message.hpp"
 #include "net/waiter.hpp"
@@ -89,7 +90,8 @@ bool Agent::alone() const { return mesh_.roster()->peers.empty(); }
 
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;
-    if (question.url.size() > url_max) question.hierarchical = false;   // no datagram holds it
+    // No datagram holds it: who was asked and heard nothing would pass for dead.
+    if (question.url.size() > std::min(url_max, htcp::url_max)) question.hierarchical = false;
     auto roster = mesh_.roster();
     auto const begun = steady_now();
     std::vector<PeerView> views;

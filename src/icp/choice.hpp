@@ -19,8 +19,6 @@ namespace garner::icp {
 
 /// What the request is, as far as the choice goes. The views live as long as it.
 struct Question {
-    /// What other caches read in one datagram; of longer URLs nobody is asked, lest who is silent passes for dead.
-    static constexpr std::size_t url_max = 8'000;
     std::string_view url;                 // absolute, in normal form
     std::string_view host;
     bool hierarchical = true;             // a GET that any cache may answer: peers are asked

@@ -16,7 +16,6 @@ constexpr std::size_t data_fixed = 8;       // LENGTH, codes, flags, TRANS-ID
 constexpr std::size_t auth_absent = 2;      // LENGTH alone
 constexpr std::uint8_t minor_sent = 1;      // Squid reads 0 in an older order of bits
 constexpr std::uint8_t flag_rr = 1, flag_f1 = 2;
-constexpr std::size_t room_for_auth = 128;
 
 /// Takes from the front of what is left; false, and nothing taken, when that is too short.
 class Taker {
@@ -141,7 +140,7 @@ std::string end_data(std::string out) {
 }
 
 std::string request(Opcode opcode, std::uint32_t number, std::string_view url) {
-    if (url.size() > message_max - room_for_auth) return {};
+    if (url.size() > url_max) return {};
     auto out = begin(minor_sent, opcode, 0, flag_f1, number);
     if (opcode == Opcode::clr) put16(out, 0);   // no special reason
     put_text(out, "GET");
@@ -164,8 +163,8 @@ void for_each_field(std::string_view lines, Use&& use) {
         auto const line = lines.substr(0, lines.find('\n'));
         lines.remove_prefix(std::min(line.size() + 1, lines.size()));
         http::Field field;
-        bool const ended = line.ends_with('\r');
-        if (!http::parse_field_line(ended ? line.substr(0, line.size() - 1) : line, field)) use(field.name, field.value);
+        auto const text = line.substr(0, line.size() - line.ends_with('\r'));
+        if (!http::parse_field_line(text, field)) use(field.name, field.value);
     }
 }
 

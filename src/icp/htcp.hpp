@@ -53,7 +53,8 @@ struct Message {
     Opcode opcode = Opcode::nop;
     std::uint8_t code = 0;                // RESPONSE
     bool is_response = false;             // RR
-    bool flag = false;                    // F1: of a request, an answer is wanted (RD); of a response, `code` is a Refusal (MO)
+    bool flag = false;                    // F1; of a request: an answer is wanted (RD); of a response: `code` is a
+                                          // Refusal (MO)
     std::uint32_t number = 0;             // TRANS-ID
     std::uint8_t reason = 0;              // CLR requests: 1 when the origin says that there is no such entity
     Specifier specifier = {};             // TST and CLR requests
@@ -62,9 +63,9 @@ struct Message {
     std::optional<Auth> auth = {};
 };
 
-/// nullptr, or a literal that names the fault. Takes minor versions 0 and 1 in the bit order of the RFC. What follows the
-/// parts of a section within its length is padding (2.6, 2.7, 2.8). A miss's DETAIL may be CACHE-HDRS alone, as in the
-/// RFC, or three COUNTSTRs, as Squid sends it. MON and SET are not read beyond their opcode.
+/// nullptr, or a literal that names the fault. Takes minor versions 0 and 1 in the bit order of the RFC. What follows
+/// the parts of a section within its length is padding (2.6, 2.7, 2.8). A miss's DETAIL may be CACHE-HDRS alone, as in
+/// the RFC, or three COUNTSTRs, as Squid sends it. MON and SET are not read beyond their opcode.
 char const* parse(std::string_view datagram, Message& message);
 
 /// What a TST's answer tells of the object.
@@ -80,7 +81,7 @@ std::string cache_to_origin(std::string_view host, milliseconds rtt);
 
 // ---- writing: HEADER and DATA; seal() (htcp_auth.hpp) adds AUTH and makes it a message ----
 
-/// Wants an answer. Empty when `url` is too long for a COUNTSTR of a datagram.
+/// Wants an answer. Empty when `url` is longer than url_max.
 std::string tst_request(std::uint32_t number, std::string_view url);
 /// The same.
 std::string clr_request(std::uint32_t number, std::string_view url);
@@ -96,7 +97,7 @@ void put16(std::string& out, std::size_t value);
 void put32(std::string& out, std::uint32_t value);
 void put_text(std::string& out, std::string_view text);
 
-/// What a datagram takes over any link without harm from other caches: Squid reads no more.
-inline constexpr std::size_t message_max = 8'192;
+inline constexpr std::size_t message_max = 8'192;         // Squid reads no more
+inline constexpr std::size_t url_max = message_max - 128;   // what else is in a request, its signature too
 
 }  // namespace garner::icp::htcp

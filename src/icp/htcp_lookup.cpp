@@ -33,7 +33,8 @@ bool HtcpLookup::open(std::string& fault) {
     bool const first = services_.worker.number == 0;
     if (first && place.port != 0 && !net::UdpPort::is_free(place, fault)) return false;
     port_ = net::UdpPort::open(services_.worker.io, place, true, fault);
-    if (port_) responder_ = std::make_unique<HtcpResponder>(services_.mesh.cache(), services_.mesh.origins(), counters_);
+    auto& mesh = services_.mesh;
+    if (port_) responder_ = std::make_unique<HtcpResponder>(mesh.cache(), mesh.origins(), counters_);
     return port_ != nullptr;
 }
 
@@ -93,7 +94,7 @@ void HtcpLookup::arrived(std::string_view datagram, IpEndpoint const& from) {
     if (!reply.empty()) port_->send(reply, from);
 }
 
-/// Only of those who may have been asked, from where they were asked, and under their signature where there is a secret.
+/// Only of those who may have been asked, from where they were asked, and signed where there is a secret.
 void HtcpLookup::heard(htcp::Message const& response, IpEndpoint const& from) {
     auto const roster = services_.mesh.roster();
     auto const peer = roster->at(from, Protocol::htcp);

@@ -42,7 +42,8 @@ void describe(store::Object const& object, WallTime now, Lines& lines) {
 
 }  // namespace
 
-std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, Options const& all, WallTime now) {
+std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const& from, Options const& all,
+                                  WallTime now) {
     auto const& options = all.htcp;
     bool const purges = request.opcode == htcp::Opcode::clr;
     bool const known = purges || request.opcode == htcp::Opcode::tst || request.opcode == htcp::Opcode::nop;

@@ -17,7 +17,6 @@ bool is_asked(Question const& question, PeerView const& view) {
 
 Plan plan(Question const& question, std::span<PeerView const> views) {
     if (question.direct == Question::Direct::always || !question.hierarchical) return {};
-    if (question.url.size() > Question::url_max) return {};
     bool const bound = std::any_of(views.begin(), views.end(), [&](PeerView const& view) {
         return is_parent(view) && usable(view) && binding_of(*view.options, question.host) == Binding::bound;
     });

@@ -30,7 +30,8 @@ htcp::Message read(std::string_view text) {
 
 void check_answers(htcp::Message const& message) {
     if (message.opcode != htcp::Opcode::tst) return;
-    auto text = htcp::tst_answer(message, true, {message.specifier.fields, message.detail.entity, message.detail.cache});
+    htcp::Detail const detail{message.specifier.fields, message.detail.entity, message.detail.cache};
+    auto text = htcp::tst_answer(message, true, detail);
     htcp::seal(text, {}, now);
     auto const answer = read(text);
     check(answer.is_response && answer.number == message.number && answer.minor == message.minor);

@@ -32,14 +32,17 @@ struct HtcpResponding : ::testing::Test {
         options.htcp.clear_allow = {*parse_network("10.0.0.1")};
     }
 
-    Reply send(std::string message, IpAddress const& from = friendly, std::string_view secret = {}, WallTime when = now) {
+    Reply send(std::string message, IpAddress const& from = friendly, std::string_view secret = {},
+               WallTime when = now) {
         htcp::seal(message, secret, when);
         HtcpMessage request;
         EXPECT_EQ(htcp::parse(message, request), nullptr);
         return Reply(responder.answer(request, from, options, now));
     }
     Reply test(std::string_view url, IpAddress const& from = friendly) { return send(htcp::tst_request(7, url), from); }
-    Reply clear(std::string_view url, IpAddress const& from = friendly) { return send(htcp::clr_request(7, url), from); }
+    Reply clear(std::string_view url, IpAddress const& from = friendly) {
+        return send(htcp::clr_request(7, url), from);
+    }
 
     void store(std::string const& url, cache::Answer answer = {}) {
         answer.request.now = now;

@@ -50,7 +50,8 @@ std::string sealed(std::string message) {
     return message;
 }
 
-std::string const query = bytes("003d 0001 0037 10 02 00000001 0003'GET' 0021'http://127.0.0.1:25180/dir/a1.txt' 0003'1/1' 0000 0002");
+std::string const query = bytes("003d 0001 0037 10 02 00000001 0003'GET' 0021'http://127.0.0.1:25180/dir/a1.txt' "
+                                "0003'1/1' 0000 0002");
 
 TEST(Htcp, reads_the_query_that_Squid_sends) {
     auto const message = parsed(query);
@@ -107,7 +108,8 @@ TEST(Htcp, the_time_to_the_origin_stands_where_the_RFC_or_where_Squid_has_it) {
 }
 
 TEST(Htcp, nonsense_in_headers_tells_nothing) {
-    Detail const detail{"Age: -1\r\nAge\r\n: 4\r\n", "Content-Length: 99999999999999999999\r\n\n\n", "Cache-to-Origin: x"};
+    Detail const detail{"Age: -1\r\nAge\r\n: 4\r\n", "Content-Length: 99999999999999999999\r\n\n\n",
+                        "Cache-to-Origin: x"};
     auto const news = news_of(detail);
     EXPECT_EQ(news.age, std::nullopt);
     EXPECT_EQ(news.size, std::nullopt);
@@ -122,7 +124,8 @@ TEST(Htcp, our_requests_read_the_same) {
     EXPECT_EQ(test.specifier.uri, "http://a.example/");
     EXPECT_EQ(test.specifier.method, "GET");
     auto const text = sealed(clr_request(1, "http://a.example/"));
-    EXPECT_EQ(text, bytes("0034 0001 002e 40 02 00000001 0000 0003'GET' 0011'http://a.example/' 0008'HTTP/1.1' 0000 0002"));
+    EXPECT_EQ(text, bytes("0034 0001 002e 40 02 00000001 0000 0003'GET' 0011'http://a.example/' 0008'HTTP/1.1' 0000 "
+                          "0002"));
     auto const clear = parsed(text);
     EXPECT_EQ(clear.opcode, Opcode::clr);
     EXPECT_EQ(clear.reason, 0);
@@ -170,8 +173,8 @@ TEST(Htcp, what_a_length_leaves_over_is_padding) {
 }
 
 TEST(Htcp, a_URL_that_other_caches_could_not_read_is_not_asked_for) {
-    EXPECT_EQ(tst_request(1, std::string(message_max, 'x')), "");
-    EXPECT_LE(sealed(tst_request(1, std::string(message_max - 128, 'x'))).size(), message_max);
+    EXPECT_EQ(tst_request(1, std::string(url_max + 1, 'x')), "");
+    EXPECT_LE(sealed(tst_request(1, std::string(url_max, 'x'))).size(), message_max);
 }
 
 TEST(Htcp, a_thousand_random_messages_and_a_thousand_spoilt_ones_are_read_or_refused) {

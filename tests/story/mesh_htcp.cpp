@@ -65,7 +65,8 @@ std::string counted(std::string const& text) { return be16(text.size()) + text; 
 
 /// By RFC 2756 2, unsigned, with number 7.
 std::string htcp(int opcode, int flags, std::string const& data) {
-    auto section = std::string{static_cast<char>(opcode << 4), static_cast<char>(flags)} + std::string("\0\0\0\7", 4) + data;
+    auto section = std::string{static_cast<char>(opcode << 4), static_cast<char>(flags)};
+    section += std::string("\0\0\0\7", 4) + data;
     section = be16(section.size() + 2) + section;
     return be16(section.size() + 6) + std::string("\0\1", 2) + section + std::string("\0\2", 2);
 }
