@@ -92,8 +92,10 @@ private:
 };
 
 /// No request got anything but what the origin says; none took longer than one wait of 2 s, and only such as were begun
-/// before or in the first 2 s of a fault longer than others do. (And what a busy machine adds.)
-void expect_unharmed(std::vector<Seen> const&, std::vector<Seen::Time> const& faults);
+/// before or in the first 2 s of a fault longer than others do. (And what a busy machine adds.) `frozen`: what was already
+/// at a cache when it froze waits for so long, too: its connection lives.
+void expect_unharmed(std::vector<Seen> const&, std::vector<Seen::Time> const& faults,
+                     std::chrono::steady_clock::duration frozen = {});
 
 /// The mesh of the scenes: an origin, two parents, three siblings over them, and a child of those.
 struct ThreeLevels {
