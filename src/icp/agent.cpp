@@ -24,6 +24,7 @@ constexpr unsigned worker_of(std::uint32_t number) { return number >> random_bit
 constexpr std::size_t rounds_max = 8'192;        // remembered by one worker; the oldest is forgotten
 constexpr milliseconds remembered_for{10'000};   // so late answers still tell that a peer lives
 constexpr milliseconds query_life{2'000};        // what has not been answered by then has run out
+constexpr milliseconds sign_of_life{1'000};
 constexpr milliseconds clear_again{600};
 constexpr unsigned clear_tries = 3;
 
@@ -86,7 +87,10 @@ void Agent::stop() {
     for (auto& lookup : lookups_) lookup->stop();
 }
 
-bool Agent::alone() const { return mesh_.roster()->peers.empty(); }
+bool Agent::alone() const {
+    auto const roster = mesh_.roster();
+    return roster->peers.empty() && roster->options.direct.never.empty();
+}
 
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;
@@ -168,6 +172,31 @@ void Agent::ask_all(Round& round, std::uint32_t number) {
     for (auto const place : left) std::erase(round.plan->wait_for, place);
 }
 
+net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting) {
+    auto const rows = icp::lookups();
+    std::size_t by = 0;
+    while (by < rows.size() && (rows[by].at_once || !lookups_[by]->reaches(*peer))) ++by;
+    bool const askable = by < rows.size() && peer->endpoint(rows[by].protocol) && url.size() <= std::min(url_max, htcp::url_max);
+    if (!askable) co_return true;
+    auto made = std::make_unique<Round>();
+    auto& round = *made;
+    round.asked_at = steady_now();
+    round.asked.push_back({peer, rows[by].protocol});
+    peer->asked(rows[by].protocol, round.asked_at);
+    Query const query{.number = begin_round(std::move(made)), .url = url};
+    lookups_[by]->ask(query, std::span(&peer, 1), *this);
+    if (!round.all_answered()) {
+        net::Waiter waiter(worker_.io.get_executor());
+        *waiting = round.waiting = waiter.handle();
+        co_await waiter.wait(sign_of_life);
+        *waiting = {};
+    }
+    bool const answered = round.all_answered();
+    if (!answered) run_out(round, steady_now());
+    end_round(round, steady_now());
+    co_return answered;
+}
+
 net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     std::vector<Cleared> results;
     auto roster = mesh_.roster();
@@ -231,6 +260,7 @@ void Agent::take(Answer const& answer) {
     bool const at_once = answer.protocol == Protocol::digest;
     if (!at_once) answer.peer->answered(answer, asked->expired ? std::nullopt : std::optional(asked->took), now);
     if (round.over) return;
+    if (!round.question) return round.waiting.wake(net::Wake::ready);   // a sign of life was all that was wanted
     round.told.push_back({asked->view, answer.said, answer.protocol, asked->took, answer.source_rtt, answer.size});
     // As long as all of the time is still worth waiting, nobody needs to be woken.
     if (round.worth() != round.patience) round.waiting.wake(net::Wake::ready);

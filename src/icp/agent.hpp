@@ -62,11 +62,15 @@ public:
     void start();
     void stop();
 
-    /// True when there is nobody to ask and no rule: every request goes to its origin.
+    /// True when there is no peer, and no rule that forbids the origin: every request goes there.
     bool alone() const;
 
     /// Never longer than icp.timeout (2 s at the most); `*waiting` wakes it early. `question`'s views must live so long.
     net::awaitable<Resolution> resolve(Question question, net::WakeHandle* waiting);
+
+    /// Whether a peer that has been silent over HTTP still answers: asks it once more, for 1 s at the most. True when it
+    /// cannot be asked. `*waiting` wakes it early.
+    net::awaitable<bool> is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting);
 
     /// Tells all who are to hear of a purge; asks again twice; back when all have acknowledged, or after 2 s.
     net::awaitable<std::vector<Cleared>> clear(std::string url);

@@ -169,6 +169,11 @@ void Transaction::note_connected(net::Transport& transport) {
 bool Transaction::others_wait() const { return led_ && led_->followers() > 0; }
 
 net::awaitable<Trouble> Transaction::read_final_head() {
+    // A peer may be frozen while its kernel still acknowledges: one that is silent for so long is asked for a sign of life.
+    constexpr milliseconds doubtful{1'000};
+    auto const first_byte = options_->deadlines.first_byte;
+    bool const doubts = source().peer && at_source_ + 1 < sources_.size();
+    auto give_up = steady_now() + first_byte;
     for (std::uint32_t interim = 0;;) {
         bool uploading = upload_.running;
         bool watch = !uploading;
@@ -177,12 +182,18 @@ net::awaitable<Trouble> Transaction::read_final_head() {
                 client_gone_ = true;
                 if (!others_wait()) exchange_->cancel();
             });
-        auto trouble = co_await exchange_->read_head(client_.head().method, options_->deadlines.first_byte);
+        auto const limit = doubts ? std::min(first_byte, doubtful) : first_byte;
+        auto trouble = co_await exchange_->read_head(client_.head().method, limit);
         if (watch) client_.unwatch();
         // The head may have come in the very moment: the exchange is cancelled all the same.
         if (client_gone_ && !others_wait()) co_return Trouble::cancelled;
         // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
+        if (uploading) give_up = steady_now() + first_byte;
         if (trouble == Trouble::timed_out && uploading) continue;
+        if (trouble == Trouble::timed_out && doubts && steady_now() < give_up) {
+            bool const lives = co_await services_.agent->is_there(source().peer, target_.url, &waiting_);
+            if (lives) continue;
+        }
         if (trouble != Trouble::none) co_return trouble;
         auto status = exchange_->head().status;
         if (status >= 200 || status == 101) {
@@ -193,6 +204,7 @@ net::awaitable<Trouble> Transaction::read_final_head() {
             failed(502, "The origin sends interim responses without end.", Fault::answer);
             co_return Trouble::malformed;
         }
+        give_up = steady_now() + first_byte;
         bool passed = co_await pass_interim();
         if (!passed && !others_wait()) co_return Trouble::cancelled;
     }
