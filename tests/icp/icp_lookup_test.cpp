@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <functional>
 #include <random>
 #include <thread>
 
 #include "cache/scene.hpp"
+#include "icp/htcp.hpp"
 #include "icp/mesh.hpp"
 
 namespace garner::icp {
@@ -165,7 +167,7 @@ TEST(IcpLookup, nobody_is_asked_for_a_url_that_no_datagram_holds) {
     auto& peer = scene.peer();
     says(peer, Opcode::hit);
     scene.start();
-    auto const longest = "http://h/" + std::string(url_max - 9, 'a');
+    auto const longest = "http://h/" + std::string(std::min(url_max, htcp::url_max) - 9, 'a');
     EXPECT_EQ(scene.resolve(longest).sources.front().why, Hierarchy::sibling_hit);
     EXPECT_EQ(scene.resolve(longest + "a").sources.front().why, Hierarchy::direct);
     EXPECT_EQ(scene.resolve(std::string(40'000, 'a')).sources.front().why, Hierarchy::direct);
