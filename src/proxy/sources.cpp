@@ -124,7 +124,8 @@ bool Transaction::is_in_vain() {
     auto const& response = exchange_->head();
     auto const status = response.status;
     if (source().peer->options.type == icp::PeerOptions::Type::parent)
-        return status == 407 || status == 502 || status == 504 || status == 508 || (status >= 500 && is_own_error(response));
+        return status == 407 || status == 502 || status == 504 || status == 508 ||
+               ((status >= 500 || status == 403) && is_own_error(response));
     if (status >= 500 || status == 403 || status == 407) return true;
     if (status != 200) return false;
     auto const terms = http::terms_of(response, asked_at_, wall_now(), freshness_options({}));

@@ -38,6 +38,20 @@ TEST_F(SquidAndUs, are_siblings_of_each_other) {
     EXPECT_EQ(squid.peer().number("PINGS ACKED"), 20);
 }
 
+// Squid answers 403 to what it has sent out itself: another way is taken then.
+TEST_F(SquidAndUs, are_parents_of_each_other_without_a_loop_that_a_client_sees) {
+    Proxy proxy(ours({squid_as("parent")}));
+    Squid squid(squid_with(us_as("parent", proxy)));
+    auto theirs = squid.client();
+    Client client(proxy, origin);
+    for (int i = 0; i < 20; ++i) {
+        auto reply = i % 2 ? client.get(path(i)) : theirs.get(origin.url(path(i)));
+        EXPECT_EQ(reply.status(), 200) << i;
+        EXPECT_EQ(reply.body(), "at " + path(i)) << i;
+    }
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(origin.requests(path(i)), 1u) << i;
+}
+
 TEST_F(SquidAndUs, many_clients_of_both_at_a_time_make_one_request_each_to_the_origin_or_two) {
     Proxy proxy(ours({squid_as("sibling")}, {{"workers", 2}}));
     Squid squid(squid_with(us_as("sibling", proxy) + "collapsed_forwarding on\n"));
@@ -52,8 +66,8 @@ TEST_F(SquidAndUs, many_clients_of_both_at_a_time_make_one_request_each_to_the_o
 }
 
 // Threads of clients, each with a bound on its requests; what they saw that was not 200 with the right body.
-struct Load {
-    Load(SquidAndUs const& scene, Client const& client, int threads, int requests) {
+struct ManyClients {
+    ManyClients(SquidAndUs const& scene, Client const& client, int threads, int requests) {
         for (int t = 0; t < threads; ++t)
             threads_.emplace_back([this, &scene, client = Client(client), t, requests]() mutable {
                 for (int i = 0; i < requests && !stopping_; ++i) {
@@ -61,12 +75,13 @@ struct Load {
                     auto reply = client.get(scene.origin.url(path));
                     bool const good = reply.status() == 200 && reply.body() == "at " + path;
                     ++(good ? good_ : bad_);
-                    if (!good) note(path + ": " + std::to_string(reply.status()) + " " + reply.detail() + reply.trouble());
+                    auto const seen = std::to_string(reply.status()) + " " + reply.detail() + reply.trouble();
+                    if (!good) note(path + ": " + seen);
                     if (!good) client.close();
                 }
             });
     }
-    ~Load() { stop(); }
+    ~ManyClients() { stop(); }
     void stop() {
         stopping_ = true;
         for (auto& thread : threads_)
@@ -95,7 +110,7 @@ private:
 TEST_F(SquidAndUs, a_parent_killed_under_load_is_noticed_by_nobody) {
     auto squid = std::make_unique<Squid>(squid_with());
     Proxy proxy(ours({squid_as("parent")}, {{"workers", 2}}));
-    Load load(*this, Client(proxy), 8, 5'000);
+    ManyClients load(*this, Client(proxy), 8, 5'000);
     ASSERT_TRUE(eventually([&] { return load.good() > 100; }));
     squid->end(SIGKILL);
     auto const at_its_death = load.good();
@@ -113,7 +128,7 @@ TEST_F(SquidAndUs, a_sibling_killed_under_load_is_noticed_by_nobody) {
     auto warm = squid->client();
     for (int t = 0; t < 8; ++t)
         for (int i = 0; i < 150; ++i) EXPECT_EQ(warm.get(origin.url(path(t * 100'000 + i))).status(), 200);
-    Load load(*this, Client(proxy), 8, 150);
+    ManyClients load(*this, Client(proxy), 8, 150);
     ASSERT_TRUE(eventually([&] { return load.good() > 100; }));
     squid->end(SIGKILL);
     EXPECT_TRUE(eventually([&] { return load.good() + load.bad() == 8 * 150; }));

@@ -13,8 +13,9 @@ namespace garner::test {
 
 namespace {
 
-// icp_query_timeout: else it waits for 5 ms at times, too short on a busy machine. minimum_direct_*: else it goes past its
-// peers to origins as near as those on loopback. Started by root it becomes the user proxy, who has to write in the folder.
+// icp_query_timeout: else it waits for 5 ms at times, too short on a busy machine. minimum_direct_*: else it goes past
+// its peers to origins as near as those on loopback. Started by root it becomes the user proxy, who has to write in the
+// folder.
 constexpr auto configuration = R"(
 DIRECTIVES
 http_port ADDRESS:HTTP_PORT
