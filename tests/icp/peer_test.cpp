@@ -1,5 +1,7 @@
 #include "icp/peer.hpp"
 
+#include "icp/digest.hpp"
+
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
 #include <spdlog/spdlog.h>
@@ -152,8 +154,8 @@ TEST(APeer, that_is_not_to_be_queried_is_asked_by_its_digest_only) {
     options.no_query = true;
     Peer peer(options);
     EXPECT_FALSE(peer.view(start).askable);
-    int digest = 0;   // nobody looks inside
-    peer.set_digest({std::shared_ptr<int>(&digest, [](int*) {}), reinterpret_cast<Digest const*>(&digest)});
+    char const* fault = nullptr;
+    peer.set_digest(Digest::read(DigestBuilder(1).finish(), fault));
     EXPECT_TRUE(peer.view(start).askable);
     EXPECT_TRUE(peer.stats(start).has_digest);
     peer.set_digest(nullptr);
