@@ -66,7 +66,7 @@ TEST(MeshAdmin, a_parent_that_is_only_used_is_told_and_counted) {
     Proxy parent;
     auto campus = peer("campus", "parent", parent, 0);
     campus["no_query"] = campus["default"] = true;
-    Proxy proxy(with_peers({campus}));
+    Proxy proxy(with_peers(json::array({campus})));
 
     auto const sources = sources_of(proxy, origin.url("/page"));
     EXPECT_THAT(order_of(sources), ElementsAre("DEFAULT_PARENT/campus", "HIER_DIRECT"));
@@ -94,7 +94,7 @@ TEST(MeshAdmin, the_lists_are_explained) {
     Proxy parent;
     auto campus = peer("campus", "parent", parent, 0);
     campus["no_query"] = campus["default"] = true;
-    json const patch{{"peers", {campus}},
+    json const patch{{"peers", json::array({campus})},
                      {"direct", {{"always", {{{"url_contains", {"always"}}}}}, {"never", {{{"url_contains", {"never"}}}}}}}};
     Proxy proxy(patch.dump());
     EXPECT_THAT(order_of(sources_of(proxy, origin.url("/always"))), ElementsAre("HIER_DIRECT"));
@@ -142,7 +142,7 @@ TEST(MeshAdmin, who_was_asked_what_they_said_and_who_won_is_explained) {
 TEST(MeshAdmin, only_who_means_it_has_peers_asked) {
     Origin origin;
     Proxy parent;
-    Proxy proxy(with_peers({peer("campus", "parent", parent, free_port())}));
+    Proxy proxy(with_peers(json::array({peer("campus", "parent", parent, free_port())})));
     auto ask = [&](Fields const& fields) {
         return json::parse(Client("127.0.0.1", proxy.admin()).get("/explain?url=" + origin.url("/page"), fields).body());
     };

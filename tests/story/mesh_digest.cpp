@@ -72,7 +72,7 @@ std::string publishing() {
 
 std::string reading(std::string const& address, std::uint16_t port) {
     json peer{{"name", "next door"}, {"type", "sibling"}, {"host", address}, {"http", port}, {"icp", 0}, {"digest", true}};
-    return json{{"workers", 2}, {"peers", {peer}}, {"digest", {{"publish", false}}}}.dump();
+    return json{{"workers", 2}, {"peers", json::array({peer})}, {"digest", {{"publish", false}}}}.dump();
 }
 
 bool has_read_a_digest(Proxy& proxy) {
