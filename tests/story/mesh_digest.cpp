@@ -129,7 +129,7 @@ TEST_F(Digests, ours_is_not_given_where_it_is_not_to_be) {
     EXPECT_EQ(at(secretive).get(digest_path).status(), 404);
     std::this_thread::sleep_for(600ms);
     EXPECT_EQ(at(secretive).get(digest_path).status(), 404);
-    Proxy closed(R"({"access": [{"deny": {"client": "127.0.0.1"}}]})");
+    Proxy closed(R"({"access": [{"deny": {"source": "127.0.0.1"}}]})");
     EXPECT_EQ(at(closed).get(digest_path).status(), 403);
     EXPECT_EQ(Client(closed).get(closed.url() + digest_path).status(), 403);
 }
