@@ -176,7 +176,7 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     auto const rows = icp::lookups();
     std::size_t by = 0;
     while (by < rows.size() && (rows[by].at_once || !lookups_[by]->reaches(*peer))) ++by;
-    bool const askable = by < rows.size() && peer->endpoint(rows[by].protocol) && url.size() <= std::min(url_max, htcp::url_max);
+    bool const askable = !peer->options.no_query && by < rows.size() && peer->endpoint(rows[by].protocol) && url.size() <= std::min(url_max, htcp::url_max);
     if (!askable) co_return true;
     auto made = std::make_unique<Round>();
     auto& round = *made;
