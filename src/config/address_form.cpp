@@ -90,6 +90,7 @@ Form<std::string> host_name() {
     auto parse = [](std::string const& text, std::string& into, std::string&) {
         auto const pattern = http::HostPattern::parse(text);
         if (!pattern || text.front() == '.') return false;
+        if (text.find(':') != text.npos && !parse_ip(text)) return false;   // a port
         into = pattern->text();
         return true;
     };

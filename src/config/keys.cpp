@@ -247,9 +247,23 @@ Form<icp::Domain> domain() {
         if (!value.is_string()) return pattern.read(reader, value, into.host);
         auto const& text = value.get_ref<std::string const&>();
         into.excluded = text.starts_with('!');
+        if (text.starts_with("!!")) return reader.fault(in_quotes(text) + " excludes twice", R"(write one "!")");
         return pattern.read(reader, into.excluded ? Json(text.substr(1)) : value, into.host);
     };
     return {"host", pattern.schema, read, nullptr};
+}
+
+Form<std::string> url() {
+    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+        http::UriError refused;
+        into = text;
+        if (text.empty() || http::parse_absolute(text, refused)) return true;
+        why += std::string(": ") + refused.refusal;
+        return false;
+    };
+    auto form = parsed<std::string>("URL", "a URL", R"(write it like "http://10.0.0.3:3128/digest")", parse);
+    form.show = [](std::string const& value) { return in_quotes(value); };
+    return form;
 }
 
 Form<icp::PeerOptions> peer() {
@@ -280,7 +294,7 @@ Form<icp::PeerOptions> peer() {
             key<T>("icp", &T::icp, port(0), "Its ICP port; 0 for none."),
             key<T>("htcp", &T::htcp, port(0), "Its HTCP port: it is asked there, and not by ICP; 0 for none."),
             key<T>("digest", &T::digest, flag(), "Its cache digest is fetched, and looked into before anybody is asked."),
-            key<T>("digest_url", &T::digest_url, text(), "Where its digest is; empty for Squid's place."),
+            key<T>("digest_url", &T::digest_url, url(), "Where its digest is; empty for Squid's place."),
             key<T>("domains", &T::domains, list_of(domain()),
                    "Used only for these; empty for all. A parent with domains is bound to them: their requests go through "
                    "it. With `!` those that it is not used for; the first that matches decides."),
@@ -508,10 +522,28 @@ void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers
     }
 }
 
+/// Who asks itself waits for its own answer.
+void check_mesh(Reader& reader, Config const& config) {
+    auto const& mesh = config.mesh;
+    for (std::size_t i = 0; i < mesh.peers.size(); ++i) {
+        auto const& peer = mesh.peers[i];
+        auto const ours = [&](proxy::Listen const& listen) { return listen.address == peer.host && listen.port == peer.http; };
+        if (std::none_of(config.proxy.listen.begin(), config.proxy.listen.end(), ours)) continue;
+        Reader::Step const at_peers(reader, "peers");
+        Reader::Step const at_peer(reader, i);
+        reader.fault("is this proxy itself", "write where the other cache listens, or leave it out");
+    }
+    bool const same = !mesh.address.empty() && mesh.address == mesh.htcp.address && mesh.port == mesh.htcp.port;
+    if (!same) return;
+    Reader::Step const step(reader, "htcp");
+    reader.fault("address is that of icp", "give each its own port, as 3130 and 4827");
+}
+
 void check_whole(Reader& reader, Json const& value, Config& config) {
     static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin);
     check_peer_names(reader, config.mesh.peers);
+    check_mesh(reader, config);
 }
 
 Table<Config> keys() {

@@ -42,6 +42,7 @@ struct Agent::Round {
         std::size_t view = 0;         // its place among the views
         Said said = Said::nothing;
         microseconds took{0};
+        bool overdue = false;         // it was waited for in vain
         bool expired = false;
     };
     RosterPtr roster;
@@ -139,7 +140,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     }
     if (resolution.timed_out) {
         counters.timed_out.add();
-        run_out(round, now);
+        note_overdue(round);
     }
     for (auto& view : views) view = view.peer->view(now);   // who has not answered is suspect, who has is alive
     resolution.sources = choose(question, views, round.told);
@@ -192,7 +193,7 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
         *waiting = {};
     }
     bool const answered = round.all_answered();
-    if (!answered) run_out(round, steady_now());
+    if (!answered) note_overdue(round);
     end_round(round, steady_now());
     co_return answered;
 }
@@ -206,7 +207,9 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     round.roster = roster;
     round.asked_at = steady_now();
     round.of_purge = true;
-    for (auto const& peer : roster->purged) round.asked.push_back({peer, Protocol::htcp});
+    bool const tellable = url.size() <= htcp::url_max;
+    for (auto const& peer : roster->purged)
+        if (tellable && peer->endpoint(Protocol::htcp)) round.asked.push_back({peer, Protocol::htcp});
     Query const query{.number = begin_round(std::move(made)), .url = url};
     for (unsigned tries = 0; tries < clear_tries && !round.all_answered(); ++tries) {
         std::vector<std::shared_ptr<Peer>> silent;
@@ -217,7 +220,10 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
         round.waiting = waiter.handle();
         if (co_await waiter.wait(clear_again) == net::Wake::shutdown) break;
     }
-    for (auto const& asked : round.asked) results.push_back({asked.peer->options.name, asked.said});
+    for (auto const& peer : roster->purged) {
+        auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](auto& one) { return one.peer == peer; });
+        results.push_back({peer->options.name, asked == round.asked.end() ? Said::nothing : asked->said});
+    }
     end_round(round, steady_now());
     co_return results;
 }
@@ -252,13 +258,16 @@ void Agent::take(Answer const& answer) {
     }
     if (round.of_purge) return take_cleared(round, answer);
     auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](Round::Asked const& one) {
-        return one.peer == answer.peer && one.protocol == answer.protocol && one.said == Said::nothing;
+        // Two peers may have one address and port: by that, not by who was found there first.
+        bool const there = one.peer == answer.peer || (one.peer && one.peer->is_at(answer.from, answer.protocol));
+        return there && one.protocol == answer.protocol && one.said == Said::nothing;
     });
     if (asked == round.asked.end()) return counters.unexpected.add();
     asked->said = answer.said;
     asked->took = since(round.asked_at, now);
     bool const at_once = answer.protocol == Protocol::digest;
-    if (!at_once) answer.peer->answered(answer, asked->expired ? std::nullopt : std::optional(asked->took), now);
+    bool const late = asked->overdue || asked->expired;
+    if (!at_once) asked->peer->answered(answer, asked->took, now, late);
     if (round.over) return;
     if (!round.question) return round.waiting.wake(net::Wake::ready);   // a sign of life was all that was wanted
     round.told.push_back({asked->view, answer.said, answer.protocol, asked->took, answer.source_rtt, answer.size});
@@ -304,7 +313,15 @@ void Agent::end_round(Round& round, SteadyTime now) {
     sweep(now);
 }
 
-/// What has not been answered has not been in time.
+void Agent::note_overdue(Round& round) {
+    for (auto& asked : round.asked) {
+        if (asked.said != Said::nothing || asked.protocol == Protocol::digest) continue;
+        asked.overdue = true;
+        asked.peer->overdue();
+    }
+}
+
+/// What has not been answered by now will not be.
 void Agent::run_out(Round& round, SteadyTime now) {
     if (round.of_purge) return;
     for (auto& asked : round.asked) {

@@ -90,6 +90,7 @@ private:
     void ask_all(Round& round, std::uint32_t number);
     void take(Answer const&);
     void take_cleared(Round&, Answer const&);
+    void note_overdue(Round&);
     void run_out(Round&, SteadyTime now);
     void sweep(SteadyTime now);
 

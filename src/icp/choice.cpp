@@ -31,6 +31,7 @@ public:
     void nearest_origin();
     void misses();
     void unasked(Health);
+    void unheard();
     void last_resort();
     std::vector<Source> take();
 
@@ -180,6 +181,21 @@ void Choice::unasked(Health health) {
         if (views_[place].options->no_query || question_.direct == Direct::never) add(place, Hierarchy::firstup_parent);
 }
 
+/// A digest's HIT spared the parents the question, and is false now and then: they stand behind it, before the origin.
+void Choice::unheard() {
+    bool const by_digest = std::any_of(told_.begin(), told_.end(), [](Told const& one) {
+        return one.said == Said::hit && one.protocol == Protocol::digest;
+    });
+    if (!by_digest) return;
+    auto theirs = parents(Health::alive);
+    auto const way = [&](std::size_t place) {
+        auto const rtt = rtt_of(views_[place]).value_or(microseconds::max());
+        return static_cast<double>(rtt.count()) / weight_of(views_[place]);
+    };
+    std::stable_sort(theirs.begin(), theirs.end(), [&](std::size_t a, std::size_t b) { return way(a) < way(b); });
+    for (auto const place : theirs) add(place, Hierarchy::firstup_parent);
+}
+
 /// Where nothing else may be used: even one that was dead or full a moment ago.
 void Choice::last_resort() {
     if (question_.direct != Direct::never) return;
@@ -207,6 +223,7 @@ std::vector<Source> choose(Question const& question, std::span<PeerView const> v
     choice.nearest_origin();
     choice.misses();
     choice.unasked(Health::alive);
+    choice.unheard();
     choice.origin(Hierarchy::direct);
     choice.unasked(Health::suspect);
     choice.last_resort();

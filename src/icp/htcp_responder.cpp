@@ -4,6 +4,7 @@
 
 #include "cache/partition.hpp"
 #include "http/uri.hpp"
+#include "util/text.hpp"
 
 namespace garner::icp {
 
@@ -104,7 +105,7 @@ std::string HtcpResponder::test(htcp::Message const& request, WallTime now) {
     auto const object = hit ? cache_.peek(key, {}, {}, now, cache::Collapse::alone).object : nullptr;
     if (object) describe(*object, now, lines);
     // A parent that misses is worth the more the nearer the origin is to it.
-    auto const host = uri->authority.host;
+    auto const host = lower_case(uri->authority.host);
     auto const known = origins_.find(host, steady_now());
     if (known.rtt) lines.cache = htcp::cache_to_origin(host, std::chrono::ceil<milliseconds>(*known.rtt));
     return htcp::tst_answer(request, hit, lines.detail());

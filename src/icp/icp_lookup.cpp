@@ -128,7 +128,8 @@ void IcpLookup::hear(Message const& message, Said said, IpEndpoint const& from) 
     Answer answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
     bool const echo = message.opcode == Opcode::secho;
     if (echo) {
-        answer.said = Said::hit;
+        auto const asked_at = services_.mesh.roster()->options.source_echo;
+        answer.said = asked_at != 0 && from.port == asked_at ? Said::hit : Said::nothing;
         answer.protocol = Protocol::echo;
     } else {
         answer.peer = services_.mesh.roster()->at(from, Protocol::icp);

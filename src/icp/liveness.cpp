@@ -9,6 +9,7 @@ void Liveness::asked(SteadyTime now) {
 bool Liveness::answered(SteadyTime now) {
     silent_since_.reset();
     expired_ = 0;
+    overdue_ = false;
     return told_alive(now);
 }
 
@@ -32,7 +33,7 @@ Health Liveness::health(SteadyTime now) const {
     // One lost datagram is no silence, however long nobody asks again.
     bool const silent = expired_ > 1 && silent_since_ && now - *silent_since_ >= silence_max;
     if (refused_ || silent || expired_ >= unanswered_max) return Health::dead;
-    return expired_ > 0 ? Health::suspect : Health::alive;
+    return expired_ > 0 || overdue_ ? Health::suspect : Health::alive;
 }
 
 bool Liveness::wants_probe(SteadyTime now) const { return refused_ && now - probed_at_ >= mourned; }

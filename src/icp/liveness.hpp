@@ -24,7 +24,10 @@ public:
     void asked(SteadyTime now);
     /// True when this brings it back from the dead.
     bool answered(SteadyTime now);
-    /// One query ran out. True when this is its death.
+    /// An answer was waited for in vain, and may come yet: suspect. That many questions at a time met one short pause of
+    /// the peer is no death.
+    void overdue() { overdue_ = true; }
+    /// One query ran out for good. True when this is its death.
     bool expired(SteadyTime now);
     /// A connection for HTTP could not be had, or broke without an answer. True when this is its death.
     bool connect_failed(SteadyTime now);
@@ -42,6 +45,7 @@ private:
 
     std::optional<SteadyTime> silent_since_;   // the first query since the last answer was asked then
     std::uint32_t expired_ = 0;                // queries that ran out, in a row
+    bool overdue_ = false;                     // the last one that was waited for
     bool refused_ = false;                     // connections fail
     SteadyTime probed_at_{};
     bool told_dead_ = false;

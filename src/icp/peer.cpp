@@ -86,16 +86,24 @@ void Peer::asked(Protocol protocol, SteadyTime now) {
     if (protocol != Protocol::digest) liveness_.asked(now);
 }
 
-void Peer::answered(Answer const& answer, std::optional<microseconds> took, SteadyTime now) {
+void Peer::answered(Answer const& answer, std::optional<microseconds> took, SteadyTime now, bool late) {
     bool revived = false;
     {
         std::lock_guard const lock(mutex_);
         count(figures_, answer.said);
-        if (took) query_rtt_.add(static_cast<double>(took->count()));
-        else ++figures_.late;
+        if (late || !took) ++figures_.late;
+        if (took) {
+            auto const micros = static_cast<double>(took->count());
+            query_rtt_.add(late ? std::min(micros, 2 * query_rtt_.mean().value_or(micros)) : micros);
+        }
         revived = liveness_.answered(now);
     }
     if (revived) tell_alive();
+}
+
+void Peer::overdue() {
+    std::lock_guard const lock(mutex_);
+    liveness_.overdue();
 }
 
 void Peer::expired(SteadyTime now) {

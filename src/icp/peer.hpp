@@ -31,9 +31,12 @@ public:
 
     // ---- asking ----
     void asked(Protocol, SteadyTime now);
-    /// `took`: since the query; nothing for an answer that came too late to be waited for.
-    void answered(Answer const&, std::optional<microseconds> took, SteadyTime now);
-    /// A query ran out.
+    /// `took`: since the query, where that is known. `late`: nobody waited any more; it counts for the mean with no more
+    /// than twice that, so that patience grows to where the answers are, and one outage does not make it endless.
+    void answered(Answer const&, std::optional<microseconds> took, SteadyTime now, bool late = false);
+    /// An answer was waited for in vain.
+    void overdue();
+    /// A query ran out for good.
     void expired(SteadyTime now);
 
     // ---- using ----

@@ -185,12 +185,16 @@ void Transport::expect_life(milliseconds silence) {
     int const on = 1;
     int const probe_every = 1;   // seconds
     int const probes = std::max(static_cast<int>(std::chrono::ceil<seconds>(silence).count()) - 1, 1);
-    auto const unacknowledged = static_cast<unsigned>(std::max(silence, milliseconds{2'000}).count());
     ::setsockopt(descriptor(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     ::setsockopt(descriptor(), IPPROTO_TCP, TCP_KEEPIDLE, &probe_every, sizeof probe_every);
     ::setsockopt(descriptor(), IPPROTO_TCP, TCP_KEEPINTVL, &probe_every, sizeof probe_every);
     ::setsockopt(descriptor(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
-    ::setsockopt(descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT, &unacknowledged, sizeof unacknowledged);
+    limit_unacknowledged(std::max(silence, milliseconds{2'000}));
+}
+
+void Transport::limit_unacknowledged(milliseconds limit) {
+    auto const millis = static_cast<unsigned>(limit.count());
+    ::setsockopt(descriptor(), IPPROTO_TCP, TCP_USER_TIMEOUT, &millis, sizeof millis);
 }
 
 bool Transport::stale() {

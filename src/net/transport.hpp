@@ -66,6 +66,9 @@ public:
     /// From now on the connection ends when the other side's kernel has been silent for `silence`, though something was
     /// to be acknowledged: a cut link is noticed while an answer is waited for. Rounded up to seconds, at least two.
     void expect_life(milliseconds silence);
+    /// How long what was sent may stay unacknowledged; zero: as long as the kernel wants. A receiver that takes nothing for
+    /// a while counts, too: not for bodies and tunnels.
+    void limit_unacknowledged(milliseconds limit);
 
     /// The other side's address, where whoever connected has noted it.
     IpAddress const& remote() const { return remote_; }

@@ -48,11 +48,18 @@ void Transaction::write_peer_target() {
 
 net::awaitable<bool> Transaction::ask_source(http::Validators validators, bool strip_conditions) {
     write_request(validators, strip_conditions);
+    auto const begun = steady_now();
     if (co_await try_source(false)) co_return true;
     // RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
     bool closed = trouble_ == Trouble::closed || trouble_ == Trouble::reset;
     bool died = closed && exchange_ && exchange_->reused() && !exchange_->answered() && !aborted_;
     bool wanted = !client_gone_ || others_wait();
+    // A peer whose connection took so long to die is cut off: a new one would only cost a second wait.
+    constexpr milliseconds cut_off{1'000};
+    if (died && source().peer && steady_now() - begun > cut_off) {
+        source().peer->connect_failed(failure_.reason, steady_now());
+        co_return false;
+    }
     if (!died || !wanted || !http::is_idempotent(client_.head().method) || upload_.started) co_return false;
     services_.counters.origin_retries.add();
     co_return co_await try_source(true);
@@ -77,6 +84,8 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
                                                    options_->limits.head);
     asked_at_ = wall_now();
     went_out_ = true;
+    bool const patient = source().peer && sends_body();
+    if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
@@ -91,7 +100,9 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     trouble_ = trouble;
     co_await join_upload();
     if (failure_.reason.empty()) failed_by(trouble);
-    bool const of_peer = source().peer && !reused && !client_gone_ && !aborted_;
+    // Nothing else is the peer's own fault: the origin behind it may be slow, or its head strange.
+    bool const cut = (trouble == Trouble::closed || trouble == Trouble::reset) && !exchange_->answered();
+    bool const of_peer = source().peer && cut && !reused && !client_gone_ && !aborted_;
     if (of_peer) source().peer->connect_failed(failure_.reason, steady_now());
     co_return false;
 }
@@ -153,8 +164,9 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
         co_return std::move(connected.transport);
     }
     failed_to_connect(connected);
-    bool const given_up = connected.failure == net::ConnectFailure::cancelled;
-    if (peer && !given_up) peer->connect_failed(connected.reason, steady_now());
+    using enum net::ConnectFailure;
+    bool const theirs = connected.failure == refused || connected.failure == unreachable || connected.failure == timed_out;
+    if (peer && theirs) peer->connect_failed(connected.reason, steady_now());
     co_return nullptr;
 }
 
@@ -234,8 +246,10 @@ void Transaction::finish_exchange() {
     // Behind half a request's body the next request would be taken for the rest of it. And an origin that did not switch
     // may have left HTTP half-way all the same: Node drops what it cannot read from then on.
     bool plain = !wants_upgrade();
-    if (sent_whole() && plain && !upload_.running && exchange_->reusable())
-        services_.worker.pool.give(pool_key_, exchange_->release());
+    bool const again = sent_whole() && plain && !upload_.running && exchange_->reusable();
+    if (!again) return;
+    if (source().peer && sends_body()) exchange_->transport().expect_life(source().peer->options.connect_timeout);
+    services_.worker.pool.give(pool_key_, exchange_->release());
 }
 
 /// Closes the connection, unless it went back to the pool.
@@ -257,6 +271,11 @@ Bytes Transaction::count_origin_traffic() {
 void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) {
     failure_ = {status, std::move(reason)};
     fault_ = fault;
+}
+
+/// A body, or what follows an upgrade: it may have to wait for who takes it.
+bool Transaction::sends_body() const {
+    return client_.body_framing().kind != http::Framing::Kind::none || wants_upgrade();
 }
 
 std::string Transaction::source_name() const {

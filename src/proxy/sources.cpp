@@ -32,6 +32,11 @@ net::awaitable<bool> Transaction::ask_sources(http::Validators validators, bool 
         bool const in_vain = answered && is_in_vain();
         if (answered && !in_vain) co_return true;
         if (in_vain && source().promised()) source().peer->false_hit();
+        if (in_vain && !may_try_next() && exchange_->head().status == 407) {
+            // The client does not know the login that is asked for, and what it would send is not passed on.
+            failed(502, source_name() + " wants another login than it was given.");
+            co_return false;
+        }
         if (!may_try_next()) co_return answered;
         ++at_source_;
     }
@@ -42,7 +47,11 @@ net::awaitable<void> Transaction::choose_sources() {
     sources_.clear();
     bool const through_peers = !is_lonely() && co_await may_use_peers();
     if (!through_peers) {
-        sources_.push_back({});
+        // What is forbidden here is refused where it would be connected to, with its rule.
+        auto const why = is_lonely() || all_forbidden_ || question(nullptr).direct != icp::Question::Direct::never
+                             ? Hierarchy::direct
+                             : Hierarchy::no_direct_fail;
+        sources_.push_back({nullptr, why});
         co_return;
     }
     IpAddress const* destination = destination_.is_unspecified() ? nullptr : &destination_;
@@ -68,6 +77,7 @@ bool Transaction::may_be_in_a_circle() const { return client_.head().fields.has(
 /// Where they decide by address, all addresses of the name must be allowed, else only an own connection can tell.
 net::awaitable<bool> Transaction::may_use_peers() {
     destination_ = {};
+    all_forbidden_ = false;
     auto const& host = target_.uri.authority.host;
     auto const facts = rule_request();
     bool const listed = needs_destination(services_.mesh->roster()->options.direct, facts);
@@ -77,9 +87,11 @@ net::awaitable<bool> Transaction::may_use_peers() {
     waiting_ = {};
     if (names->addresses.empty()) co_return !source_matters_ && !local;
     destination_ = net::to_ip(names->addresses.front());
-    co_return std::all_of(names->addresses.begin(), names->addresses.end(), [&](net::Address const& address) {
+    auto const allowed = std::count_if(names->addresses.begin(), names->addresses.end(), [&](net::Address const& address) {
         return permits(facts, net::to_ip(address)).allowed();
     });
+    all_forbidden_ = allowed == 0;
+    co_return static_cast<std::size_t>(allowed) == names->addresses.size();
 }
 
 icp::Question Transaction::question(IpAddress const* destination) {
@@ -124,9 +136,10 @@ bool Transaction::is_in_vain() {
     auto const& response = exchange_->head();
     auto const status = response.status;
     if (source().peer->options.type == icp::PeerOptions::Type::parent)
-        return status == 407 || status == 502 || status == 504 || status == 508 ||
+        return status == 407 || status == 429 || status == 502 || status == 504 || status == 508 ||
                ((status >= 500 || status == 403) && is_own_error(response));
-    if (status >= 500 || status == 403 || status == 407) return true;
+    bool const of_origin = status < 400 || status == 404 || status == 410;   // those may be stored there
+    if (!of_origin) return true;
     if (status != 200) return false;
     auto const terms = http::terms_of(response, asked_at_, wall_now(), freshness_options({}));
     return terms.lifetime > 0 && http::current_age(terms, wall_now()) > std::int64_t{terms.lifetime};

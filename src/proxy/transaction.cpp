@@ -65,8 +65,12 @@ net::awaitable<void> Transaction::use_cache() {
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
     if (found.object && source_matters_) {
-        auto decision = permits(rule_request(), found.object->source());
-        if (!decision.allowed()) {
+        auto const source = found.object->source();
+        auto decision = permits(rule_request(), source);
+        // What came through a peer has no address of its own, where no rule wanted to know it then.
+        bool allowed = decision.allowed();
+        if (source.is_unspecified()) allowed = co_await may_use_peers();
+        if (!allowed) {
             found.lead.drop();
             denied(decision);
             co_return co_await error(refusal_.status, refusal_.what, refusal_.rule);

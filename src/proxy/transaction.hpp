@@ -135,6 +135,7 @@ private:
     bool is_in_vain();
     bool may_try_next() const;
     bool enter_way();
+    bool sends_body() const;
     void note_source();
     std::string source_name() const;   // "The parent campus"
 
@@ -206,6 +207,7 @@ private:
 
     // ---- tunnels: tunnel.cpp ----
     net::awaitable<void> tunnel();
+    void write_connect();
     net::awaitable<std::unique_ptr<net::Transport>> open_tunnel(std::string& from_peer);
     net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
                                                                          std::string& from_peer);
@@ -251,6 +253,7 @@ private:
     bool peers_timed_out_ = false;
     bool resuming_ = false;               // what is asked for is the rest of a body
     SourceUse use_;
+    bool all_forbidden_ = false;          // each of the origin's addresses is, to this client
     IpAddress destination_;               // the origin's own address, where the rules wanted to know it
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin

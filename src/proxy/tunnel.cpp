@@ -44,28 +44,42 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::open_tunnel(std::st
 /// RFC 9110 9.3.6: CONNECT to the next proxy; the tunnel is there with its 2xx.
 net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect_through_peer(
     std::unique_ptr<net::Transport> transport, std::string& from_peer) {
-    client::Exchange exchange(std::move(transport), services_.worker.buffers.take(), false, options_->limits.head);
-    request_text_.assign("CONNECT ").append(target_.url).append(" HTTP/1.1\r\nHost: ").append(target_.url);
-    request_text_.append("\r\nVia: 1.1 ").append(services_.shared.via_name).append("\r\n");
-    append_peer_login(source().peer->options.login, request_text_);
-    request_text_ += "\r\n";
+    // A tunnel's ends may both be silent for as long as they like.
+    transport->limit_unacknowledged(milliseconds{0});
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), false,
+                                                   options_->limits.head);
+    write_connect();
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
-    auto trouble = co_await exchange.send(parts, options_->deadlines.body);
-    do {
-        if (trouble == client::Trouble::none)
-            trouble = co_await exchange.read_head(http::Method::connect, options_->deadlines.first_byte);
-    } while (trouble == client::Trouble::none && exchange.head().status < 200);
-    bool const opened = trouble == client::Trouble::none && exchange.head().status < 300;
+    auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
+    if (trouble == client::Trouble::none) trouble = co_await read_final_head();
+    auto const status = trouble == client::Trouble::none ? exchange_->head().status : 0;
+    bool const opened = status >= 200 && status < 300;
     if (opened) {
-        from_peer = exchange.leftover();
-        co_return exchange.release();
+        from_peer = exchange_->leftover();
+        auto tunnel = exchange_->release();
+        exchange_.reset();
+        co_return tunnel;
     }
-    bool const refused = trouble == client::Trouble::none;
-    failed(502, refused ? "The parent does not open the tunnel: it answers " + std::to_string(exchange.head().status) + "."
-                        : "The parent closed the connection without an answer.");
-    if (!refused) source().peer->connect_failed(failure_.reason, steady_now());
+    bool const cut = (trouble == client::Trouble::closed || trouble == client::Trouble::reset) && !exchange_->answered();
+    if (status != 0)
+        failed(502, source_name() + " does not open the tunnel: it answers " + std::to_string(status) + ".");
+    else
+        failed_by(trouble);
+    if (cut && !client_gone_ && !aborted_) source().peer->connect_failed(failure_.reason, steady_now());
+    exchange_.reset();   // no tunnel was opened: another way may be tried
     co_return nullptr;
+}
+
+/// With the client's own Via: without it a loop of proxies would not be seen.
+void Transaction::write_connect() {
+    request_text_.assign("CONNECT ").append(target_.url).append(" HTTP/1.1\r\nHost: ").append(target_.url).append("\r\n");
+    for (auto const& field : client_.head().fields)
+        if (field.id == http::Name::via || equals_ignoring_case(field.name, "User-Agent"))
+            request_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+    request_text_.append("Via: 1.1 ").append(services_.shared.via_name).append("\r\n");
+    append_peer_login(source().peer->options.login, request_text_);
+    request_text_ += "\r\n";
 }
 
 /// After a 101: what follows belongs to the new protocol, in both directions.

@@ -186,6 +186,12 @@ TEST(Load, faults) {
              Row{R"({"caching": {"rules": [{"type": "images"}]}})", "is not a media type"},
              Row{R"({"peers": [{"name": "a", "host": "b"}, {"name": "a", "host": "c"}]})", "two peers are named \"a\""},
              Row{R"({"peers": [{"name": "a", "host": "b", "type": "cousin"}]})", "\"cousin\" is not known"},
+             Row{R"({"peers": [{"name": "a", "host": "10.0.0.1:3128"}]})", "without port"},
+             Row{R"({"peers": [{"name": "a", "host": "b", "domains": ["!!c"]}]})", "excludes twice"},
+             Row{R"({"peers": [{"name": "a", "host": "b", "digest_url": "/x"}]})", "is not a URL"},
+             Row{R"({"peers": [{"name": "a", "host": "b", "type": "sibling", "default": true}]})", "is for parents"},
+             Row{R"({"peers": [{"name": "a", "host": "127.0.0.1"}]})", "is this proxy itself"},
+             Row{R"({"icp": {"address": "127.0.0.1:4000"}, "htcp": {"address": "127.0.0.1:4000"}})", "is that of icp"},
              Row{R"([])", "test.json:1: a configuration is one JSON object"},
          })
         EXPECT_THAT(told(load(row.text)), HasSubstr(row.told)) << row.text;

@@ -119,6 +119,15 @@ TEST_F(Choices, a_heavier_hit_wins_though_it_takes_almost_as_often_longer) {
     EXPECT_EQ(first({says("s", Said::hit, 10ms), says("p", Said::hit, 21ms)}), "SIBLING_HIT s");
 }
 
+TEST_F(Choices, behind_a_digests_hit_stand_the_parents_that_nobody_asked_then) {
+    add(sibling("s"));
+    add(parent("p"));
+    add(weighing(parent("q"), 9));
+    EXPECT_EQ(chosen({says("s", Said::hit, 0ms, Protocol::digest)}),
+              "CD_SIBLING_HIT s, FIRSTUP_PARENT p, FIRSTUP_PARENT q, HIER_DIRECT");
+    EXPECT_EQ(chosen({says("s", Said::hit, 1ms)}), "SIBLING_HIT s, HIER_DIRECT");
+}
+
 TEST_F(Choices, digests_are_named_and_have_the_time_of_their_peer) {
     add(parent("p")).query_rtt = 8ms;
     add(sibling("s")).connect_rtt = 5ms;

@@ -312,6 +312,7 @@ TEST(IcpLookup, the_echo_of_an_origin_counts_from_there_alone) {
         EXPECT_EQ(message.opcode, Opcode::secho);
         echo.send(message, from);
     };
+    scene.options.source_echo = echo.port();
     auto& mesh = scene.start();
     std::optional<Resolution> result;
     Question question;

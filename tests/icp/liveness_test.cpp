@@ -37,6 +37,16 @@ TEST_F(OfAPeer, is_suspect_after_one_lost_query_until_it_answers) {
     EXPECT_EQ(health(), Health::alive);
 }
 
+TEST_F(OfAPeer, is_suspect_and_no_more_while_answers_are_overdue) {
+    for (int i = 0; i < 1'000; ++i) {
+        liveness.asked(now);
+        liveness.overdue();
+    }
+    EXPECT_EQ(health(), Health::suspect);
+    EXPECT_FALSE(liveness.answered(now));
+    EXPECT_EQ(health(), Health::alive);
+}
+
 TEST_F(OfAPeer, is_dead_after_twenty_lost_queries_which_is_told_once) {
     for (unsigned i = 1; i < Liveness::unanswered_max; ++i) {
         EXPECT_FALSE(lost());

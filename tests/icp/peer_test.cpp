@@ -149,6 +149,14 @@ TEST(APeer, is_known_by_its_addresses_and_its_port_for_the_protocol) {
     EXPECT_EQ(peer.addresses().size(), 2u);
 }
 
+TEST(APeer, whose_late_answers_count_for_the_mean_with_twice_that_at_the_most) {
+    Peer peer(parent("p"));
+    peer.answered(answer(Said::miss), 1'000us, start);
+    peer.answered(answer(Said::miss), 9'000'000us, start, true);
+    EXPECT_EQ(peer.view(start).query_rtt, 1'125us);
+    EXPECT_EQ(peer.stats(start).late, 1u);
+}
+
 TEST(APeer, that_is_not_to_be_queried_is_asked_by_its_digest_only) {
     auto options = parent("p");
     options.no_query = true;
