@@ -124,7 +124,7 @@ TEST_F(Choices, behind_a_digests_hit_stand_the_parents_that_nobody_asked_then) {
     add(parent("p"));
     add(weighing(parent("q"), 9));
     EXPECT_EQ(chosen({says("s", Said::hit, 0ms, Protocol::digest)}),
-              "CD_SIBLING_HIT s, FIRSTUP_PARENT p, FIRSTUP_PARENT q, HIER_DIRECT");
+              "CD_SIBLING_HIT s, FIRSTUP_PARENT q, FIRSTUP_PARENT p, HIER_DIRECT");
     EXPECT_EQ(chosen({says("s", Said::hit, 1ms)}), "SIBLING_HIT s, HIER_DIRECT");
 }
 
