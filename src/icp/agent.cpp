@@ -88,10 +88,7 @@ void Agent::stop() {
     for (auto& lookup : lookups_) lookup->stop();
 }
 
-bool Agent::alone() const {
-    auto const roster = mesh_.roster();
-    return roster->peers.empty() && roster->options.direct.never.empty();
-}
+bool Agent::alone() const { return mesh_.alone(); }
 
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;

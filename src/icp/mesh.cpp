@@ -56,7 +56,9 @@ std::shared_ptr<Peer> Roster::at(IpEndpoint const& from, Protocol protocol) cons
     return nullptr;
 }
 
-Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), roster_(make_roster(std::move(options), nullptr)) {}
+Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), roster_(make_roster(std::move(options), nullptr)) {
+    note_company();
+}
 Mesh::~Mesh() = default;
 
 std::unique_ptr<Mesh> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
@@ -111,6 +113,15 @@ void Mesh::reconfigure(Options options) {
     options.htcp.address = roster_->options.htcp.address;
     options.htcp.port = roster_->options.htcp.port;
     roster_ = make_roster(std::move(options), roster_.get());
+    note_company();
+}
+
+/// For requests of a proxy that has no peers: they look at these alone.
+void Mesh::note_company() {
+    auto const& options = roster_->options;
+    bool const has_peers = !roster_->peers.empty();
+    wants_to_know_ = has_peers || !options.address.empty() || !options.htcp.address.empty();
+    alone_ = !has_peers && options.direct.never.empty();
 }
 
 RosterPtr Mesh::roster() const {

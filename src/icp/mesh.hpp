@@ -51,6 +51,10 @@ public:
     void reconfigure(Options options);
 
     RosterPtr roster() const;
+    /// True when there is no peer, and no rule that forbids the origin.
+    bool alone() const { return alone_.load(std::memory_order_relaxed); }
+    /// False while there are neither peers nor caches that ask us: what is measured would tell nobody anything.
+    bool wants_to_know() const { return wants_to_know_.load(std::memory_order_relaxed); }
     /// On that worker's thread.
     Agent& agent(unsigned worker) { return *agents_[worker]; }
     OriginTimes& origins() { return origins_; }
@@ -75,6 +79,7 @@ public:
 
 private:
     Mesh(Options options, cache::Cache& cache);
+    void note_company();
     static RosterPtr make_roster(Options options, Roster const* before);
 
     cache::Cache& cache_;
@@ -84,6 +89,8 @@ private:
     std::atomic<bool> digest_wanted_{false};
     std::atomic<bool> draining_{false};
     std::atomic<std::uint32_t> turn_{0};
+    std::atomic<bool> wants_to_know_{false};
+    std::atomic<bool> alone_{true};
     OriginTimes origins_;
     std::vector<std::unique_ptr<Agent>> agents_;
     std::unique_ptr<Caretaker> caretaker_;

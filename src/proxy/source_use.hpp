@@ -13,9 +13,10 @@ namespace garner::proxy {
 class SourceUse {
 public:
     SourceUse() = default;
-    /// False when the peer has all the connections it may have.
+    /// `mesh`: who learns from it; null: nobody, which costs nothing. False when the peer has all the connections it may have.
     bool begin(icp::Mesh* mesh, icp::Source const& source, std::string_view host) {
         end();
+        if (!mesh) return true;   // nobody wants to know
         if (source.peer && !source.peer->enter()) return false;
         mesh_ = mesh;
         source_ = source;
@@ -42,9 +43,12 @@ public:
             mesh_->origins().connected(host_, rtt, steady_now());
     }
     /// The head is there: from here on the time is the body's.
-    void head_came() { began_ = steady_now(); }
+    void head_came() {
+        if (mesh_) began_ = steady_now();
+    }
     /// The answer was whole, with so many bytes.
     void fetched(Bytes bytes) {
+        if (!mesh_) return;
         auto const now = steady_now();
         auto const took = std::chrono::duration_cast<microseconds>(now - began_);
         if (source_.peer)

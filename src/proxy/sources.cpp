@@ -25,6 +25,8 @@ bool is_own_error(http::ResponseHead const& response) {
 }  // namespace
 
 net::awaitable<bool> Transaction::ask_sources(http::Validators validators, bool strip_conditions) {
+    bool const alone = sources_.empty() && is_lonely();
+    if (alone) sources_.push_back({});   // without a coroutine of its own
     if (sources_.empty()) co_await choose_sources();
     for (;;) {
         note_source();
@@ -115,7 +117,8 @@ icp::Question Transaction::question(IpAddress const* destination) {
 bool Transaction::enter_way() {
     if (source().why == Hierarchy::no_direct_fail)
         failed(503, "No peer can be used, and direct.never forbids to ask the origin.");
-    else if (!use_.begin(services_.mesh, source(), target_.uri.authority.host))
+    else if (!use_.begin(services_.mesh && services_.mesh->wants_to_know() ? services_.mesh : nullptr, source(),
+                         target_.uri.authority.host))
         failed(503, source_name() + " has all the connections that it may have.");
     else
         return true;
