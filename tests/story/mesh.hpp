@@ -65,10 +65,10 @@ private:
 /// One request, as its client saw it.
 struct Seen {
     using Time = std::chrono::steady_clock::time_point;
-    Time begun;
+    Time begun{};
     Millis took{0};
-    std::string path;
-    std::string wrong;          // empty: the origin's answer, whole
+    std::string path = {};
+    std::string wrong = {};     // empty: the origin's answer, whole
 };
 
 /// GET of a new client on that host.
