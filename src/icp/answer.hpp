@@ -25,8 +25,8 @@ std::string_view name_of(Protocol);
 /// One question to many peers. The views live until ask() returns.
 struct Query {
     std::uint32_t number = 0;        // never 0 (RFC 2186 2); unpredictable; its upper bits name the asking worker
-    std::string_view url;            // absolute, in normal form, at most url_max bytes
-    std::string_view host;
+    std::string_view url = {};          // absolute, in normal form, at most url_max bytes
+    std::string_view host = {};
     std::string_view method = "GET";
     std::optional<IpEndpoint> echo = {};   // the origin's UDP echo port, where that is to answer too
 };
