@@ -14,8 +14,8 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     auto const& request = client_.head();
     RequestExtras extras;
     extras.target = target_.path;
-    if (source().peer) write_peer_target();
     if (source().peer) {
+        write_peer_target();
         extras.target = absolute_;
         extras.peer_lines = peer_lines_;
     }

@@ -17,6 +17,12 @@ namespace garner::proxy {
 using http::Method;
 using http::Name;
 
+namespace {
+
+constexpr std::string_view hits_only = "This proxy gives this client only what it has stored.";
+
+}  // namespace
+
 net::awaitable<void> Transaction::run(std::shared_ptr<Options const> const& options) {
     begin(options);
     co_await answer();
@@ -45,8 +51,8 @@ net::awaitable<void> Transaction::answer() {
     if (request.method == Method::purge) co_return co_await purge();
     auto why = why_bypassed(request, client_.body_framing(), control_, target_, options_->caching);
     bool const cached = request.method != Method::connect && why == http::Bypass::none;
-    if (!cached && !may_have_misses(options_->misses, rule_request()))
-        co_return co_await error(504, "This proxy gives this client only what it has stored.", "misses");
+    if (!cached && !options_->misses.empty() && !may_have_misses(options_->misses, rule_request()))
+        co_return co_await error(504, hits_only, "misses");
     if (request.method == Method::connect) co_return co_await tunnel();
     if (!cached) co_return co_await pass(why);
     co_await use_cache();
@@ -124,9 +130,9 @@ net::awaitable<void> Transaction::use_cache() {
         say(found.answer.why());
         services_.counters.not_fresh.add(found.answer.reason);
     }
-    if (!may_have_misses(options_->misses, rule_request())) {
+    if (!options_->misses.empty() && !may_have_misses(options_->misses, rule_request())) {
         found.lead.drop();
-        co_return co_await error(504, "This proxy gives this client only what it has stored.", "misses");
+        co_return co_await error(504, hits_only, "misses");
     }
     if (failed_lately()) co_return co_await answer_known_failure(std::move(found.lead), std::move(found.object));
     if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
