@@ -137,7 +137,8 @@ AgentFigures Mesh::figures() const {
 
 std::vector<PeerStats> Mesh::peers(SteadyTime now) const {
     std::vector<PeerStats> all;
-    for (auto const& peer : roster()->peers) all.push_back(peer->stats(now));
+    auto const now_in_force = roster();
+    for (auto const& peer : now_in_force->peers) all.push_back(peer->stats(now));
     return all;
 }
 
