@@ -9,9 +9,12 @@
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -314,12 +317,38 @@ Listening listen_on(std::string const& text, std::uint16_t wanted) {
     return {fd, ntohs(port)};
 }
 
+namespace {
+
+// Ports below the range of ephemeral ones, so that no outgoing connection takes one between a look at it and its use.
+constexpr int first_port = 10'000;
+constexpr int ports_of_a_process = 500;
+constexpr int processes = 44;
+
+/// A number below `processes` that no other test process has. It is held by an abstract address, which goes with us.
+int own_share() {
+    int const fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    int const first = static_cast<int>(std::random_device{}() % processes);
+    for (int tries = 0; tries < processes; ++tries) {
+        int const share = (first + tries) % processes;
+        sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+        auto const name = "garner-test-ports-" + std::to_string(share);
+        name.copy(address.sun_path + 1, sizeof address.sun_path - 1);
+        auto const length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+        if (::bind(fd, reinterpret_cast<sockaddr*>(&address), length) == 0) return share;
+    }
+    throw Trouble("too many test programs at a time: no share of the ports is left");
+}
+
+}  // namespace
+
 std::uint16_t free_port() {
-    // Below the range of ephemeral ports, so that no outgoing connection takes it between this look and its use.
-    static std::mt19937 random{std::random_device{}()};
-    std::uniform_int_distribution<int> ports(10'000, 32'000);
-    for (int tries = 0; tries < 1000; ++tries)
-        if (auto const port = static_cast<std::uint16_t>(ports(random)); can_bind(port)) return port;
+    static int const share = own_share();
+    static std::atomic<unsigned> next{std::random_device{}()};
+    for (int tries = 0; tries < ports_of_a_process; ++tries) {
+        auto const place = static_cast<int>(next++ % ports_of_a_process);   // all others first, before one comes again
+        auto const port = static_cast<std::uint16_t>(first_port + share * ports_of_a_process + place);
+        if (can_bind(port)) return port;
+    }
     throw Trouble("no free port");
 }
 

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdio>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -16,9 +17,7 @@ std::string const film = pattern(200'000);
 Fields const stored{{"ETag", R"("v1")"}, {"Cache-Control", "max-age=600"}, {"Content-Type", "video/film"}};
 Fields const streamed{{"ETag", R"("v1")"}, {"Cache-Control", "no-store"}, {"Content-Type", "video/film"}};
 
-/// A parent, or the origin: knows single ranges with If-Range, and may break off.
-struct Source {
-    Origin server;
+struct Plan {
     std::string bytes = film;
     Fields fields = stored;
     Delimited delimited = Delimited::by_length;
@@ -27,40 +26,59 @@ struct Source {
     bool ignores_ranges = false;
     bool stalls = false;                    // in place of the break
     std::string interim = {};
+};
+
+/// A parent, or the origin: knows single ranges with If-Range, and may break off. A request goes by the plan that was
+/// there when it came; `source->` changes the plan.
+struct Source {
+    std::mutex mutex;
+    Plan plan;
     std::atomic<bool> held{false};          // does not break off yet
+    Origin server;                          // last: its threads play until it is gone
+
+    struct Locked {
+        std::unique_lock<std::mutex> lock;
+        Plan* plan;
+        Plan* operator->() { return plan; }
+    };
 
     Source() {
-        server.by_hand("/film", [this](Hand& hand) { play(hand); });
+        server.by_hand("/film", [this](Hand& hand) { play(hand, now()); });
+    }
+    Locked operator->() { return {std::unique_lock(mutex), &plan}; }
+    Plan now() {
+        std::lock_guard const lock(mutex);
+        return plan;
     }
 
-    void play(Hand& hand) {
+    void play(Hand& hand, Plan const& now) {
         auto const& head = hand.request().head;
         auto const range = head.field("Range");
         auto const condition = head.field("If-Range");
         bool ours = condition.empty();
-        for (auto const& field : fields) ours |= same_name(field.first, "ETag") && field.second == condition;
-        for (auto const& field : fields) ours |= same_name(field.first, "Last-Modified") && field.second == condition;
+        for (auto const& field : now.fields) ours |= same_name(field.first, "ETag") && field.second == condition;
+        for (auto const& field : now.fields) ours |= same_name(field.first, "Last-Modified") && field.second == condition;
         auto const known = head.field("If-None-Match");
-        if (!known.empty() && known == fields[0].second) return hand.answer({.status = 304, .fields = fields});
+        if (!known.empty() && known == now.fields[0].second) return hand.answer({.status = 304, .fields = now.fields});
         std::size_t first = 0;
-        std::size_t last = bytes.size() - 1;
-        Answer answer{.fields = fields, .delimited = delimited};
-        if (!range.empty() && ours && !ignores_ranges) {
+        std::size_t last = now.bytes.size() - 1;
+        Answer answer{.fields = now.fields, .delimited = now.delimited};
+        if (!range.empty() && ours && !now.ignores_ranges) {
             std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last);
             answer.status = 206;
             answer.delimited = Delimited::by_length;
             answer.fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) +
-                                                            "/" + std::to_string(bytes.size()));
+                                                            "/" + std::to_string(now.bytes.size()));
         }
-        answer.body = bytes.substr(first, last - first + 1);
-        hand.send(interim);
-        if (head.method() == "HEAD" || answer.body.size() <= breaks_after) return hand.answer(answer);
+        answer.body = now.bytes.substr(first, last - first + 1);
+        hand.send(now.interim);
+        if (head.method() == "HEAD" || answer.body.size() <= now.breaks_after) return hand.answer(answer);
         hand.send(answer.head_text());
-        auto const sent = answer.body.substr(0, breaks_after);
+        auto const sent = answer.body.substr(0, now.breaks_after);
         if (!sent.empty()) hand.send(answer.delimited == Delimited::by_chunks ? chunk(sent) : sent);
         eventually([&] { return !held; });
-        if (stalls) eventually([&] { return hand.wire().peer_closed(); });
-        if (resets) hand.wire().reset_at_close();
+        if (now.stalls) eventually([&] { return hand.wire().peer_closed(); });
+        if (now.resets) hand.wire().reset_at_close();
         hand.leave();
     }
     std::size_t asked() const { return server.requests("/film"); }
@@ -83,8 +101,8 @@ struct Resume : ::testing::Test {
         proxy = std::make_unique<Proxy>(R"({"workers": 1, "peers": [)" + parent("near", near) + "," + parent("far", far) +
                                         "]" + more + "}");
     }
-    void everybody(Fields const& fields) { near.fields = far.fields = origin.fields = fields; }
-    void everybody(std::string const& bytes) { near.bytes = far.bytes = origin.bytes = bytes; }
+    void everybody(Fields const& fields) { for (auto* source : {&near, &far, &origin}) (*source)->fields = fields; }
+    void everybody(std::string const& bytes) { for (auto* source : {&near, &far, &origin}) (*source)->bytes = bytes; }
     Reply ask(Fields fields = {}) { return get(*proxy, origin.server, "/film", std::move(fields)); }
     bool resumed(int times) const {
         return proxy->metrics().find("\ngarner_resumed_total " + std::to_string(times) + "\n") != std::string::npos;
@@ -94,13 +112,13 @@ struct Resume : ::testing::Test {
         EXPECT_TRUE(reply.body() == bytes) << reply.body().size() << " bytes; " << reply.trouble();
         EXPECT_TRUE(reply.complete());
     }
-    void expect_whole(Reply const& reply) const { expect_whole(reply, near.bytes); }
+    void expect_whole(Reply const& reply) { expect_whole(reply, near.now().bytes); }
 };
 
 }  // namespace
 
 TEST_F(Resume, what_is_stored_goes_on_at_the_next_parent) {
-    near.breaks_after = 30'000;
+    near->breaks_after = 30'000;
     open();
     expect_whole(ask());
     EXPECT_EQ(far.asked_for(), "bytes=30000-");
@@ -115,7 +133,7 @@ TEST_F(Resume, what_is_stored_goes_on_at_the_next_parent) {
 
 TEST_F(Resume, what_is_passed_on_goes_on_at_the_next_parent) {
     everybody(streamed);
-    near.breaks_after = 30'000;
+    near->breaks_after = 30'000;
     open();
     expect_whole(ask());
     EXPECT_EQ(far.asked_for(), "bytes=30000-");
@@ -126,9 +144,9 @@ TEST_F(Resume, what_is_passed_on_goes_on_at_the_next_parent) {
 TEST_F(Resume, it_goes_on_as_often_as_there_are_sources) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 10'000;
-        near.resets = true;
-        far.breaks_after = 20'000;
+        near->breaks_after = 10'000;
+        near->resets = true;
+        far->breaks_after = 20'000;
         open();
         expect_whole(ask());
         EXPECT_EQ(far.asked_for(), "bytes=10000-");
@@ -141,8 +159,8 @@ TEST_F(Resume, it_goes_on_as_often_as_there_are_sources) {
 TEST_F(Resume, a_body_in_chunks_goes_on) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 30'000;
-        near.delimited = far.delimited = Delimited::by_chunks;
+        near->breaks_after = 30'000;
+        near->delimited = far->delimited = Delimited::by_chunks;
         open();
         auto reply = ask();
         expect_whole(reply);
@@ -155,7 +173,7 @@ TEST_F(Resume, a_last_modified_that_is_strong_will_do) {
     auto const changed = http_date(-3600);
     for (auto const* control : {"max-age=600", "no-store"}) {
         everybody(Fields{{"Last-Modified", changed}, {"Cache-Control", control}});
-        near.breaks_after = 30'000;
+        near->breaks_after = 30'000;
         open();
         expect_whole(ask());
         EXPECT_EQ(far.server.last("/film").head.field("If-Range"), changed);
@@ -165,8 +183,8 @@ TEST_F(Resume, a_last_modified_that_is_strong_will_do) {
 TEST_F(Resume, who_gives_the_whole_is_read_from_where_it_broke_off) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 30'000;
-        far.ignores_ranges = true;
+        near->breaks_after = 30'000;
+        far->ignores_ranges = true;
         open();
         expect_whole(ask());
         EXPECT_EQ(origin.asked(), 0u);
@@ -177,9 +195,9 @@ TEST_F(Resume, who_gives_the_whole_is_read_from_where_it_broke_off) {
 TEST_F(Resume, another_version_is_never_joined) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 30'000;
-        far.fields[0].second = R"("v2")";
-        far.bytes = pattern(200'000, 2);
+        near->breaks_after = 30'000;
+        far->fields[0].second = R"("v2")";
+        far->bytes = pattern(200'000, 2);
         open();
         expect_whole(ask());
         EXPECT_EQ(far.asked_for(), "bytes=30000-");
@@ -190,17 +208,17 @@ TEST_F(Resume, another_version_is_never_joined) {
 TEST_F(Resume, where_everybody_else_has_another_version_the_client_sees_the_break) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 30'000;
+        near->breaks_after = 30'000;
         for (auto* other : {&far, &origin}) {
-            other->fields[0].second = R"("v2")";
-            other->bytes = pattern(200'000, 2);
+            (*other)->fields[0].second = R"("v2")";
+            (*other)->bytes = pattern(200'000, 2);
         }
         open();
         auto reply = ask();
         EXPECT_FALSE(reply.complete());
         EXPECT_TRUE(reply.body() == film.substr(0, 30'000));
         EXPECT_TRUE(resumed(0));
-        near.breaks_after = never;
+        near->breaks_after = never;
         EXPECT_FALSE(ask().hit());
     }
 }
@@ -211,7 +229,7 @@ TEST_F(Resume, without_a_strong_validator_the_client_sees_the_break) {
             Fields fields{{"Cache-Control", control}};
             if (*etag != '\0') fields.emplace_back("ETag", etag);
             everybody(fields);
-            near.breaks_after = 30'000;
+            near->breaks_after = 30'000;
             open();
             auto reply = ask();
             EXPECT_FALSE(reply.complete());
@@ -224,7 +242,7 @@ TEST_F(Resume, without_a_strong_validator_the_client_sees_the_break) {
 TEST_F(Resume, of_what_nobody_has_seen_a_byte_the_request_is_repeated) {
     for (auto const* control : {"max-age=600", "no-store"}) {
         everybody(Fields{{"Cache-Control", control}});
-        near.breaks_after = 0;
+        near->breaks_after = 0;
         open();
         expect_whole(ask());
         EXPECT_EQ(far.asked_for(), "");
@@ -234,9 +252,9 @@ TEST_F(Resume, of_what_nobody_has_seen_a_byte_the_request_is_repeated) {
 
 TEST_F(Resume, but_not_with_an_answer_that_says_something_else) {
     everybody(Fields{{"Cache-Control", "max-age=600"}});
-    near.breaks_after = 0;
-    far.fields = {{"Cache-Control", "private"}};
-    origin.bytes = film + "more";
+    near->breaks_after = 0;
+    far->fields = {{"Cache-Control", "private"}};
+    origin->bytes = film + "more";
     open();
     auto reply = ask();
     EXPECT_FALSE(reply.complete());
@@ -248,7 +266,7 @@ TEST_F(Resume, but_not_with_an_answer_that_says_something_else) {
 TEST_F(Resume, a_range_goes_on_inside_itself) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 30'000;
+        near->breaks_after = 30'000;
         open();
         auto reply = ask({{"Range", "bytes=1000-99999"}});
         EXPECT_EQ(reply.status(), 206);
@@ -261,15 +279,15 @@ TEST_F(Resume, a_range_goes_on_inside_itself) {
 
 TEST_F(Resume, a_body_too_large_to_be_kept_goes_on) {
     everybody(pattern(6'000'000));
-    near.breaks_after = 3'000'000;
-    near.delimited = Delimited::by_chunks;
+    near->breaks_after = 3'000'000;
+    near->delimited = Delimited::by_chunks;
     open(R"(, "memory": {"object_max": "1 MiB"})");
     std::atomic<int> whole{0};
     std::vector<std::thread> clients;
     for (int i = 0; i < 4; ++i)
         clients.emplace_back([&] {
             auto reply = ask();
-            whole += reply.body() == near.bytes && reply.complete();
+            whole += reply.body() == near.now().bytes && reply.complete();
         });
     for (auto& client : clients) client.join();
     EXPECT_EQ(whole, 4);
@@ -277,7 +295,7 @@ TEST_F(Resume, a_body_too_large_to_be_kept_goes_on) {
 }
 
 TEST_F(Resume, everybody_who_follows_gets_the_whole) {
-    near.breaks_after = 50'000;
+    near->breaks_after = 50'000;
     near.held = true;
     open();
     std::vector<Client> clients;
@@ -296,8 +314,8 @@ TEST_F(Resume, everybody_who_follows_gets_the_whole) {
 TEST_F(Resume, a_peer_that_stalls_is_left) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        near.breaks_after = 30'000;
-        near.stalls = true;
+        near->breaks_after = 30'000;
+        near->stalls = true;
         open(R"(, "deadlines": {"body": "1s"})");
         expect_whole(ask());
         EXPECT_TRUE(resumed(1));
@@ -306,8 +324,8 @@ TEST_F(Resume, a_peer_that_stalls_is_left) {
 
 TEST_F(Resume, an_interim_answer_does_not_get_into_the_body) {
     everybody(streamed);
-    near.breaks_after = 30'000;
-    far.interim = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
+    near->breaks_after = 30'000;
+    far->interim = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n";
     open();
     auto reply = ask();
     expect_whole(reply);
@@ -317,7 +335,7 @@ TEST_F(Resume, an_interim_answer_does_not_get_into_the_body) {
 TEST_F(Resume, what_the_origin_breaks_off_stays_broken) {
     for (auto const& fields : {stored, streamed}) {
         everybody(fields);
-        origin.breaks_after = 30'000;
+        origin->breaks_after = 30'000;
         open(R"(, "direct": {"always": [{"url_contains": ["film"]}]})");
         auto reply = ask();
         EXPECT_FALSE(reply.complete());
@@ -328,7 +346,7 @@ TEST_F(Resume, what_the_origin_breaks_off_stays_broken) {
 }
 
 TEST_F(Resume, a_head_without_a_body_is_whole) {
-    near.breaks_after = 10;
+    near->breaks_after = 10;
     open(R"(, "direct": {"never": [{"url_contains": ["film"]}]})");
     Client client(*proxy, origin.server);
     EXPECT_EQ(client.head("/film").status(), 200);
@@ -340,7 +358,7 @@ TEST_F(Resume, a_304_is_whole) {
     everybody(Fields{{"ETag", R"("v1")"}, {"Cache-Control", "no-cache"}});
     open();
     expect_whole(ask());
-    near.breaks_after = 10;
+    near->breaks_after = 10;
     expect_whole(ask());
     EXPECT_EQ(near.server.last("/film").head.field("If-None-Match"), R"("v1")");
     EXPECT_EQ(near.asked(), 2u);
