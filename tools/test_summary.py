@@ -43,7 +43,7 @@ def add_up(folder):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--broken", type=int, default=0, help="presets without results; each is one failure")
-    arguments.add_argument("folders", nargs="+", type=pathlib.Path)
+    arguments.add_argument("folders", nargs="*", type=pathlib.Path)
     chosen = arguments.parse_args()
 
     passed, skipped, failed = 0, 0, chosen.broken
@@ -52,8 +52,9 @@ def main():
             continue
         sums = add_up(folder)
         passed, skipped, failed = passed + sums[0], skipped + sums[1], failed + len(sums[2])
-        preset = folder.parent.name
-        print(f"{preset}: {sums[0]} passed, {len(sums[2])} failed" + "".join(f"\n  failed: {name}" for name in sums[2]))
+        print(f"{folder.parent.name}, {folder.name}: {sums[0]} passed, {len(sums[2])} failed")
+        for name in sums[2]:
+            print(f"  failed: {name}")
     print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
     sys.exit(1 if failed or not passed else 0)
 

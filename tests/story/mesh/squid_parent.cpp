@@ -1,5 +1,5 @@
 // Squid as Garner's parent: it fetches for us.
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

@@ -1,5 +1,5 @@
 // Garner as Squid's sibling and as its parent: Squid asks, Garner answers.
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

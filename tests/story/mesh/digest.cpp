@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

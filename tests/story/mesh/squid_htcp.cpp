@@ -1,5 +1,5 @@
 // Garner and Squid by HTCP in ICP's place.
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

@@ -3,7 +3,7 @@
 #include <mutex>
 #include <thread>
 
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

@@ -1,5 +1,5 @@
 // Squid as Garner's sibling: it is asked by ICP, and gives what it has.
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

@@ -1,5 +1,5 @@
 // Garner and Debian's Squid over HTCP: who has what, and purges, both ways.
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

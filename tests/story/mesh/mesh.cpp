@@ -1,4 +1,4 @@
-#include "story/mesh.hpp"
+#include "story/mesh/mesh.hpp"
 
 #include <algorithm>
 #include <random>

@@ -1,5 +1,5 @@
 // Squid among the actors, without Garner: what the scenes of the mesh rely on.
-#include "story/mesh_squid.hpp"
+#include "story/mesh/squid.hpp"
 
 namespace garner::test {
 

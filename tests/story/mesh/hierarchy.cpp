@@ -1,7 +1,7 @@
 // A hierarchy does things once: fetches, failures, loops; and goes on with what it has when its uplink is gone.
 #include <fstream>
 
-#include "story/mesh.hpp"
+#include "story/mesh/mesh.hpp"
 #include "support/fake_dns.hpp"
 
 namespace garner::test {

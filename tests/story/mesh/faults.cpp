@@ -1,5 +1,5 @@
 // A mesh under faults: caches are killed, freeze, and lose their network while clients load it.
-#include "story/mesh.hpp"
+#include "story/mesh/mesh.hpp"
 
 namespace garner::test {
 
