@@ -1,0 +1,83 @@
+// A file on disk: read and written at places, with errors as values; tests may let each operation fail.
+#pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "util/bytes.hpp"
+
+namespace garner::io {
+
+/// What a test lets go wrong. Asked before each operation, from any thread.
+class Faults {
+public:
+    enum class Operation : std::uint8_t { open, read, write, sync, allocate };
+    struct Verdict {
+        int error = 0;                     // an errno; 0: none
+        std::size_t at_most = SIZE_MAX;    // bytes that are read or written before it ends short, without an error
+    };
+    virtual ~Faults() = default;
+    virtual Verdict judge(Operation, Bytes offset, std::size_t size) = 0;
+};
+
+/// How far an operation came. Whole when `error` is 0.
+struct Done {
+    std::size_t bytes = 0;
+    int error = 0;   // an errno; EIO, too, where the file ended before
+};
+
+/// Thread-safe but for moves and close. Owns its descriptor.
+class File {
+public:
+    enum class Mode : std::uint8_t {
+        read,       // must be there
+        write,      // read and written; must be there
+        create      // the same, made where it is not there, for its owner alone
+    };
+    struct Opened;
+    /// `faults` outlives the file.
+    static Opened open(std::string const& path, Mode mode, Faults* faults = nullptr);
+
+    File() = default;
+    File(File&& other) noexcept;
+    File& operator=(File&& other) noexcept;
+    ~File() { close(); }
+
+    explicit operator bool() const { return descriptor_ >= 0; }
+    void close();
+
+    /// Fills `into`; may wait for the disk.
+    Done read_at(Bytes offset, std::span<char> into) const;
+    /// The same, only if that needs no waiting: EAGAIN else.
+    Done read_now(Bytes offset, std::span<char> into) const;
+    /// Writes all of it, again where the system took less; may wait for the disk.
+    Done write_at(Bytes offset, std::string_view bytes) const;
+    /// 0 when all that was written has reached the disk; else an errno.
+    int sync() const;
+    /// Asks that what was written there goes to the disk soon; does not wait.
+    void start_writing(Bytes offset, Bytes size) const;
+    /// Room for the first `size` bytes, so that no later write finds the disk full, where the file system can promise
+    /// that. 0, or an errno: ENOSPC when there is not as much.
+    int allocate(Bytes size) const;
+    /// Of a file or a block device; nothing when it cannot be told.
+    Bytes size() const;
+    /// Keeps other processes from locking it, until it is closed. 0; EWOULDBLOCK when another one has it.
+    int lock() const;
+    /// True while `path` still leads to this file.
+    bool is_at(std::string const& path) const;
+
+private:
+    int descriptor_ = -1;
+    Faults* faults_ = nullptr;
+};
+
+struct File::Opened {
+    File file;
+    int error = 0;   // an errno; `file` is empty then
+};
+
+/// "No space left on device"
+std::string text_of_error(int error);
+
+}  // namespace garner::io

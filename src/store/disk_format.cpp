@@ -1,0 +1,384 @@
+#include "store/disk_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+namespace garner::store::disk {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the bytes on disk are those of memory");
+
+constexpr std::array<char, 8> store_magic{'G', 'A', 'R', 'N', 'E', 'R', 'D', 'S'};
+constexpr std::uint32_t segment_magic = 0x4d474553;   // "SEGM"
+constexpr std::uint32_t record_magic = 0x43455247;    // "GREC"
+constexpr std::uint32_t footer_magic = 0x544f4f46;    // "FOOT"
+
+template <class T>
+void put(char* at, T value) {
+    std::memcpy(at, &value, sizeof value);
+}
+
+template <class T>
+T get(char const* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+std::uint64_t seed_of(Place const& place) {
+    std::array<std::uint64_t, 3> const parts{place.store, place.generation, place.offset};
+    return XXH3_64bits(parts.data(), sizeof parts);
+}
+
+std::uint64_t check_of(std::string_view bytes, std::uint64_t seed) { return fingerprint(bytes, seed); }
+
+// Every structure begins alike: magic, four bytes of its own, and the checksum of what follows.
+constexpr Bytes check_at = 8, checked_from = 16;
+
+}  // namespace
+
+// ---- the store's header ----
+// 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 -, 32 id, 40 seed, 48 epoch, 56 least_generation
+
+std::string encode(StoreHeader const& header) {
+    std::string bytes(header_bytes, '\0');
+    auto* at = bytes.data();
+    std::memcpy(at, store_magic.data(), store_magic.size());
+    put(at + 16, format_version);
+    put(at + 20, header.segment_bytes);
+    put(at + 24, header.segments);
+    put(at + 32, header.id);
+    put(at + 40, header.seed);
+    put(at + 48, header.epoch);
+    put(at + 56, header.least_generation);
+    put(at + check_at, check_of(std::string_view(bytes).substr(checked_from), 0));
+    return bytes;
+}
+
+HeaderRead decode_header(std::string_view bytes) {
+    HeaderRead read;
+    if (bytes.size() < header_bytes || std::memcmp(bytes.data(), store_magic.data(), store_magic.size()) != 0) return read;
+    bytes = bytes.substr(0, header_bytes);
+    auto const* at = bytes.data();
+    if (get<std::uint64_t>(at + check_at) != check_of(bytes.substr(checked_from), 0)) return read;
+    read.version = get<std::uint32_t>(at + 16);
+    if (read.version != format_version) return read;
+    StoreHeader header;
+    header.segment_bytes = get<std::uint32_t>(at + 20);
+    header.segments = get<std::uint32_t>(at + 24);
+    header.id = get<std::uint64_t>(at + 32);
+    header.seed = get<std::uint64_t>(at + 40);
+    header.epoch = get<std::uint64_t>(at + 48);
+    header.least_generation = get<std::uint64_t>(at + 56);
+    read.header = header;
+    return read;
+}
+
+StoreHeader shape_of(Bytes size) {
+    constexpr Bytes least = 512 * KiB, most = 16 * MiB, wanted = 256;   // pieces of 256 KiB must fit twice
+    StoreHeader header;
+    auto const room = size > header_area ? size - header_area : 0;
+    auto const bytes = std::clamp(std::bit_floor(std::max<Bytes>(room / wanted, 1)), least, most);
+    header.segment_bytes = static_cast<std::uint32_t>(bytes);
+    header.segments = static_cast<std::uint32_t>(std::min<Bytes>(room / bytes, UINT32_MAX));
+    return header;
+}
+
+// ---- segments ----
+// 0 magic, 8 check, 16 generation, 24 opened
+
+void encode(SegmentHead const& head, Place place, std::span<char, segment_head_bytes> into) {
+    std::fill(into.begin(), into.end(), '\0');
+    auto* at = into.data();
+    put(at, segment_magic);
+    put(at + 16, head.generation);
+    put(at + 24, std::int64_t{head.opened.time_since_epoch().count()});
+    put(at + check_at, check_of({at + checked_from, segment_head_bytes - checked_from}, seed_of(place)));
+}
+
+std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint64_t store, Bytes offset) {
+    if (bytes.size() < segment_head_bytes || get<std::uint32_t>(bytes.data()) != segment_magic) return std::nullopt;
+    auto const* at = bytes.data();
+    SegmentHead head;
+    head.generation = get<std::uint64_t>(at + 16);
+    head.opened = WallTime(milliseconds(get<std::int64_t>(at + 24)));
+    auto const checked = bytes.substr(checked_from, segment_head_bytes - checked_from);
+    if (get<std::uint64_t>(at + check_at) != check_of(checked, seed_of({store, head.generation, offset}))) return std::nullopt;
+    return head;
+}
+
+// ---- records ----
+// 0 magic, 4 kind, 5 freshness, 6 -, 8 check, 16 hash, 24 sequence, 32 key_bytes, 36 meta_bytes, 40 body_bytes, 44 -,
+// 48 first, 56 generation; then key, meta, a checksum for each block, body. The check covers kind and freshness, too.
+
+namespace {
+
+std::uint64_t check_of_head(std::string_view until_body, std::uint64_t seed) {
+    return check_of(until_body.substr(checked_from), seed ^ get<std::uint32_t>(until_body.data() + 4));
+}
+
+bool body_fits(Record const& record, char const* table, std::uint64_t seed) {
+    for (Bytes i = 0; i < record.head.blocks(); ++i) {
+        auto const stored = get<std::uint64_t>(table + i * sizeof(std::uint64_t));
+        if (check_of(record.body.substr(i * block, block), seed + i) != stored) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+Bytes RecordParts::measure() {
+    Bytes body_bytes = 0;
+    for (auto piece : body) body_bytes += piece.size();
+    head.key_bytes = static_cast<std::uint32_t>(key.size());
+    head.meta_bytes = static_cast<std::uint32_t>(meta.size() + text.size());
+    head.body_bytes = static_cast<std::uint32_t>(body_bytes);
+    return head.bytes();
+}
+
+void encode(RecordParts const& parts, Place place, std::span<char> into) {
+    auto const& head = parts.head;
+    auto const seed = seed_of(place);
+    auto* at = into.data();
+    std::memset(at, 0, record_head_bytes);
+    put(at, record_magic);
+    put(at + 4, static_cast<std::uint8_t>(head.kind));
+    put(at + 5, head.freshness);
+    put(at + 16, head.hash);
+    put(at + 24, head.sequence);
+    put(at + 32, head.key_bytes);
+    put(at + 36, head.meta_bytes);
+    put(at + 40, head.body_bytes);
+    put(at + 48, std::uint64_t{head.first});
+    put(at + 56, place.generation);
+    auto* out = at + record_head_bytes;
+    auto add = [&](std::string_view bytes) {
+        if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
+        out += bytes.size();
+    };
+    add(parts.key);
+    add(parts.meta);
+    add(parts.text);
+    auto* table = out;
+    out = at + head.body_at();
+    std::string_view const body(out, head.body_bytes);
+    for (auto piece : parts.body) add(piece);
+    std::memset(out, 0, static_cast<std::size_t>(at + into.size() - out));
+    for (Bytes i = 0; i < head.blocks(); ++i)
+        put(table + i * sizeof(std::uint64_t), check_of(body.substr(i * block, block), seed + i));
+    put(at + check_at, check_of_head({at, head.body_at()}, seed));
+}
+
+RecordRead decode_head(std::string_view bytes, Place place) {
+    RecordRead read;
+    auto const* at = bytes.data();
+    read.damage = Damage::another;
+    if (bytes.size() < record_head_bytes || get<std::uint32_t>(at) != record_magic) return read;
+    if (get<std::uint64_t>(at + 56) != place.generation) return read;
+    auto& head = read.record.head;
+    head.kind = static_cast<RecordKind>(get<std::uint8_t>(at + 4));
+    head.freshness = get<std::uint8_t>(at + 5);
+    head.hash = get<std::uint64_t>(at + 16);
+    head.sequence = get<std::uint64_t>(at + 24);
+    head.key_bytes = get<std::uint32_t>(at + 32);
+    head.meta_bytes = get<std::uint32_t>(at + 36);
+    head.body_bytes = get<std::uint32_t>(at + 40);
+    head.first = get<std::uint64_t>(at + 48);
+    read.damage = Damage::cut;
+    if (head.body_at() > bytes.size()) return read;
+    read.damage = Damage::head;
+    auto const until_body = bytes.substr(0, head.body_at());
+    if (check_of_head(until_body, seed_of(place)) != get<std::uint64_t>(at + check_at)) return read;
+    read.record.key = bytes.substr(record_head_bytes, head.key_bytes);
+    read.record.meta = bytes.substr(record_head_bytes + head.key_bytes, head.meta_bytes);
+    read.damage = Damage::none;
+    if (head.bytes() > bytes.size())
+        read.damage = Damage::cut;
+    else
+        read.record.body = bytes.substr(head.body_at(), head.body_bytes);
+    return read;
+}
+
+RecordRead decode(std::string_view bytes, Place place) {
+    auto read = decode_head(bytes, place);
+    if (read.damage != Damage::none) return read;
+    auto const* table = bytes.data() + read.record.head.body_at() - read.record.head.blocks() * sizeof(std::uint64_t);
+    if (!body_fits(read.record, table, seed_of(place))) read.damage = Damage::body;
+    return read;
+}
+
+// ---- what an object's record says ----
+// 0 response_time, 8 date, 16 initial_age, 20 lifetime, 24 stale_while_revalidate, 28 stale_if_error, 32 stale_limit,
+// 36 age_value, 40 flags, 41 departure, 42 lifetime source, 43 kind, 44 status, 46 -, 48 source address, 64 body,
+// 72 length, 80 spans; then the spans, 16 bytes each
+
+namespace {
+
+constexpr Bytes meta_fixed = 88;
+
+std::uint8_t flags_of(http::Terms const& terms) {
+    return static_cast<std::uint8_t>(terms.explicit_lifetime << 0 | terms.heuristic << 1 | terms.negative << 2 |
+                                     terms.must_revalidate << 3 | terms.no_cache << 4 | terms.has_validator << 5 |
+                                     terms.allows_authorization << 6);
+}
+
+void set_flags(http::Terms& terms, std::uint8_t flags) {
+    terms.explicit_lifetime = flags & 1;
+    terms.heuristic = flags >> 1 & 1;
+    terms.negative = flags >> 2 & 1;
+    terms.must_revalidate = flags >> 3 & 1;
+    terms.no_cache = flags >> 4 & 1;
+    terms.has_validator = flags >> 5 & 1;
+    terms.allows_authorization = flags >> 6 & 1;
+}
+
+}  // namespace
+
+std::string encode(ObjectMeta const& meta) {
+    std::string bytes(meta_fixed + meta.spans.size() * 16, '\0');
+    auto* at = bytes.data();
+    auto const& terms = meta.terms;
+    put(at, std::int64_t{terms.response_time.time_since_epoch().count()});
+    put(at + 8, terms.date_value);
+    put(at + 16, terms.initial_age);
+    put(at + 20, terms.lifetime);
+    put(at + 24, terms.stale_while_revalidate);
+    put(at + 28, terms.stale_if_error);
+    put(at + 32, terms.stale_limit);
+    put(at + 36, terms.age_value);
+    put(at + 40, flags_of(terms));
+    put(at + 41, static_cast<std::uint8_t>(terms.departure));
+    put(at + 42, static_cast<std::uint8_t>(terms.source));
+    put(at + 43, static_cast<std::uint8_t>(meta.kind));
+    put(at + 44, meta.status);
+    std::memcpy(at + 48, meta.source.bytes.data(), meta.source.bytes.size());
+    put(at + 64, meta.body);
+    put(at + 72, std::uint64_t{meta.length});
+    put(at + 80, static_cast<std::uint32_t>(meta.spans.size()));
+    for (std::size_t i = 0; i < meta.spans.size(); ++i) {
+        put(at + meta_fixed + i * 16, std::uint64_t{meta.spans[i].first});
+        put(at + meta_fixed + i * 16 + 8, std::uint64_t{meta.spans[i].last});
+    }
+    return bytes;
+}
+
+std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
+    if (bytes.size() < meta_fixed) return std::nullopt;
+    auto const* at = bytes.data();
+    ObjectMeta meta;
+    auto& terms = meta.terms;
+    terms.response_time = WallTime(milliseconds(get<std::int64_t>(at)));
+    terms.date_value = get<std::int64_t>(at + 8);
+    terms.initial_age = get<http::DeltaSeconds>(at + 16);
+    terms.lifetime = get<http::DeltaSeconds>(at + 20);
+    terms.stale_while_revalidate = get<http::DeltaSeconds>(at + 24);
+    terms.stale_if_error = get<http::DeltaSeconds>(at + 28);
+    terms.stale_limit = get<http::DeltaSeconds>(at + 32);
+    terms.age_value = get<http::DeltaSeconds>(at + 36);
+    set_flags(terms, get<std::uint8_t>(at + 40));
+    terms.departure = static_cast<http::Departure>(get<std::uint8_t>(at + 41));
+    terms.source = static_cast<http::LifetimeSource>(get<std::uint8_t>(at + 42));
+    meta.kind = static_cast<Object::Kind>(get<std::uint8_t>(at + 43));
+    meta.status = get<std::uint16_t>(at + 44);
+    std::memcpy(meta.source.bytes.data(), at + 48, meta.source.bytes.size());
+    meta.body = get<std::uint64_t>(at + 64);
+    meta.length = get<std::uint64_t>(at + 72);
+    auto const spans = get<std::uint32_t>(at + 80);
+    if ((bytes.size() - meta_fixed) / 16 < spans) return std::nullopt;
+    for (std::uint32_t i = 0; i < spans; ++i)
+        meta.spans.push_back({get<std::uint64_t>(at + meta_fixed + i * 16), get<std::uint64_t>(at + meta_fixed + i * 16 + 8)});
+    bytes.remove_prefix(meta_fixed + Bytes{spans} * 16);
+    return meta;
+}
+
+// ---- footers ----
+// Entries: 0 hash, 8 offset, 12 bytes, 16 kind, 17 freshness. The tail: 0 magic, 8 check, 16 generation, 24 opened,
+// 32 entries. The check covers the tail and, before it, all entries.
+
+namespace {
+
+std::uint64_t check_of_footer(std::string_view entries, std::string_view tail, std::uint64_t seed) {
+    return check_of(tail.substr(checked_from), check_of(entries, seed));
+}
+
+}  // namespace
+
+std::string encode(Footer const& footer, Place place) {
+    std::string bytes(footer.bytes(), '\0');
+    auto* at = bytes.data();
+    for (auto const& entry : footer.entries) {
+        put(at, entry.hash);
+        put(at + 8, entry.offset);
+        put(at + 12, entry.bytes);
+        put(at + 16, static_cast<std::uint8_t>(entry.kind));
+        put(at + 17, entry.freshness);
+        at += footer_entry_bytes;
+    }
+    put(at, footer_magic);
+    put(at + 16, footer.generation);
+    put(at + 24, std::int64_t{footer.opened.time_since_epoch().count()});
+    put(at + 32, static_cast<std::uint32_t>(footer.entries.size()));
+    std::string_view const all(bytes);
+    auto const tail_at = bytes.size() - footer_tail_bytes;
+    put(at + check_at, check_of_footer(all.substr(0, tail_at), all.substr(tail_at), seed_of(place)));
+    return bytes;
+}
+
+FooterRead decode_footer(std::string_view bytes, std::uint64_t store, Bytes segment_end) {
+    FooterRead read;
+    if (bytes.size() < footer_tail_bytes) return read;
+    auto const tail = bytes.substr(bytes.size() - footer_tail_bytes);
+    auto const* at = tail.data();
+    if (get<std::uint32_t>(at) != footer_magic) return read;
+    Footer footer;
+    footer.generation = get<std::uint64_t>(at + 16);
+    footer.opened = WallTime(milliseconds(get<std::int64_t>(at + 24)));
+    auto const count = get<std::uint32_t>(at + 32);
+    read.needed = Footer::footer_bytes(count);
+    if (read.needed > bytes.size()) return read;
+    auto const entries = bytes.substr(bytes.size() - read.needed, Bytes{count} * footer_entry_bytes);
+    auto const seed = seed_of({store, footer.generation, segment_end});
+    if (get<std::uint64_t>(at + check_at) != check_of_footer(entries, tail, seed)) return read;
+    footer.entries.resize(count);
+    auto const* from = entries.data();
+    for (auto& entry : footer.entries) {
+        entry.hash = get<std::uint64_t>(from);
+        entry.offset = get<std::uint32_t>(from + 8);
+        entry.bytes = get<std::uint32_t>(from + 12);
+        entry.kind = static_cast<RecordKind>(get<std::uint8_t>(from + 16));
+        entry.freshness = get<std::uint8_t>(from + 17);
+        from += footer_entry_bytes;
+    }
+    read.footer = std::move(footer);
+    return read;
+}
+
+// ---- freshness, hashes ----
+
+namespace {
+
+constexpr std::array<std::int64_t, 8> fresh_for{0, 60, 600, 3'600, 6 * 3'600, 24 * 3'600, 7 * 24 * 3'600, 30 * 24 * 3'600};
+
+}  // namespace
+
+std::uint8_t Freshness::of(std::int64_t seconds_left) {
+    std::uint8_t freshness = 0;
+    while (freshness + 1u < fresh_for.size() && fresh_for[freshness + 1u] <= seconds_left) ++freshness;
+    return freshness;
+}
+
+std::int64_t Freshness::seconds(std::uint8_t freshness) {
+    return fresh_for[std::min<std::size_t>(freshness, fresh_for.size() - 1)];
+}
+
+Fingerprint hash_of(std::string_view key, std::uint64_t seed) { return fingerprint(key, seed); }
+
+Fingerprint hash_of_piece(std::uint64_t body, Bytes first, std::uint64_t seed) {
+    std::array<std::uint64_t, 2> const parts{body, first};
+    return fingerprint({reinterpret_cast<char const*>(parts.data()), sizeof parts}, seed ^ 0x70696563);
+}
+
+}  // namespace garner::store::disk

@@ -1,0 +1,98 @@
+// The disk tier: a log of segments in one file, an index in memory, and what keeps both in order.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "net/asio.hpp"
+#include "store/body_source.hpp"
+#include "store/disk_options.hpp"
+#include "store/object.hpp"
+
+namespace garner::store {
+
+class DiskStore;
+
+/// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
+/// nothing that can be found.
+class DiskFill {
+public:
+    virtual ~DiskFill() = default;
+    /// Takes what the body has grown by, whole pieces at a time. False: the store gave up on it, and so may the caller;
+    /// what was taken can still be loaded. Costs a copy and a checksum of what is taken; never waits.
+    virtual bool take(Body const& growing) = 0;
+    /// The last piece, and the object as it is found from now on. `parts.body` is complete. False: it is not kept.
+    virtual bool commit(Object::Parts const& parts) = 0;
+    /// Of what was taken.
+    virtual std::shared_ptr<BodySource> source() const = 0;
+    /// In bytes of the body: up to here it was taken, and need not stay in memory.
+    virtual Bytes taken() const = 0;
+};
+
+/// Thread-safe. Nothing here waits for the disk but what says so; what must wait is resumed on the caller's executor.
+class DiskStore {
+public:
+    /// Opens the store at options.path, or makes one. nullptr with `fault` when another process has it. With any other
+    /// fault there is a store all the same: it fails, says why in stats(), and looks every few seconds whether it works.
+    static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
+    /// Writes what is waiting, closes the segment, and lets go of the file.
+    virtual ~DiskStore() = default;
+
+    /// Whether a record of this key may be there, by the index alone: yes may be wrong once in a thousand times.
+    virtual bool may_have(std::string_view key) const = 0;
+    /// A promise from the index alone that the object under this key is fresh until then, or false.
+    virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
+
+    /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
+    /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
+    virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;
+
+    /// Writes a whole object, or gives the reason why not. Copies it, and does not wait. One that it replaces is gone from
+    /// now on, even where the new one could not be stored. A body with gaps keeps them.
+    virtual NotStored store(Object::Parts const& parts) = 0;
+    /// For a body that is too long to wait until it is whole; nullptr with the reason in `why`.
+    virtual std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) = 0;
+    /// A new head over the same body. The bytes of a body with a source are not written again.
+    virtual NotStored store_head(Object::Parts const& parts) = 0;
+
+    /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
+    /// something may have been there.
+    virtual bool forget(std::string_view key) = 0;
+    /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too), or
+    /// options.patience has passed: false then.
+    enum class Survives : std::uint8_t { process, power };
+    virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
+
+    /// What memory will not keep and the disk may not have yet; see options.admit.
+    virtual void demote(Object const& object) = 0;
+
+    virtual DiskStats stats() const = 0;
+    virtual DiskOptions const& options() const = 0;
+    /// Higher than any sequence in any record, for the sequences of this process.
+    virtual std::uint64_t first_sequence() const = 0;
+
+    /// One object or piece that the index knows, for people who look.
+    struct Listed {
+        std::string key;
+        std::uint16_t status = 0;
+        Bytes length = 0;             // of the body
+        Bytes bytes = 0;              // on disk, with pieces
+        WallTime stored{};
+        std::int64_t fresh_for = 0;   // seconds from now; below 0: stale for so long
+        bool whole = true;
+    };
+    /// Reads the objects of one segment, verified, and appends them. Waits for the disk: not on a worker. False behind the
+    /// last segment.
+    virtual bool list(std::uint32_t segment, std::vector<Listed>& into) = 0;
+    /// Reads and checks every live record of one segment; damaged ones are forgotten. Waits for the disk.
+    struct Verified {
+        std::uint64_t records = 0;
+        std::uint64_t damaged = 0;
+        Bytes bytes = 0;
+    };
+    virtual bool verify(std::uint32_t segment, Verified& sum) = 0;
+};
+
+}  // namespace garner::store
