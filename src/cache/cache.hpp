@@ -16,6 +16,10 @@
 #include "store/budget.hpp"
 #include "store/object.hpp"
 
+namespace garner::store {
+class DiskStore;
+}
+
 namespace garner::cache {
 
 /// A cache key's text and its keyed fingerprint. Made by Cache::key; the text is borrowed.
@@ -149,6 +153,10 @@ public:
     /// Room in a growing body; empty when the fill share or the budget is used up.
     std::span<char> room(store::Body& body, Fingerprint near);
 
+    /// The disk tier; nullptr: there is none. Set before anything is looked up; outlives the cache.
+    void set_disk(store::DiskStore* disk) { disk_ = disk; }
+    store::DiskStore* disk() const { return disk_; }
+
     NegativeCache& failures() { return failures_; }
     /// Remembers what a fetch met, unless the URL was purged since that fetch began.
     void remember_failure(Fill const&, Key const&, FetchFailure const&, bool of_head_only, NegativeTerms const&);
@@ -212,6 +220,7 @@ private:
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::atomic<std::uint64_t> not_admitted_{0};
+    store::DiskStore* disk_ = nullptr;
     mutable std::mutex policy_mutex_;
     std::string policy_;
     NegativeCache failures_;
