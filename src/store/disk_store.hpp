@@ -18,10 +18,12 @@ namespace garner::store {
 class DiskFill {
 public:
     virtual ~DiskFill() = default;
-    /// Takes what the body has grown by, whole pieces at a time. False: the store gave up on it, and so may the caller;
-    /// what was taken can still be loaded. Costs a copy and a checksum of what is taken; never waits.
+    /// Takes what the body has grown by, whole pieces at a time, and the rest once it is complete; all must be in memory.
+    /// False: the store gave up on it, and so may the caller; what was taken can still be loaded. True and yet not taken:
+    /// its buffers are full, and have room again soon. Costs a copy and a checksum of what is taken; never waits.
     virtual bool take(Body const& growing) = 0;
-    /// The last piece, and the object as it is found from now on. `parts.body` is complete. False: it is not kept.
+    /// The object as it is found from now on. `parts.body` is complete, be it the one that was taken or one that has only
+    /// its source; what take() has left of it is taken now. False: it is not kept, nor is what was there under its key.
     virtual bool commit(Object::Parts const& parts) = 0;
     /// Of what was taken.
     virtual std::shared_ptr<BodySource> source() const = 0;
