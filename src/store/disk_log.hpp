@@ -145,7 +145,8 @@ private:
     std::uint64_t synced_position_ = 0;
     bool running_ = false;
     bool stopping_ = false;
-    bool urgent_ = false;
+    bool urgent_ = false;                       // somebody waits for what is not written or synced yet
+    bool idle_ = false;                         // the writer waits for work
     bool failing_ = false;
     unsigned failed_in_a_row_ = 0;
     std::string trouble_;
