@@ -13,8 +13,6 @@
 
 namespace garner::store {
 
-class DiskStore;
-
 /// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
 /// nothing that can be found.
 class DiskFill {
@@ -52,13 +50,11 @@ public:
     virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;
 
     /// Writes a whole object, or gives the reason why not. Copies it, and does not wait. One that it replaces is gone from
-    /// now on, even where the new one could not be stored. A body with gaps keeps them.
+    /// now on, even where the new one could not be stored. A body with gaps keeps them; of one whose bytes lie here already
+    /// only the head is written.
     virtual NotStored store(Object::Parts const& parts) = 0;
     /// For a body that is too long to wait until it is whole; nullptr with the reason in `why`.
     virtual std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) = 0;
-    /// A new head over the same body. The bytes of a body with a source are not written again.
-    virtual NotStored store_head(Object::Parts const& parts) = 0;
-
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;
