@@ -53,8 +53,9 @@ public:
     /// now on, even where the new one could not be stored. A body with gaps keeps them; of one whose bytes lie here already
     /// only the head is written.
     virtual NotStored store(Object::Parts const& parts) = 0;
-    /// For a body that is too long to wait until it is whole; nullptr with the reason in `why`.
-    virtual std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) = 0;
+    /// For a body that is too long to wait until it is whole, of an object that will have this key; nullptr with the reason
+    /// in `why`.
+    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;

@@ -46,7 +46,7 @@ public:
     bool is_fresh_until(std::string_view key, WallTime until) const override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
-    std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) override;
+    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     void demote(Object const& object) override;
@@ -75,7 +75,9 @@ private:
     bool write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const;
     void say(std::string trouble);
 
-    NotStored why_not(Bytes body) ;
+    NotStored why_not(Bytes body);
+    NotStored why_not(std::string_view key, Bytes body);
+    void note_stored(Object::Parts const& parts);
     NotStored refused(NotStored why);
     bool spend(Bytes bytes);
     bool write_again(Record const& record, Place const& place);
