@@ -16,6 +16,7 @@
 #include "proxy/server.hpp"
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
+#include "store/disk_store.hpp"
 #include "util/units.hpp"
 
 namespace {
@@ -83,6 +84,11 @@ public:
           cache_(cache_options(config_, policy_)) {}
 
     bool open(std::string& fault) {
+        if (!config_.disk.path.empty()) {
+            disk_ = store::DiskStore::open(config_.disk, fault);
+            if (!disk_) return false;
+            cache_.set_disk(disk_.get());
+        }
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
         if (!server_) return false;
         if (config_.admin.enabled) {
@@ -188,6 +194,7 @@ private:
     CommandLine line_;
     config::Config config_;
     std::string policy_;            // that runs
+    std::unique_ptr<store::DiskStore> disk_;   // outlives all whose bodies are read from it
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;

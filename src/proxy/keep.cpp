@@ -37,6 +37,10 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
     say_departure(parts.terms);
 
+    // Who is given the new one shall not meet the old one again, though this process be killed.
+    if (auto* disk = services_.cache.disk(); disk && response.status != 206 && disk->forget(parts.key))
+        co_await outlives(store::DiskStore::Survives::process);
+
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
     if (!whole && !begun && response.status != 206) {
         parts.bytes = whole_body_at_hand();

@@ -29,7 +29,7 @@ inline constexpr Bytes footer_tail_bytes = 64;     // at the very end of a segme
 struct StoreHeader {
     std::uint64_t id = 0;                 // random; of this store alone
     std::uint64_t seed = 0;               // of the hashes of keys
-    std::uint64_t epoch = 0;              // one more with every start
+    std::uint64_t epoch = 0;              // unix seconds of the start; greater with every one, whatever the clock says
     std::uint64_t least_generation = 0;   // what older segments hold is void
     std::uint32_t segment_bytes = 0;
     std::uint32_t segments = 0;
@@ -63,7 +63,8 @@ std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint
 enum class RecordKind : std::uint8_t {
     object = 1,      // head and body of a response, or its head alone where the body lies in pieces
     piece = 2,       // of a body
-    tombstone = 3    // nothing older under this hash is there any more
+    tombstone = 3,   // nothing older under this hash is there any more
+    filler = 4       // nothing: its room was taken, and then not needed
 };
 
 struct RecordHead {

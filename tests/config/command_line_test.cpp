@@ -107,10 +107,11 @@ TEST(CheckCommand, a_good_file_says_nothing) {
 
 TEST(CheckCommand, faults_and_notices_are_lines) {
     std::ostringstream out;
-    std::vector<std::string> const sets{"memory.szie=1", "disk.path=/tmp"};
+    std::vector<std::string> const sets{"memory.szie=1", "disk.path=/nonexistent/store"};
     EXPECT_EQ(check_command((repository() / "etc/garner.json").string(), sets, out), 1);
     EXPECT_EQ(out.str(), "--set memory.szie: unknown key (did you mean memory.size?)\n"
-                         "--set disk: notice: not in force yet (it is read and checked, and has no effect)\n");
+                         "--set disk.path: notice: \"/nonexistent\" cannot be written: No such file or directory "
+                         "(until it can, nothing is kept on disk)\n");
 }
 
 }  // namespace
