@@ -1,10 +1,9 @@
 #include "admin/cache_pages.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <charconv>
 #include <cstdio>
 
+#include "admin/settle.hpp"
 #include "admin/url_pattern.hpp"
 #include "cache/partition.hpp"
 #include "cache/parts.hpp"
@@ -29,20 +28,6 @@ Json object_json(store::DiskStore::Listed const& listed) {
             {"disk_bytes", listed.bytes},
             {"stored", http::format_http_date(unix_seconds(listed.stored))},
             {"fresh_seconds", listed.fresh_for}};
-}
-
-net::awaitable<void> settle(store::DiskStore& disk, net::Executor executor, bool& settled) {
-    settled = co_await disk.settled(store::DiskStore::Survives::process, executor);
-}
-
-/// False when the disk did not take what was forgotten within its patience.
-bool is_durable(store::DiskStore& disk) {
-    net::asio::io_context io(1);
-    bool settled = false;
-    auto settling = settle(disk, io.get_executor(), settled);
-    net::asio::co_spawn(io, std::move(settling), net::asio::detached);
-    io.run();
-    return settled;
 }
 
 /// A walk over the segments of the disk tier and then over memory: what comes to memory from a segment, or goes to the
@@ -132,7 +117,7 @@ private:
 
     Json with_purged(Json page, std::uint64_t purged) const {
         page["purged"] = purged;
-        page["durable"] = !disk_ || purged == 0 || is_durable(*disk_);
+        page["durable"] = !disk_ || purged == 0 || settle(*disk_, store::DiskStore::Survives::process);
         page["reinserted_bytes"] = disk_ ? disk_->stats().reinserted_bytes : 0;
         return page;
     }

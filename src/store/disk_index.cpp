@@ -1,10 +1,319 @@
 #include "store/disk_index.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
+#include <utility>
+
+#include "util/check.hpp"
+
 namespace garner::store::disk {
+namespace {
 
-struct Index::Region {};
+// From its lowest bit: 2 bits of uses, 3 of freshness, 5 of size, the location (offset / alignment), the tag. A size is
+// never 0, so all zero is an empty slot.
+using Slot = std::uint64_t;
+constexpr std::uint64_t uses_max = 3;
+constexpr unsigned freshness_shift = 2, freshness_bits = 3;
+constexpr unsigned size_shift = 5, size_bits = 5;
+constexpr unsigned location_shift = 10, location_bits_max = 34;
 
-Index::Index(Bytes) : region_bits_(0), offset_shift_(4) {}
+constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) {
+    return value & ((std::uint64_t{1} << bits) - 1);
+}
+
+// What a size in the slot stands for: the most bytes of its class, at most 21/16 of the least, so that 31 classes reach
+// from 64 bytes to record_max.
+constexpr auto class_bytes = [] {
+    std::array<Bytes, 1 << size_bits> bytes{0, 80};
+    for (std::size_t i = 2; i < bytes.size(); ++i) bytes[i] = (bytes[i - 1] + 16) * 21 / 16 / 16 * 16;
+    bytes.back() = std::min(bytes.back(), Index::record_max);
+    return bytes;
+}();
+static_assert(class_bytes.back() == Index::record_max);
+
+std::uint64_t class_of(Bytes bytes) {
+    check(bytes > 0 && bytes <= Index::record_max);
+    return static_cast<std::uint64_t>(std::ranges::lower_bound(class_bytes, bytes) - class_bytes.begin());
+}
+
+unsigned bits_of_region(Bytes store_bytes) {
+    // Some thousand entries in a region, which move in microseconds when its array must grow.
+    return std::clamp(static_cast<unsigned>(std::bit_width(store_bytes / (32 * MiB))), 6u, 12u);
+}
+
+/// An array of slots, empty at first. A large one is mapped by itself: in the heap, arrays that are freed for ever
+/// larger ones leave a fifth of it in holes.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(std::uint32_t capacity)
+        : slots_(mapped(capacity) ? map(capacity) : new Slot[capacity]{}), capacity_(capacity) {}
+    Slots(Slots&& other) noexcept
+        : slots_(std::exchange(other.slots_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+    Slots& operator=(Slots&& other) noexcept {
+        std::swap(slots_, other.slots_);
+        std::swap(capacity_, other.capacity_);
+        return *this;
+    }
+    ~Slots() {
+        if (mapped(capacity_)) ::munmap(slots_, capacity_ * sizeof(Slot));
+        else delete[] slots_;
+    }
+
+    Slot& operator[](std::uint32_t place) const { return slots_[place]; }
+    std::uint32_t capacity() const { return capacity_; }
+    /// For a tenth more entries. Never more, so that the memory for each entry stays the same; whole pages are mapped.
+    std::uint32_t larger() const {
+        auto more = capacity_ + capacity_ / 10;
+        return mapped(more) ? more / page * page : more;
+    }
+    Bytes metadata_bytes() const {
+        auto const bytes = capacity_ * sizeof(Slot);
+        return mapped(capacity_) || !bytes ? bytes : heap_block(bytes);
+    }
+
+private:
+    static constexpr std::uint32_t page = 4 * KiB / sizeof(Slot);
+    static bool mapped(std::uint32_t capacity) { return capacity >= 12 * page; }
+    static Slot* map(std::uint32_t capacity) {
+        void* at = ::mmap(nullptr, capacity * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) throw std::bad_alloc();
+        return static_cast<Slot*>(at);
+    }
+
+    Slot* slots_ = nullptr;
+    std::uint32_t capacity_ = 0;
+};
+
+}  // namespace
+
+/// A hash table by linear probing. The home of a slot follows from its tag and rises with it, and slots stand in the
+/// order of their homes (Robin Hood): a search ends at the first that is nearer to its home than it would be itself.
+struct Index::Region {
+    Slots slots;
+    std::uint32_t used = 0;
+
+    std::uint32_t next(std::uint32_t place) const { return ++place == slots.capacity() ? 0 : place; }
+    std::uint32_t home(std::uint64_t tag, unsigned tag_bits) const {
+        return static_cast<std::uint32_t>(tag * slots.capacity() >> tag_bits);
+    }
+    std::uint32_t distance(std::uint32_t place, std::uint32_t home) const {
+        return place >= home ? place - home : place + slots.capacity() - home;
+    }
+    bool full() const { return used >= slots.capacity() - slots.capacity() / 10; }
+};
+
+// On a cache line of its own.
+struct alignas(64) Index::Lock {
+    std::mutex mutex;
+};
+
+/// The place of a hash in its region, which is locked meanwhile.
+class Index::Probe {
+public:
+    Probe(Index const& index, Fingerprint hash)
+        : index_(index), number_(hash >> (64 - index.region_bits_)), tag_(low_bits(hash >> tag_end(), index.tag_bits_)),
+          lock_(index.lock_of(number_)), region_(index.regions_[number_]) {
+        search();
+    }
+
+    bool found() const { return found_; }
+    bool stands_at(Bytes offset) const { return found_ && entry()->offset == offset; }
+    std::optional<Entry> entry() const;
+    void count_use() {
+        if (low_bits(slot(), 2) < uses_max) ++slot();
+    }
+    /// In the place of what was found, or as a newcomer.
+    void store(Bytes offset, Bytes bytes, std::uint8_t freshness);
+    /// What was found has another place and half its uses.
+    void move(Bytes offset, std::uint8_t freshness);
+    void erase();
+
+private:
+    unsigned tag_end() const { return 64 - index_.region_bits_ - index_.tag_bits_; }
+    unsigned tag_shift() const { return location_shift + index_.location_bits_; }
+    std::uint64_t tag(Slot slot) const { return slot >> tag_shift(); }
+    Slot& slot() const { return region_.slots[place_]; }
+    std::uint32_t distance(std::uint32_t place) const {
+        return region_.distance(place, region_.home(tag(region_.slots[place]), index_.tag_bits_));
+    }
+    Slot make(Bytes offset, std::uint64_t size, std::uint64_t freshness, std::uint64_t uses) const;
+    void search();
+    void grow();
+    void insert(Slot);
+
+    Index const& index_;
+    std::size_t number_;
+    std::uint64_t tag_;
+    std::lock_guard<std::mutex> lock_;
+    Region& region_;
+    std::uint32_t place_ = 0;      // where it is, or where it would come in
+    bool found_ = false;
+};
+
+Index::Index(Bytes store_bytes)
+    : offset_shift_(static_cast<unsigned>(std::countr_zero(alignment(store_bytes)))),
+      location_bits_(static_cast<unsigned>(std::bit_width((store_bytes - 1) >> offset_shift_))),
+      region_bits_(bits_of_region(store_bytes)),
+      tag_bits_(std::min(64 - location_shift - location_bits_, hash_bits_max - region_bits_)),
+      regions_(std::make_unique<Region[]>(regions())), locks_(std::make_unique<Lock[]>(locks())) {}
+
 Index::~Index() = default;
+
+Bytes Index::alignment(Bytes store_bytes) {
+    check(store_bytes > 0);
+    return std::max<Bytes>(16, std::bit_ceil(((store_bytes - 1) >> location_bits_max) + 1));
+}
+
+std::optional<Index::Entry> Index::find(Fingerprint hash) const { return Probe(*this, hash).entry(); }
+
+std::optional<Index::Entry> Index::use(Fingerprint hash) {
+    Probe probe(*this, hash);
+    if (probe.found()) probe.count_use();
+    return probe.entry();
+}
+
+std::optional<Index::Entry> Index::put(Fingerprint hash, Bytes offset, Bytes bytes, std::uint8_t freshness) {
+    Probe probe(*this, hash);
+    auto before = probe.entry();
+    probe.store(offset, bytes, freshness);
+    return before;
+}
+
+bool Index::put_if_absent(Fingerprint hash, Bytes offset, Bytes bytes, std::uint8_t freshness) {
+    Probe probe(*this, hash);
+    if (probe.found()) return false;
+    probe.store(offset, bytes, freshness);
+    return true;
+}
+
+bool Index::move(Fingerprint hash, Bytes from, Bytes to, std::uint8_t freshness) {
+    Probe probe(*this, hash);
+    if (!probe.stands_at(from)) return false;
+    probe.move(to, freshness);
+    return true;
+}
+
+std::optional<Index::Entry> Index::erase(Fingerprint hash) {
+    Probe probe(*this, hash);
+    auto before = probe.entry();
+    if (before) probe.erase();
+    return before;
+}
+
+bool Index::erase_at(Fingerprint hash, Bytes offset) {
+    Probe probe(*this, hash);
+    if (!probe.stands_at(offset)) return false;
+    probe.erase();
+    return true;
+}
+
+void Index::clear() {
+    for (std::size_t i = 0; i < regions(); ++i) {
+        std::lock_guard lock(lock_of(i));
+        regions_[i] = {};
+    }
+}
+
+std::uint64_t Index::size() const {
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < regions(); ++i) {
+        std::lock_guard lock(lock_of(i));
+        sum += regions_[i].used;
+    }
+    return sum;
+}
+
+Bytes Index::metadata_bytes() const {
+    Bytes sum = sizeof *this + heap_block(regions() * sizeof(Region)) + heap_block(locks() * sizeof(Lock));
+    for (std::size_t i = 0; i < regions(); ++i) {
+        std::lock_guard lock(lock_of(i));
+        sum += regions_[i].slots.metadata_bytes();
+    }
+    return sum;
+}
+
+std::size_t Index::locks() const { return std::min<std::size_t>(regions(), 256); }
+
+std::mutex& Index::lock_of(std::size_t region) const { return locks_[region % locks()].mutex; }
+
+void Index::Probe::search() {
+    if (!region_.slots.capacity()) return;
+    place_ = region_.home(tag_, index_.tag_bits_);
+    for (std::uint32_t away = 0;; ++away, place_ = region_.next(place_)) {
+        if (!slot()) return;
+        found_ = tag(slot()) == tag_;
+        if (found_ || distance(place_) < away) return;
+    }
+}
+
+std::optional<Index::Entry> Index::Probe::entry() const {
+    if (!found_) return {};
+    Slot const bits = slot();
+    return Entry{.offset = low_bits(bits >> location_shift, index_.location_bits_) << index_.offset_shift_,
+                 .bytes = class_bytes[low_bits(bits >> size_shift, size_bits)],
+                 .freshness = static_cast<std::uint8_t>(low_bits(bits >> freshness_shift, freshness_bits)),
+                 .uses = static_cast<std::uint8_t>(bits & uses_max)};
+}
+
+Slot Index::Probe::make(Bytes offset, std::uint64_t size, std::uint64_t freshness, std::uint64_t uses) const {
+    Bytes const location = offset >> index_.offset_shift_;
+    check(location << index_.offset_shift_ == offset && location >> index_.location_bits_ == 0);
+    check(freshness >> freshness_bits == 0);
+    return tag_ << tag_shift() | location << location_shift | size << size_shift | freshness << freshness_shift | uses;
+}
+
+void Index::Probe::store(Bytes offset, Bytes bytes, std::uint8_t freshness) {
+    Slot const made = make(offset, class_of(bytes), freshness, 0);
+    if (found_) {
+        slot() = made;
+        return;
+    }
+    if (region_.full()) {
+        grow();
+        search();
+    }
+    insert(made);
+    found_ = true;
+}
+
+void Index::Probe::move(Bytes offset, std::uint8_t freshness) {
+    slot() = make(offset, low_bits(slot() >> size_shift, size_bits), freshness, (slot() & uses_max) / 2);
+}
+
+/// All from here to the next empty slot make room.
+void Index::Probe::insert(Slot newcomer) {
+    for (auto place = place_; newcomer; place = region_.next(place)) std::swap(region_.slots[place], newcomer);
+    ++region_.used;
+}
+
+/// Those behind it, up to the first that is at home, come one nearer to theirs.
+void Index::Probe::erase() {
+    auto hole = place_;
+    for (auto place = region_.next(hole); region_.slots[place] && distance(place) > 0; place = region_.next(place))
+        region_.slots[std::exchange(hole, place)] = region_.slots[place];
+    region_.slots[hole] = 0;
+    --region_.used;
+    found_ = false;
+}
+
+void Index::Probe::grow() {
+    // Regions fill alike: that they begin with different capacities keeps them from growing all at the same time.
+    auto const first = 64 + static_cast<std::uint32_t>(number_ % 6);
+    auto const capacity = region_.slots.capacity() ? region_.slots.larger() : first;
+    Region const old = std::exchange(region_, {Slots(capacity), 0});
+    auto const tag = tag_;
+    for (std::uint32_t place = 0; place < old.slots.capacity(); ++place) {
+        if (!old.slots[place]) continue;
+        tag_ = this->tag(old.slots[place]);
+        search();
+        insert(old.slots[place]);
+    }
+    tag_ = tag;
+}
 
 }  // namespace garner::store::disk

@@ -1,29 +1,34 @@
 // Where on disk each record lies: ten bytes of memory for each, by hash alone.
 #pragma once
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <vector>
 
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 
 namespace garner::store::disk {
 
-/// Thread-safe: a region's mutex is held for one probe. Knows a record by 32 bits of its hash or more: two with the same
-/// bits take each other's place, and whoever reads the record compares its key. Never refuses a newcomer.
+/// Thread-safe: a lock is held for one probe, or while a few thousand entries move to a larger array. Knows a record by
+/// the first 32 to 36 bits of its hash: two with the same bits take each other's place, and whoever reads the record
+/// compares its key. Never refuses a newcomer. Takes 9 to 10 bytes an entry once there are a million, and keeps them until
+/// clear().
 class Index {
 public:
-    /// What an entry says. `bytes` is rounded up, at most by a third.
+    /// What an entry says. `bytes` is rounded up, by less than a third from 64 on.
     struct Entry {
         Bytes offset = 0;              // in the file
         Bytes bytes = 0;
         std::uint8_t freshness = 0;    // 0 to 7, as given
         std::uint8_t uses = 0;         // 0 to 3; more are not counted
+        friend bool operator==(Entry const&, Entry const&) = default;
     };
+    /// Records have 1 to so many bytes, in multiples of 16.
     static constexpr Bytes record_max = 400 * KiB;
+    /// The hash may be cut to its first so many bits: the rest is never looked at.
+    static constexpr unsigned hash_bits_max = 36;
 
     /// For a file of that size. Offsets are multiples of alignment(store_bytes).
     explicit Index(Bytes store_bytes);
@@ -32,7 +37,7 @@ public:
     static Bytes alignment(Bytes store_bytes);
 
     std::optional<Entry> find(Fingerprint) const;
-    /// The same, and counts a use.
+    /// The same, and counts a use, which is in the answer.
     std::optional<Entry> use(Fingerprint);
 
     /// Puts an entry in the place of the one with its hash, if any; that one is returned. Its uses begin at 0.
@@ -53,10 +58,18 @@ public:
 
 private:
     struct Region;
-    Region& region(Fingerprint) const;
-    std::unique_ptr<Region[]> regions_;
-    unsigned region_bits_;
+    struct Lock;
+    class Probe;
+    std::size_t regions() const { return std::size_t{1} << region_bits_; }
+    std::size_t locks() const;
+    std::mutex& lock_of(std::size_t region) const;
+
     unsigned offset_shift_;
+    unsigned location_bits_;
+    unsigned region_bits_;
+    unsigned tag_bits_;
+    std::unique_ptr<Region[]> regions_;
+    std::unique_ptr<Lock[]> locks_;
 };
 
 }  // namespace garner::store::disk
