@@ -63,6 +63,8 @@ public:
     /// options.patience has passed: false then.
     enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
+    /// The same for a thread that may wait.
+    virtual bool wait_until_settled(Survives what) = 0;
 
     /// What memory will not keep and the disk may not have yet; see options.admit.
     virtual void demote(Object const& object) = 0;

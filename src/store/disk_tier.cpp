@@ -448,6 +448,14 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     co_return wake == net::Wake::ready && owed_.empty();
 }
 
+bool Tier::wait_until_settled(Survives what) {
+    auto* works = this->works();
+    if (!works) return true;
+    bool const done = works->log.wait_until_settled(what == Survives::power, options_.patience);
+    std::lock_guard const lock(mutex_);
+    return done && owed_.empty();
+}
+
 // ---- threads ----
 
 /// False when all is to end.

@@ -49,6 +49,7 @@ public:
     std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
+    bool wait_until_settled(Survives what) override;
     void demote(Object const& object) override;
     DiskStats stats() const override;
     DiskOptions const& options() const override { return options_; }
