@@ -74,7 +74,11 @@ public:
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 
-    /// One object or piece that the index knows, for people who look.
+    /// The objects of one segment, without their bodies, for those who must know which URLs there are. Read by a thread
+    /// that may wait; false behind the last segment. One that is stored again meanwhile may be met twice, or not at all.
+    virtual net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) = 0;
+
+    /// One object that the index knows, for people who look.
     struct Listed {
         std::string key;
         std::uint16_t status = 0;

@@ -54,6 +54,7 @@ public:
     DiskStats stats() const override;
     DiskOptions const& options() const override { return options_; }
     std::uint64_t first_sequence() const override;
+    net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
     bool list(std::uint32_t segment, std::vector<Listed>& into) override;
     bool verify(std::uint32_t segment, Verified& sum) override;
 
@@ -81,6 +82,8 @@ private:
     void note_stored(Object::Parts const& parts);
     NotStored refused(NotStored why);
     bool spend(Bytes bytes);
+    ObjectPtr head_at(Index::Entry const& entry) const;
+    std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
     void bury(Fingerprint hash);
     bool append_tombstone(Fingerprint hash);
