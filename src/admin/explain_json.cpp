@@ -152,6 +152,7 @@ char const* phase_of(cache::FillView::Phase phase) {
     case Phase::complete: return "complete";
     case Phase::refused: return "not to be shared";
     case Phase::failed: return "failed";
+    case Phase::look_again: return "was on disk";
     }
     return "";
 }

@@ -374,7 +374,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
     bool const to_disk = disk_ && came == Came::fetched;
-    bool const to_memory = object && object->charged();
+    // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
+    bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
     bool keep = object && (to_memory || to_disk) && !vary.star;
     auto marker = keep && !vary.empty() ? make_marker(primary, vary, object->sequence()) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
@@ -541,15 +542,17 @@ store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
 }
 
 std::span<char> Cache::room(store::Body& body, Fingerprint near) {
-    return body.room([&](Bytes bytes) {
-        if (!budget_.reserve_filling(bytes)) {
-            refused_for_room_.fetch_add(1, std::memory_order_relaxed);
-            return false;
-        }
-        if (reserve(bytes, near)) return true;
-        budget_.release_filling(bytes);
+    return body.room([&](Bytes bytes) { return reserve_growing(bytes, near); });
+}
+
+bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
+    if (!budget_.reserve_filling(bytes)) {
+        refused_for_room_.fetch_add(1, std::memory_order_relaxed);
         return false;
-    });
+    }
+    if (reserve(bytes, near)) return true;
+    budget_.release_filling(bytes);
+    return false;
 }
 
 bool Cache::reserve(Bytes bytes, Fingerprint near) {

@@ -1,5 +1,6 @@
 // The memory tier: one coherent cache for all workers.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -128,6 +129,8 @@ public:
 
     /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
     bool reserve(Bytes bytes, Fingerprint near);
+    /// The same for a growing body, within the fill share.
+    bool reserve_growing(Bytes bytes, Fingerprint near);
     /// False when the cache is full and the policy holds the newcomer worth less than what would have to leave for it. To
     /// be asked before it takes anything; `growing` bytes of a body are still to come.
     bool admits(store::Object::Parts const&, Fingerprint primary, Bytes growing = 0);
@@ -154,6 +157,8 @@ public:
     /// The tier behind memory, or nullptr. Set before the workers run; outlives them.
     void set_disk(store::DiskStore* disk);
     store::DiskStore* disk() const { return disk_; }
+    /// Longer ones neither memory nor disk would keep.
+    Bytes longest_body() const { return std::max(object_max(), disk_ ? disk_->options().object_max : 0); }
     /// What a lookup found absent may be on disk: then it is brought into memory, where that has room for it, and those
     /// who wait for `found.lead` look again. Else `found` stays as it is. Of `found.object` from disk alone, `lead` is kept
     /// where it must be validated. Costs a probe of the disk's index when nothing is there.

@@ -68,7 +68,7 @@ net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, store::Objec
     Bytes const length = parts.body ? parts.body->size() : 0;
     if (length > object_max() || !admits(parts, key.fingerprint, length)) co_return nullptr;
     if (parts.body) {
-        auto reserve = [this, near = key.fingerprint](Bytes bytes) { return this->reserve(bytes, near); };
+        auto reserve = [this, near = key.fingerprint](Bytes bytes) { return reserve_growing(bytes, near); };
         parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
         if (!parts.body) co_return nullptr;
     }

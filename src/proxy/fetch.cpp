@@ -172,7 +172,7 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
 
 bool Transaction::is_too_large() const {
     auto const& framing = exchange_->framing();
-    return framing.kind == http::Framing::Kind::length && framing.length > services_.cache.object_max();
+    return framing.kind == http::Framing::Kind::length && framing.length > services_.cache.longest_body();
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {

@@ -225,6 +225,7 @@ bool Body::segments_have(Bytes first, Bytes last) const {
 std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     unpin();
     needs_load_ = false;
+    if (lost_) return 0;
     if (loaded_)
         if (auto const count = from_loaded(pieces, limit)) return count;
     // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.

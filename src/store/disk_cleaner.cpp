@@ -25,13 +25,14 @@ void Cleaner::clean(std::uint32_t segment) {
     log_.free(segment);
 }
 
-/// The records that the index still knows here, in the order of the log. A segment without a good footer has none: what
-/// the index has of it is found out when it is read.
+/// The records that the index still knows here, in the order of the log.
 std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
     std::vector<Live> live;
     auto const start = log_.header().start_of(segment);
-    auto const footer = read_footer(file_, log_.header(), segment);
-    if (!footer || footer->generation != log_.segment(segment).generation) return live;
+    auto const about = log_.segment(segment);
+    auto footer = read_footer(file_, log_.header(), segment);
+    if (!footer || footer->generation != about.generation)
+        footer = walk(file_, log_.header(), segment, {about.generation, about.opened});
     for (auto const& entry : footer->entries) {
         if (entry.kind != RecordKind::object && entry.kind != RecordKind::piece) continue;
         auto const offset = start + Bytes{entry.offset} * unit;

@@ -147,7 +147,9 @@ bool PieceFill::take(Body const& growing) {
 bool PieceFill::commit(Object::Parts const& parts) {
     check(!parts.body || parts.body->state() == Body::State::complete);
     if (parts.body) take(*parts.body);
-    return write_object(core_, parts) == NotStored::none;
+    auto const why = write_object(core_, parts);
+    if (told_) told_(why, parts);
+    return why == NotStored::none;
 }
 
 }  // namespace garner::store::disk

@@ -1,5 +1,6 @@
 // How objects become records: whole ones at once, large bodies in pieces as they come.
 #pragma once
+#include <functional>
 #include <memory>
 
 #include "store/disk_body.hpp"
@@ -17,7 +18,10 @@ NotStored write_object(Core& core, Object::Parts const& parts);
 /// when their turn comes.
 class PieceFill final : public DiskFill {
 public:
-    explicit PieceFill(Core& core) : core_(core), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
+    /// Told once by commit().
+    using Told = std::function<void(NotStored, Object::Parts const&)>;
+    explicit PieceFill(Core& core, Told told = {})
+        : core_(core), told_(std::move(told)), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
 
     bool take(Body const& growing) override;
     bool commit(Object::Parts const& parts) override;
@@ -26,6 +30,7 @@ public:
 
 private:
     Core& core_;
+    Told const told_;
     std::shared_ptr<PieceSource> source_;
     bool given_up_ = false;
 };

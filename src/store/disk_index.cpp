@@ -1,10 +1,13 @@
 #include "store/disk_index.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
-#include <array>
 #include <bit>
+#include <new>
 #include <utility>
 
+#include "store/disk_sizes.hpp"
 #include "util/check.hpp"
 
 namespace garner::store::disk {
@@ -15,48 +18,78 @@ namespace {
 using Slot = std::uint64_t;
 constexpr std::uint64_t uses_max = 3;
 constexpr unsigned freshness_shift = 2, freshness_bits = 3;
-constexpr unsigned size_shift = 5, size_bits = 5;
+constexpr unsigned size_shift = 5;
 constexpr unsigned location_shift = 10, location_bits_max = 34;
 
-constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) { return value & ((std::uint64_t{1} << bits) - 1); }
-
-// What a size in the slot stands for: the most bytes of its class, at most 21/16 of the least, so that 31 classes reach
-// from 64 bytes to record_max.
-constexpr auto class_bytes = [] {
-    std::array<Bytes, 1 << size_bits> bytes{0, 80};
-    for (std::size_t i = 2; i < bytes.size(); ++i) bytes[i] = (bytes[i - 1] + 16) * 21 / 16 / 16 * 16;
-    bytes.back() = std::min(bytes.back(), Index::record_max);
-    return bytes;
-}();
-static_assert(class_bytes.back() == Index::record_max);
-
-std::uint64_t class_of(Bytes bytes) {
-    check(bytes > 0 && bytes <= Index::record_max);
-    return static_cast<std::uint64_t>(std::ranges::lower_bound(class_bytes, bytes) - class_bytes.begin());
+constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) {
+    return value & ((std::uint64_t{1} << bits) - 1);
 }
 
 unsigned bits_of_region(Bytes store_bytes) {
-    // A few MiB of the store in a region: some thousand entries, which move in microseconds when their array must grow.
-    return std::clamp(static_cast<unsigned>(std::bit_width(store_bytes / (4 * MiB))), 6u, 12u);
+    // Some thousand entries in a region, which move in microseconds when its array must grow.
+    return std::clamp(static_cast<unsigned>(std::bit_width(store_bytes / (32 * MiB))), 6u, 12u);
 }
+
+/// An array of slots, empty at first. A large one is mapped by itself: in the heap, arrays that are freed for ever
+/// larger ones leave a fifth of it in holes.
+class Slots {
+public:
+    Slots() = default;
+    explicit Slots(std::uint32_t capacity)
+        : slots_(mapped(capacity) ? map(capacity) : new Slot[capacity]{}), capacity_(capacity) {}
+    Slots(Slots&& other) noexcept
+        : slots_(std::exchange(other.slots_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
+    Slots& operator=(Slots&& other) noexcept {
+        std::swap(slots_, other.slots_);
+        std::swap(capacity_, other.capacity_);
+        return *this;
+    }
+    ~Slots() {
+        if (mapped(capacity_)) ::munmap(slots_, capacity_ * sizeof(Slot));
+        else delete[] slots_;
+    }
+
+    Slot& operator[](std::uint32_t place) const { return slots_[place]; }
+    std::uint32_t capacity() const { return capacity_; }
+    /// For a tenth more entries. Never more, so that the memory for each entry stays the same; whole pages are mapped.
+    std::uint32_t larger() const {
+        auto more = capacity_ + capacity_ / 10;
+        return mapped(more) ? more / page * page : more;
+    }
+    Bytes metadata_bytes() const {
+        auto const bytes = capacity_ * sizeof(Slot);
+        return mapped(capacity_) || !bytes ? bytes : heap_block(bytes);
+    }
+
+private:
+    static constexpr std::uint32_t page = 4 * KiB / sizeof(Slot);
+    static bool mapped(std::uint32_t capacity) { return capacity >= 12 * page; }
+    static Slot* map(std::uint32_t capacity) {
+        void* at = ::mmap(nullptr, capacity * sizeof(Slot), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (at == MAP_FAILED) throw std::bad_alloc();
+        return static_cast<Slot*>(at);
+    }
+
+    Slot* slots_ = nullptr;
+    std::uint32_t capacity_ = 0;
+};
 
 }  // namespace
 
 /// A hash table by linear probing. The home of a slot follows from its tag and rises with it, and slots stand in the
 /// order of their homes (Robin Hood): a search ends at the first that is nearer to its home than it would be itself.
 struct Index::Region {
-    std::unique_ptr<Slot[]> slots;
-    std::uint32_t capacity = 0;
+    Slots slots;
     std::uint32_t used = 0;
 
-    std::uint32_t next(std::uint32_t place) const { return ++place == capacity ? 0 : place; }
+    std::uint32_t next(std::uint32_t place) const { return ++place == slots.capacity() ? 0 : place; }
     std::uint32_t home(std::uint64_t tag, unsigned tag_bits) const {
-        return static_cast<std::uint32_t>(tag * capacity >> tag_bits);
+        return static_cast<std::uint32_t>(tag * slots.capacity() >> tag_bits);
     }
     std::uint32_t distance(std::uint32_t place, std::uint32_t home) const {
-        return place >= home ? place - home : place + capacity - home;
+        return place >= home ? place - home : place + slots.capacity() - home;
     }
-    bool full() const { return used >= capacity - capacity / 8; }
+    bool full() const { return used >= slots.capacity() - slots.capacity() / 10; }
 };
 
 // On a cache line of its own.
@@ -184,7 +217,7 @@ Bytes Index::metadata_bytes() const {
     Bytes sum = sizeof *this + heap_block(regions() * sizeof(Region)) + heap_block(locks() * sizeof(Lock));
     for (std::size_t i = 0; i < regions(); ++i) {
         std::lock_guard lock(lock_of(i));
-        if (regions_[i].capacity) sum += heap_block(regions_[i].capacity * sizeof(Slot));
+        sum += regions_[i].slots.metadata_bytes();
     }
     return sum;
 }
@@ -194,7 +227,7 @@ std::size_t Index::locks() const { return std::min<std::size_t>(regions(), 256);
 std::mutex& Index::lock_of(std::size_t region) const { return locks_[region % locks()].mutex; }
 
 void Index::Probe::search() {
-    if (!region_.capacity) return;
+    if (!region_.slots.capacity()) return;
     place_ = region_.home(tag_, index_.tag_bits_);
     for (std::uint32_t away = 0;; ++away, place_ = region_.next(place_)) {
         if (!slot()) return;
@@ -207,7 +240,7 @@ std::optional<Index::Entry> Index::Probe::entry() const {
     if (!found_) return {};
     Slot const bits = slot();
     return Entry{.offset = low_bits(bits >> location_shift, index_.location_bits_) << index_.offset_shift_,
-                 .bytes = class_bytes[low_bits(bits >> size_shift, size_bits)],
+                 .bytes = size_of_class(low_bits(bits >> size_shift, size_bits)),
                  .freshness = static_cast<std::uint8_t>(low_bits(bits >> freshness_shift, freshness_bits)),
                  .uses = static_cast<std::uint8_t>(bits & uses_max)};
 }
@@ -220,7 +253,7 @@ Slot Index::Probe::make(Bytes offset, std::uint64_t size, std::uint64_t freshnes
 }
 
 void Index::Probe::store(Bytes offset, Bytes bytes, std::uint8_t freshness) {
-    Slot const made = make(offset, class_of(bytes), freshness, 0);
+    Slot const made = make(offset, size_class(bytes), freshness, 0);
     if (found_) {
         slot() = made;
         return;
@@ -254,13 +287,12 @@ void Index::Probe::erase() {
 }
 
 void Index::Probe::grow() {
-    // Regions fill alike. That they begin with different capacities keeps them from growing all at the same time, and
-    // with it the memory for each entry nearly constant.
-    auto const capacity = region_.capacity ? region_.capacity + region_.capacity / 8
-                                           : 64 + static_cast<std::uint32_t>(number_ % 8);
-    Region const old = std::exchange(region_, {std::make_unique<Slot[]>(capacity), capacity, 0});
+    // Regions fill alike: that they begin with different capacities keeps them from growing all at the same time.
+    auto const first = 64 + static_cast<std::uint32_t>(number_ % 6);
+    auto const capacity = region_.slots.capacity() ? region_.slots.larger() : first;
+    Region const old = std::exchange(region_, {Slots(capacity), 0});
     auto const tag = tag_;
-    for (std::uint32_t place = 0; place < old.capacity; ++place) {
+    for (std::uint32_t place = 0; place < old.slots.capacity(); ++place) {
         if (!old.slots[place]) continue;
         tag_ = this->tag(old.slots[place]);
         search();

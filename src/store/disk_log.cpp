@@ -113,8 +113,8 @@ void Log::commit(Room const& room) {
         auto& buffer = *room.buffer;
         auto const at = static_cast<Bytes>(room.into.data() - buffer.bytes.get());
         auto const copying = std::find(buffer.copying.begin(), buffer.copying.end(), at);
-        wake = !has_work();
         buffer.copying.erase(copying);
+        wake = idle_;
     }
     if (wake) work_.notify_one();
 }
@@ -254,7 +254,9 @@ bool Log::has_work() const {
 void Log::write_loop() {
     std::unique_lock lock(mutex_);
     for (;;) {
+        idle_ = true;
         work_.wait(lock, [this] { return stopping_ || has_work(); });
+        idle_ = false;
         if (stopping_ && queue_.empty()) return;
         // What comes in the next moments goes along, unless somebody waits.
         work_.wait_for(lock, gathering, [this] { return stopping_ || urgent_ || (has_work() && queue_.front()->closed); });
@@ -311,7 +313,8 @@ void Log::written(std::shared_ptr<Buffer> const& buffer, Bytes until, bool last)
     wants_.notify_one();
 }
 
-/// Under the lock, which is left while others are told. What was in the buffer is lost; the log goes on in another segment.
+/// Under the lock, which is left while others are told. What was not written yet is lost; the log goes on in another
+/// segment.
 void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const& buffer, int error) {
     ++figures_.write_errors;
     ++failed_in_a_row_;
@@ -319,15 +322,17 @@ void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const
     if (open_ == buffer) close_open();
     // Whoever is still filling a record of it must be done before its bytes may go.
     while (!buffer->copying.empty()) work_.wait_for(lock, gathering);
+    auto const is_lost = [&](FooterEntry const& entry) { return entry.offset * unit >= buffer->written; };
+    auto const first = std::find_if(buffer->entries.begin(), buffer->entries.end(), is_lost);
     auto& segment = segments_[buffer->segment];
-    segment.use = Use::free;
-    segment.generation = 0;
+    segment.use = first == buffer->entries.begin() ? Use::free : Use::closed;
+    if (segment.use == Use::free) segment.generation = 0;
     if (++segment.failures == failures_max) ++figures_.retired;
     written_position_ = buffer->position + buffer->used;
     queue_.pop_front();
     if (failed_in_a_row_ >= failures_until_failing) failing_ = true;
     lock.unlock();
-    lost_(buffer->segment, buffer->entries);
+    lost_(buffer->segment, std::span(first, buffer->entries.end()));
     lock.lock();
 }
 
@@ -359,7 +364,9 @@ void Log::sync_loop() {
     }
 }
 
+/// Under the lock.
 void Log::take_settled(std::vector<net::WakeHandle>& into) {
+    settled_.notify_all();
     auto const done = [&](Waiting& waiting) {
         if (waiting.position > (waiting.synced ? synced_position_ : written_position_)) return false;
         into.push_back(std::move(waiting.handle));
@@ -380,6 +387,15 @@ void Log::wake_when_settled(bool synced, net::WakeHandle handle) {
     work_.notify_one();
     syncing_.notify_one();
     handle.wake(net::Wake::ready);   // empty when it waits
+}
+
+bool Log::wait_until_settled(bool synced, milliseconds most) {
+    std::unique_lock lock(mutex_);
+    auto const wanted = position();
+    urgent_ = true;
+    work_.notify_one();
+    syncing_.notify_one();
+    return settled_.wait_for(lock, most, [&] { return wanted <= (synced ? synced_position_ : written_position_); });
 }
 
 // ---- faults and figures ----

@@ -29,6 +29,32 @@ std::optional<Footer> read_footer(io::File const& file, StoreHeader const& heade
     return std::nullopt;
 }
 
+Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t number, SegmentHead const& head) {
+    Footer footer{head.generation, head.opened, {}};
+    std::string bytes(header.segment_bytes, '\0');
+    auto const start = header.start_of(number);
+    if (file.read_at(start, bytes).error) return footer;
+    std::string_view const all(bytes);
+    Bytes at = segment_head_bytes;
+    while (at + record_head_bytes <= all.size()) {
+        auto const read = decode_head(all.substr(at), {header.id, head.generation, start + at});
+        if (read.damage != Damage::none) {
+            at += unit;
+            continue;
+        }
+        auto const& record = read.record.head;
+        FooterEntry entry;
+        entry.hash = record.hash;
+        entry.offset = static_cast<std::uint32_t>(at / unit);
+        entry.bytes = static_cast<std::uint32_t>(record.bytes());
+        entry.kind = record.kind;
+        entry.freshness = record.freshness;
+        footer.entries.push_back(entry);
+        at += record.bytes();
+    }
+    return footer;
+}
+
 void Recovery::bury(Fingerprint hash) {
     if (is_over()) return;
     std::lock_guard const lock(mutex_);
@@ -44,7 +70,7 @@ void Recovery::run() {
         auto footer = read_footer(file_, log_.header(), segment);
         if (!footer || footer->generation != generation) {
             auto const head = head_of(segment);
-            if (head && head->generation == generation) footer = walk(segment, *head);
+            if (head && head->generation == generation) leave_footer(segment, footer.emplace(walk(file_, log_.header(), segment, *head)));
         }
         if (footer && footer->generation == generation) take(segment, *footer);
         done_.fetch_add(1, std::memory_order_relaxed);
@@ -82,38 +108,15 @@ std::optional<SegmentHead> Recovery::head_of(std::uint32_t segment) const {
     return footer ? std::optional(SegmentHead{footer->generation, footer->opened}) : std::nullopt;
 }
 
-/// Record by record, over what is damaged, to the last one of this generation. Leaves a footer behind.
-Footer Recovery::walk(std::uint32_t number, SegmentHead const& head) const {
+/// The next start finds it at once then.
+void Recovery::leave_footer(std::uint32_t segment, Footer const& footer) const {
     auto const& header = log_.header();
-    Footer footer{head.generation, head.opened, {}};
-    std::string bytes(header.segment_bytes, '\0');
-    auto const start = header.start_of(number);
-    if (file_.read_at(start, bytes).error) return footer;
-    std::string_view const all(bytes);
-    Bytes at = segment_head_bytes;
-    while (at + record_head_bytes <= all.size()) {
-        auto const read = decode_head(all.substr(at), {header.id, head.generation, start + at});
-        if (read.damage != Damage::none) {
-            at += unit;
-            continue;
-        }
-        auto const& record = read.record.head;
-        FooterEntry entry;
-        entry.hash = record.hash;
-        entry.offset = static_cast<std::uint32_t>(at / unit);
-        entry.bytes = static_cast<std::uint32_t>(record.bytes());
-        entry.kind = record.kind;
-        entry.freshness = record.freshness;
-        footer.entries.push_back(entry);
-        at += record.bytes();
-    }
-    auto const end = start + header.segment_bytes;
-    auto const last = footer.entries.empty() ? segment_head_bytes : footer.entries.back().offset * unit + footer.entries.back().bytes;
-    if (last + footer.bytes() <= header.segment_bytes) {
-        auto const text = encode(footer, Place{header.id, head.generation, end});
-        (void)file_.write_at(end - text.size(), text);   // else it is walked again the next time
-    }
-    return footer;
+    auto const end = header.start_of(segment) + header.segment_bytes;
+    auto const last = footer.entries.empty() ? segment_head_bytes
+                                             : footer.entries.back().offset * unit + footer.entries.back().bytes;
+    if (last + footer.bytes() > header.segment_bytes) return;
+    auto const text = encode(footer, Place{header.id, footer.generation, end});
+    (void)file_.write_at(end - text.size(), text);   // else it is walked again
 }
 
 void Recovery::take(std::uint32_t segment, Footer const& footer) {

@@ -33,8 +33,7 @@ private:
     };
     std::vector<Found> find_segments();
     std::optional<SegmentHead> head_of(std::uint32_t segment) const;
-    std::optional<Footer> footer_of(std::uint32_t segment) const;
-    Footer walk(std::uint32_t segment, SegmentHead const& head) const;
+    void leave_footer(std::uint32_t segment, Footer const& footer) const;
     void take(std::uint32_t segment, Footer const& footer);
 
     io::File const& file_;
@@ -49,5 +48,8 @@ private:
 
 /// The footer of a segment as it lies in the file; nothing when there is none, or a damaged one.
 std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment);
+/// What it would say: by the records themselves, over what is damaged, to the last one of this generation. Empty where the
+/// segment cannot be read.
+Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
 
 }  // namespace garner::store::disk

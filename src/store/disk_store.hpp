@@ -53,8 +53,9 @@ public:
     /// now on, even where the new one could not be stored. A body with gaps keeps them; of one whose bytes lie here already
     /// only the head is written.
     virtual NotStored store(Object::Parts const& parts) = 0;
-    /// For a body that is too long to wait until it is whole; nullptr with the reason in `why`.
-    virtual std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) = 0;
+    /// For a body that is too long to wait until it is whole, of an object that will have this key; nullptr with the reason
+    /// in `why`.
+    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;
@@ -62,6 +63,8 @@ public:
     /// options.patience has passed: false then.
     enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
+    /// The same for a thread that may wait.
+    virtual bool wait_until_settled(Survives what) = 0;
 
     /// What memory will not keep and the disk may not have yet; see options.admit.
     virtual void demote(Object const& object) = 0;
@@ -71,7 +74,11 @@ public:
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 
-    /// One object or piece that the index knows, for people who look.
+    /// The objects of one segment, without their bodies, for those who must know which URLs there are. Read by a thread
+    /// that may wait; false behind the last segment. One that is stored again meanwhile may be met twice, or not at all.
+    virtual net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) = 0;
+
+    /// One object that the index knows, for people who look.
     struct Listed {
         std::string key;
         std::uint16_t status = 0;

@@ -275,26 +275,43 @@ bool Tier::spend(Bytes bytes) {
 NotStored Tier::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
-    auto why = marker && works() ? NotStored::none : why_not(body);
-    if (why == NotStored::none && !marker && options_.admit == DiskOptions::Admit::second_hit &&
-        !doorkeeper_.knows(hash_of(parts.key, seed())))
-        why = NotStored::not_admitted;
+    auto why = marker && works() ? NotStored::none : why_not(parts.key, body);
     if (why == NotStored::none) why = write_object(*this, parts);
     if (why != NotStored::none) {
         forget(parts.key);
         return refused(why);
     }
-    if (marker) return why;
-    stored_.fetch_add(1, std::memory_order_relaxed);
-    stored_bytes_.fetch_add(parts.head.size() + body, std::memory_order_relaxed);
+    if (!marker) note_stored(parts);
     return why;
 }
 
-std::unique_ptr<DiskFill> Tier::begin(std::optional<Bytes> length, NotStored& why) {
-    why = why_not(length.value_or(options_.object_min));
-    if (why == NotStored::none) return std::make_unique<PieceFill>(*this);
-    refused(why);
-    return nullptr;
+std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, NotStored& why) {
+    why = why_not(key, length.value_or(options_.object_min));
+    if (why != NotStored::none) {
+        refused(why);
+        return nullptr;
+    }
+    auto told = [this](NotStored outcome, Object::Parts const& parts) {
+        if (outcome == NotStored::none)
+            note_stored(parts);
+        else
+            refused(outcome);
+    };
+    return std::make_unique<PieceFill>(*this, std::move(told));
+}
+
+/// The same, and whether it is asked for often enough.
+NotStored Tier::why_not(std::string_view key, Bytes body) {
+    auto const why = why_not(body);
+    bool const is_new = why == NotStored::none && options_.admit == DiskOptions::Admit::second_hit &&
+                        !doorkeeper_.knows(hash_of(key, seed()));
+    return is_new ? NotStored::not_admitted : why;
+}
+
+void Tier::note_stored(Object::Parts const& parts) {
+    stored_.fetch_add(1, std::memory_order_relaxed);
+    stored_bytes_.fetch_add(parts.head.size() + (parts.body ? parts.body->size() : parts.bytes.size()),
+                            std::memory_order_relaxed);
 }
 
 void Tier::demote(Object const& object) {
@@ -429,6 +446,14 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     auto const wake = co_await waiter.wait(options_.patience);
     std::lock_guard const lock(mutex_);
     co_return wake == net::Wake::ready && owed_.empty();
+}
+
+bool Tier::wait_until_settled(Survives what) {
+    auto* works = this->works();
+    if (!works) return true;
+    bool const done = works->log.wait_until_settled(what == Survives::power, options_.patience);
+    std::lock_guard const lock(mutex_);
+    return done && owed_.empty();
 }
 
 // ---- threads ----

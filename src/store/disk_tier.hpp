@@ -46,13 +46,15 @@ public:
     bool is_fresh_until(std::string_view key, WallTime until) const override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
-    std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) override;
+    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
+    bool wait_until_settled(Survives what) override;
     void demote(Object const& object) override;
     DiskStats stats() const override;
     DiskOptions const& options() const override { return options_; }
     std::uint64_t first_sequence() const override;
+    net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
     bool list(std::uint32_t segment, std::vector<Listed>& into) override;
     bool verify(std::uint32_t segment, Verified& sum) override;
 
@@ -75,9 +77,13 @@ private:
     bool write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const;
     void say(std::string trouble);
 
-    NotStored why_not(Bytes body) ;
+    NotStored why_not(Bytes body);
+    NotStored why_not(std::string_view key, Bytes body);
+    void note_stored(Object::Parts const& parts);
     NotStored refused(NotStored why);
     bool spend(Bytes bytes);
+    ObjectPtr head_at(Index::Entry const& entry) const;
+    std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
     void bury(Fingerprint hash);
     bool append_tombstone(Fingerprint hash);

@@ -195,7 +195,8 @@ TEST(DiskFill, a_body_with_gaps_keeps_them_and_comes_back_span_by_span) {
 TEST(DiskFill, a_new_head_over_a_body_on_disk_is_written_alone) {
     Scene scene;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body(MiB))), NotStored::none);
-    auto parts = scene.find()->parts();
+    auto const known = scene.find();
+    auto parts = known->parts();
     auto const before = scene.core.appended;
     parts.head = "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nX-New: 1\r\n";
     ASSERT_EQ(write_object(scene.core, parts), NotStored::none);
@@ -208,7 +209,8 @@ TEST(DiskFill, a_new_head_over_a_body_on_disk_is_written_alone) {
 TEST(DiskFill, a_new_head_over_a_body_with_gaps_keeps_them) {
     Scene scene;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body_with({{10, 19}, {500'000, 599'999}}, MiB))), NotStored::none);
-    auto const parts = scene.find()->parts();
+    auto const known = scene.find();
+    auto const parts = known->parts();
     auto const before = scene.core.appended;
     ASSERT_EQ(write_object(scene.core, parts), NotStored::none);
     EXPECT_EQ(scene.core.appended, before + 1);

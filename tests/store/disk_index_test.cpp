@@ -97,7 +97,7 @@ TEST(DiskIndex, an_offset_that_is_not_aligned_or_a_record_too_large_is_a_bug_tha
 }
 
 TEST(DiskIndex, hashes_are_told_apart_by_their_first_bits_alone) {
-    for (auto [store, known] : {std::pair{64 * MiB, 36u}, {1 * GiB, 36u}, {16 * GiB, 36u}, {256 * GiB, 32u}}) {
+    for (auto [store, known] : {std::pair{64 * MiB, 36u}, {1 * GiB, 34u}, {16 * GiB, 34u}, {256 * GiB, 32u}}) {
         Index index(store);
         for (unsigned bit = 0; bit < 64; ++bit) index.put(Fingerprint{1} << bit, 16 * bit, 80, 0);
         EXPECT_EQ(index.size(), known + 1) << store;
@@ -181,9 +181,9 @@ TEST(DiskIndex, agrees_with_a_map_over_many_random_calls) {
 
 TEST(DiskIndex, a_region_full_of_one_home_takes_more) {
     Index index(16 * GiB);
-    for (Fingerprint i = 0; i < 2'000; ++i) index.put(i << 28, i * 16, 80, 0);   // neighbours, as far as it can see
-    for (Fingerprint i = 0; i < 2'000; i += 2) ASSERT_EQ(index.erase(i << 28)->offset, i * 16);
-    for (Fingerprint i = 0; i < 2'000; ++i) ASSERT_EQ(index.find(i << 28).has_value(), i % 2 == 1);
+    for (Fingerprint i = 0; i < 2'000; ++i) index.put(i << 30, i * 16, 80, 0);   // neighbours, as far as it can see
+    for (Fingerprint i = 0; i < 2'000; i += 2) ASSERT_EQ(index.erase(i << 30)->offset, i * 16);
+    for (Fingerprint i = 0; i < 2'000; ++i) ASSERT_EQ(index.find(i << 30).has_value(), i % 2 == 1);
 }
 
 TEST(DiskIndex, takes_less_than_ten_bytes_an_entry_while_it_grows_to_a_million) {
@@ -195,7 +195,7 @@ TEST(DiskIndex, takes_less_than_ten_bytes_an_entry_while_it_grows_to_a_million) 
         if (i >= 500'000 && i % 10'000 == 0) most = std::max(most, static_cast<double>(index.metadata_bytes()) / i);
     }
     RecordProperty("bytes_an_entry", std::to_string(most));
-    EXPECT_LT(most, 10.5);
+    EXPECT_LT(most, 10);
     EXPECT_GT(index.size(), 999'000u);
     index.clear();
     EXPECT_EQ(index.size(), 0u);
