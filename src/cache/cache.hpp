@@ -18,6 +18,10 @@
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
 
+namespace garner::store {
+class DiskStore;
+}
+
 namespace garner::cache {
 
 /// A cache key's text and its keyed fingerprint. Made by Cache::key; the text is borrowed.
@@ -245,10 +249,10 @@ private:
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::atomic<std::uint64_t> not_admitted_{0};
+    store::DiskStore* disk_ = nullptr;
     mutable std::mutex policy_mutex_;
     std::string policy_;
     NegativeCache failures_;
-    store::DiskStore* disk_ = nullptr;
 };
 
 }  // namespace garner::cache

@@ -1,10 +1,27 @@
 // For people who look: what a store has, and whether it is good.
-#include "store/disk_tier.hpp"
-
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 #include "net/waiter.hpp"
+#include "store/disk_tier.hpp"
+
+namespace garner::store {
+
+std::unique_ptr<DiskStore> DiskStore::open_existing(DiskOptions const& options, std::string& fault) {
+    auto existing = options;
+    auto const file = disk::file_of(options.path);
+    std::error_code error;
+    auto const bytes = std::filesystem::file_size(file, error);   // of a device it is not told
+    if (!error) existing.size = bytes;
+    if (!std::filesystem::exists(file, error)) {
+        fault = "there is no store at " + file + (error ? ": " + error.message() : "");
+        return nullptr;
+    }
+    return open(existing, fault);
+}
+
+}  // namespace garner::store
 
 namespace garner::store::disk {
 

@@ -98,7 +98,7 @@ Tier::~Tier() {
     if (made_) made_->log.end();
 }
 
-std::string Tier::file_name() const { return is_device(options_.path) ? options_.path : options_.path + "/store"; }
+std::string file_of(std::string const& path) { return is_device(path) ? path : path + "/store"; }
 
 Tier::Opening Tier::open_file() {
     bool const device = is_device(options_.path);

@@ -20,6 +20,9 @@
 
 namespace garner::store::disk {
 
+/// Where the store is that disk.path names: a file in a directory, or the block device itself.
+std::string file_of(std::string const& path);
+
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
     Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Cleaner::Write write,
@@ -69,7 +72,7 @@ public:
 
 private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
-    std::string file_name() const;
+    std::string file_name() const { return file_of(options_.path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
     Opening open_file();
     std::optional<StoreHeader> read_header(io::File const& file, std::string& trouble) const;
