@@ -25,12 +25,14 @@ std::string file_of(std::string const& path);
 
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
-    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Cleaner::Write write,
-          Cleaner::Gone gone);
+    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
+          Cleaner::Write write, Cleaner::Gone gone);
 
     io::File file;
     Bytes const alignment;
     Index index;
+    Bytes const capacity;              // of records, for policies that name victims
+    std::unique_ptr<Order> order;
     Log log;
     Recovery recovery;
     Reader reader;
@@ -91,7 +93,9 @@ private:
     void bury(Fingerprint hash);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
+    void note_came(Bytes bytes);
     void note_left(Bytes bytes);
+    void evict_victims(Works& works);
     void pay_debts();
 
     void look_after();
@@ -110,7 +114,7 @@ private:
     std::atomic<std::uint64_t> stored_{0};
     std::atomic<Bytes> stored_bytes_{0};
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(NotStored::count)> not_stored_{};
-    std::atomic<std::uint64_t> misses_{0};
+    std::atomic<std::uint64_t> victims_{0};
 
     mutable std::mutex mutex_;
     std::condition_variable stopped_;
