@@ -47,6 +47,9 @@ public:
     /// A promise from the index alone that the object under this key is fresh until then, or false.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
 
+    /// Memory has answered for it: a use, too, though nothing is read. Costs a probe of the index.
+    virtual void used(std::string_view key) = 0;
+
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
     virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;

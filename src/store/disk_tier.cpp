@@ -234,6 +234,13 @@ bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
     return opened + seconds(Freshness::seconds(entry->freshness)) > until;
 }
 
+void Tier::used(std::string_view key) {
+    auto* works = this->works();
+    if (!works) return;
+    auto const hash = hash_of(key, works->log.header().seed);
+    if (works->index.use(hash)) works->order->used(hash);
+}
+
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
     if (!works()) co_return nullptr;
     auto const record = co_await read(hash_of(key, seed()), executor);
