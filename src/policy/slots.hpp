@@ -10,10 +10,10 @@ namespace garner::policy {
 
 /// An array of T by slot. It grows one chunk at a time and never moves what it holds, so growing under a shard's lock
 /// costs one small allocation. New items are value-initialised. Chunks begin on a cache line.
-template <class T>
+template <class T, std::size_t ChunkItems = 64>
 class SlotArray {
 public:
-    static constexpr std::size_t chunk_items = 64;
+    static constexpr std::size_t chunk_items = ChunkItems;
 
     /// Only for indices that were covered before.
     T& operator[](std::size_t index) { return chunks_[index / chunk_items]->items[index % chunk_items]; }

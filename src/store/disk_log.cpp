@@ -364,7 +364,9 @@ void Log::sync_loop() {
     }
 }
 
+/// Under the lock.
 void Log::take_settled(std::vector<net::WakeHandle>& into) {
+    settled_.notify_all();
     auto const done = [&](Waiting& waiting) {
         if (waiting.position > (waiting.synced ? synced_position_ : written_position_)) return false;
         into.push_back(std::move(waiting.handle));
@@ -385,6 +387,15 @@ void Log::wake_when_settled(bool synced, net::WakeHandle handle) {
     work_.notify_one();
     syncing_.notify_one();
     handle.wake(net::Wake::ready);   // empty when it waits
+}
+
+bool Log::wait_until_settled(bool synced, milliseconds most) {
+    std::unique_lock lock(mutex_);
+    auto const wanted = position();
+    urgent_ = true;
+    work_.notify_one();
+    syncing_.notify_one();
+    return settled_.wait_for(lock, most, [&] { return wanted <= (synced ? synced_position_ : written_position_); });
 }
 
 // ---- faults and figures ----

@@ -86,7 +86,8 @@ public:
 
     /// Wakes the handle when all that was committed until now is in the file (`synced`: and on the disk).
     void wake_when_settled(bool synced, net::WakeHandle handle);
-    bool is_settled() const;
+    /// The same for a thread that may wait; false when it takes longer than that.
+    bool wait_until_settled(bool synced, milliseconds most);
 
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;
@@ -133,6 +134,7 @@ private:
     mutable std::condition_variable work_;      // for the writer
     mutable std::condition_variable syncing_;
     mutable std::condition_variable wants_;     // for the cleaner
+    std::condition_variable settled_;
     std::vector<Segment> segments_;
     std::deque<std::shared_ptr<struct Buffer>> queue_;   // not all written, oldest first; the open one is the last
     std::shared_ptr<struct Buffer> open_;

@@ -47,6 +47,9 @@ public:
     /// A promise from the index alone that the object under this key is fresh until then, or false.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
 
+    /// Memory has answered for it: a use, too, though nothing is read. Costs a probe of the index.
+    virtual void used(std::string_view key) = 0;
+
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
     virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;
@@ -65,6 +68,8 @@ public:
     /// options.patience has passed: false then.
     enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
+    /// The same for a thread that may wait.
+    virtual bool wait_until_settled(Survives what) = 0;
 
     /// What memory will not keep and the disk may not have yet; see options.admit.
     virtual void demote(Object const& object) = 0;
@@ -74,7 +79,11 @@ public:
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 
-    /// One object or piece that the index knows, for people who look.
+    /// The objects of one segment, without their bodies, for those who must know which URLs there are. Read by a thread
+    /// that may wait; false behind the last segment. One that is stored again meanwhile may be met twice, or not at all.
+    virtual net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) = 0;
+
+    /// One object that the index knows, for people who look.
     struct Listed {
         std::string key;
         std::uint16_t status = 0;
