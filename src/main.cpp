@@ -10,7 +10,6 @@
 #include "admin/admin_server.hpp"
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
-#include "admin/settle.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
@@ -174,7 +173,7 @@ public:
 
     /// For an end without taking anything down.
     void settle_disk() {
-        if (disk_) admin::settle(*disk_, store::DiskStore::Survives::power);
+        if (disk_) disk_->wait_until_settled(store::DiskStore::Survives::power);
     }
 
 private:

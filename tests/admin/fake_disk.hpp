@@ -66,6 +66,9 @@ public:
         return gone > 0;
     }
     net::awaitable<bool> settled(Survives, net::Executor) override { co_return settles; }
+    bool wait_until_settled(Survives) override { return settles; }
+    void used(std::string_view) override {}
+    net::awaitable<bool> heads(std::uint32_t, std::vector<store::ObjectPtr>&, net::Executor) override { co_return false; }
     void demote(store::Object const&) override {}
     store::DiskStats stats() const override { return stats_; }
     store::DiskOptions const& options() const override { return options_; }
