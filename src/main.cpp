@@ -8,6 +8,7 @@
 #include <span>
 
 #include "admin/admin_server.hpp"
+#include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
@@ -16,6 +17,7 @@
 #include "proxy/server.hpp"
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
+#include "store/disk_store.hpp"
 #include "util/units.hpp"
 
 namespace {
@@ -83,6 +85,11 @@ public:
           cache_(cache_options(config_, policy_)) {}
 
     bool open(std::string& fault) {
+        if (!config_.disk.path.empty()) {
+            disk_ = store::DiskStore::open(config_.disk, fault);
+            if (!disk_) return false;
+            cache_.set_disk(disk_.get());
+        }
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
         if (!server_) return false;
         if (config_.admin.enabled) {
@@ -164,6 +171,11 @@ public:
         return server_->stop(config_.proxy.deadlines.drain);
     }
 
+    /// For an end without taking anything down.
+    void settle_disk() {
+        if (disk_) disk_->wait_until_settled(store::DiskStore::Survives::power);
+    }
+
 private:
     void tell_sampling() {
         std::optional<sim::AutoPolicy::Terms> follow;
@@ -188,6 +200,7 @@ private:
     CommandLine line_;
     config::Config config_;
     std::string policy_;            // that runs
+    std::unique_ptr<store::DiskStore> disk_;   // outlives all whose bodies are read from it
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
@@ -208,6 +221,7 @@ int serve(House& house, sigset_t const& signals) {
         spdlog::info("stopping; running answers may end");
         if (!house.stop()) {
             spdlog::warn("something would not end in time");
+            house.settle_disk();
             std::fflush(nullptr);
             std::_Exit(0);   // its worker still uses the house: nothing may be taken down
         }
@@ -251,6 +265,23 @@ admin::Command::Kind kind_of(CommandLine::Command command) {
     }
 }
 
+/// garner cache: the running proxy's, or the store that the same configuration names.
+int ask_cache(CommandLine const& line, config::Config const& config) {
+    using Kind = admin::CacheCommand::Kind;
+    spdlog::set_level(spdlog::level::off);   // what there is to say the command says
+    auto const& word = line.rest.front();
+    admin::CacheCommand command;
+    command.kind = word == "ls" ? Kind::list : word == "verify" ? Kind::verify : word == "purge" ? Kind::purge : Kind::stats;
+    if (line.rest.size() > 1) command.pattern = line.rest.back();
+    command.json = line.json;
+    command.rate = line.rate;
+    if (config.admin.enabled) command.address = config.admin.address;
+    command.port = config.admin.port;
+    command.disk = config.disk;
+    command.open = store::DiskStore::open_existing;
+    return admin::run_cache_command(command, std::cout, std::cerr);
+}
+
 /// purge, stats, peers and explain: what a running proxy is asked, at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
@@ -258,6 +289,7 @@ int ask(CommandLine const& line) {
         config::print_faults(loaded.faults, std::cerr);
         return exit_faulty;
     }
+    if (line.command == CommandLine::Command::cache) return ask_cache(line, loaded.config);
     auto const& place = loaded.config.admin;
     if (!place.enabled) {
         std::fputs("garner: this configuration has no admin address to ask\n", stderr);

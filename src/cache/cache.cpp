@@ -285,7 +285,7 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     auto const found = shard.find(key.fingerprint, key.text);
-    if (!found) return false;
+    if (!found) return disk_ && disk_->is_fresh_until(key.text, now + margin);
     if (found.object->kind() != store::Object::Kind::vary_marker) return serves(found.object);
     if (found.object->head() != "accept-encoding") return false;
     auto const variants = shard.variants_of(key.fingerprint);
@@ -369,11 +369,14 @@ store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary,
     return make_object(parts, key.fingerprint);
 }
 
-void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames const& vary,
-                    std::string const& variant) {
+bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
+                    Came came, store::DiskFill* on_disk) {
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
-    bool keep = object && object->charged() && !vary.star;
+    bool const to_disk = disk_ && came == Came::fetched;
+    // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
+    bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
+    bool keep = object && (to_memory || to_disk) && !vary.star;
     auto marker = keep && !vary.empty() ? make_marker(primary, vary, object->sequence()) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
     // Of one response there is the whole or parts, never both.
@@ -386,35 +389,40 @@ void Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     std::unique_lock lock(shard.mutex);
     unregister(shard, fill);
     // A 304 may have changed Vary: an object under another key than its own would never be found again.
-    if (!fill.attached_ || !keep || (!vary.empty() && !marker) || object->key() != text) return;
+    if (!fill.attached_ || !keep || (!vary.empty() && !marker) || object->key() != text) return false;
 
     auto at_primary = shard.find(primary.fingerprint, primary.text);
     bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
-    if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return;
-    if (grows_newer(shard, *object, primary)) return;
+    if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return false;
+    if (grows_newer(shard, *object, primary)) return false;
     // The whole is worth more than its own parts, whichever began first.
     auto rival = shard.find(of_other, other);
     bool newer = is_newer(rival);
-    if (incomplete && rival && (newer || outranks_parts(*rival.object, *object, wall_now()))) return;
-    if (!incomplete && newer && !is_same_representation(*rival.object, *object, wall_now())) return;
+    if (incomplete && rival && (newer || outranks_parts(*rival.object, *object, wall_now()))) return false;
+    if (!incomplete && newer && !is_same_representation(*rival.object, *object, wall_now())) return false;
 
     if (!incomplete) shard.clear_pass(fill.primary());   // parts say nothing about the whole
     if (!same_vary) {
         shard.drop_variants(primary.fingerprint, gone);
         if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
         if (marker) gone.push_back(drop_parts(shard, primary, policy::Left::replaced));
+        if (marker && to_disk) disk_->store(marker->parts());
     }
     if ((rival = shard.find(of_other, other))) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
     auto there = shard.find(of_text, text);
-    if (there && fill.stale().get() == there.object)
+    if (there && to_memory && fill.stale().get() == there.object)
         gone.push_back(shard.freshen(there.slot, object));
-    else
+    else if (to_memory)
         gone.push_back(shard.put(of_text, object));
-    if (marker) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
+    else if (there)
+        gone.push_back(shard.remove(there.slot, policy::Left::replaced));
+    if (marker && to_memory) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
+    if (to_disk) keep_on_disk(*object, other, on_disk);
     note_bytes(shard, fill.primary());
     settle(lock, shard, fill.primary());
+    return true;
 }
 
 /// Those of a URL without variants.
@@ -457,7 +465,8 @@ bool Cache::purge(Key const& key, Fill const* but) {
         gone.push_back(shard.remove(found.slot, policy::Left::purged));
     if (auto parts = drop_parts(shard, key, policy::Left::purged)) gone.push_back(std::move(parts));
     note_bytes(shard, key.fingerprint);
-    return !gone.empty() || found_fill || known_failure;
+    bool const on_disk = forget_on_disk(key);
+    return !gone.empty() || found_fill || known_failure || on_disk;
 }
 
 bool Cache::purge_url(std::string_view url) {
@@ -476,8 +485,10 @@ void Cache::forget(Key const& key, store::Object const& object) {
     store::ObjectPtr gone;
     std::lock_guard lock(shard.mutex);
     auto found = shard.find(of_object, object.key());
+    if (!found && disk_) disk_->forget(object.key());
     if (found.object != &object) return;
     gone = shard.remove(found.slot, policy::Left::purged);
+    if (disk_) disk_->forget(gone->key());
     // A 304 that is still on its way must not bring it back.
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
@@ -497,7 +508,7 @@ void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
 }
 
 bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
-    if (walk.shard == shards_.size()) return false;
+    if (walk.shard >= shards_.size()) return false;
     auto& shard = *shards_[walk.shard];
     std::lock_guard lock(shard.mutex);
     bool const more = shard.collect(walk.slot, walk_step, into);
@@ -531,15 +542,17 @@ store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
 }
 
 std::span<char> Cache::room(store::Body& body, Fingerprint near) {
-    return body.room([&](Bytes bytes) {
-        if (!budget_.reserve_filling(bytes)) {
-            refused_for_room_.fetch_add(1, std::memory_order_relaxed);
-            return false;
-        }
-        if (reserve(bytes, near)) return true;
-        budget_.release_filling(bytes);
+    return body.room([&](Bytes bytes) { return reserve_growing(bytes, near); });
+}
+
+bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
+    if (!budget_.reserve_filling(bytes)) {
+        refused_for_room_.fetch_add(1, std::memory_order_relaxed);
         return false;
-    });
+    }
+    if (reserve(bytes, near)) return true;
+    budget_.release_filling(bytes);
+    return false;
 }
 
 bool Cache::reserve(Bytes bytes, Fingerprint near) {
@@ -614,6 +627,8 @@ bool Cache::evict_from(std::size_t index) {
     // Without its marker no variant would be found again.
     if (victim->kind() == store::Object::Kind::vary_marker)
         shard.drop_variants(fingerprint(victim->key(), seed_), gone);
+    else if (disk_)
+        disk_->demote(*victim);
     gone.push_back(std::move(victim));
     shard_bytes_[index].store(shard.bytes(), std::memory_order_relaxed);
     evictions_.fetch_add(gone.size(), std::memory_order_relaxed);

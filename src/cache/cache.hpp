@@ -1,5 +1,6 @@
 // The memory tier: one coherent cache for all workers.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -14,7 +15,12 @@
 #include "http/freshness.hpp"
 #include "http/message.hpp"
 #include "store/budget.hpp"
+#include "store/disk_store.hpp"
 #include "store/object.hpp"
+
+namespace garner::store {
+class DiskStore;
+}
 
 namespace garner::cache {
 
@@ -43,6 +49,7 @@ struct Lookup {
     bool part_missing = false;     // absent: parts are stored, but not what is asked for
     FillPtr follow;
     FillLease lead;
+    bool from_disk = false;        // `object` was not in memory
 };
 
 /// What a lookup would find, for people: see Cache::peek.
@@ -126,6 +133,8 @@ public:
 
     /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
     bool reserve(Bytes bytes, Fingerprint near);
+    /// The same for a growing body, within the fill share.
+    bool reserve_growing(Bytes bytes, Fingerprint near);
     /// False when the cache is full and the policy holds the newcomer worth less than what would have to leave for it. To
     /// be asked before it takes anything; `growing` bytes of a body are still to come.
     bool admits(store::Object::Parts const&, Fingerprint primary, Bytes growing = 0);
@@ -148,6 +157,18 @@ public:
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up.
     std::span<char> room(store::Body& body, Fingerprint near);
+
+    /// The tier behind memory, or nullptr. Set before the workers run; outlives them.
+    void set_disk(store::DiskStore* disk);
+    store::DiskStore* disk() const { return disk_; }
+    /// Longer ones neither memory nor disk would keep.
+    Bytes longest_body() const { return std::max(object_max(), disk_ ? disk_->options().object_max : 0); }
+    /// What a lookup found absent may be on disk: then it is brought into memory, where that has room for it, and those
+    /// who wait for `found.lead` look again. Else `found` stays as it is. Of `found.object` from disk alone, `lead` is kept
+    /// where it must be validated. Costs a probe of the disk's index when nothing is there.
+    net::awaitable<void> look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
+                                      http::RequestCacheControl const& control, WallTime now, Collapse collapse,
+                                      net::Executor executor);
 
     NegativeCache& failures() { return failures_; }
     /// Remembers what a fetch met, unless the URL was purged since that fetch began.
@@ -186,7 +207,23 @@ private:
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
-    void publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant);
+    enum class Came : std::uint8_t { fetched, from_disk };
+    /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already.
+    bool publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant, Came came,
+                 store::DiskFill* on_disk);
+    void keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
+    bool forget_on_disk(Key const& key);
+    struct OnDisk {
+        store::ObjectPtr object;
+        store::ObjectPtr marker;    // of a URL with variants
+        std::string variant;        // http::variant_key
+    };
+    net::awaitable<store::ObjectPtr> load(std::string_view key, net::Executor executor);
+    net::awaitable<OnDisk> find_on_disk(Key const& key, http::RequestHead const& request, bool variant_missing, WallTime now,
+                                        net::Executor executor);
+    net::awaitable<store::ObjectPtr> into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor);
+    void keep_marker(Key const& key, store::Object const& marker);
+    Lookup look_again(Key const& key, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
     static bool grows_newer(Shard const&, store::Object const&, Key const&);
     store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
@@ -212,6 +249,7 @@ private:
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::atomic<std::uint64_t> not_admitted_{0};
+    store::DiskStore* disk_ = nullptr;
     mutable std::mutex policy_mutex_;
     std::string policy_;
     NegativeCache failures_;

@@ -112,12 +112,24 @@ void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary,
     fill_->change(FillView::Phase::body, std::move(growing), {}, "");
 }
 
-void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant) {
+void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {
     if (!fill_) return;
     auto fill = std::move(fill_);
-    cache_->publish(*fill, object, vary, variant);
+    cache_->publish(*fill, object, vary, variant, Cache::Came::fetched, on_disk);
     fill->set_variant(std::move(vary), std::move(variant));
     fill->change(FillView::Phase::complete, std::move(object), {}, "");
+}
+
+void FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant) {
+    auto fill = std::move(fill_);
+    cache_->publish(*fill, object, vary, variant, Cache::Came::from_disk, nullptr);
+    fill->change(FillView::Phase::look_again, nullptr, {}, "");
+}
+
+void FillLease::look_again() {
+    auto fill = std::move(fill_);
+    cache_->detach(*fill, Cache::Mark::none);
+    fill->change(FillView::Phase::look_again, nullptr, {}, "");
 }
 
 void FillLease::refuse(char const* reason) {

@@ -9,6 +9,7 @@
 
 #include "http/vary.hpp"
 #include "net/wake.hpp"
+#include "store/disk_store.hpp"
 #include "store/object.hpp"
 #include "util/hash.hpp"
 #include "util/link.hpp"
@@ -33,7 +34,8 @@ struct FillView {
         body,       // storable; `object` grows
         complete,   // `object` is whole
         refused,    // not to be shared: everybody fetches for himself
-        failed      // `failure`; after the head: `object` stays incomplete
+        failed,     // `failure`; after the head: `object` stays incomplete
+        look_again  // nothing was fetched: it was on disk
     };
     Phase phase = Phase::head;
     store::ObjectPtr object;
@@ -112,8 +114,12 @@ public:
     /// The head is storable and the body grows: followers whose request it selects may read it. A 206 has none.
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
     /// Stores the object, unless it was purged meanwhile, and ends the fill: complete. Without a charge (an object that
-    /// the budget had no room for) it is only shared with those who wait.
-    void complete(store::ObjectPtr object, http::VaryNames vary, std::string variant);
+    /// the budget had no room for) only the disk may have it, and those who wait. `on_disk` has its body already.
+    void complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk = nullptr);
+    /// The same with what was loaded from disk, where memory is to have it; those who wait look it up themselves.
+    void loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant);
+    /// Ends the fill: those who wait look again.
+    void look_again();
     /// Nobody else may have this response; later requests do not queue behind the URL for a while.
     void refuse(char const* reason);
     void fail(FetchFailure failure);

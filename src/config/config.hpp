@@ -8,6 +8,7 @@
 #include "icp/options.hpp"
 #include "net/options.hpp"
 #include "proxy/options.hpp"
+#include "store/disk_options.hpp"
 
 namespace garner::config {
 
@@ -19,17 +20,11 @@ struct Admin {
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 
-struct Disk {
-    std::string path;                // empty: no disk tier
-    Bytes size = 10 * GiB;
-    std::string policy = "lfuda";
-    Bytes object_max = 4 * GiB;
-};
-
 struct Config {
     unsigned workers = 0;            // 0: one per core
     proxy::Options proxy;
     cache::Options memory;
+    store::DiskOptions disk;
     net::ResolverOptions dns;
     net::ConnectorOptions connect;
     net::TlsOptions tls;
@@ -37,9 +32,6 @@ struct Config {
     Admin admin;
 
     icp::Options mesh;               // of the keys icp, htcp, digest, peers and direct
-
-    // Read and checked, not in force yet.
-    Disk disk;
 };
 
 }  // namespace garner::config

@@ -53,12 +53,30 @@ void try_hosts(Reader& reader, std::string const& file) {
     reader.notice(in_quotes(file) + " cannot be read: " + because(), "until it can, no name comes from it");
 }
 
+/// The proxy goes on without it: only what can never be the disk tier's place is a fault.
+void try_disk(Reader& reader, fs::path const& path) {
+    if (path.empty()) return;
+    Reader::Step const part(reader, "disk");
+    Reader::Step const key(reader, "path");
+    std::error_code error;
+    if (fs::is_regular_file(path, error)) {
+        reader.fault(in_quotes(path.string()) + " is a file", "name a directory, or a block device");
+        return;
+    }
+    bool const there = may(F_OK, path);
+    auto const place = there ? path : path.parent_path().empty() ? fs::path(".") : path.parent_path();
+    int const rights = fs::is_block_file(path, error) ? R_OK | W_OK : W_OK | X_OK;
+    if (!may(rights, place))
+        reader.notice(in_quotes(place.string()) + " cannot be written: " + because(), "until it can, nothing is kept on disk");
+}
+
 }  // namespace
 
 void try_files(Reader& reader, Config const& config) {
     if (!config.tls.ca_file.empty()) try_certificates(reader, config.tls);
     try_access_log(reader, config.proxy.log.access);
     try_hosts(reader, config.dns.hosts_file);
+    try_disk(reader, config.disk.path);
 }
 
 }  // namespace garner::config

@@ -80,7 +80,6 @@ struct Row {
     Schema schema;
     std::vector<KeyNote> notes;
     bool required = false;
-    bool in_force = true;
     bool offered = true;     // as what may have been meant by an unknown key
 };
 
@@ -126,8 +125,6 @@ bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& ta
             continue;
         }
         good = row->read(reader, member, into) && good;
-        if (!row->in_force && !member.empty())
-            reader.notice("not in force yet", "it is read and checked, and has no effect");
     }
     for (auto const& row : table)
         if (row.required && !value.contains(row.name)) good = reader.fault("has no " + row.name, "add it");
@@ -259,13 +256,6 @@ Row<T> required(Row<T> row) {
     row.required = true;
     row.notes.front().preset.clear();
     row.schema.erase("default");
-    return row;
-}
-
-/// The same key, read and checked and without effect so far.
-template <class T>
-Row<T> not_in_force(Row<T> row) {
-    row.in_force = false;
     return row;
 }
 

@@ -9,6 +9,7 @@
 #include "http/uri.hpp"
 #include "policy/policies.hpp"
 #include "sim/auto_policy.hpp"
+#include "store/disk_format.hpp"
 #include "util/units.hpp"
 
 namespace garner::config {
@@ -58,17 +59,23 @@ Form<proxy::Listen> listen() {
     });
 }
 
-// "name" or "name:setting=value:…".
-Form<std::string> policy_spec() {
+// "name" or "name:setting=value:…"; `own` is a name that is none of a policy, and has no settings.
+Form<std::string> policy_spec(std::string const& own = "") {
     std::vector<std::string> names;
+    if (!own.empty()) names.push_back(own);
     for (auto const& row : policy::all()) names.emplace_back(row.name);
     auto const named = choice(std::move(names));
-    auto read = [named](Reader& reader, Json const& value, std::string& into) {
+    auto read = [named, own](Reader& reader, Json const& value, std::string& into) {
         if (!value.is_string()) return named.read(reader, value, into);
         auto const& text = value.get_ref<std::string const&>();
         std::string name, written;
         if (!named.read(reader, text.substr(0, text.find(':')), name)) return false;
         if (!config::text().read(reader, value, written)) return false;
+        if (name == own) {
+            if (written != own) return reader.fault(in_quotes(own) + " has no settings", "write the name alone");
+            into = own;
+            return true;
+        }
         auto const spec = policy::read_spec(written);
         auto const mend = "write " + in_quotes(name + ":setting=value") + ", or the name alone";
         if (!spec.row) return reader.fault(spec.fault, mend);
@@ -152,13 +159,65 @@ Form<cache::Options> memory() {
         check_memory);
 }
 
-Form<Disk> disk() {
-    return object_of<Disk>({
-        key<Disk>("path", &Disk::path, text(), "Directory of the disk tier; empty for none."),
-        key<Disk>("size", &Disk::size, size(MiB, size_max), "The disk tier's whole budget."),
-        key<Disk>("policy", &Disk::policy, policy_spec(), "Which object leaves when the disk tier is full."),
-        key<Disk>("object_max", &Disk::object_max, size(0, size_max), "The largest body kept on disk."),
-    });
+/// The log fills one segment while others are written, and what must be kept of one that is needed has its place, too.
+Bytes least_buffer(store::DiskOptions const& disk) {
+    constexpr Bytes segments = 4;
+    return segments * store::disk::shape_of(disk.size).segment_bytes;
+}
+
+void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
+    auto const least = least_buffer(disk);
+    // What is not written follows a small disk; what is written is believed.
+    if (!value.contains("object_max"))
+        disk.object_max = std::min(disk.object_max, disk.size / 2);
+    else if (disk.object_max > disk.size) {
+        Reader::Step const step(reader, "object_max");
+        reader.notice("is larger than disk.size", "objects larger than the disk tier are never kept in it");
+    }
+    if (!value.contains("buffer"))
+        disk.buffer = std::max(least, std::min(disk.buffer, disk.size / 4));
+    else if (disk.buffer < least) {
+        Reader::Step const step(reader, "buffer");
+        reader.fault("holds less than four segments of a disk tier of " + size_text(disk.size),
+                     "write " + in_quotes(size_text(least)) + " or more, or a smaller disk.size");
+    }
+    if (disk.object_min <= disk.object_max) return;
+    Reader::Step const step(reader, "object_min");
+    reader.fault("is larger than disk.object_max, so that nothing would be stored", "lower it, or raise object_max");
+}
+
+Form<store::DiskOptions> disk() {
+    using T = store::DiskOptions;
+    using enum T::Admit;
+    constexpr milliseconds shortest{10}, longest{10'000};
+    return object_of<T>(
+        {
+            key<T>("path", &T::path, text(),
+                   "Directory of the disk tier, or a block device, which it then has for itself; empty for none."),
+            key<T>("size", &T::size, size(16 * MiB, size_max),
+                   "The disk tier's whole budget, taken at the start; a device is used as far as it goes."),
+            key<T>("policy", &T::policy, policy_spec(T{}.policy),
+                   "Which object leaves when the disk tier is full. `fifo-reinsertion`: the oldest that was not used since "
+                   "it was written; it costs no memory. A replacement policy, with settings or without: the one that the "
+                   "policy names, for up to 30 bytes of memory an object more."),
+            key<T>("object_max", &T::object_max, size(0, size_max),
+                   "The largest body kept on disk. When not given, at most half of `disk.size`."),
+            key<T>("object_min", &T::object_min, size(0, size_max), "Smaller bodies stay out."),
+            key<T>("buffer", &T::buffer, size(2 * MiB, size_max),
+                   "Memory for what waits to be written, at least four segments; while it is full nothing more is stored. "
+                   "When not given, at most a quarter of `disk.size`."),
+            key<T>("sync", &T::sync, time(shortest, longest),
+                   "How often what was written is forced to the disk: what a power failure may take at most."),
+            key<T>("patience", &T::patience, time(shortest, longest),
+                   "How long a request waits for the disk before it goes to the origin."),
+            key<T>("readers", &T::readers, count(1, 64), "Threads for reads that must wait for the disk."),
+            key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
+                   "What is written: all that may be stored, or what was asked for twice, which spares a disk that wears "
+                   "out."),
+            key<T>("rate", &T::rate, size(0, size_max),
+                   "Bytes a second that newcomers may have written, for the same end; 0 for any."),
+        },
+        check_disk);
 }
 
 Form<std::string> field_name() {
@@ -557,7 +616,7 @@ Table<Config> keys() {
                     "Where clients are served."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Threads; 0 for one per core."),
         key<Config>("memory", &Config::memory, memory(), "The memory tier."),
-        not_in_force(key<Config>("disk", &Config::disk, disk(), "The disk tier. Not in force yet.")),
+        key<Config>("disk", &Config::disk, disk(), "The disk tier."),
         key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "What is cached."),
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access(),
                     "Who may ask for what: the first rule that matches decides. Where none does: clients on loopback."),

@@ -123,7 +123,7 @@ Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
         auto read = [row, member](Reader& reader, Json const& value, Outer& into) {
             return row.read(reader, value, into.*member);
         };
-        out.push_back({row.name, read, row.schema, row.notes, row.required, row.in_force, row.offered});
+        out.push_back({row.name, read, row.schema, row.notes, row.required, row.offered});
     }
     return out;
 }

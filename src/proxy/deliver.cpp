@@ -5,6 +5,7 @@
 
 #include "http/range.hpp"
 #include "proxy/transaction.hpp"
+#include "store/body_source.hpp"
 
 namespace garner::proxy {
 
@@ -165,6 +166,10 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         // The state before the bytes: a body seen complete has nothing more behind what is read now.
         auto state = object->body()->state();
         auto count = left > 0 ? reader.next(pieces, std::min(left, write_bytes)) : 0;
+        if (reader.needs_load()) {
+            auto const here = services_.worker.io.get_executor();
+            if (co_await store::load(reader, here)) continue;
+        }
         Bytes bytes = 0;
         for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].size();
         if (bytes > 0 && slice.chunked)
@@ -172,7 +177,7 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         for (std::size_t i = 0; i < count; ++i)
             parts[used++] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
         if (bytes > 0 && slice.chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
-        bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete);
+        bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
         if (over && slice.chunked) parts[used++] = {const_cast<char*>("0\r\n\r\n"), 5};
         if (used > 0) {
             bool sent = co_await send(std::span(parts.data(), used), bytes);
@@ -187,7 +192,10 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         bool dropped = reader.lost() || (follower && follower->dropped());
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
-            reason_ = dropped ? "the reader was too slow" : "the origin's answer broke off";
+            bool const on_disk = reader.lost() && object->body()->source();
+            reason_ = on_disk   ? "the disk does not give the rest"
+                      : dropped ? "the reader was too slow"
+                                : "the origin's answer broke off";
             show_truncation();
             co_return false;
         }

@@ -68,23 +68,24 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
-    invalidate(lead.fill().get());
+    if (invalidate(lead.fill().get())) co_await outlives(store::DiskStore::Survives::process);
     if (lead && sent_whole() && http::represents_target(exchange_->head(), target_.uri))
         co_return co_await take_response(std::move(lead), std::move(none));
     lead.drop();
     co_await stream_through(text(why));
 }
 
-/// RFC 9111 4.4. `own`: the fetch that brought the answer.
-void Transaction::invalidate(cache::Fill const* own) {
+/// RFC 9111 4.4. `own`: the fetch that brought the answer. True when something was there.
+bool Transaction::invalidate(cache::Fill const* own) {
     auto const& response = exchange_->head();
-    if (!http::invalidates(client_.head().method, response.status)) return;
-    services_.cache.purge(key_, own);
+    if (!http::invalidates(client_.head().method, response.status)) return false;
+    bool found = services_.cache.purge(key_, own);
     for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
         cache::write_key_text(target_.partition(), url, text);
-        services_.cache.purge(services_.cache.key(text), own);
+        found |= services_.cache.purge(services_.cache.key(text), own);
     }
+    return found;
 }
 
 net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::ObjectPtr stale) {
@@ -128,6 +129,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     if (why == StoreRefusal::none)
         co_return co_await store_response(std::move(lead), response, control, std::move(nothing_yet));
     keep_nothing(std::move(lead), stale ? stale.get() : parts.get(), control, why);
+    if (stale) co_await outlives(store::DiskStore::Survives::process);
     if (widened_ && response.status == 200) co_return co_await ask_for_range();
     co_await stream_through(text(why));
 }
@@ -170,7 +172,7 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
 
 bool Transaction::is_too_large() const {
     auto const& framing = exchange_->framing();
-    return framing.kind == http::Framing::Kind::length && framing.length > services_.cache.object_max();
+    return framing.kind == http::Framing::Kind::length && framing.length > services_.cache.longest_body();
 }
 
 http::FreshnessOptions Transaction::freshness_options(std::string_view content_type) const {

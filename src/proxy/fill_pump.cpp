@@ -23,6 +23,11 @@ constexpr milliseconds orphan_limit{10'000};
 constexpr milliseconds look_again{1'000};
 // A reader of a windowed body that holds the others back is given up after this.
 constexpr milliseconds laggard_patience{5'000};
+// What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
+constexpr Bytes window = MiB;
+// A disk whose buffers are full for so long gets no more of this body.
+constexpr milliseconds disk_patience{2'000};
+constexpr milliseconds disk_pause{5};
 
 char const* text(Trouble trouble) {
     switch (trouble) {
@@ -52,15 +57,15 @@ net::awaitable<void> FillPump::run() {
         bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
         if (silent && worth_finishing()) continue;
         if (piece.trouble != Trouble::none) {
-            if (!resumption_) co_return finish(piece.trouble);
-            if (!co_await go_on_elsewhere(piece.trouble)) co_return finish(piece.trouble);
+            if (!resumption_) co_return co_await finish(piece.trouble);
+            if (!co_await go_on_elsewhere(piece.trouble)) co_return co_await finish(piece.trouble);
             give_up = steady_now() + options_->deadlines.body;
             continue;
         }
         give_up = steady_now() + options_->deadlines.body;
-        if (piece.data.empty()) co_return finish(Trouble::none);
-        if (!co_await append(piece.data)) co_return finish(Trouble::cancelled);
-        if (!worth_finishing()) co_return finish(Trouble::cancelled);
+        if (piece.data.empty()) co_return co_await finish(Trouble::none);
+        if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
+        if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
 }
 
@@ -69,11 +74,11 @@ bool FillPump::worth_finishing() {
         abandoned_at_ = {};
         return true;
     }
-    if (!windowed_ && steady_now() < keep_until_) return true;
+    if (kept_ != Kept::nowhere && steady_now() < keep_until_) return true;
     if (abandoned_at_ == SteadyTime{}) abandoned_at_ = steady_now();
     if (steady_now() - abandoned_at_ > orphan_limit) return false;
     auto const& body = *growing_->body();
-    if (windowed_ || !body.expected()) return false;
+    if (kept_ == Kept::nowhere || !body.expected()) return false;
     auto missing = *body.expected() - body.size();
     return missing <= worth_finishing_bytes || missing <= *body.expected() / worth_finishing_fraction;
 }
@@ -101,20 +106,64 @@ net::awaitable<bool> FillPump::append(std::string_view data) {
         body.grow(bytes);
         data.remove_prefix(bytes);
     }
+    // Where memory is to have it all, a slow disk may be behind until the end.
+    if (disk_ && !disk_->take(body)) disk_ = nullptr;
     lease_.fill()->grown();
     co_return true;
 }
 
 net::awaitable<std::span<char>> FillPump::room() {
     auto& body = *growing_->body();
-    if (!windowed_) {
+    if (kept_ == Kept::in_memory) {
         std::span<char> free;
         bool small = body.size() < services_.cache.object_max();
         if (small) free = services_.cache.room(body, lease_.fill()->primary());
         if (!free.empty()) co_return free;
-        keep_nothing(small ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
+        leave_memory(small ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
+    }
+    if (kept_ == Kept::on_disk) {
+        auto const free = co_await room_before_disk();
+        if (!free.empty()) co_return free;
+        keep_nothing(disk_ ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
     }
     co_return co_await room_in_window();
+}
+
+/// What the disk has makes room for more, at the pace of the disk. Empty when it gave up, or memory has not even room for a
+/// window.
+net::awaitable<std::span<char>> FillPump::room_before_disk() {
+    auto& body = *growing_->body();
+    if (!co_await disk_keeps_up(window)) co_return std::span<char>{};
+    forget_what_disk_has();
+    auto const primary = lease_.fill()->primary();
+    auto const free = services_.cache.room(body, primary);
+    if (!free.empty()) co_return free;
+    if (!co_await disk_keeps_up(0)) co_return std::span<char>{};
+    co_return body.recycle([&](Bytes bytes) { return services_.cache.reserve(bytes, primary); });
+}
+
+/// True when the disk has all but so many bytes, whole pieces. Else it gets no more.
+net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
+    auto const& body = *growing_->body();
+    auto const give_up = steady_now() + disk_patience;
+    while (disk_ && disk_->take(body)) {
+        if (body.size() - disk_->taken() <= behind) co_return true;
+        if (steady_now() > give_up) break;
+        net::Waiter waiter(services_.worker.io.get_executor());
+        waiting_ = waiter.handle();
+        auto const wake = co_await waiter.wait(disk_pause);
+        waiting_ = {};
+        if (wake == net::Wake::shutdown) break;
+    }
+    disk_ = nullptr;
+    co_return false;
+}
+
+void FillPump::forget_what_disk_has() {
+    auto const taken = disk_->taken();
+    if (taken < forgotten_ + 2 * window) return;
+    forgotten_ = taken - window;
+    growing_->body()->forget_before(forgotten_);
 }
 
 /// Too large to be kept: what everybody has read makes room for more, at the pace of the readers.
@@ -143,15 +192,19 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
     }
 }
 
-void FillPump::finish(Trouble trouble) {
+net::awaitable<void> FillPump::finish(Trouble trouble) {
     auto& body = *growing_->body();
     auto const received = count_traffic();
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
         use_.fetched(received);
+        if (disk_ && body.size() > store::Object::inline_body_max) {
+            lease_.fill()->grown();   // nobody waits for the disk
+            co_await disk_keeps_up(0);
+        }
         store();
         if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
-        return;
+        co_return;
     }
     body.finish(Body::State::failed);
     cache::FetchFailure failure{502, text(trouble)};
@@ -166,46 +219,61 @@ Bytes FillPump::count_traffic() {
     return traffic.received;
 }
 
-void FillPump::stop_storing(http::StoreRefusal why) {
+void FillPump::leave_memory(http::StoreRefusal why) {
+    if (disk_)
+        kept_ = Kept::on_disk;
+    else
+        keep_nothing(why);
+}
+
+void FillPump::keep_nothing(http::StoreRefusal why) {
+    kept_ = Kept::nowhere;
+    disk_ = nullptr;
     services_.counters.not_stored.add(why);
     // Who was worth too little may be worth more at the next request.
     lease_.stop_storing(why != http::StoreRefusal::not_admitted);
 }
 
-/// A small body moves into one allocation with its head; the segments go when the last reader is done. A part joins those
-/// that are there.
 void FillPump::store() {
-    auto const& body = growing_->body();
-    store::ObjectPtr object = growing_;
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
-    if (!windowed_ && body->size() > services_.cache.object_max()) stop_storing(http::StoreRefusal::too_large);
-    if (!windowed_ && growing_->status() == 206) {
-        object = cache::join_part(services_.cache, *growing_, lease_.fill()->primary(), freshness_);
-    } else if (!windowed_ && body->size() <= store::Object::inline_body_max) {
-        std::string bytes;
-        bytes.reserve(body->size());
-        store::BodyReader reader(body);
-        std::array<std::string_view, 16> pieces;
-        while (auto count = reader.next(pieces, body->size()))
-            for (std::size_t i = 0; i < count; ++i) {
-                bytes.append(pieces[i]);
-                reader.advance(pieces[i].size());
-            }
-        store::Object::Parts parts;
-        parts.key = growing_->key();
-        parts.head = growing_->head();
-        parts.bytes = bytes;
-        parts.terms = growing_->terms();
-        parts.status = growing_->status();
-        parts.sequence = growing_->sequence();
-        parts.source = growing_->source();
-        auto const primary = lease_.fill()->primary();
-        bool admitted = services_.cache.admits(parts, primary);
-        if (!admitted) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
-        object = admitted ? services_.cache.make_object(parts, primary) : nullptr;
-    }
+    if (kept_ == Kept::in_memory && growing_->body()->size() > services_.cache.object_max())
+        leave_memory(http::StoreRefusal::too_large);
+    if (kept_ == Kept::on_disk && !disk_) keep_nothing(http::StoreRefusal::too_large);
+    auto object = to_keep();
     // Followers keep reading the body they have; what is stored may be another object with the same bytes.
-    lease_.complete(std::move(object), std::move(vary_), std::move(variant_));
+    lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
+}
+
+/// A small body moves into one allocation with its head; the segments go when the last reader is done. A part joins those
+/// that are there. What memory does not keep has its source alone.
+store::ObjectPtr FillPump::to_keep() {
+    auto const& body = growing_->body();
+    auto const primary = lease_.fill()->primary();
+    auto parts = growing_->parts();
+    if (kept_ == Kept::nowhere) return growing_;
+    if (kept_ == Kept::on_disk) {
+        std::vector<Body::Span> all{{0, body->size() - 1}};
+        parts.body = store::BodyPtr(new Body(body->size(), std::move(all), disk_->source()));
+        return store::Object::make(parts, nullptr);
+    }
+    if (growing_->status() == 206) return cache::join_part(services_.cache, *growing_, primary, freshness_);
+    if (body->size() > store::Object::inline_body_max) return growing_;
+    disk_ = nullptr;   // it is written with its head
+    std::string bytes;
+    bytes.reserve(body->size());
+    store::BodyReader reader(body);
+    std::array<std::string_view, 16> pieces;
+    while (auto count = reader.next(pieces, body->size()))
+        for (std::size_t i = 0; i < count; ++i) {
+            bytes.append(pieces[i]);
+            reader.advance(pieces[i].size());
+        }
+    parts.bytes = bytes;
+    parts.body = nullptr;
+    bool admitted = services_.cache.admits(parts, primary);
+    if (!admitted) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
+    auto object = admitted ? services_.cache.make_object(parts, primary) : nullptr;
+    return object ? object : store::Object::make(parts, nullptr);
 }
 
 }  // namespace garner::proxy

@@ -40,11 +40,12 @@ public:
     /// It comes from a peer: where it breaks off, it may go on elsewhere. Before start().
     void may_resume(std::unique_ptr<Resumption> resumption) { resumption_ = std::move(resumption); }
 
-    /// Not for the store: those who follow already read along in a window. Before start().
-    void keep_nothing(http::StoreRefusal why) {
-        windowed_ = true;
-        stop_storing(why);
-    }
+    /// Goes to the disk as it comes, and has that as its source already. Before start().
+    void write_to(std::unique_ptr<store::DiskFill> disk) { disk_ = std::move(disk); }
+
+    /// Not for memory. What goes to the disk is kept there, and its readers follow it from there; of the rest nothing is
+    /// kept, and those who follow already read along in a window. Before start(), after write_to().
+    void leave_memory(http::StoreRefusal why);
 
     /// Runs `pump` to its end, detached.
     static void start(std::unique_ptr<FillPump> pump);
@@ -61,13 +62,17 @@ private:
     net::awaitable<void> run();
     net::awaitable<bool> append(std::string_view data);
     net::awaitable<std::span<char>> room();
+    net::awaitable<std::span<char>> room_before_disk();
     net::awaitable<std::span<char>> room_in_window();
+    net::awaitable<bool> disk_keeps_up(Bytes behind);
+    void forget_what_disk_has();
     bool worth_finishing();
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
     Bytes count_traffic();
-    void finish(client::Trouble trouble);
+    net::awaitable<void> finish(client::Trouble trouble);
     void store();
-    void stop_storing(http::StoreRefusal why);
+    store::ObjectPtr to_keep();
+    void keep_nothing(http::StoreRefusal why);
 
     Services& services_;
     std::shared_ptr<Options const> options_;
@@ -83,7 +88,14 @@ private:
     net::WakeHandle waiting_;
     SteadyTime abandoned_at_{};   // since when nobody follows
     SteadyTime keep_until_{};
-    bool windowed_ = false;
+    enum class Kept : std::uint8_t {
+        in_memory,   // and on disk, where there is one
+        on_disk,     // memory has a window at the end of what has come
+        nowhere      // memory has a window that follows the slowest reader
+    };
+    Kept kept_ = Kept::in_memory;
+    std::unique_ptr<store::DiskFill> disk_;    // null: nothing goes to the disk, or no more
+    Bytes forgotten_ = 0;                      // before this offset memory may have nothing
     std::unique_ptr<Resumption> resumption_;   // null: whose body it is answers for its end
 };
 

@@ -37,6 +37,10 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     status_.ttl = std::int64_t{parts.terms.lifetime} - http::current_age(parts.terms, arrived);
     say_departure(parts.terms);
 
+    // Who is given the new one shall not meet the old one again, though this process be killed.
+    if (auto* disk = services_.cache.disk(); disk && response.status != 206 && disk->forget(parts.key))
+        co_await outlives(store::DiskStore::Survives::process);
+
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
     if (!whole && !begun && response.status != 206) {
         parts.bytes = whole_body_at_hand();
@@ -82,7 +86,11 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto body = completing ? parts.body : services_.cache.make_body(expected);
     parts.bytes = {};
     parts.body = body;
-    bool admitted = completing || !expected || services_.cache.admits(parts, key_.fingerprint, *expected);
+    auto disk = begin_on_disk(parts, expected);
+    if (disk) body->set_source(disk->source());
+    bool const fits = !expected || *expected <= services_.cache.object_max();
+    bool const admitted =
+        completing || !expected || (fits && services_.cache.admits(parts, key_.fingerprint, *expected));
     auto growing = services_.cache.make_object(parts, key_.fingerprint);
     if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
         store::ObjectPtr none;
@@ -93,16 +101,18 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         lead.refuse(why);
         co_return co_await stream_through(why);
     }
-    status_.stored = admitted;
+    status_.stored = admitted || disk;
     auto fill = lead.fill();
     cache::Follower follower(services_.cache, fill);
     lead.head_is_storable(growing, vary, variant);
     auto pump = std::make_unique<FillPump>(services_, options_, std::move(lead), std::move(exchange_), std::move(use_),
                                            pool_key_, growing,
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
+    if (disk) pump->write_to(std::move(disk));
     if (!admitted) {
-        pump->keep_nothing(http::StoreRefusal::not_admitted);
-        say(text(http::StoreRefusal::not_admitted));
+        auto const why = fits ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
+        if (!status_.stored) say(text(why));
+        pump->leave_memory(why);
     }
     if (may_go_on()) {
         http::BrokenBody coming{.first = body->size(), .done = 0, .announced = expected, .length = body->expected()};
@@ -112,6 +122,18 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     FillPump::start(std::move(pump));
     growing = as_it_came(parts, std::move(growing));
     co_await deliver(std::move(growing), &follower);
+}
+
+/// For a body that goes to the disk as it comes; a small one goes when it is whole, and a part with those it joins.
+std::unique_ptr<store::DiskFill> Transaction::begin_on_disk(store::Object::Parts const& parts,
+                                                            std::optional<Bytes> expected) {
+    auto* disk = services_.cache.disk();
+    if (!disk || parts.status == 206 || expected.value_or(UINT64_MAX) <= store::Object::inline_body_max) return nullptr;
+    // Who must be asked for twice is asked about once: what memory holds whole comes to the disk from there.
+    bool const by_itself = expected && *expected > services_.cache.object_max();
+    if (disk->options().admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
+    auto why = store::NotStored::none;
+    return disk->begin(parts.key, expected, why);
 }
 
 /// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).

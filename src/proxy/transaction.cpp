@@ -19,6 +19,8 @@ using http::Name;
 
 namespace {
 
+// What memory answers for is kept on disk by its use, too; one of so many tells as much.
+constexpr unsigned hits_a_use = 8;
 constexpr std::string_view hits_only = "This proxy gives this client only what it has stored.";
 
 }  // namespace
@@ -68,6 +70,14 @@ net::awaitable<void> Transaction::use_cache() {
         found.part_missing = parts.part_missing;
         if (parts.object) found = std::move(parts);
     }
+    if (found.kind == Kind::absent && services_.cache.disk()) {
+        auto const here = services_.worker.io.get_executor();
+        co_await services_.cache.look_on_disk(found, key_, client_.head(), control_, now_, collapse, here);
+    }
+
+    else if (found.object && services_.cache.disk() && ++memory_hits_ % hits_a_use == 0) {
+        services_.cache.disk()->used(found.object->key());
+    }
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
     if (found.object && source_matters_) {
@@ -96,7 +106,7 @@ net::awaitable<void> Transaction::use_cache() {
         status_.hit = true;
         status_.ttl = found.answer.ttl;
         counted_ = Answer::hit;
-        tag_ = ResultTag::tcp_mem_hit;
+        tag_ = found.from_disk ? ResultTag::tcp_hit : ResultTag::tcp_mem_hit;
         if (found.object->terms().negative) {
             counted_ = Answer::negative;
             tag_ = ResultTag::tcp_negative_hit;
@@ -166,6 +176,10 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             tag_ = ResultTag::tcp_cf_hit;
             say_departure(terms);
             co_return co_await deliver(view.object, &*follower);
+        }
+        if (view.phase == Phase::look_again) {
+            follower.reset();
+            co_return co_await use_cache();
         }
         if (view.phase == Phase::refused) {
             reason_ = view.reason;
@@ -317,6 +331,8 @@ net::awaitable<void> Transaction::purge() {
     }
     counted_ = Answer::purged;
     bool const here = services_.cache.purge(key_);
+    if (!co_await outlives(store::DiskStore::Survives::power))
+        co_return co_await error(503, "It is purged, but the disk does not confirm it: after a crash it could be back.", "purge");
     std::vector<icp::Cleared> peers;
     if (services_.agent) {
         auto url = target_.url;
@@ -327,6 +343,14 @@ net::awaitable<void> Transaction::purge() {
     std::string_view const where = peers.empty() ? "Nothing is stored under this address."
                                                  : "Nothing was purged under this address, here or at the peers.";
     co_await error(404, where, "purge");
+}
+
+/// Waits until what was removed stays so, whatever becomes of this process. False: the disk does not say so in time.
+net::awaitable<bool> Transaction::outlives(store::DiskStore::Survives what) {
+    auto* disk = services_.cache.disk();
+    if (!disk) co_return true;
+    auto const here = services_.worker.io.get_executor();
+    co_return co_await disk->settled(what, here);
 }
 
 // ---- begin and end ----

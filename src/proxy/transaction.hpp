@@ -79,6 +79,7 @@ private:
     net::awaitable<void> answer_as_last_hop();
     net::awaitable<void> use_cache();
     net::awaitable<void> purge();
+    net::awaitable<bool> outlives(store::DiskStore::Survives what);
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
@@ -113,7 +114,7 @@ private:
     net::awaitable<void> fetch(cache::FillLease lead, store::ObjectPtr stale);
     /// Fetches without the cache; a non-error answer to an unsafe method invalidates, one to a POST may be stored.
     net::awaitable<void> pass(http::Bypass why);
-    void invalidate(cache::Fill const* own);
+    bool invalidate(cache::Fill const* own);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
     void keep_nothing(cache::FillLease lead, store::Object const* known, http::ResponseCacheControl const& control,
@@ -170,6 +171,7 @@ private:
     std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
+    std::unique_ptr<store::DiskFill> begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
@@ -247,6 +249,7 @@ private:
     bool aborted_ = false;
     bool source_matters_ = false;         // the rules decide by the address that a response came from
 
+    unsigned memory_hits_ = 0;
     std::vector<icp::Source> sources_;    // ways to go, best first; empty until they are chosen
     std::size_t at_source_ = 0;
     bool hierarchical_ = false;           // peers may be asked who has it

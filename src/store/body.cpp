@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "store/body_source.hpp"
+
 namespace garner::store {
 
 namespace {
@@ -10,6 +12,12 @@ constexpr Bytes first_segment = 16 * KiB;
 constexpr Bytes largest_segment = 256 * KiB;
 // The reference counts of a segment's block, and what the allocator adds to it and to its bytes.
 constexpr Bytes segment_allocations = 64;
+
+/// Of bodies that take nothing.
+Budget& nothing() {
+    static Budget none(0, 0);
+    return none;
+}
 }  // namespace
 
 Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
@@ -19,8 +27,17 @@ Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
     for (auto const& segment : segments_) charged_ += segment.block->capacity;
 }
 
+Body::Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source)
+    : budget_(nothing()), expected_(length), own_end_(length), size_(length), state_(State::complete),
+      source_(std::move(source)), on_source_(std::move(present)) {}
+
 Body::~Body() {
     budget_.release_filling(filling_.load(std::memory_order_relaxed));
+}
+
+void Body::set_source(std::shared_ptr<BodySource> source) {
+    if (state() == State::complete) on_source_ = present();
+    source_ = std::move(source);
 }
 
 std::optional<Bytes> Body::length() const {
@@ -105,6 +122,13 @@ void Body::forget_before(Bytes offset) {
     budget_.release_filling(filling_freed);
 }
 
+bool Body::is_resident() const {
+    check(state() == State::complete);
+    if (!source_) return true;
+    auto const there = present();
+    return std::ranges::all_of(there, [&](Span span) { return segments_have(span.first, span.last); });
+}
+
 BodyPtr Body::as_part(Bytes first, Bytes length) const {
     // Without an expected length the last segment may be longer than what it holds.
     check(state() == State::complete && expected_ == size() && first + size() <= length);
@@ -137,17 +161,26 @@ std::optional<Body::Span> Body::missing() const {
     auto note_gap_before = [&](Bytes offset) {
         if (offset > reached) missing = Span{missing ? missing->first : reached, offset - 1};
     };
-    for (auto const& segment : segments_) {
-        note_gap_before(segment.offset);
-        reached = std::max(reached, segment.end());
+    if (source_ && on_source_.empty()) return missing;
+    for (auto const& span : on_source_) {
+        note_gap_before(span.first);
+        reached = span.last + 1;
     }
+    if (on_source_.empty())
+        for (auto const& segment : segments_) {
+            note_gap_before(segment.offset);
+            reached = std::max(reached, segment.end());
+        }
     note_gap_before(size());
     return missing;
 }
 
 std::vector<Body::Span> Body::present() const {
     check(state() == State::complete);
+    if (!on_source_.empty()) return on_source_;
     std::vector<Span> spans;
+    if (source_ && size() > 0) spans.push_back({0, size() - 1});
+    if (source_) return spans;
     for (auto const& segment : segments_) {
         auto const last = std::min(segment.end(), size()) - 1;
         if (spans.empty() || segment.offset > spans.back().last + 1)
@@ -159,7 +192,7 @@ std::vector<Body::Span> Body::present() const {
 }
 
 BodyPtr Body::completing(Span missing) const {
-    check(state() == State::complete);
+    check(is_resident());
     BodyPtr body(new Body(budget_, expected_));
     body->own_end_ = missing.last + 1;
     body->size_ = missing.first;
@@ -175,6 +208,12 @@ BodyPtr Body::completing(Span missing) const {
 
 bool Body::has(Bytes first, Bytes last) const {
     check(state() == State::complete);
+    if (!source_) return segments_have(first, last);
+    auto const there = present();
+    return std::ranges::any_of(there, [&](Span span) { return span.first <= first && last <= span.last; });
+}
+
+bool Body::segments_have(Bytes first, Bytes last) const {
     for (auto const& segment : segments_) {
         if (segment.offset > first) return false;
         if (segment.end() > last) return true;
@@ -185,6 +224,10 @@ bool Body::has(Bytes first, Bytes last) const {
 
 std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     unpin();
+    needs_load_ = false;
+    if (lost_) return 0;
+    if (loaded_)
+        if (auto const count = from_loaded(pieces, limit)) return count;
     // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.
     bool settled = body_->state() == Body::State::complete;
     auto end = body_->size();
@@ -199,7 +242,8 @@ std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit,
     if (segment_ >= segments.size() || segments[segment_].offset > offset_) segment_ = 0;
     while (segment_ < segments.size() && segments[segment_].end() <= offset_) ++segment_;
     if (segment_ == segments.size() || segments[segment_].offset > offset_) {
-        lost_ = true;
+        needs_load_ = body_->source_ && offset_ < body_->source_->until();
+        lost_ = !needs_load_;
         return 0;
     }
     std::size_t count = 0;
@@ -214,6 +258,25 @@ std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit,
         limit -= bytes;
     }
     return count;
+}
+
+/// 0 when the reader has passed what it had in its hands.
+std::size_t BodyReader::from_loaded(std::span<std::string_view> pieces, Bytes limit) {
+    auto const passed = offset_ - loaded_at_;
+    if (passed >= loaded_bytes_.size()) {
+        loaded_ = nullptr;
+        return 0;
+    }
+    pieces[0] = loaded_bytes_.substr(passed, limit);
+    return 1;
+}
+
+void BodyReader::give(std::shared_ptr<void const> owner, std::string_view bytes) {
+    needs_load_ = false;
+    lost_ = bytes.empty();
+    loaded_ = lost_ ? nullptr : std::move(owner);
+    loaded_bytes_ = bytes;
+    loaded_at_ = offset_;
 }
 
 void BodyReader::unpin() {

@@ -14,6 +14,8 @@
 
 namespace garner::store {
 
+class BodySource;
+
 /// One producer, many readers, on any threads. Readers never see a byte that may still change.
 class Body : public boost::intrusive_ref_counter<Body> {
 public:
@@ -21,8 +23,21 @@ public:
 
     /// `expected`: the length, where it is known. The budget is charged for each segment until the body dies.
     Body(Budget& budget, std::optional<Bytes> expected) : budget_(budget), expected_(expected), own_end_(expected) {}
+    /// Both ends included.
+    struct Span {
+        Bytes first = 0;
+        Bytes last = 0;
+    };
+    /// A complete body that costs no memory: of its `length` bytes these are there, in order, and the source has them.
+    Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source);
     ~Body();
     Body(Body const&) = delete;
+
+    /// What memory has not, or has forgotten, can be loaded from there, as far as source->until(). Before others see the
+    /// body.
+    void set_source(std::shared_ptr<BodySource> source);
+    /// nullptr: it has none.
+    std::shared_ptr<BodySource> const& source() const { return source_; }
 
     /// Makes room for at least one more byte and returns it; empty when the budget has none. Producer only.
     /// `reserve(bytes)` takes bytes from the budget, evicting others if need be, and says whether it could.
@@ -41,17 +56,16 @@ public:
     template <class Reserve>
     std::span<char> recycle(Reserve&& reserve);
 
-    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them. Of a complete body.
+    /// True when memory has all that is there of it: nobody has to load anything. Of a complete body.
+    bool is_resident() const;
+
+    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them. Of a complete body
+    /// that is resident, as all of the following that share bytes.
     boost::intrusive_ptr<Body> as_part(Bytes first, Bytes length) const;
     /// All that either of two complete bodies of one length and one representation has; shares their bytes. nullptr when
     /// that would be more than segments_max pieces.
     static boost::intrusive_ptr<Body> join(Body const& a, Body const& b);
     static constexpr std::size_t segments_max = 1024;   // of a body that was joined
-    /// Both ends included.
-    struct Span {
-        Bytes first = 0;
-        Bytes last = 0;
-    };
     /// From the first byte that is missing to the last; nothing when none is. Of a complete body.
     std::optional<Span> missing() const;
     /// What is there, in order, with a gap between any two. Of a complete body.
@@ -91,6 +105,7 @@ private:
     };
     Body(Budget& budget, Bytes length, std::vector<Segment> segments);
     Bytes next_capacity() const;
+    bool segments_have(Bytes first, Bytes last) const;
     std::span<char> open_room();
     void add_segment(Bytes capacity);
     void add_rest();
@@ -108,6 +123,8 @@ private:
     mutable std::mutex mutex_;          // guards segments_ while growing; a complete body's are read without it
     std::vector<Segment> rest_;         // becomes part of segments_ at the end
     std::vector<Segment> segments_;     // by offset, each ending behind the one before; overlaps and gaps where joined
+    std::shared_ptr<BodySource> source_;
+    std::vector<Span> on_source_;       // what is there of a body with gaps and a source
 };
 
 using BodyPtr = boost::intrusive_ptr<Body>;
@@ -115,32 +132,43 @@ using BodyPtr = boost::intrusive_ptr<Body>;
 /// Reads one body forward from an offset. Belongs to one reader.
 class BodyReader {
 public:
-    explicit BodyReader(BodyPtr body, Bytes offset = 0) : body_(std::move(body)), offset_(offset) {}
+    explicit BodyReader(boost::intrusive_ptr<Body const> body, Bytes offset = 0)
+        : body_(std::move(body)), offset_(offset) {}
     ~BodyReader() { unpin(); }
     BodyReader(BodyReader const&) = delete;
 
     /// Up to `pieces.size()` consecutive pieces of what is there from the current offset on, at most `limit` bytes.
-    /// Returns how many pieces; 0 when nothing more is there (yet: see Body::state). lost() when it was forgotten.
-    /// The pieces of a growing body live until the next call or advance(), whatever the body forgets meanwhile; those of
-    /// a complete one as long as the body.
+    /// Returns how many pieces; 0 when nothing more is there (yet: see Body::state), when needs_load(), and when lost().
+    /// The pieces of a growing body and those that were loaded live until the next call or advance(), whatever the body
+    /// forgets meanwhile; the others of a complete one as long as the body.
     std::size_t next(std::span<std::string_view> pieces, Bytes limit);
     void advance(Bytes bytes) {
         offset_ += bytes;
         unpin();
     }
     Bytes offset() const { return offset_; }
+    /// It was forgotten, and cannot be had from a source.
     bool lost() const { return lost_; }
+    /// What next() looked for is not in memory: load() it (body_source.hpp), and ask again.
+    bool needs_load() const { return needs_load_; }
+    /// Puts the bytes that lie from offset() on into the reader's hands, until it has passed them. Without any it is lost.
+    void give(std::shared_ptr<void const> owner, std::string_view bytes);
     Body const& body() const { return *body_; }
 
 private:
     enum class Pin : bool { no, yes };
+    std::size_t from_loaded(std::span<std::string_view> pieces, Bytes limit);
     std::size_t collect(std::span<std::string_view> pieces, Bytes limit, Bytes end, Pin pin);
     void unpin();
-    BodyPtr body_;
+    boost::intrusive_ptr<Body const> body_;
     Bytes offset_;
     std::vector<std::shared_ptr<Body::Block>> pins_;   // what was returned last, of a growing body
     std::size_t segment_ = 0;           // a hint: where offset_ was found last
     bool lost_ = false;
+    bool needs_load_ = false;
+    std::shared_ptr<void const> loaded_;   // null: nothing is in its hands
+    std::string_view loaded_bytes_;
+    Bytes loaded_at_ = 0;
 };
 
 // ---- template ----

@@ -1,9 +1,11 @@
 // Where the bytes of a body lie that memory does not hold.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string_view>
 
 #include "net/asio.hpp"
+#include "store/body.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::store {
@@ -23,5 +25,13 @@ public:
     /// Before this offset everything can be loaded; it grows with a body that grows.
     virtual Bytes until() const = 0;
 };
+
+/// For a reader that needs_load(): brings what it looked for, so that its next() finds it. False: it cannot be had, and
+/// the reader is lost(). The reader stays where it is meanwhile.
+net::awaitable<bool> load(BodyReader& reader, net::Executor executor);
+
+/// A complete body with all the bytes that are there of `body` in memory, gaps kept; `body` itself where they are there
+/// already. `reserve` as for Body::room. nullptr when bytes or room cannot be had; nothing is taken then.
+net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, std::function<bool(Bytes)> reserve, net::Executor executor);
 
 }  // namespace garner::store

@@ -12,9 +12,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the bytes on disk are those of memory");
 
 constexpr std::array<char, 8> store_magic{'G', 'A', 'R', 'N', 'E', 'R', 'D', 'S'};
-constexpr std::uint32_t segment_magic = 0x4d474553;   // "SEGM"
+constexpr std::uint64_t segment_magic = 0x4d474553;   // "SEGM" and four zeros
+constexpr std::uint64_t footer_magic = 0x544f4f46;    // "FOOT" and four zeros
 constexpr std::uint32_t record_magic = 0x43455247;    // "GREC"
-constexpr std::uint32_t footer_magic = 0x544f4f46;    // "FOOT"
 
 template <class T>
 void put(char* at, T value) {
@@ -35,13 +35,25 @@ std::uint64_t seed_of(Place const& place) {
 
 std::uint64_t check_of(std::string_view bytes, std::uint64_t seed) { return fingerprint(bytes, seed); }
 
-// Every structure begins alike: magic, four bytes of its own, and the checksum of what follows.
+// Every structure begins alike: eight bytes that tell what it is, and the checksum of what follows.
 constexpr Bytes check_at = 8, checked_from = 16;
 
 }  // namespace
 
 // ---- the store's header ----
 // 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 -, 32 id, 40 seed, 48 epoch, 56 least_generation
+
+namespace {
+
+constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // pieces of 256 KiB must fit twice
+
+/// One that shape_of() can have made: others would be divided by, and added up to more than there is.
+bool is_shape(StoreHeader const& header) {
+    return header.segments > 0 && std::has_single_bit(header.segment_bytes) && header.segment_bytes >= segment_least &&
+           header.segment_bytes <= segment_most;
+}
+
+}  // namespace
 
 std::string encode(StoreHeader const& header) {
     std::string bytes(header_bytes, '\0');
@@ -73,15 +85,16 @@ HeaderRead decode_header(std::string_view bytes) {
     header.seed = get<std::uint64_t>(at + 40);
     header.epoch = get<std::uint64_t>(at + 48);
     header.least_generation = get<std::uint64_t>(at + 56);
+    if (!is_shape(header)) return read;
     read.header = header;
     return read;
 }
 
 StoreHeader shape_of(Bytes size) {
-    constexpr Bytes least = 512 * KiB, most = 16 * MiB, wanted = 256;   // pieces of 256 KiB must fit twice
+    constexpr Bytes wanted = 256;
     StoreHeader header;
     auto const room = size > header_area ? size - header_area : 0;
-    auto const bytes = std::clamp(std::bit_floor(std::max<Bytes>(room / wanted, 1)), least, most);
+    auto const bytes = std::clamp(std::bit_floor(std::max<Bytes>(room / wanted, 1)), segment_least, segment_most);
     header.segment_bytes = static_cast<std::uint32_t>(bytes);
     header.segments = static_cast<std::uint32_t>(std::min<Bytes>(room / bytes, UINT32_MAX));
     return header;
@@ -100,7 +113,7 @@ void encode(SegmentHead const& head, Place place, std::span<char, segment_head_b
 }
 
 std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint64_t store, Bytes offset) {
-    if (bytes.size() < segment_head_bytes || get<std::uint32_t>(bytes.data()) != segment_magic) return std::nullopt;
+    if (bytes.size() < segment_head_bytes || get<std::uint64_t>(bytes.data()) != segment_magic) return std::nullopt;
     auto const* at = bytes.data();
     SegmentHead head;
     head.generation = get<std::uint64_t>(at + 16);
@@ -332,7 +345,7 @@ FooterRead decode_footer(std::string_view bytes, std::uint64_t store, Bytes segm
     if (bytes.size() < footer_tail_bytes) return read;
     auto const tail = bytes.substr(bytes.size() - footer_tail_bytes);
     auto const* at = tail.data();
-    if (get<std::uint32_t>(at) != footer_magic) return read;
+    if (get<std::uint64_t>(at) != footer_magic) return read;
     Footer footer;
     footer.generation = get<std::uint64_t>(at + 16);
     footer.opened = WallTime(milliseconds(get<std::int64_t>(at + 24)));

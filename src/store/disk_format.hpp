@@ -29,7 +29,7 @@ inline constexpr Bytes footer_tail_bytes = 64;     // at the very end of a segme
 struct StoreHeader {
     std::uint64_t id = 0;                 // random; of this store alone
     std::uint64_t seed = 0;               // of the hashes of keys
-    std::uint64_t epoch = 0;              // one more with every start
+    std::uint64_t epoch = 0;              // unix seconds of the start; greater with every one, whatever the clock says
     std::uint64_t least_generation = 0;   // what older segments hold is void
     std::uint32_t segment_bytes = 0;
     std::uint32_t segments = 0;
@@ -43,7 +43,7 @@ struct HeaderRead {
     std::uint32_t version = 0;            // of what looks like a header; 0: nothing does
 };
 HeaderRead decode_header(std::string_view bytes);
-/// The sizes for a store of about `size` bytes: segments of 256 KiB to 16 MiB.
+/// The sizes for a store of about `size` bytes: segments of 512 KiB to 16 MiB.
 StoreHeader shape_of(Bytes size);
 
 /// Where a structure stands: seeds its checksum.
@@ -63,7 +63,8 @@ std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint
 enum class RecordKind : std::uint8_t {
     object = 1,      // head and body of a response, or its head alone where the body lies in pieces
     piece = 2,       // of a body
-    tombstone = 3    // nothing older under this hash is there any more
+    tombstone = 3,   // nothing older under this hash is there any more
+    filler = 4       // nothing: its room was taken, and then not needed
 };
 
 struct RecordHead {
@@ -114,7 +115,8 @@ struct RecordRead {
     Record record;
     Damage damage = Damage::none;
 };
-/// Checks all but the body; `bytes` may go on behind the record. With `cut` the head's sizes are right.
+/// Checks all but the body; `bytes` may go on behind the record. With `cut` the head has the sizes that stand there: where
+/// they go on behind the end of `bytes` before the body begins, nothing was checked yet, and they may be anything.
 RecordRead decode_head(std::string_view bytes, Place);
 /// Checks the body, too.
 RecordRead decode(std::string_view bytes, Place);
@@ -153,8 +155,8 @@ struct Footer {
 };
 /// For the end of a segment: `place.offset` is where the segment ends.
 std::string encode(Footer const&, Place);
-/// `bytes` end where the segment does. When the tail is good and the entries are not all there, `needed` says how many
-/// bytes to come with.
+/// `bytes` end where the segment does. When the entries are not all there, `needed` says how many bytes to come with; it is
+/// not checked then: what is longer than a segment is no footer.
 struct FooterRead {
     std::optional<Footer> footer;
     Bytes needed = 0;

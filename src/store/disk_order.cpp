@@ -19,6 +19,7 @@ public:
     void removed(Fingerprint, policy::Left) override {}
     bool keeps(Fingerprint, unsigned uses) const override { return uses > 0; }
     std::optional<Fingerprint> victim() override { return {}; }
+    bool has_memory() const override { return false; }
     void set_capacity(Bytes) override {}
     Bytes metadata_bytes() const override { return sizeof *this; }
 };

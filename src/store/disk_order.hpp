@@ -27,10 +27,12 @@ public:
 
     /// The segment with this record is needed: may it be written again? `uses` are those of its index entry.
     virtual bool keeps(Fingerprint, unsigned uses) const = 0;
-    /// The next to leave while there is more than the capacity, with all but its first bits 0; it stays until removed() is
-    /// called for it. Nothing when the policy waits for segments to be needed, or holds nothing.
+    /// The next to leave, with all but its first bits 0; it stays until removed() is called for it. To be asked while there is
+    /// more than the capacity. Nothing when the policy waits for segments to be needed, or holds nothing.
     virtual std::optional<Fingerprint> victim() = 0;
 
+    /// False for the one that goes by the index alone: it need not be told anything.
+    virtual bool has_memory() const { return true; }
     virtual void set_capacity(Bytes) = 0;
     virtual Bytes metadata_bytes() const = 0;
 };

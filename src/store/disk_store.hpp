@@ -13,17 +13,17 @@
 
 namespace garner::store {
 
-class DiskStore;
-
 /// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
 /// nothing that can be found.
 class DiskFill {
 public:
     virtual ~DiskFill() = default;
-    /// Takes what the body has grown by, whole pieces at a time. False: the store gave up on it, and so may the caller;
-    /// what was taken can still be loaded. Costs a copy and a checksum of what is taken; never waits.
+    /// Takes what the body has grown by, whole pieces at a time, and the rest once it is complete; all must be in memory.
+    /// False: the store gave up on it, and so may the caller; what was taken can still be loaded. True and yet not taken:
+    /// its buffers are full, and have room again soon. Costs a copy and a checksum of what is taken; never waits.
     virtual bool take(Body const& growing) = 0;
-    /// The last piece, and the object as it is found from now on. `parts.body` is complete. False: it is not kept.
+    /// The object as it is found from now on. `parts.body` is complete, be it the one that was taken or one that has only
+    /// its source; what take() has left of it is taken now. False: it is not kept, nor is what was there under its key.
     virtual bool commit(Object::Parts const& parts) = 0;
     /// Of what was taken.
     virtual std::shared_ptr<BodySource> source() const = 0;
@@ -37,6 +37,8 @@ public:
     /// Opens the store at options.path, or makes one. nullptr with `fault` when another process has it. With any other
     /// fault there is a store all the same: it fails, says why in stats(), and looks every few seconds whether it works.
     static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
+    /// The same of a store that is there, in the size that it has; nullptr, too, when there is none. Makes nothing.
+    static std::unique_ptr<DiskStore> open_existing(DiskOptions const& options, std::string& fault);
     /// Writes what is waiting, closes the segment, and lets go of the file.
     virtual ~DiskStore() = default;
 
@@ -45,18 +47,20 @@ public:
     /// A promise from the index alone that the object under this key is fresh until then, or false.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
 
+    /// Memory has answered for it: a use, too, though nothing is read. Costs a probe of the index.
+    virtual void used(std::string_view key) = 0;
+
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
     virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;
 
     /// Writes a whole object, or gives the reason why not. Copies it, and does not wait. One that it replaces is gone from
-    /// now on, even where the new one could not be stored. A body with gaps keeps them.
+    /// now on, even where the new one could not be stored. A body with gaps keeps them; of one whose bytes lie here already
+    /// only the head is written.
     virtual NotStored store(Object::Parts const& parts) = 0;
-    /// For a body that is too long to wait until it is whole; nullptr with the reason in `why`.
-    virtual std::unique_ptr<DiskFill> begin(std::optional<Bytes> length, NotStored& why) = 0;
-    /// A new head over the same body. The bytes of a body with a source are not written again.
-    virtual NotStored store_head(Object::Parts const& parts) = 0;
-
+    /// For a body that is too long to wait until it is whole, of an object that will have this key; nullptr with the reason
+    /// in `why`.
+    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;
@@ -64,6 +68,8 @@ public:
     /// options.patience has passed: false then.
     enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
+    /// The same for a thread that may wait.
+    virtual bool wait_until_settled(Survives what) = 0;
 
     /// What memory will not keep and the disk may not have yet; see options.admit.
     virtual void demote(Object const& object) = 0;
@@ -73,7 +79,11 @@ public:
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 
-    /// One object or piece that the index knows, for people who look.
+    /// The objects of one segment, without their bodies, for those who must know which URLs there are. Read by a thread
+    /// that may wait; false behind the last segment. One that is stored again meanwhile may be met twice, or not at all.
+    virtual net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) = 0;
+
+    /// One object that the index knows, for people who look.
     struct Listed {
         std::string key;
         std::uint16_t status = 0;

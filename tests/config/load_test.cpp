@@ -50,11 +50,39 @@ TEST(Load, the_contract_is_read) {
     EXPECT_FALSE(config.proxy.access.rules()[1].allow);
 }
 
-TEST(Load, what_has_no_effect_yet_is_told) {
-    auto const notices = load(contract).notices;
-    ASSERT_EQ(notices.size(), 1u);
-    EXPECT_EQ(notices[0].key, "disk");
-    EXPECT_EQ(notices[0].line, 6u);
+TEST(Load, the_disk_tier_is_told_all_it_wants_to_know) {
+    auto const loaded = load(R"({"disk": {"path": "/var/cache/garner", "size": "100 GiB", "policy": "lfuda", "object_max": "1 GiB",
+        "object_min": "1 KiB", "buffer": "128 MiB", "sync": "1s", "patience": "100ms", "readers": 16,
+        "admit": "second-hit", "rate": "20 MB"}})");
+    EXPECT_EQ(told(loaded), "");
+    store::DiskOptions expected;
+    expected.path = "/var/cache/garner";
+    expected.size = 100 * GiB;
+    expected.policy = "lfuda";
+    expected.object_max = GiB;
+    expected.object_min = KiB;
+    expected.buffer = 128 * MiB;
+    expected.sync = milliseconds{1'000};
+    expected.patience = milliseconds{100};
+    expected.readers = 16;
+    expected.admit = store::DiskOptions::Admit::second_hit;
+    expected.rate = 20'000'000;
+    EXPECT_TRUE(loaded.config.disk == expected);
+    EXPECT_TRUE(load("{}").config.disk == store::DiskOptions{});
+}
+
+TEST(Load, what_is_not_written_of_the_disk_tier_follows_its_size) {
+    auto const small = load("{}", {"disk.size=16MiB"});
+    EXPECT_EQ(told(small), "");
+    EXPECT_EQ(small.config.disk.object_max, 8 * MiB);
+    EXPECT_EQ(small.config.disk.buffer, 4 * MiB);
+    EXPECT_EQ(load("{}", {"disk.size=100GiB"}).config.disk.buffer, store::DiskOptions{}.buffer);
+    auto const told_so = load("{}", {"disk.size=1GiB", "disk.object_max=2GiB"});
+    EXPECT_EQ(told(told_so), "");
+    EXPECT_EQ(told_so.notices.at(0).key, "disk.object_max");
+    EXPECT_EQ(told(load("{}", {"disk.size=1GiB", "disk.buffer=16MiB"})), "");
+    EXPECT_THAT(told(load("{}", {"disk.size=1GiB", "disk.buffer=4MiB"})),
+                HasSubstr("disk.buffer: holds less than four segments of a disk tier of 1 GiB (write \"8 MiB\" or more"));
 }
 
 TEST(Load, the_example_has_no_faults_and_is_the_defaults) {
@@ -143,6 +171,18 @@ TEST(Load, faults) {
              Row{R"({"memory": {"policy": 7}})", "memory.policy: expects a name, not the number 7"},
              Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is none of objects, bytes"},
              Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, and memory.policy \"auto\""},
+             Row{R"({"disk": {"size": "15 MiB"}})", "disk.size: 15 MiB is out of range (write a size between 16 MiB and"},
+             Row{R"({"disk": {"policy": "fifo-reinsertoin"}})", "did you mean \"fifo-reinsertion\"? It is one of fifo-reinsertion, "},
+             Row{R"({"disk": {"policy": "fifo-reinsertion:x=1"}})", "disk.policy: \"fifo-reinsertion\" has no settings"},
+             Row{R"({"disk": {"policy": "lru:depth=2"}})", "disk.policy: lru: no setting \"depth\""},
+             Row{R"({"memory": {"policy": "fifo-reinsertion"}})", "memory.policy: \"fifo-reinsertion\" is not known"},
+             Row{R"({"disk": {"policy": "auto"}})", "disk.policy: \"auto\" is not known"},
+             Row{R"({"disk": {"object_min": "2 MiB", "object_max": "1 MiB"}})", "disk.object_min: is larger than disk.object_max"},
+             Row{R"({"disk": {"sync": "1ms"}})", "disk.sync: 1ms is out of range (write a time between 10ms and 10s)"},
+             Row{R"({"disk": {"patience": "1m"}})", "disk.patience: 1m is out of range"},
+             Row{R"({"disk": {"readers": 65}})", "disk.readers: 65 is out of range (write a number between 1 and 64)"},
+             Row{R"({"disk": {"admit": "some"}})", "\"some\" is not known (write one of all, second-hit)"},
+             Row{R"({"disk": {"buffer": "1 MiB"}})", "disk.buffer: 1 MiB is out of range"},
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
              Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
@@ -343,6 +383,18 @@ TEST(Load, a_file_of_hosts_may_come_later) {
               "test.json:1: dns.hosts_file: \"/nonexistent\" cannot be read: No such file or directory "
               "(until it can, no name comes from it)\n");
     EXPECT_EQ(noticed(tried(R"({"dns": {"hosts_file": ""}})")), "");
+}
+
+TEST(Load, the_disk_tier_may_become_usable_later_but_not_as_a_file) {
+    EXPECT_EQ(told(tried(R"({"disk": {"path": "/dev/null/store"}})")), "");
+    EXPECT_EQ(noticed(tried("{\"disk\":\n{\"path\": \"/nonexistent/store\"}}")),
+              "test.json:2: disk.path: \"/nonexistent\" cannot be written: No such file or directory "
+              "(until it can, nothing is kept on disk)\n");
+    EXPECT_EQ(told(tried(R"({"disk": {"path": ")" + written("plain", "x") + "\"}}")).substr(0, 25),
+              "test.json:1: disk.path: \"");
+    auto const fresh = testing::TempDir() + "never_made";
+    EXPECT_EQ(noticed(tried(R"({"disk": {"path": ")" + fresh + "\"}}")), "");
+    EXPECT_FALSE(std::filesystem::exists(fresh));
 }
 
 TEST(Load, files_are_believed_by_who_only_asks) {

@@ -11,6 +11,9 @@
 #include <string>
 #include <thread>
 
+#include "store/body_source.hpp"
+#include "store/run.hpp"
+
 namespace garner::store {
 namespace {
 
@@ -428,6 +431,176 @@ TEST(Body, of_too_many_parts_is_not_joined) {
     EXPECT_GT(many->bookkeeping(), Body::segments_max * 64);
     EXPECT_FALSE(Body::join(*many, *part(scene, 900'000, 900'001, 1'000'000)));
     EXPECT_TRUE(Body::join(*many, *part(scene, 0, 900'001, 1'000'000)));
+}
+
+// ---- bodies that memory does not hold ----
+
+/// Has what byte_at says, in pieces of 1,000.
+struct FakeSource : BodySource {
+    static constexpr Bytes piece = 1'000;
+    std::atomic<Bytes> limit = 0;
+    std::atomic<bool> works = true;
+    std::atomic<int> loads = 0;
+
+    explicit FakeSource(Bytes until) : limit(until) {}
+    net::awaitable<Loaded> load(Bytes offset, net::Executor) override {
+        Loaded loaded;
+        ++loads;
+        if (!works || offset >= limit) co_return loaded;
+        auto bytes = std::make_shared<std::string>();
+        auto const end = std::min<Bytes>(limit, (offset / piece + 1) * piece);
+        for (auto at = offset; at < end; ++at) bytes->push_back(byte_at(at));
+        loaded.bytes = *bytes;
+        loaded.owner = std::move(bytes);
+        co_return loaded;
+    }
+    Bytes until() const override { return limit; }
+};
+
+bool bring(BodyReader& reader) {
+    return run([&](net::Executor executor) { return load(reader, executor); });
+}
+
+/// Reads to the end, loading what has to be; true when each byte was right.
+bool read_all(BodyReader& reader, Bytes length) {
+    while (reader.offset() < length) {
+        auto const bytes = read_on(reader);
+        if (bytes == UINT64_MAX) return false;
+        if (bytes == 0 && (!reader.needs_load() || !bring(reader))) return false;
+    }
+    return true;
+}
+
+TEST(SourcedBody, that_lies_elsewhere_alone_is_loaded_piece_by_piece) {
+    auto source = std::make_shared<FakeSource>(2'500);
+    BodyPtr body(new Body(2'500, {{0, 2'499}}, source));
+    EXPECT_EQ(body->state(), Body::State::complete);
+    EXPECT_EQ(body->length(), 2'500u);
+    EXPECT_EQ(body->charged(), 0u);
+    EXPECT_FALSE(body->has_gaps());
+    EXPECT_FALSE(body->is_resident());
+    BodyReader reader(body, 300);
+    EXPECT_EQ(read_on(reader), 0u);
+    EXPECT_TRUE(reader.needs_load());
+    EXPECT_FALSE(reader.lost());
+    ASSERT_TRUE(bring(reader));
+    EXPECT_EQ(read_on(reader, 100), 100u);
+    EXPECT_FALSE(reader.needs_load());
+    EXPECT_EQ(read_on(reader), 600u) << "the piece stays until it has been passed";
+    EXPECT_EQ(source->loads, 1);
+    EXPECT_TRUE(read_all(reader, 2'500));
+    EXPECT_EQ(source->loads, 3);
+    EXPECT_EQ(read_on(reader), 0u);
+    EXPECT_FALSE(reader.needs_load());
+    EXPECT_FALSE(reader.lost());
+}
+
+TEST(SourcedBody, that_cannot_be_loaded_is_lost_to_its_reader) {
+    auto source = std::make_shared<FakeSource>(2'500);
+    BodyPtr body(new Body(2'500, {{0, 2'499}}, source));
+    BodyReader reader(body);
+    ASSERT_EQ(read_on(reader), 0u);
+    source->works = false;
+    EXPECT_FALSE(bring(reader));
+    source->works = true;
+    EXPECT_EQ(read_on(reader), 0u);
+    EXPECT_TRUE(reader.lost()) << "for good";
+    EXPECT_FALSE(reader.needs_load());
+}
+
+TEST(SourcedBody, that_grows_gives_from_there_what_memory_has_forgotten_and_the_rest_from_memory) {
+    Scene scene;
+    auto source = std::make_shared<FakeSource>(0);
+    {
+        auto body = scene.body(1'000'000);
+        body->set_source(source);
+        scene.append(*body, 600'000);
+        BodyReader reader(body);
+        EXPECT_EQ(read_on(reader, 1'000), 1'000u) << "from memory";
+        source->limit = 500'000;
+        body->forget_before(500'000);
+        EXPECT_EQ(body->charged(), 2 * 256 * KiB);
+        EXPECT_EQ(read_on(reader), 0u);
+        EXPECT_TRUE(reader.needs_load());
+        EXPECT_TRUE(read_all(reader, 600'000));
+        auto const loads = source->loads.load();
+        EXPECT_EQ(loads, 262) << "up to where the first segment in memory begins, at 256 KiB, with the first piece read before";
+        scene.append(*body, 400'000);
+        EXPECT_TRUE(read_all(reader, 1'000'000));
+        EXPECT_EQ(source->loads, loads);
+        body->finish(Body::State::complete);
+        EXPECT_FALSE(body->has_gaps()) << "what the source has is not missing";
+        EXPECT_FALSE(body->is_resident());
+        EXPECT_TRUE(body->has(0, 999'999));
+        source->limit = 1'000'000;
+        BodyReader another(body);
+        EXPECT_TRUE(read_all(another, 1'000'000));
+    }
+    EXPECT_EQ(scene.budget.used(), 0u);
+}
+
+TEST(SourcedBody, whose_source_gave_up_is_lost_where_memory_has_forgotten) {
+    Scene scene;
+    auto source = std::make_shared<FakeSource>(1'000);
+    auto body = scene.body();
+    body->set_source(source);
+    scene.append(*body, 600'000);
+    body->forget_before(600'000);
+    BodyReader early(body), late(body, 1'000);
+    EXPECT_EQ(read_on(early), 0u);
+    EXPECT_TRUE(early.needs_load());
+    EXPECT_EQ(read_on(late), 0u);
+    EXPECT_TRUE(late.lost());
+    body->finish(Body::State::failed);
+}
+
+TEST(SourcedBody, that_memory_has_whole_is_read_without_its_source) {
+    Scene scene;
+    auto source = std::make_shared<FakeSource>(300'000);
+    auto body = scene.body(300'000);
+    body->set_source(source);
+    scene.append(*body, 300'000);
+    body->finish(Body::State::complete);
+    EXPECT_TRUE(body->is_resident());
+    BodyReader reader(body);
+    EXPECT_TRUE(read_all(reader, 300'000));
+    EXPECT_EQ(source->loads, 0);
+}
+
+TEST(SourcedBody, with_gaps_comes_into_memory_with_them_and_can_be_joined) {
+    Scene scene;
+    auto source = std::make_shared<FakeSource>(400'000);
+    {
+        BodyPtr body(new Body(400'000, {{10, 2'009}, {100'000, 399'999}}, source));
+        EXPECT_TRUE(body->has_gaps());
+        EXPECT_EQ(body->missing()->first, 0u);
+        EXPECT_EQ(body->missing()->last, 99'999u);
+        EXPECT_TRUE(body->has(10, 2'009));
+        EXPECT_FALSE(body->has(10, 2'010));
+        auto reserve = [&](Bytes bytes) { return scene.reserve(bytes); };
+        auto brought = run([&](net::Executor executor) { return in_memory(body, scene.budget, reserve, executor); });
+        ASSERT_TRUE(brought);
+        EXPECT_TRUE(brought->is_resident());
+        EXPECT_EQ(brought->source(), body->source());
+        ASSERT_EQ(brought->present().size(), 2u);
+        EXPECT_EQ(brought->present()[0].last, 2'009u);
+        EXPECT_EQ(scene.budget.used(), 302'000u);
+        EXPECT_EQ(scene.budget.filling(), 0u);
+        auto joined = Body::join(*brought, *part(scene, 0, 99'999, 400'000));
+        BodyReader reader(joined);
+        EXPECT_TRUE(read_all(reader, 400'000));
+        EXPECT_EQ(run([&](net::Executor executor) { return in_memory(brought, scene.budget, reserve, executor); }), brought);
+
+        source->works = false;
+        auto const used = scene.budget.used();
+        EXPECT_FALSE(run([&](net::Executor executor) { return in_memory(body, scene.budget, reserve, executor); }));
+        EXPECT_EQ(scene.budget.used(), used);
+        source->works = true;
+        auto poor = [&](Bytes bytes) { return bytes < 100'000 && scene.reserve(bytes); };
+        EXPECT_FALSE(run([&](net::Executor executor) { return in_memory(body, scene.budget, poor, executor); }));
+        EXPECT_EQ(scene.budget.used(), used);
+    }
+    EXPECT_EQ(scene.budget.used(), 0u);
 }
 
 }  // namespace

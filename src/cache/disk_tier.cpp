@@ -1,0 +1,137 @@
+// Memory in front, disk behind: what is not in memory is looked for on disk, and comes back from there.
+#include <algorithm>
+
+#include "cache/cache.hpp"
+#include "cache/parts.hpp"
+#include "store/body_source.hpp"
+
+namespace garner::cache {
+
+void Cache::set_disk(store::DiskStore* disk) {
+    disk_ = disk;
+    // What is fetched from now on is newer than all that is stored.
+    auto const by_clock = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0)) << 33;
+    if (disk) sequence_.store(std::max(disk->first_sequence(), by_clock));
+}
+
+// ---- to disk ----
+
+/// Under the shard's lock: a purge comes before or after. `rival`: the key of its parts, or of the whole that has these.
+void Cache::keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk) {
+    auto const parts = object.parts();
+    bool const kept = on_disk ? on_disk->commit(parts) : disk_->store(parts) == store::NotStored::none;
+    if (!kept && on_disk) disk_->forget(parts.key);
+    if (disk_->may_have(rival)) disk_->forget(rival);
+}
+
+/// The same. Variants are found through the marker alone, which has the key of the URL.
+bool Cache::forget_on_disk(Key const& key) {
+    if (!disk_) return false;
+    bool const whole = disk_->forget(key.text);
+    bool const parts = disk_->forget(parts_text(key.text));
+    return whole || parts;
+}
+
+// ---- from disk ----
+
+net::awaitable<store::ObjectPtr> Cache::load(std::string_view key, net::Executor executor) {
+    if (!disk_->may_have(key)) co_return nullptr;
+    co_return co_await disk_->load(key, executor);
+}
+
+/// The response that the request selects; what was stored before the URL's Vary changed is none.
+net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestHead const& request, bool variant_missing,
+                                                  WallTime now, net::Executor executor) {
+    OnDisk found;
+    if (variant_missing)
+        found.marker = find(key.text, key.fingerprint);
+    else
+        found.object = co_await load(key.text, executor);
+    if (found.object && found.object->kind() == store::Object::Kind::vary_marker) found.marker.swap(found.object);
+    std::string text(key.text);
+    if (found.marker) {
+        if (found.marker->kind() != store::Object::Kind::vary_marker) co_return OnDisk{};
+        found.variant = http::variant_key(found.marker->head(), request.fields);
+        text = variant_text(key.text, found.variant);
+        found.object = co_await load(text, executor);
+        if (found.object && found.object->sequence() < found.marker->sequence()) found.object = nullptr;
+    }
+    if (found.object || !request.fields.has(http::Name::range)) co_return found;
+    found.object = co_await load(parts_text(text), executor);
+    if (found.object && !can_answer(*found.object, request, now)) found.object = nullptr;
+    co_return found;
+}
+
+/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more.
+net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor) {
+    auto parts = loaded->parts();
+    Bytes const length = parts.body ? parts.body->size() : 0;
+    if (length > object_max() || !admits(parts, key.fingerprint, length)) co_return nullptr;
+    if (parts.body) {
+        auto reserve = [this, near = key.fingerprint](Bytes bytes) { return reserve_growing(bytes, near); };
+        parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
+        if (!parts.body) co_return nullptr;
+    }
+    co_return make_object(parts, key.fingerprint);
+}
+
+/// Of a URL whose variant is not there: the next to be stored then goes beside those that are.
+void Cache::keep_marker(Key const& key, store::Object const& marker) {
+    auto const charged = make_object(marker.parts(), key.fingerprint);
+    if (!charged) return;
+    auto& shard = this->shard(key.fingerprint);
+    std::unique_lock lock(shard.mutex);
+    if (shard.find(key.fingerprint, key.text)) return;
+    shard.put(key.fingerprint, charged);
+    note_bytes(shard, key.fingerprint);
+    settle(lock, shard, key.fingerprint);
+}
+
+Lookup Cache::look_again(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
+                         WallTime now, Collapse collapse) {
+    Lookup result;
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    auto const found = select(shard, key, request).found;
+    if (!found) return result;
+    return answer_from(shard, found, key, control, now, collapse, !request.fields.has(http::Name::authorization));
+}
+
+net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
+                                         http::RequestCacheControl const& control, WallTime now, Collapse collapse,
+                                         net::Executor executor) {
+    // A purge meanwhile finds this lease, and what was read before it does not come into memory.
+    bool const leads = static_cast<bool>(found.lead);
+    auto lead = leads ? std::move(found.lead) : lease_alone(key, nullptr);
+    auto loaded = co_await find_on_disk(key, request, found.variant_missing, now, executor);
+    if (!loaded.object) {
+        if (loaded.marker && !found.variant_missing) keep_marker(key, *loaded.marker);
+        found.variant_missing = static_cast<bool>(loaded.marker);
+        if (leads) found.lead = std::move(lead);
+        co_return;
+    }
+    bool const is_whole = !is_incomplete(*loaded.object);
+    auto charged = co_await into_memory(key, loaded.object, executor);
+    if (charged) {
+        http::VaryNames vary;
+        if (loaded.marker) vary = http::parse_vary(loaded.marker->head());
+        lead.loaded(charged, vary, loaded.variant);
+        auto again = is_whole ? look_again(key, request, control, now, collapse) : lookup_parts(key, request, control, now);
+        if (again.object) {
+            found = std::move(again);
+            found.from_disk = true;
+            co_return;
+        }
+    }
+    found.object = charged ? charged : loaded.object;
+    found.answer = is_whole ? http::may_reuse(found.object->terms(), control, now) : may_reuse_parts(*found.object, control, now);
+    found.kind = kind_of(found.answer.reuse);
+    found.variant_missing = false;
+    found.from_disk = true;
+    if (found.kind == Lookup::Kind::stale && leads && lead)
+        found.lead = std::move(lead);
+    else if (lead)
+        lead.look_again();
+}
+
+}  // namespace garner::cache

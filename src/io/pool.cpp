@@ -1,0 +1,49 @@
+#include "io/pool.hpp"
+
+#include <utility>
+
+namespace garner::io {
+
+Pool::Pool(unsigned threads, std::size_t waiting_max) : waiting_max_(waiting_max) {
+    for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+Pool::~Pool() {
+    {
+        std::lock_guard const lock(mutex_);
+        stopping_ = true;
+    }
+    jobs_here_.notify_all();
+    for (auto& thread : threads_) thread.join();
+}
+
+bool Pool::run(std::function<void()> job) {
+    {
+        std::lock_guard const lock(mutex_);
+        if (jobs_.size() >= waiting_max_) return false;
+        jobs_.push_back(std::move(job));
+    }
+    jobs_here_.notify_one();
+    return true;
+}
+
+std::size_t Pool::waiting() const {
+    std::lock_guard const lock(mutex_);
+    return jobs_.size();
+}
+
+void Pool::work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        jobs_here_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+        if (jobs_.empty()) return;
+        auto job = std::move(jobs_.front());
+        jobs_.pop_front();
+        lock.unlock();
+        job();
+        job = nullptr;   // what it holds goes without the lock
+        lock.lock();
+    }
+}
+
+}  // namespace garner::io

@@ -1,0 +1,34 @@
+// Threads for what must wait for the disk.
+#pragma once
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace garner::io {
+
+/// Thread-safe. Runs what it is given in the order in which it came, on whichever thread is idle.
+class Pool {
+public:
+    /// At most `waiting_max` jobs wait.
+    Pool(unsigned threads, std::size_t waiting_max);
+    /// What waits is still run.
+    ~Pool();
+    /// False, and nothing done, when too many wait already.
+    bool run(std::function<void()> job);
+    std::size_t waiting() const;
+
+private:
+    void work();
+    std::size_t const waiting_max_;
+    mutable std::mutex mutex_;
+    std::condition_variable jobs_here_;
+    std::deque<std::function<void()>> jobs_;
+    bool stopping_ = false;
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace garner::io

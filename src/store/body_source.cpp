@@ -1,0 +1,72 @@
+#include "store/body_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace garner::store {
+
+namespace {
+
+using Reserve = std::function<bool(Bytes)>;
+
+/// False when there is no room.
+bool append(Body& body, std::string_view bytes, Reserve const& reserve) {
+    while (!bytes.empty()) {
+        auto const room = body.room(reserve);
+        if (room.empty()) return false;
+        auto const count = std::min(room.size(), bytes.size());
+        std::memcpy(room.data(), bytes.data(), count);
+        body.grow(count);
+        bytes.remove_prefix(count);
+    }
+    return true;
+}
+
+/// The bytes of one span, as a body of their own.
+net::awaitable<BodyPtr> copy(BodyPtr const& body, Body::Span span, Budget& budget, Reserve const& reserve,
+                             net::Executor executor) {
+    auto const length = span.last - span.first + 1;
+    BodyPtr part(new Body(budget, length));
+    BodyReader reader(body, span.first);
+    std::array<std::string_view, 1> piece;
+    while (part->size() < length) {
+        if (reader.next(piece, length - part->size()) == 1) {
+            if (!append(*part, piece[0], reserve)) co_return nullptr;
+            reader.advance(piece[0].size());
+            continue;
+        }
+        if (!reader.needs_load()) co_return nullptr;
+        if (!co_await load(reader, executor)) co_return nullptr;
+    }
+    part->finish(Body::State::complete);
+    co_return part;
+}
+
+}  // namespace
+
+net::awaitable<bool> load(BodyReader& reader, net::Executor executor) {
+    auto const source = reader.body().source();
+    auto loaded = co_await source->load(reader.offset(), executor);
+    bool const found = !loaded.bytes.empty();
+    reader.give(std::move(loaded.owner), loaded.bytes);
+    co_return found;
+}
+
+net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, Reserve reserve, net::Executor executor) {
+    if (body->is_resident()) co_return body;
+    BodyPtr joined;
+    auto const there = body->present();
+    for (auto const& span : there) {
+        auto part = co_await copy(body, span, budget, reserve, executor);
+        if (!part) co_return nullptr;
+        bool const is_all = part->size() == body->size();
+        if (!is_all) part = part->as_part(span.first, body->size());
+        joined = joined ? Body::join(*joined, *part) : part;
+        if (!joined) co_return nullptr;
+    }
+    joined->set_source(body->source());
+    co_return joined;
+}
+
+}  // namespace garner::store

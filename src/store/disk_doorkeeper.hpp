@@ -1,0 +1,41 @@
+// Lets in who comes a second time: most of what is fetched once is never asked for again.
+#pragma once
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "util/hash.hpp"
+
+namespace garner::store::disk {
+
+/// Two bit arrays in turn (a Bloom filter with one function each): the older is cleared when the newer is half full.
+/// Thread-safe; 1 MiB. Forgets, and now and then lets in who comes for the first time.
+class Doorkeeper {
+public:
+    /// True when this hash came before, not too long ago.
+    bool knows(Fingerprint hash) {
+        auto const at = hash % bits;
+        auto const mask = std::uint64_t{1} << (at % 64);
+        auto const newer = newer_.load(std::memory_order_relaxed);
+        bool const before = (arrays_[newer ^ 1][at / 64].load(std::memory_order_relaxed) & mask) != 0;
+        bool const now = (arrays_[newer][at / 64].fetch_or(mask, std::memory_order_relaxed) & mask) != 0;
+        if (!now && set_.fetch_add(1, std::memory_order_relaxed) + 1 == bits / 2) turn(newer);
+        return before || now;
+    }
+
+private:
+    static constexpr std::size_t bits = 1u << 22;
+    using Array = std::array<std::atomic<std::uint64_t>, bits / 64>;
+
+    void turn(unsigned newer) {
+        for (auto& word : arrays_[newer ^ 1]) word.store(0, std::memory_order_relaxed);
+        newer_.store(newer ^ 1, std::memory_order_relaxed);
+        set_.store(0, std::memory_order_relaxed);
+    }
+    std::unique_ptr<Array[]> arrays_ = std::make_unique<Array[]>(2);
+    std::atomic<unsigned> newer_{0};
+    std::atomic<std::size_t> set_{0};
+};
+
+}  // namespace garner::store::disk

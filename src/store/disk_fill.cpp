@@ -1,0 +1,155 @@
+#include "store/disk_fill.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "util/check.hpp"
+#include "util/clock.hpp"
+
+namespace garner::store::disk {
+
+namespace {
+
+using Views = std::vector<std::string_view>;
+
+/// Where they lie in memory; empty when they are not all there. Of a growing body until its producer forgets them.
+Views views_of(Body const& body, Bytes first, Bytes bytes) {
+    Views views;
+    BodyReader reader(&body, first);
+    std::array<std::string_view, 16> some;
+    while (reader.offset() < first + bytes) {
+        auto const count = reader.next(some, first + bytes - reader.offset());
+        if (count == 0) return {};
+        views.insert(views.end(), some.begin(), some.begin() + count);
+        for (std::size_t i = 0; i < count; ++i) reader.advance(some[i].size());
+    }
+    return views;
+}
+
+NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes first, Bytes bytes) {
+    auto const views = views_of(body, first, bytes);
+    if (views.empty()) return NotStored::failing;
+    RecordParts record;
+    record.head.kind = RecordKind::piece;
+    record.head.hash = hash_of_piece(number, first, core.seed());
+    record.head.sequence = number;
+    record.head.first = first;
+    record.body = views;
+    return core.append(record, Purpose::newcomer);
+}
+
+/// What the index alone may promise of it: no more than Cache::would_serve would.
+std::uint8_t freshness_of(Object::Parts const& parts, ObjectMeta const& meta) {
+    bool const may_promise = parts.kind == Object::Kind::response && parts.status < 400 && parts.status != 206 &&
+                             meta.spans.empty();
+    if (!may_promise) return 0;
+    auto const answer = http::may_reuse(parts.terms, {}, wall_now());
+    return answer.reuse == http::Reuse::fresh ? Freshness::of(answer.ttl) : 0;
+}
+
+/// The object's record. `meta`: where the body lies; `body`: its bytes, where they lie with the head.
+NotStored append_object(Core& core, Object::Parts const& parts, ObjectMeta meta, Views const& body) {
+    meta.kind = parts.kind;
+    meta.status = parts.status;
+    meta.terms = parts.terms;
+    meta.source = parts.source;
+    auto const encoded = encode(meta);
+    RecordParts record;
+    record.head.kind = RecordKind::object;
+    record.head.freshness = freshness_of(parts, meta);
+    record.head.hash = hash_of(parts.key, core.seed());
+    record.head.sequence = parts.sequence;
+    record.key = parts.key;
+    record.meta = encoded;
+    record.text = parts.head;
+    record.body = body;
+    return core.append(record, Purpose::newcomer);
+}
+
+ObjectMeta meta_of(std::uint64_t number, Bytes length, std::vector<Body::Span> const& spans) {
+    ObjectMeta meta;
+    meta.body = number;
+    meta.length = length;
+    for (auto const& span : spans) meta.spans.push_back({span.first, span.last});
+    return meta;
+}
+
+/// The pieces that the body has on this disk already, all of them; nullptr when it has not.
+PieceSource const* pieces_of(Core const& core, Body const& body) {
+    auto const* source = dynamic_cast<PieceSource const*>(body.source().get());
+    bool const has_all = source && source->is_of(core) && source->until() == body.size() && source->is_whole();
+    return has_all ? source : nullptr;
+}
+
+NotStored write_in_pieces(Core& core, Object::Parts const& parts) {
+    auto const& body = *parts.body;
+    auto const number = core.next_body();
+    auto const spans = body.present();
+    for (auto const& span : spans)
+        for (auto at = span.first; at <= span.last; at += piece_max) {
+            auto const why = append_piece(core, number, body, at, std::min(piece_max, span.last + 1 - at));
+            if (why != NotStored::none) return why;
+        }
+    bool const has_gaps = body.has_gaps();
+    return append_object(core, parts, meta_of(number, body.size(), has_gaps ? spans : std::vector<Body::Span>{}), {});
+}
+
+NotStored write_whole(Core& core, Object::Parts const& parts) {
+    if (!parts.body) return append_object(core, parts, meta_of(0, parts.bytes.size(), {}), {parts.bytes});
+    auto const& body = *parts.body;
+    auto const length = body.size();
+    if (auto const* source = pieces_of(core, body))
+        return append_object(core, parts, meta_of(source->number(), length, source->spans()), {});
+    if (!body.is_resident()) return NotStored::failing;
+    if (length > Object::inline_body_max || body.has_gaps()) return write_in_pieces(core, parts);
+    return append_object(core, parts, meta_of(0, length, {}), views_of(body, 0, length));
+}
+
+NotStored refusal_of(DiskOptions const& limits, Object::Parts const& parts) {
+    if (parts.kind != Object::Kind::response) return NotStored::none;
+    auto const length = parts.body ? parts.body->size() : parts.bytes.size();
+    if (length > limits.object_max) return NotStored::too_large;
+    return length < limits.object_min ? NotStored::too_small : NotStored::none;
+}
+
+}  // namespace
+
+NotStored write_object(Core& core, Object::Parts const& parts) {
+    auto why = refusal_of(core.limits(), parts);
+    if (why == NotStored::none) why = write_whole(core, parts);
+    if (why == NotStored::none) return why;
+    auto const hash = hash_of(parts.key, core.seed());
+    if (core.has(hash)) core.drop(hash);
+    return why;
+}
+
+/// The buffers may be full now and have room soon: that is no reason to give up.
+bool PieceFill::take(Body const& growing) {
+    bool const complete = growing.state() == Body::State::complete;
+    auto const size = growing.size();
+    given_up_ |= size > core_.limits().object_max;
+    if (complete && size <= Object::inline_body_max) return !given_up_;
+    while (!given_up_) {
+        auto const bytes = std::min(size - taken(), piece_max);
+        if (bytes == 0 || (bytes < piece_max && !complete)) break;
+        auto const why = append_piece(core_, source_->number(), growing, taken(), bytes);
+        if (why == NotStored::too_slow) break;
+        if (why == NotStored::none)
+            source_->grew(bytes);
+        else
+            given_up_ = true;
+    }
+    return !given_up_;
+}
+
+bool PieceFill::commit(Object::Parts const& parts) {
+    check(!parts.body || parts.body->state() == Body::State::complete);
+    if (parts.body) take(*parts.body);
+    auto const why = write_object(core_, parts);
+    if (told_) told_(why, parts);
+    return why == NotStored::none;
+}
+
+}  // namespace garner::store::disk

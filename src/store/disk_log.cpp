@@ -1,0 +1,436 @@
+#include "store/disk_log.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "util/check.hpp"
+
+namespace garner::store::disk {
+
+/// The bytes of a segment until they are written.
+struct Buffer {
+    std::uint32_t segment = 0;
+    std::uint64_t generation = 0;
+    WallTime opened{};
+    std::uint64_t position = 0;          // of its first byte, in all that was ever appended
+    std::unique_ptr<char[]> bytes;
+    Bytes used = 0;
+    Bytes written = 0;
+    std::vector<Bytes> copying;          // where records begin that are being filled
+    std::vector<FooterEntry> entries;
+    bool closed = false;
+
+    Bytes ready() const { return copying.empty() ? used : *std::min_element(copying.begin(), copying.end()); }
+};
+
+namespace {
+
+constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
+constexpr milliseconds gathering{2};             // a write takes what came meanwhile: what a kill can take
+constexpr unsigned failures_until_failing = 3;
+
+}  // namespace
+
+Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost)
+    : file_(file), header_(header), alignment_(alignment),
+      buffers_max_(std::max<std::size_t>(buffer_bytes / header.segment_bytes, least_buffers)), sync_(sync),
+      lost_(std::move(lost)), segments_(header.segments) {}
+
+Log::~Log() { end(); }
+
+void Log::adopt(std::uint32_t segment, Segment const& found) {
+    std::lock_guard const lock(mutex_);
+    segments_[segment] = found;
+}
+
+void Log::begin(std::uint32_t next, std::uint64_t generation) {
+    std::lock_guard const lock(mutex_);
+    next_ = next % header_.segments;
+    generation_ = generation;
+    running_ = true;
+    writer_ = std::thread([this] { write_loop(); });
+    syncer_ = std::thread([this] { sync_loop(); });
+}
+
+void Log::end() {
+    {
+        std::lock_guard const lock(mutex_);
+        if (stopping_) return;
+        if (open_) close_open();
+        stopping_ = true;
+        running_ = false;
+    }
+    work_.notify_all();
+    syncing_.notify_all();
+    wants_.notify_all();
+    if (writer_.joinable()) writer_.join();
+    if (syncer_.joinable()) syncer_.join();
+    std::vector<net::WakeHandle> wake;
+    {
+        std::lock_guard const lock(mutex_);
+        for (auto& waiting : waiting_) wake.push_back(std::move(waiting.handle));
+        waiting_.clear();
+    }
+    net::wake_all(std::move(wake), net::Wake::ready);
+}
+
+// ---- appending ----
+
+std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
+    std::lock_guard const lock(mutex_);
+    if (!running_ || failing_) return std::nullopt;
+    auto const bytes = head.bytes();
+    auto fits = [&] {
+        auto const footer = Footer::footer_bytes(open_->entries.size() + 1);
+        return open_->used + bytes + footer <= header_.segment_bytes;
+    };
+    if (!open_ || !fits()) {
+        if (!open_next(purpose) || !fits()) return std::nullopt;
+    }
+    auto& buffer = *open_;
+    auto const at = buffer.used;
+    buffer.used = (at + bytes + alignment_ - 1) / alignment_ * alignment_;
+    buffer.copying.push_back(at);
+    FooterEntry entry;
+    entry.hash = head.hash;
+    entry.offset = static_cast<std::uint32_t>(at / unit);
+    entry.bytes = static_cast<std::uint32_t>(bytes);
+    entry.kind = head.kind;
+    entry.freshness = head.freshness;
+    buffer.entries.push_back(entry);
+    Room room;
+    room.buffer = open_;
+    room.into = {buffer.bytes.get() + at, bytes};
+    room.place = {header_.id, buffer.generation, header_.start_of(buffer.segment) + at};
+    room.opened = buffer.opened;
+    return room;
+}
+
+void Log::commit(Room const& room) {
+    bool wake;
+    {
+        std::lock_guard const lock(mutex_);
+        auto& buffer = *room.buffer;
+        auto const at = static_cast<Bytes>(room.into.data() - buffer.bytes.get());
+        auto const copying = std::find(buffer.copying.begin(), buffer.copying.end(), at);
+        buffer.copying.erase(copying);
+        wake = idle_;
+    }
+    if (wake) work_.notify_one();
+}
+
+void Log::waste(Room const& room) {
+    std::lock_guard const lock(mutex_);
+    auto const at = static_cast<std::uint32_t>((room.into.data() - room.buffer->bytes.get()) / static_cast<std::ptrdiff_t>(unit));
+    for (auto entry = room.buffer->entries.rbegin(); entry != room.buffer->entries.rend(); ++entry)
+        if (entry->offset == at) {
+            entry->kind = RecordKind::filler;
+            return;
+        }
+}
+
+/// Under the lock. What must find room may have the last buffer.
+bool Log::open_next(Purpose purpose) {
+    auto const most = purpose == Purpose::newcomer ? buffers_max_ - 1 : buffers_max_;
+    auto const next = next_free();
+    if (queue_.size() >= most || !next) return false;
+    if (open_) close_open();
+    auto buffer = std::make_shared<Buffer>();
+    buffer->segment = *next;
+    buffer->generation = generation_++;
+    buffer->opened = wall_now();
+    buffer->position = end_position_;
+    if (spare_.empty()) {
+        buffer->bytes = std::make_unique_for_overwrite<char[]>(header_.segment_bytes);
+    } else {
+        buffer->bytes = std::move(spare_.back());
+        spare_.pop_back();
+    }
+    Place const place{header_.id, buffer->generation, header_.start_of(buffer->segment)};
+    encode({buffer->generation, buffer->opened}, place, std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
+    buffer->used = std::max(segment_head_bytes, alignment_);
+    std::fill(buffer->bytes.get() + segment_head_bytes, buffer->bytes.get() + buffer->used, '\0');
+    auto& segment = segments_[*next];
+    segment = {buffer->generation, buffer->opened, Use::open, segment.failures};
+    if (*next == 0 && figures_.written > 0) ++figures_.laps;
+    next_ = (*next + 1) % header_.segments;
+    queue_.push_back(buffer);
+    open_ = std::move(buffer);
+    wants_.notify_one();
+    return true;
+}
+
+/// Under the lock. The next in the round that is free, over those that are out of use.
+std::optional<std::uint32_t> Log::next_free() const {
+    for (std::uint32_t i = 0; i < header_.segments; ++i) {
+        auto const number = (next_ + i) % header_.segments;
+        auto const& segment = segments_[number];
+        if (segment.failures >= failures_max) continue;
+        if (segment.use == Use::free) return number;
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+/// Under the lock.
+void Log::close_open() {
+    open_->closed = true;
+    end_position_ = open_->position + open_->used;
+    open_ = nullptr;
+}
+
+/// Under the lock. Of all that was ever appended.
+std::uint64_t Log::position() const { return open_ ? open_->position + open_->used : end_position_; }
+
+// ---- reading ----
+
+std::uint32_t Log::segment_of(Bytes offset) const {
+    return static_cast<std::uint32_t>((offset - header_area) / header_.segment_bytes);
+}
+
+Log::Segment Log::segment(std::uint32_t number) const {
+    std::lock_guard const lock(mutex_);
+    return segments_[number];
+}
+
+Log::Buffered Log::buffered(Bytes offset) const {
+    auto const number = segment_of(offset);
+    auto const at = offset - header_.start_of(number);
+    std::lock_guard const lock(mutex_);
+    for (auto const& buffer : queue_)
+        if (buffer->segment == number && at < buffer->used) return {buffer, {buffer->bytes.get() + at, buffer->used - at}};
+    return {};
+}
+
+std::optional<Footer> Log::pending(std::uint32_t segment) const {
+    std::lock_guard const lock(mutex_);
+    for (auto const& buffer : queue_)
+        if (buffer->segment == segment) return Footer{buffer->generation, buffer->opened, buffer->entries};
+    return std::nullopt;
+}
+
+// ---- room for more ----
+
+std::optional<std::uint32_t> Log::wanted() const {
+    std::lock_guard const lock(mutex_);
+    if (!running_) return std::nullopt;
+    auto const ahead = std::min<std::uint32_t>(static_cast<std::uint32_t>(buffers_max_) + 1, header_.segments / 4 + 1);
+    std::uint32_t free = 0;
+    for (std::uint32_t i = 0; i < header_.segments && free < ahead; ++i) {
+        auto const number = (next_ + i) % header_.segments;
+        auto const& segment = segments_[number];
+        if (segment.failures >= failures_max) continue;
+        if (segment.use == Use::free)
+            ++free;
+        else if (segment.use == Use::closed)
+            return number;
+        else
+            return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+bool Log::wait_for_want(milliseconds most) const {
+    std::unique_lock lock(mutex_);
+    if (!stopping_) wants_.wait_for(lock, most);
+    return !stopping_;
+}
+
+void Log::free(std::uint32_t segment) {
+    std::lock_guard const lock(mutex_);
+    segments_[segment].use = Use::free;
+    segments_[segment].generation = 0;
+}
+
+// ---- writing ----
+
+/// Under the lock.
+bool Log::has_work() const {
+    if (queue_.empty()) return false;
+    auto const& buffer = *queue_.front();
+    return buffer.ready() > buffer.written || (buffer.closed && buffer.copying.empty());
+}
+
+void Log::write_loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        idle_ = true;
+        work_.wait(lock, [this] { return stopping_ || has_work(); });
+        idle_ = false;
+        if (stopping_ && queue_.empty()) return;
+        // What comes in the next moments goes along, unless somebody waits.
+        work_.wait_for(lock, gathering, [this] { return stopping_ || urgent_ || (has_work() && queue_.front()->closed); });
+        while (has_work() && write_some(lock)) {
+        }
+        if (stopping_ && (queue_.empty() || failing_)) return;
+    }
+}
+
+/// Everything that is ready of the oldest buffer. False when that failed.
+bool Log::write_some(std::unique_lock<std::mutex>& lock) {
+    auto const buffer = queue_.front();
+    auto const from = buffer->written, until = buffer->ready();
+    bool const last = buffer->closed && buffer->copying.empty();
+    lock.unlock();
+    auto const start = header_.start_of(buffer->segment);
+    auto const end = start + header_.segment_bytes;
+    int error = 0;
+    if (until > from) error = file_.write_at(start + from, {buffer->bytes.get() + from, until - from}).error;
+    Bytes bytes = until - from;
+    if (!error && last) {
+        Footer footer{buffer->generation, buffer->opened, buffer->entries};
+        auto const text = encode(footer, Place{header_.id, buffer->generation, end});
+        error = file_.write_at(end - text.size(), text).error;
+        bytes += text.size();
+        if (!error) file_.start_writing(start, header_.segment_bytes);
+    }
+    std::vector<net::WakeHandle> wake;
+    lock.lock();
+    if (error) {
+        fail(lock, buffer, error);
+        return false;
+    }
+    figures_.written += bytes;
+    failed_in_a_row_ = 0;
+    written(buffer, until, last);
+    take_settled(wake);
+    if (wake.empty()) return true;
+    lock.unlock();
+    net::wake_all(std::move(wake), net::Wake::ready);
+    lock.lock();
+    return true;
+}
+
+/// Under the lock.
+void Log::written(std::shared_ptr<Buffer> const& buffer, Bytes until, bool last) {
+    buffer->written = until;
+    written_position_ = buffer->position + until;
+    if (urgent_) syncing_.notify_one();
+    if (!last) return;
+    segments_[buffer->segment].use = Use::closed;
+    segments_[buffer->segment].failures = 0;
+    queue_.pop_front();
+    wants_.notify_one();
+}
+
+/// Under the lock, which is left while others are told. What was not written yet is lost; the log goes on in another
+/// segment.
+void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const& buffer, int error) {
+    ++figures_.write_errors;
+    ++failed_in_a_row_;
+    trouble_ = io::text_of_error(error);
+    if (open_ == buffer) close_open();
+    // Whoever is still filling a record of it must be done before its bytes may go.
+    while (!buffer->copying.empty()) work_.wait_for(lock, gathering);
+    auto const is_lost = [&](FooterEntry const& entry) { return entry.offset * unit >= buffer->written; };
+    auto const first = std::find_if(buffer->entries.begin(), buffer->entries.end(), is_lost);
+    auto& segment = segments_[buffer->segment];
+    segment.use = first == buffer->entries.begin() ? Use::free : Use::closed;
+    if (segment.use == Use::free) segment.generation = 0;
+    if (++segment.failures == failures_max) ++figures_.retired;
+    written_position_ = buffer->position + buffer->used;
+    queue_.pop_front();
+    if (failed_in_a_row_ >= failures_until_failing) failing_ = true;
+    lock.unlock();
+    lost_(buffer->segment, std::span(first, buffer->entries.end()));
+    lock.lock();
+}
+
+void Log::sync_loop() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        syncing_.wait_for(lock, sync_, [this] { return stopping_ || (urgent_ && written_position_ > synced_position_); });
+        bool const stop = stopping_ && queue_.empty();
+        auto const until = written_position_;
+        if (until > synced_position_ || stop) {
+            urgent_ = false;
+            lock.unlock();
+            int const error = file_.sync();
+            lock.lock();
+            if (error) {
+                ++figures_.write_errors;
+                trouble_ = io::text_of_error(error);
+            } else {
+                synced_position_ = until;
+            }
+            std::vector<net::WakeHandle> wake;
+            take_settled(wake);
+            lock.unlock();
+            net::wake_all(std::move(wake), net::Wake::ready);
+            lock.lock();
+        }
+        if (stop || (stopping_ && failing_)) return;
+        if (stopping_) syncing_.wait_for(lock, gathering);
+    }
+}
+
+/// Under the lock.
+void Log::take_settled(std::vector<net::WakeHandle>& into) {
+    settled_.notify_all();
+    auto const done = [&](Waiting& waiting) {
+        if (waiting.position > (waiting.synced ? synced_position_ : written_position_)) return false;
+        into.push_back(std::move(waiting.handle));
+        return true;
+    };
+    std::erase_if(waiting_, done);
+}
+
+void Log::wake_when_settled(bool synced, net::WakeHandle handle) {
+    {
+        std::lock_guard const lock(mutex_);
+        auto const now = position();
+        if (now > (synced ? synced_position_ : written_position_)) {
+            waiting_.push_back({now, synced, std::move(handle)});
+            urgent_ = true;
+        }
+    }
+    work_.notify_one();
+    syncing_.notify_one();
+    handle.wake(net::Wake::ready);   // empty when it waits
+}
+
+bool Log::wait_until_settled(bool synced, milliseconds most) {
+    std::unique_lock lock(mutex_);
+    auto const wanted = position();
+    urgent_ = true;
+    work_.notify_one();
+    syncing_.notify_one();
+    return settled_.wait_for(lock, most, [&] { return wanted <= (synced ? synced_position_ : written_position_); });
+}
+
+// ---- faults and figures ----
+
+bool Log::failing() const {
+    std::lock_guard const lock(mutex_);
+    return failing_;
+}
+
+void Log::set_failing(std::string trouble) {
+    std::lock_guard const lock(mutex_);
+    failing_ = true;
+    trouble_ = std::move(trouble);
+}
+
+void Log::try_again() {
+    std::lock_guard const lock(mutex_);
+    failing_ = false;
+    failed_in_a_row_ = 0;
+    for (auto& segment : segments_) segment.failures = 0;
+    figures_.retired = 0;
+}
+
+std::string Log::trouble() const {
+    std::lock_guard const lock(mutex_);
+    return trouble_;
+}
+
+Log::Figures Log::figures() const {
+    std::lock_guard const lock(mutex_);
+    auto figures = figures_;
+    figures.buffered = position() - std::min(position(), written_position_);
+    return figures;
+}
+
+Bytes Log::metadata_bytes() const { return sizeof *this + segments_.size() * sizeof(Segment); }
+
+}  // namespace garner::store::disk

@@ -1,0 +1,160 @@
+// The end of the log: where records are appended, and how they get to the file.
+#pragma once
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "io/file.hpp"
+#include "net/wake.hpp"
+#include "store/disk_core.hpp"
+#include "store/disk_format.hpp"
+
+namespace garner::store::disk {
+
+/// Segments are used one after the other, round and round. The open one and those not yet written lie in buffers; one
+/// thread writes them, in order, another sees to it that they reach the disk. Thread-safe.
+class Log {
+public:
+    /// What a segment is for now.
+    enum class Use : std::uint8_t {
+        unknown,    // recovery has not looked yet
+        free,       // may be the next to be opened
+        open,       // or closed, and not all written
+        closed
+    };
+    struct Segment {
+        std::uint64_t generation = 0;   // 0: nothing in it
+        WallTime opened{};
+        Use use = Use::unknown;
+        std::uint8_t failures = 0;
+    };
+    static constexpr std::uint8_t failures_max = 2;   // then it is not used any more
+
+    /// Told of what a failed write has lost, in order, without any lock.
+    using Lost = std::function<void(std::uint32_t segment, std::span<FooterEntry const>)>;
+
+    Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost);
+    ~Log();
+
+    /// A segment as recovery found it. Before begin().
+    void adopt(std::uint32_t segment, Segment const& found);
+    /// From now on records may be appended, from that segment on.
+    void begin(std::uint32_t next, std::uint64_t generation);
+    /// Writes everything, closes the open segment with its footer, syncs, and ends.
+    void end();
+
+    /// Room for a record of head.bytes(), to be filled by encode() and then told by commit().
+    struct Room {
+        std::shared_ptr<struct Buffer> buffer;
+        std::span<char> into;
+        Place place;
+        WallTime opened{};
+    };
+    std::optional<Room> reserve(RecordHead const& head, Purpose purpose);
+    void commit(Room const& room);
+    /// Before commit(): the record in it, encoded again with this kind, is not needed after all.
+    void waste(Room const& room);
+
+    /// The segment that an offset in the file belongs to.
+    std::uint32_t segment_of(Bytes offset) const;
+    Segment segment(std::uint32_t number) const;
+    std::uint32_t segments() const { return header_.segments; }
+    StoreHeader const& header() const { return header_; }
+    /// The bytes from there on, where they are not written yet; `owner` empty: they are in the file.
+    struct Buffered {
+        std::shared_ptr<struct Buffer> owner;
+        std::string_view bytes;
+    };
+    Buffered buffered(Bytes offset) const;
+
+    /// What a segment has that is not all written; nothing for others.
+    std::optional<Footer> pending(std::uint32_t segment) const;
+
+    /// The next closed segment to make free, and how many may be opened before it is needed; nothing while none is needed
+    /// soon.
+    std::optional<std::uint32_t> wanted() const;
+    /// Waits until wanted() may say something new, or the time is over, or end().
+    bool wait_for_want(milliseconds most) const;
+    void free(std::uint32_t segment);
+
+    /// Wakes the handle when all that was committed until now is in the file (`synced`: and on the disk).
+    void wake_when_settled(bool synced, net::WakeHandle handle);
+    /// The same for a thread that may wait; false when it takes longer than that.
+    bool wait_until_settled(bool synced, milliseconds most);
+
+    /// After too many failures nothing is appended, until somebody finds that it works again.
+    bool failing() const;
+    void set_failing(std::string trouble);
+    void try_again();
+    std::string trouble() const;
+
+    struct Figures {
+        Bytes written = 0;
+        Bytes buffered = 0;
+        std::uint64_t write_errors = 0;
+        std::uint32_t retired = 0;
+        std::uint64_t laps = 0;
+    };
+    Figures figures() const;
+    Bytes metadata_bytes() const;
+
+private:
+    struct Waiting {
+        std::uint64_t position;
+        bool synced;
+        net::WakeHandle handle;
+    };
+    bool open_next(Purpose purpose);
+    std::optional<std::uint32_t> next_free() const;
+    void close_open();
+    bool has_work() const;
+    void write_loop();
+    bool write_some(std::unique_lock<std::mutex>&);
+    void written(std::shared_ptr<struct Buffer> const&, Bytes until, bool last);
+    void fail(std::unique_lock<std::mutex>&, std::shared_ptr<struct Buffer> const&, int error);
+    void sync_loop();
+    void take_settled(std::vector<net::WakeHandle>& into);
+    std::uint64_t position() const;
+
+    io::File const& file_;
+    StoreHeader const header_;
+    Bytes const alignment_;
+    std::size_t const buffers_max_;
+    milliseconds const sync_;
+    Lost const lost_;
+
+    mutable std::mutex mutex_;
+    mutable std::condition_variable work_;      // for the writer
+    mutable std::condition_variable syncing_;
+    mutable std::condition_variable wants_;     // for the cleaner
+    std::condition_variable settled_;
+    std::vector<Segment> segments_;
+    std::deque<std::shared_ptr<struct Buffer>> queue_;   // not all written, oldest first; the open one is the last
+    std::shared_ptr<struct Buffer> open_;
+    std::vector<std::unique_ptr<char[]>> spare_;
+    std::vector<Waiting> waiting_;
+    std::uint32_t next_ = 0;
+    std::uint64_t generation_ = 0;
+    std::uint64_t end_position_ = 0;            // of the buffers before the open one
+    std::uint64_t written_position_ = 0;
+    std::uint64_t synced_position_ = 0;
+    bool running_ = false;
+    bool stopping_ = false;
+    bool urgent_ = false;                       // somebody waits for what is not written or synced yet
+    bool idle_ = false;                         // the writer waits for work
+    bool failing_ = false;
+    unsigned failed_in_a_row_ = 0;
+    std::string trouble_;
+    Figures figures_;
+    std::thread writer_;
+    std::thread syncer_;
+};
+
+}  // namespace garner::store::disk

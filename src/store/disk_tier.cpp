@@ -1,0 +1,591 @@
+#include "store/disk_tier.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <utility>
+
+#include "net/waiter.hpp"
+#include "store/disk_fill.hpp"
+#include "store/disk_sizes.hpp"
+
+namespace garner::store {
+
+char const* text(NotStored why) {
+    switch (why) {
+    case NotStored::too_slow: return "the disk is too slow";
+    case NotStored::too_large: return "larger than disk.object_max";
+    case NotStored::too_small: return "smaller than disk.object_min";
+    case NotStored::not_admitted: return "asked for once only (disk.admit)";
+    case NotStored::rate: return "above disk.rate";
+    case NotStored::failing: return "the disk fails";
+    case NotStored::none:
+    case NotStored::count: break;
+    }
+    return "";
+}
+
+std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
+    auto tier = std::make_unique<disk::Tier>(options);
+    if (!tier->start(fault)) return nullptr;
+    return tier;
+}
+
+namespace disk {
+
+namespace {
+
+constexpr milliseconds look_every{100};
+constexpr int looks_a_try = 30;                    // after a fault
+// Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
+// would say so of too many, were there not room that it does not fill.
+constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
+constexpr std::size_t owed_max = 1'000'000;
+constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
+
+std::uint64_t random_number() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+bool is_directory(std::string const& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+bool is_device(std::string const& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode);
+}
+
+}  // namespace
+
+Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost,
+             Recovery::Came came, Cleaner::Write write, Cleaner::Gone gone)
+    : file(std::move(opened)), alignment(Index::alignment(header.bytes())), index(header.bytes()),
+      capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(header.bytes()))),
+      order(make_order(options.policy, capacity, header.seed)),
+      log(file, header, alignment, options.buffer, options.sync, std::move(lost)), recovery(file, log, index, *order, std::move(came)),
+      reader(file, log, index, options.readers, options.patience),
+      cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
+              [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
+              std::move(write)) {
+}
+
+// ---- opening ----
+
+bool Tier::start(std::string& fault) {
+    auto const opening = open_file();
+    if (opening == Opening::in_use) {
+        fault = "disk.path: " + file_name() + " is in use by another process; stop that one, or give this one a path of its own";
+        return false;
+    }
+    caretaker_ = std::thread([this] { look_after(); });
+    washer_ = std::thread([this] { clean(); });
+    return true;
+}
+
+Tier::~Tier() {
+    {
+        std::lock_guard const lock(mutex_);
+        stopping_ = true;
+    }
+    stopped_.notify_all();
+    if (made_) {
+        made_->recovery.stop();
+        made_->cleaner.stop();
+    }
+    for (auto* thread : {&caretaker_, &washer_, &recoverer_})
+        if (thread->joinable()) thread->join();
+    if (made_) pay_debts();
+    if (made_) made_->log.end();
+}
+
+std::string file_of(std::string const& path) { return is_device(path) ? path : path + "/store"; }
+
+Tier::Opening Tier::open_file() {
+    bool const device = is_device(options_.path);
+    if (!device && !is_directory(options_.path)) ::mkdir(options_.path.c_str(), 0700);   // else open() says why not
+    auto const name = file_name();
+    auto opened = io::File::open(name, device ? io::File::Mode::write : io::File::Mode::create, options_.faults);
+    if (opened.error) {
+        say("cannot open " + name + ": " + io::text_of_error(opened.error));
+        return Opening::failed;
+    }
+    if (opened.file.lock() != 0) return Opening::in_use;
+    std::string trouble;
+    auto header = header_for(opened.file, trouble);
+    if (!header || !write_header(opened.file, *header, trouble)) {
+        say(trouble);
+        return Opening::failed;
+    }
+    next_body_ = (header->epoch << epoch_shift) + 1;
+    first_sequence_ = header->epoch << epoch_shift;
+    auto lost = [this](std::uint32_t segment, std::span<FooterEntry const> entries) { this->lost(entries, segment); };
+    auto came = [this](Bytes bytes) { note_came(bytes); };
+    auto write = [this](Record const& record, Place const& place) { return write_again(record, place); };
+    auto gone = [this](Fingerprint hash, Bytes bytes) {
+        made_->order->removed(hash, policy::Left::evicted);
+        note_left(bytes);
+    };
+    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, write, gone);
+    works_.store(made_.get(), std::memory_order_release);
+    recoverer_ = std::thread([this] {
+        made_->recovery.run();
+        if (made_->recovery.is_over() && made_->index.size() > 0)
+            spdlog::info("disk: {} records found in {}", made_->index.size(), file_name());
+    });
+    return Opening::done;
+}
+
+/// The newer of two copies: one may be half written.
+std::optional<StoreHeader> Tier::read_header(io::File const& file, std::string& trouble) const {
+    std::optional<StoreHeader> newest;
+    for (int copy = 0; copy < 2; ++copy) {
+        std::string bytes(header_bytes, '\0');
+        if (auto const done = file.read_at(copy * header_bytes, bytes); done.error) {
+            trouble = file_name() + " cannot be read: " + io::text_of_error(done.error);
+            return std::nullopt;
+        }
+        auto const read = decode_header(bytes);
+        if (read.version != 0 && !read.header) {
+            trouble = file_name() + " was written by another version (format " + std::to_string(read.version) +
+                      ", this one has " + std::to_string(format_version) + "); remove it to begin anew";
+            return std::nullopt;
+        }
+        if (read.header && (!newest || read.header->epoch > newest->epoch)) newest = read.header;
+    }
+    if (!newest) trouble = file_name() + " is there, and is no disk store; remove it, or name another disk.path";
+    return newest;
+}
+
+/// Of what is there, made larger where disk.size is; or of a new store.
+std::optional<StoreHeader> Tier::header_for(io::File const& file, std::string& trouble) const {
+    bool const device = is_device(options_.path);
+    auto const there = file.size();
+    auto const size = device ? std::min(options_.size, there) : options_.size;
+    auto wanted = shape_of(size);
+    wanted.id = random_number();
+    wanted.seed = random_number();
+    wanted.epoch = static_cast<std::uint64_t>(unix_seconds(wall_now()));
+    wanted.least_generation = 1;
+    bool fresh = there == 0;
+    if (device) {
+        std::string bytes(header_area, '\0');
+        fresh = !file.read_at(0, bytes).error && bytes.find_first_not_of('\0') == bytes.npos;
+    }
+    auto header = wanted;
+    if (!fresh) {
+        auto known = read_header(file, trouble);
+        if (!known) return std::nullopt;
+        auto const segments = static_cast<std::uint32_t>((size - header_area) / known->segment_bytes);
+        header = *known;
+        if (segments < known->segments) {
+            spdlog::warn("disk: {} is made smaller; what it held is given up", file_name());
+            header = wanted;
+            header.least_generation = known->least_generation;
+        }
+        header.segments = std::max(segments, header.segments);
+        header.epoch = std::max(known->epoch + 1, wanted.epoch);
+        if (!device && header.bytes() < there && ::truncate(file_name().c_str(), static_cast<off_t>(header.bytes())) != 0)
+            spdlog::warn("disk: {} cannot be made smaller: {}", file_name(), io::text_of_error(errno));
+    }
+    if (int const error = file.allocate(header.bytes())) {
+        trouble = "no room for the " + std::to_string(header.bytes()) + " bytes of " + file_name() + ": " +
+                  io::text_of_error(error) + "; free some, or lower disk.size";
+        return std::nullopt;
+    }
+    return header;
+}
+
+bool Tier::write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const {
+    int error = file.write_at(header.epoch % 2 * header_bytes, encode(header)).error;
+    if (!error) error = file.sync();
+    if (error) trouble = file_name() + " cannot be written: " + io::text_of_error(error);
+    return error == 0;
+}
+
+void Tier::say(std::string trouble) {
+    {
+        std::lock_guard const lock(mutex_);
+        if (trouble_ == trouble) return;
+        trouble_ = trouble;
+    }
+    spdlog::error("disk: {}; going on without it, and trying again", trouble);
+}
+
+// ---- what others ask ----
+
+bool Tier::may_have(std::string_view key) const {
+    auto const* works = this->works();
+    return works && works->index.find(hash_of(key, works->log.header().seed));
+}
+
+bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
+    auto const* works = this->works();
+    if (!works) return false;
+    auto const entry = works->index.find(hash_of(key, works->log.header().seed));
+    if (!entry || entry->freshness == 0) return false;
+    auto const opened = works->log.segment(works->log.segment_of(entry->offset)).opened;
+    return opened + seconds(Freshness::seconds(entry->freshness)) > until;
+}
+
+void Tier::used(std::string_view key) {
+    auto* works = this->works();
+    if (!works) return;
+    auto const hash = hash_of(key, works->log.header().seed);
+    if (works->index.use(hash)) works->order->used(hash);
+}
+
+net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
+    if (!works()) co_return nullptr;
+    auto const record = co_await read(hash_of(key, seed()), executor);
+    if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
+    co_return object_of(*this, record);
+}
+
+net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) {
+    auto* works = this->works();
+    if (!works) co_return ReadRecord{};
+    auto const entry = works->index.use(hash);
+    if (!entry) co_return ReadRecord{};
+    works->order->used(hash);
+    co_return co_await works->reader.read(hash, *entry, executor);
+}
+
+bool Tier::has(Fingerprint hash) const {
+    auto const* works = this->works();
+    return works && works->index.find(hash);
+}
+
+// ---- what comes in ----
+
+NotStored Tier::why_not(Bytes body) {
+    auto* works = this->works();
+    if (!works || works->log.failing()) return NotStored::failing;
+    if (body > options_.object_max) return NotStored::too_large;
+    if (body < options_.object_min) return NotStored::too_small;
+    if (!spend(body)) return NotStored::rate;
+    return NotStored::none;
+}
+
+NotStored Tier::refused(NotStored why) {
+    not_stored_[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
+    return why;
+}
+
+/// options_.rate as a bucket of one second.
+bool Tier::spend(Bytes bytes) {
+    if (options_.rate == 0) return true;
+    std::lock_guard const lock(mutex_);
+    auto const now = steady_now();
+    auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
+    allowance_ += static_cast<Bytes>(std::min(passed, 1.0) * static_cast<double>(options_.rate));
+    allowance_ = std::min(allowance_, options_.rate);
+    if (allowance_ == 0) return false;
+    allowance_ -= std::min(allowance_, bytes);
+    return true;
+}
+
+NotStored Tier::store(Object::Parts const& parts) {
+    bool const marker = parts.kind == Object::Kind::vary_marker;
+    Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
+    auto why = marker && works() ? NotStored::none : why_not(parts.key, body);
+    if (why == NotStored::none) why = write_object(*this, parts);
+    if (why != NotStored::none) {
+        forget(parts.key);
+        return refused(why);
+    }
+    if (!marker) note_stored(parts);
+    return why;
+}
+
+std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, NotStored& why) {
+    why = why_not(key, length.value_or(options_.object_min));
+    if (why != NotStored::none) {
+        refused(why);
+        return nullptr;
+    }
+    auto told = [this](NotStored outcome, Object::Parts const& parts) {
+        if (outcome == NotStored::none)
+            note_stored(parts);
+        else
+            refused(outcome);
+    };
+    return std::make_unique<PieceFill>(*this, std::move(told));
+}
+
+/// The same, and whether it is asked for often enough.
+NotStored Tier::why_not(std::string_view key, Bytes body) {
+    auto const why = why_not(body);
+    bool const is_new = why == NotStored::none && options_.admit == DiskOptions::Admit::second_hit &&
+                        !doorkeeper_.knows(hash_of(key, seed()));
+    return is_new ? NotStored::not_admitted : why;
+}
+
+void Tier::note_stored(Object::Parts const& parts) {
+    stored_.fetch_add(1, std::memory_order_relaxed);
+    stored_bytes_.fetch_add(parts.head.size() + (parts.body ? parts.body->size() : parts.bytes.size()),
+                            std::memory_order_relaxed);
+}
+
+void Tier::demote(Object const& object) {
+    if (!works() || object.kind() != Object::Kind::response || object.terms().negative || may_have(object.key())) return;
+    if (why_not(object.length().value_or(0)) != NotStored::none) return;
+    auto const parts = object.parts();
+    if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);
+}
+
+NotStored Tier::append(RecordParts& parts, Purpose purpose) {
+    auto* works = this->works();
+    if (!works || works->log.failing()) return NotStored::failing;
+    if (parts.measure() > Index::record_max) return NotStored::too_large;
+    auto const room = works->log.reserve(parts.head, purpose);
+    if (!room) return NotStored::too_slow;
+    encode(parts, room->place, room->into);
+    if (parts.head.kind != RecordKind::tombstone) {
+        auto const& head = parts.head;
+        auto const replaced = works->index.put(head.hash, room->place.offset, head.bytes(), head.freshness);
+        note_came(head.bytes());
+        if (replaced) note_left(replaced->bytes);
+        works->order->stored(head.hash, head.bytes());
+    }
+    works->log.commit(*room);
+    return NotStored::none;
+}
+
+/// A record whose segment is needed. Its copy lies behind what came meanwhile: where that took its place, the copy must
+/// not be found by a restart.
+bool Tier::write_again(Record const& record, Place const& place) {
+    auto& works = *this->works();
+    std::string_view const body = record.body;
+    RecordParts parts;
+    parts.head = record.head;
+    parts.key = record.key;
+    parts.meta = record.meta;
+    parts.body = {&body, 1};
+    auto const opened = works.log.segment(works.log.segment_of(place.offset)).opened;
+    auto const left = opened + seconds(Freshness::seconds(record.head.freshness)) - wall_now();
+    parts.head.freshness = Freshness::of(std::chrono::floor<seconds>(left).count());
+    parts.measure();
+    auto const room = works.log.reserve(parts.head, Purpose::kept);
+    if (!room) return false;
+    encode(parts, room->place, room->into);
+    if (!works.index.move(record.head.hash, place.offset, room->place.offset, parts.head.freshness)) {
+        parts.head.kind = RecordKind::filler;
+        encode(parts, room->place, room->into);
+        works.log.waste(*room);
+    }
+    works.log.commit(*room);
+    return true;
+}
+
+// ---- what goes ----
+
+bool Tier::forget(std::string_view key) {
+    auto* works = this->works();
+    if (!works) return false;
+    auto const hash = hash_of(key, works->log.header().seed);
+    auto const erased = works->index.erase(hash);
+    if (erased) note_left(erased->bytes);
+    works->order->removed(hash, policy::Left::purged);
+    // What is not found yet may be there all the same.
+    if (!erased && works->recovery.is_over()) return false;
+    bury(hash);
+    return erased.has_value();
+}
+
+void Tier::drop(Fingerprint hash) {
+    auto* works = this->works();
+    if (!works) return;
+    auto const erased = works->index.erase(hash);
+    if (erased) note_left(erased->bytes);
+    works->order->removed(hash, policy::Left::purged);
+    bury(hash);
+}
+
+/// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
+/// something newer that never came to the disk.
+void Tier::evict_victims(Works& works) {
+    constexpr int at_once = 1'000;
+    for (int i = 0; i < at_once && live_.load(std::memory_order_relaxed) > works.capacity; ++i) {
+        auto const hash = works.order->victim();
+        if (!hash) return;
+        works.order->removed(*hash, policy::Left::evicted);
+        auto const erased = works.index.erase(*hash);
+        if (!erased) continue;
+        note_left(erased->bytes);
+        victims_.fetch_add(1, std::memory_order_relaxed);
+        bury(*hash);
+    }
+}
+
+void Tier::bury(Fingerprint hash) {
+    works()->recovery.bury(hash);
+    if (append_tombstone(hash)) return;
+    std::lock_guard const lock(mutex_);
+    if (owed_.size() < owed_max) owed_.push_back(hash);
+}
+
+bool Tier::append_tombstone(Fingerprint hash) {
+    RecordParts parts;
+    parts.head.kind = RecordKind::tombstone;
+    parts.head.hash = hash;
+    return append(parts, Purpose::bookkeeping) == NotStored::none;
+}
+
+/// As the index rounds them: what came is what leaves.
+void Tier::note_came(Bytes bytes) { live_.fetch_add(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
+void Tier::note_left(Bytes bytes) { live_.fetch_sub(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
+
+/// What a failed write took with it is not there; nor may anything older be.
+void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
+    auto& works = *made_;
+    auto const start = works.log.header().start_of(segment);
+    spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
+    std::vector<Fingerprint> owed;
+    for (auto const& entry : entries) {
+        if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
+        if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
+    }
+    std::lock_guard const lock(mutex_);
+    auto const room = owed_max - std::min(owed_max, owed_.size());
+    owed_.insert(owed_.end(), owed.begin(), owed.begin() + static_cast<std::ptrdiff_t>(std::min(room, owed.size())));
+}
+
+/// Tombstones that found no room before.
+void Tier::pay_debts() {
+    std::vector<Fingerprint> owed;
+    {
+        std::lock_guard const lock(mutex_);
+        owed.swap(owed_);
+    }
+    std::vector<Fingerprint> unpaid;
+    for (auto const hash : owed)
+        // What has come since is newer than what is to be forgotten, and says so itself.
+        if (!has(hash) && !append_tombstone(hash)) unpaid.push_back(hash);
+    if (unpaid.empty()) return;
+    std::lock_guard const lock(mutex_);
+    owed_.insert(owed_.begin(), unpaid.begin(), unpaid.end());
+}
+
+net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
+    auto* works = this->works();
+    if (!works) co_return true;   // nothing is there to come back
+    net::Waiter waiter(executor);
+    works->log.wake_when_settled(what == Survives::power, waiter.handle());
+    auto const wake = co_await waiter.wait(options_.patience);
+    std::lock_guard const lock(mutex_);
+    co_return wake == net::Wake::ready && owed_.empty();
+}
+
+bool Tier::wait_until_settled(Survives what) {
+    auto* works = this->works();
+    if (!works) return true;
+    bool const done = works->log.wait_until_settled(what == Survives::power, options_.patience);
+    std::lock_guard const lock(mutex_);
+    return done && owed_.empty();
+}
+
+// ---- threads ----
+
+/// False when all is to end.
+bool Tier::pause(milliseconds time) {
+    std::unique_lock lock(mutex_);
+    stopped_.wait_for(lock, time, [this] { return stopping_; });
+    return !stopping_;
+}
+
+void Tier::look_after() {
+    for (int looks = 0; pause(look_every); ++looks) {
+        if (auto* works = this->works(); works && !works->log.failing()) pay_debts();
+        if (looks % looks_a_try == 0) try_again();
+    }
+}
+
+/// After a fault: whether it is gone.
+void Tier::try_again() {
+    auto* works = this->works();
+    if (!works) {
+        if (open_file() == Opening::done) spdlog::info("disk: {} works now", file_name());
+        return;
+    }
+    bool const there = is_device(options_.path) || works->file.is_at(file_name());
+    if (!there) say(file_name() + " was removed: what it has is served until the end, and nothing is kept beyond it");
+    if (!works->log.failing()) return;
+    std::string trouble;
+    auto const header = read_header(works->file, trouble);
+    if (!header || !write_header(works->file, *header, trouble)) return say(trouble);
+    spdlog::info("disk: {} can be written again", file_name());
+    works->log.try_again();
+}
+
+void Tier::clean() {
+    while (pause(milliseconds(1))) {
+        auto* works = this->works();
+        if (!works || !works->recovery.is_over()) {
+            if (!pause(look_every)) return;
+            continue;
+        }
+        evict_victims(*works);
+        if (auto const segment = works->log.wanted())
+            works->cleaner.clean(*segment);
+        else
+            works->log.wait_for_want(look_every);
+    }
+}
+
+// ---- figures ----
+
+std::uint64_t Tier::first_sequence() const { return first_sequence_.load(); }
+
+DiskStats Tier::stats() const {
+    DiskStats stats;
+    stats.path = options_.path;
+    {
+        std::lock_guard const lock(mutex_);
+        stats.trouble = trouble_;
+    }
+    stats.state = DiskStats::State::failing;
+    auto const* works = this->works();
+    if (!works) return stats;
+    auto const log = works->log.figures();
+    auto const& reader = works->reader.figures();
+    auto const& cleaner = works->cleaner.figures();
+    bool const over = works->recovery.is_over();
+    stats.state = works->log.failing() ? DiskStats::State::failing
+                  : over               ? DiskStats::State::working
+                                       : DiskStats::State::recovering;
+    if (auto const trouble = works->log.trouble(); !trouble.empty() && works->log.failing()) stats.trouble = trouble;
+    stats.size = works->log.header().bytes();
+    stats.live = live_;
+    stats.records = works->index.size();
+    stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
+    stats.buffered = log.buffered;
+    stats.segments = works->log.segments();
+    stats.segments_recovered = works->recovery.segments_done();
+    stats.segments_retired = log.retired;
+    stats.hits = reader.hits;
+    stats.hits_at_once = reader.hits_at_once;
+    stats.misses = reader.misses;
+    stats.damaged = reader.damaged + cleaner.damaged;
+    stats.too_late = reader.too_late;
+    stats.read_errors = reader.errors;
+    stats.stored = stored_;
+    for (std::size_t i = 0; i < not_stored_.size(); ++i) stats.not_stored[i] = not_stored_[i];
+    stats.stored_bytes = stored_bytes_;
+    stats.written_bytes = log.written;
+    stats.reinserted_bytes = cleaner.reinserted;
+    stats.evicted = cleaner.evicted + victims_;
+    stats.write_errors = log.write_errors;
+    stats.laps = log.laps;
+    return stats;
+}
+
+}  // namespace disk
+
+}  // namespace garner::store

@@ -1,0 +1,133 @@
+// The disk store, put together.
+#pragma once
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "store/disk_cleaner.hpp"
+#include "store/disk_core.hpp"
+#include "store/disk_doorkeeper.hpp"
+#include "store/disk_index.hpp"
+#include "store/disk_log.hpp"
+#include "store/disk_reader.hpp"
+#include "store/disk_recovery.hpp"
+#include "store/disk_store.hpp"
+
+namespace garner::store::disk {
+
+/// Where the store is that disk.path names: a file in a directory, or the block device itself.
+std::string file_of(std::string const& path);
+
+/// What works on one open file. Made when the file can be opened, and there to the end.
+struct Works {
+    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
+          Cleaner::Write write, Cleaner::Gone gone);
+
+    io::File file;
+    Bytes const alignment;
+    Index index;
+    Bytes const capacity;              // of records, for policies that name victims
+    std::unique_ptr<Order> order;
+    Log log;
+    Recovery recovery;
+    Reader reader;
+    Cleaner cleaner;
+};
+
+class Tier final : public DiskStore, public Core {
+public:
+    explicit Tier(DiskOptions options) : options_(std::move(options)) {}
+    ~Tier() override;
+    /// False, with `fault`, when another process has the store. Else the threads run.
+    bool start(std::string& fault);
+
+    // ---- DiskStore ----
+    bool may_have(std::string_view key) const override;
+    bool is_fresh_until(std::string_view key, WallTime until) const override;
+    void used(std::string_view key) override;
+    net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
+    NotStored store(Object::Parts const& parts) override;
+    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
+    bool forget(std::string_view key) override;
+    net::awaitable<bool> settled(Survives what, net::Executor executor) override;
+    bool wait_until_settled(Survives what) override;
+    void demote(Object const& object) override;
+    DiskStats stats() const override;
+    DiskOptions const& options() const override { return options_; }
+    std::uint64_t first_sequence() const override;
+    net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
+    bool list(std::uint32_t segment, std::vector<Listed>& into) override;
+    bool verify(std::uint32_t segment, Verified& sum) override;
+
+    // ---- Core ----
+    NotStored append(RecordParts& parts, Purpose purpose) override;
+    net::awaitable<ReadRecord> read(Fingerprint hash, net::Executor executor) override;
+    bool has(Fingerprint hash) const override;
+    void drop(Fingerprint hash) override;
+    std::uint64_t seed() const override { return works()->log.header().seed; }
+    std::uint64_t next_body() override { return next_body_.fetch_add(1, std::memory_order_relaxed); }
+    DiskOptions const& limits() const override { return options_; }
+
+private:
+    Works* works() const { return works_.load(std::memory_order_acquire); }
+    std::string file_name() const { return file_of(options_.path); }
+    enum class Opening : std::uint8_t { done, in_use, failed };
+    Opening open_file();
+    std::optional<StoreHeader> read_header(io::File const& file, std::string& trouble) const;
+    std::optional<StoreHeader> header_for(io::File const& file, std::string& trouble) const;
+    bool write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const;
+    void say(std::string trouble);
+
+    NotStored why_not(Bytes body);
+    NotStored why_not(std::string_view key, Bytes body);
+    void note_stored(Object::Parts const& parts);
+    NotStored refused(NotStored why);
+    bool spend(Bytes bytes);
+    ObjectPtr head_at(Index::Entry const& entry) const;
+    std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
+    bool write_again(Record const& record, Place const& place);
+    void bury(Fingerprint hash);
+    bool append_tombstone(Fingerprint hash);
+    void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
+    void note_came(Bytes bytes);
+    void note_left(Bytes bytes);
+    void evict_victims(Works& works);
+    void pay_debts();
+
+    void look_after();
+    void clean();
+    bool pause(milliseconds time);
+    void try_again();
+
+    DiskOptions const options_;
+    std::unique_ptr<Works> made_;
+    std::atomic<Works*> works_{nullptr};   // made_, from when it works
+    Doorkeeper doorkeeper_;
+    std::atomic<std::uint64_t> next_body_{1};
+    std::atomic<std::uint64_t> first_sequence_{0};
+
+    std::atomic<Bytes> live_{0};
+    std::atomic<std::uint64_t> stored_{0};
+    std::atomic<Bytes> stored_bytes_{0};
+    std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(NotStored::count)> not_stored_{};
+    std::atomic<std::uint64_t> victims_{0};
+
+    mutable std::mutex mutex_;
+    std::condition_variable stopped_;
+    bool stopping_ = false;
+    std::string trouble_;
+    std::vector<Fingerprint> owed_;        // tombstones that found no room
+    Bytes allowance_ = 0;                  // of options_.rate
+    SteadyTime allowed_at_{};
+
+    std::thread recoverer_;
+    std::thread caretaker_;
+    std::thread washer_;
+};
+
+}  // namespace garner::store::disk

@@ -1,0 +1,408 @@
+// The disk store on a real file: what was stored is found, now and after a restart; what was forgotten is not; what is
+// damaged is never given.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "io/file.hpp"
+#include "store/disk_format.hpp"
+#include "store/disk_store.hpp"
+#include "store/run.hpp"
+
+namespace garner::store {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+std::string pattern(std::size_t length, unsigned seed) {
+    std::mt19937 random(seed);
+    std::string bytes(length, '\0');
+    for (auto& byte : bytes) byte = static_cast<char>(random());
+    return bytes;
+}
+
+/// Lets writes fail while it says so.
+struct Broken : io::Faults {
+    std::atomic<int> write_error{0};
+    std::atomic<int> read_error{0};
+    Verdict judge(Operation operation, Bytes, std::size_t) override {
+        if (operation == Operation::write || operation == Operation::sync) return {write_error, SIZE_MAX};
+        if (operation == Operation::read) return {read_error, SIZE_MAX};
+        return {};
+    }
+};
+
+class DiskTier : public ::testing::Test {
+protected:
+    DiskTier() {
+        std::string name = (fs::temp_directory_path() / "garner-disk-XXXXXX").string();
+        options.path = ::mkdtemp(name.data());
+        options.size = 16 * MiB;
+        options.buffer = 4 * MiB;
+        options.sync = 20ms;
+        options.patience = 5s;
+    }
+    ~DiskTier() override {
+        disk.reset();
+        fs::remove_all(options.path);
+    }
+    void open() {
+        std::string fault;
+        disk = DiskStore::open(options, fault);
+        ASSERT_TRUE(disk) << fault;
+        for (int tries = 0; tries < 500 && disk->stats().state == DiskStats::State::recovering; ++tries)
+            std::this_thread::sleep_for(10ms);
+    }
+    void restart() {
+        disk.reset();
+        open();
+    }
+    static Object::Parts parts(std::string_view key, std::string_view body) {
+        Object::Parts parts;
+        parts.key = key;
+        parts.head = "HTTP/1.1 200 OK\r\nETag: \"x\"\r\n";
+        parts.bytes = body;
+        parts.terms.response_time = wall_now();
+        parts.terms.lifetime = 3'600;
+        parts.sequence = 5;
+        return parts;
+    }
+    NotStored store(std::string const& key, std::string const& body) { return disk->store(parts(key, body)); }
+    ObjectPtr load(std::string const& key) {
+        auto* store = disk.get();
+        return run([store, key](net::Executor executor) { return store->load(key, executor); });
+    }
+    std::string body_of(std::string const& key) {
+        auto const object = load(key);
+        return object ? std::string(object->bytes()) : std::string("nothing");
+    }
+    bool settled(DiskStore::Survives what = DiskStore::Survives::process) {
+        auto* store = disk.get();
+        return run([store, what](net::Executor executor) { return store->settled(what, executor); });
+    }
+    fs::path file() const { return fs::path(options.path) / "store"; }
+    bool eventually(std::function<bool()> const& holds) {
+        for (int tries = 0; tries < 1000; ++tries) {
+            if (holds()) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
+
+    DiskOptions options;
+    Broken faults;                      // in force where options.faults says so
+    std::unique_ptr<DiskStore> disk;
+};
+
+}  // namespace
+
+TEST_F(DiskTier, what_was_stored_is_found_as_it_was) {
+    open();
+    auto const body = pattern(5'000, 1);
+    EXPECT_FALSE(disk->may_have("fhttp://a/"));
+    EXPECT_EQ(store("fhttp://a/", body), NotStored::none);
+    EXPECT_TRUE(disk->may_have("fhttp://a/"));
+    auto const object = load("fhttp://a/");
+    ASSERT_TRUE(object);
+    EXPECT_EQ(object->key(), "fhttp://a/");
+    EXPECT_EQ(object->head(), "HTTP/1.1 200 OK\r\nETag: \"x\"\r\n");
+    EXPECT_EQ(object->bytes(), body);
+    EXPECT_EQ(object->sequence(), 5u);
+    EXPECT_EQ(object->terms().lifetime, 3'600u);
+    EXPECT_EQ(load("fhttp://b/"), nullptr);
+}
+
+TEST_F(DiskTier, it_is_found_after_a_restart) {
+    open();
+    std::map<std::string, std::string> all;
+    for (unsigned i = 0; i < 300; ++i) all["fhttp://a/" + std::to_string(i)] = pattern(i * 97 % 20'000, i);
+    for (auto const& [key, body] : all) ASSERT_EQ(store(key, body), NotStored::none);
+    restart();
+    EXPECT_EQ(disk->stats().records, all.size());
+    for (auto const& [key, body] : all) EXPECT_TRUE(body_of(key) == body) << key;
+}
+
+TEST_F(DiskTier, what_was_only_written_and_never_closed_is_found_as_well) {
+    open();
+    for (unsigned i = 0; i < 50; ++i) store("fhttp://a/" + std::to_string(i), pattern(1'000, i));
+    ASSERT_TRUE(settled());
+    // As a kill leaves it: a copy of the file beside a store that goes on.
+    auto const copy = options.path + "-copy";
+    fs::create_directory(copy);
+    fs::copy_file(file(), copy + "/store");
+    disk.reset();
+    fs::rename(copy + "/store", file());
+    fs::remove(copy);
+    open();
+    EXPECT_EQ(disk->stats().records, 50u);
+    for (unsigned i = 0; i < 50; ++i) EXPECT_TRUE(body_of("fhttp://a/" + std::to_string(i)) == pattern(1'000, i));
+    restart();
+    EXPECT_EQ(disk->stats().records, 50u);
+}
+
+TEST_F(DiskTier, the_newest_of_a_key_counts_now_and_after_a_restart) {
+    open();
+    for (unsigned version = 0; version < 20; ++version)
+        for (unsigned i = 0; i < 20; ++i) store("fhttp://a/" + std::to_string(i), pattern(3'000, version * 100 + i));
+    for (int round = 0; round < 2; ++round) {
+        for (unsigned i = 0; i < 20; ++i)
+            EXPECT_TRUE(body_of("fhttp://a/" + std::to_string(i)) == pattern(3'000, 1'900 + i)) << i;
+        restart();
+    }
+}
+
+TEST_F(DiskTier, what_was_forgotten_stays_so) {
+    open();
+    store("fhttp://a/", "first");
+    store("fhttp://b/", "other");
+    EXPECT_TRUE(disk->forget("fhttp://a/"));
+    EXPECT_FALSE(disk->forget("fhttp://a/"));
+    EXPECT_EQ(load("fhttp://a/"), nullptr);
+    EXPECT_TRUE(settled(DiskStore::Survives::power));
+    restart();
+    EXPECT_EQ(load("fhttp://a/"), nullptr);
+    EXPECT_EQ(body_of("fhttp://b/"), "other");
+    store("fhttp://a/", "second");
+    restart();
+    EXPECT_EQ(body_of("fhttp://a/"), "second");
+}
+
+TEST_F(DiskTier, the_log_goes_round_and_what_is_used_stays) {
+    open();
+    auto const used = pattern(2'000, 4'711);
+    store("fhttp://used/", used);
+    for (unsigned i = 0; i < 6'000; ++i) {
+        ASSERT_TRUE(eventually([&] { return store("fhttp://a/" + std::to_string(i), pattern(8'000, i)) == NotStored::none; }));
+        if (i % 50 == 0) ASSERT_TRUE(body_of("fhttp://used/") == used) << i;
+    }
+    EXPECT_TRUE(settled());
+    auto const stats = disk->stats();
+    EXPECT_GE(stats.laps, 2u);
+    EXPECT_GT(stats.evicted, 3'000u);
+    EXPECT_GT(stats.reinserted_bytes, 0u);
+    EXPECT_LE(static_cast<double>(stats.written_bytes), 1.25 * static_cast<double>(stats.stored_bytes));
+    EXPECT_TRUE(body_of("fhttp://a/5999") == pattern(8'000, 5'999));
+    EXPECT_EQ(load("fhttp://a/0"), nullptr);
+    restart();
+    EXPECT_TRUE(body_of("fhttp://used/") == used);
+    EXPECT_TRUE(body_of("fhttp://a/5999") == pattern(8'000, 5'999));
+    EXPECT_EQ(load("fhttp://a/0"), nullptr);
+}
+
+TEST_F(DiskTier, any_policy_says_who_leaves) {
+    for (auto const* policy : {"lru", "gdsf", "lfuda", "s3fifo", "garner"}) {
+        options.policy = policy;
+        open();
+        auto const used = pattern(2'000, 4'711);
+        store("fhttp://used/", used);
+        for (unsigned i = 0; i < 4'000; ++i) {
+            auto const key = "fhttp://a/" + std::to_string(i);
+            ASSERT_TRUE(eventually([&] { return store(key, pattern(8'000, i)) == NotStored::none; })) << policy;
+            if (i % 20 == 0) ASSERT_TRUE(body_of("fhttp://used/") == used) << policy << " " << i;
+        }
+        auto const stats = disk->stats();
+        EXPECT_LE(static_cast<double>(stats.live), 0.85 * static_cast<double>(stats.size)) << policy;
+        EXPECT_LE(static_cast<double>(stats.written_bytes), 2.1 * static_cast<double>(stats.stored_bytes)) << policy;
+        restart();
+        EXPECT_TRUE(body_of("fhttp://used/") == used) << policy;
+        unsigned found = 0;
+        for (unsigned i = 0; i < 4'000; ++i) {
+            auto const body = body_of("fhttp://a/" + std::to_string(i));
+            if (body != "nothing") ASSERT_TRUE(body == pattern(8'000, i)) << policy;
+            found += body != "nothing";
+        }
+        EXPECT_GT(found, 500u) << policy;
+        disk.reset();
+        fs::remove_all(file());
+    }
+}
+
+TEST_F(DiskTier, what_is_damaged_is_a_miss_and_is_counted) {
+    open();
+    for (unsigned i = 0; i < 100; ++i) store("fhttp://a/" + std::to_string(i), pattern(4'000, i));
+    disk.reset();
+    {
+        std::fstream bytes(file(), std::ios::in | std::ios::out | std::ios::binary);
+        std::mt19937 random(3);
+        auto const size = fs::file_size(file());
+        for (int i = 0; i < 400; ++i) {
+            auto const at = disk::header_area + random() % std::min<std::uintmax_t>(size - disk::header_area, 450'000);
+            bytes.seekp(static_cast<std::streamoff>(at));
+            bytes.put(static_cast<char>(random()));
+        }
+    }
+    open();
+    unsigned found = 0;
+    for (unsigned i = 0; i < 100; ++i) {
+        auto const body = body_of("fhttp://a/" + std::to_string(i));
+        if (body == "nothing") continue;
+        EXPECT_TRUE(body == pattern(4'000, i));
+        ++found;
+    }
+    EXPECT_LT(found, 30u);
+    EXPECT_GT(disk->stats().damaged, 10u);
+}
+
+TEST_F(DiskTier, another_process_is_refused_and_told) {
+    open();
+    std::string fault;
+    EXPECT_EQ(DiskStore::open(options, fault), nullptr);
+    EXPECT_NE(fault.find("in use by another process"), fault.npos) << fault;
+    EXPECT_NE(fault.find(options.path), fault.npos) << fault;
+}
+
+TEST_F(DiskTier, a_file_that_is_none_of_ours_is_left_alone) {
+    std::ofstream(file()) << std::string(20'000, 'x');
+    std::string fault;
+    disk = DiskStore::open(options, fault);
+    ASSERT_TRUE(disk);
+    EXPECT_EQ(disk->stats().state, DiskStats::State::failing);
+    EXPECT_NE(disk->stats().trouble.find("is no disk store"), std::string::npos);
+    EXPECT_EQ(store("fhttp://a/", "x"), NotStored::failing);
+    EXPECT_EQ(load("fhttp://a/"), nullptr);
+    EXPECT_TRUE(settled());
+    disk.reset();
+    EXPECT_EQ(fs::file_size(file()), 20'000u);
+}
+
+TEST_F(DiskTier, a_disk_that_fails_is_left_and_taken_up_again) {
+    options.faults = &faults;
+    open();
+    store("fhttp://before/", "there");
+    store("fhttp://gone/", "old");
+    ASSERT_TRUE(settled());
+    faults.write_error = ENOSPC;
+    ASSERT_TRUE(eventually([&] {
+        store("fhttp://gone/", "new");
+        return disk->stats().state == DiskStats::State::failing;
+    }));
+    EXPECT_EQ(store("fhttp://a/", "x"), NotStored::failing);
+    EXPECT_EQ(body_of("fhttp://before/"), "there");
+    EXPECT_EQ(load("fhttp://gone/"), nullptr);
+    EXPECT_NE(disk->stats().trouble.find("No space left"), std::string::npos) << disk->stats().trouble;
+    EXPECT_GE(disk->stats().write_errors, 3u);
+    faults.write_error = 0;
+    EXPECT_TRUE(eventually([&] { return store("fhttp://after/", "x") == NotStored::none; }));
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working);
+    EXPECT_TRUE(eventually([&] { return settled(); }));
+    restart();
+    EXPECT_EQ(body_of("fhttp://before/"), "there");
+    EXPECT_EQ(body_of("fhttp://after/"), "x");
+    EXPECT_EQ(load("fhttp://gone/"), nullptr) << "what it replaced must not come back";
+}
+
+TEST_F(DiskTier, what_cannot_be_read_is_a_miss) {
+    options.faults = &faults;
+    open();
+    store("fhttp://a/", "x");
+    restart();
+    faults.read_error = EIO;
+    EXPECT_EQ(load("fhttp://a/"), nullptr);
+    EXPECT_EQ(disk->stats().read_errors, 1u);
+    faults.read_error = 0;
+}
+
+TEST_F(DiskTier, who_may_come_in_can_be_limited) {
+    options.admit = DiskOptions::Admit::second_hit;
+    options.object_min = 10;
+    options.object_max = 1'000;
+    open();
+    EXPECT_EQ(store("fhttp://a/", "a body of some length"), NotStored::not_admitted);
+    EXPECT_EQ(store("fhttp://a/", "a body of some length"), NotStored::none);
+    EXPECT_EQ(store("fhttp://b/", "short"), NotStored::too_small);
+    EXPECT_EQ(store("fhttp://c/", pattern(1'001, 1)), NotStored::too_large);
+    auto const stats = disk->stats();
+    EXPECT_EQ(stats.stored, 1u);
+    EXPECT_EQ(stats.not_stored[static_cast<std::size_t>(NotStored::not_admitted)], 1u);
+}
+
+TEST_F(DiskTier, a_larger_store_keeps_what_it_has) {
+    open();
+    store("fhttp://a/", "kept");
+    disk.reset();
+    options.size = 32 * MiB;
+    open();
+    EXPECT_EQ(body_of("fhttp://a/"), "kept");
+    EXPECT_GT(disk->stats().size, 24 * MiB);
+    disk.reset();
+    options.size = 16 * MiB;
+    open();
+    EXPECT_EQ(load("fhttp://a/"), nullptr);
+    EXPECT_EQ(store("fhttp://b/", "x"), NotStored::none);
+}
+
+TEST_F(DiskTier, freshness_is_promised_by_the_index_alone) {
+    open();
+    store("fhttp://a/", "x");
+    EXPECT_TRUE(disk->is_fresh_until("fhttp://a/", wall_now() + 30s));
+    EXPECT_FALSE(disk->is_fresh_until("fhttp://a/", wall_now() + 7'200s));
+    EXPECT_FALSE(disk->is_fresh_until("fhttp://b/", wall_now()));
+}
+
+TEST_F(DiskTier, people_can_look) {
+    open();
+    for (unsigned i = 0; i < 40; ++i) store("fhttp://a/" + std::to_string(i), pattern(100 + i, i));
+    for (int round = 0; round < 2; ++round) {
+        std::vector<DiskStore::Listed> all;
+        std::set<std::string> keys;
+        for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
+        }
+        for (auto const& one : all) keys.insert(one.key);
+        EXPECT_EQ(keys.size(), 40u);
+        EXPECT_EQ(all.size(), 40u);
+        DiskStore::Verified sum;
+        for (std::uint32_t segment = 0; disk->verify(segment, sum); ++segment) {
+        }
+        EXPECT_EQ(sum.records, 40u);
+        EXPECT_EQ(sum.damaged, 0u);
+        restart();
+    }
+}
+
+/// Writers, readers and those who forget, at once, while the log goes round.
+TEST_F(DiskTier, many_threads_meet_nothing_wrong) {
+    open();
+    constexpr unsigned keys = 200;
+    std::array<std::mutex, keys> locks;      // as a cache has them: what is done to a key has an order
+    std::array<std::atomic<unsigned>, keys> version{};
+    std::atomic<unsigned> wrong{0}, found{0};
+    auto work = [&](unsigned seed) {
+        std::mt19937 random(seed);
+        for (int i = 0; i < 2'000; ++i) {
+            auto const key = random() % keys;
+            auto const name = "fhttp://a/" + std::to_string(key);
+            auto const what = random() % 10;
+            if (what < 4) {
+                std::lock_guard const lock(locks[key]);
+                auto const next = ++version[key];
+                store(name, std::to_string(next) + "|" + pattern(5'000, key * 10'000 + next));
+            } else if (what == 4) {
+                std::lock_guard const lock(locks[key]);
+                ++version[key];
+                disk->forget(name);
+            } else {
+                auto const object = load(name);
+                if (!object) continue;
+                ++found;
+                auto const is = static_cast<unsigned>(std::atoi(std::string(object->bytes().substr(0, 9)).c_str()));
+                if (object->bytes() != std::to_string(is) + "|" + pattern(5'000, key * 10'000 + is)) ++wrong;
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < 4; ++i) threads.emplace_back(work, i);
+    for (auto& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0u);
+    EXPECT_GT(found, 100u);
+    EXPECT_EQ(disk->stats().damaged, 0u);
+}
+
+}  // namespace garner::store
