@@ -8,6 +8,7 @@
 #include <span>
 
 #include "admin/admin_server.hpp"
+#include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
@@ -170,6 +171,11 @@ public:
         return server_->stop(config_.proxy.deadlines.drain);
     }
 
+    /// For an end without taking anything down.
+    void settle_disk() {
+        if (disk_) disk_->wait_until_settled(store::DiskStore::Survives::power);
+    }
+
 private:
     void tell_sampling() {
         std::optional<sim::AutoPolicy::Terms> follow;
@@ -215,6 +221,7 @@ int serve(House& house, sigset_t const& signals) {
         spdlog::info("stopping; running answers may end");
         if (!house.stop()) {
             spdlog::warn("something would not end in time");
+            house.settle_disk();
             std::fflush(nullptr);
             std::_Exit(0);   // its worker still uses the house: nothing may be taken down
         }
@@ -258,6 +265,23 @@ admin::Command::Kind kind_of(CommandLine::Command command) {
     }
 }
 
+/// garner cache: the running proxy's, or the store that the same configuration names.
+int ask_cache(CommandLine const& line, config::Config const& config) {
+    using Kind = admin::CacheCommand::Kind;
+    spdlog::set_level(spdlog::level::off);   // what there is to say the command says
+    auto const& word = line.rest.front();
+    admin::CacheCommand command;
+    command.kind = word == "ls" ? Kind::list : word == "verify" ? Kind::verify : word == "purge" ? Kind::purge : Kind::stats;
+    if (line.rest.size() > 1) command.pattern = line.rest.back();
+    command.json = line.json;
+    command.rate = line.rate;
+    if (config.admin.enabled) command.address = config.admin.address;
+    command.port = config.admin.port;
+    command.disk = config.disk;
+    command.open = store::DiskStore::open_existing;
+    return admin::run_cache_command(command, std::cout, std::cerr);
+}
+
 /// purge, stats, peers and explain: what a running proxy is asked, at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
@@ -265,6 +289,7 @@ int ask(CommandLine const& line) {
         config::print_faults(loaded.faults, std::cerr);
         return exit_faulty;
     }
+    if (line.command == CommandLine::Command::cache) return ask_cache(line, loaded.config);
     auto const& place = loaded.config.admin;
     if (!place.enabled) {
         std::fputs("garner: this configuration has no admin address to ask\n", stderr);

@@ -8,7 +8,6 @@
 #include <boost/beast/http.hpp>
 
 #include "net/asio.hpp"
-#include "util/bytes.hpp"
 #include "util/text.hpp"
 
 namespace garner::admin {
@@ -17,8 +16,6 @@ namespace asio = net::asio;
 namespace beast = boost::beast;
 
 namespace {
-
-constexpr Bytes most = 1 * MiB;
 
 std::string text_of(Question const& question) {
     std::string out = question.method + " " + question.target + " HTTP/1.1\r\nHost: " + question.place.text() +
@@ -38,7 +35,7 @@ class Asking {
 public:
     Asking(Question const& question, asio::io_context& io)
         : question_(question), text_(text_of(question)), stream_(io) {
-        parser_.body_limit(most);
+        parser_.body_limit(question.body_max);
     }
 
     net::awaitable<void> run() {
@@ -79,6 +76,28 @@ Answered ask(Question const& question) {
     asio::co_spawn(io.get_executor(), std::move(running), asio::detached);
     io.run();
     return asking.take();
+}
+
+std::string form_encoded(std::string_view text) {
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    std::string out;
+    for (char c : text) {
+        if (plain.find(c) != plain.npos) {
+            out += c;
+            continue;
+        }
+        constexpr char digits[] = "0123456789ABCDEF";
+        auto const byte = static_cast<unsigned char>(c);
+        out += {'%', digits[byte >> 4], digits[byte & 15]};
+    }
+    return out;
+}
+
+std::optional<IpEndpoint> place_at(std::string const& address, std::uint16_t port) {
+    auto parsed = parse_ip(address);
+    if (!parsed) return std::nullopt;
+    if (parsed->is_unspecified()) parsed = parsed->is_v4() ? IpAddress::v4(127, 0, 0, 1) : *parse_ip("::1");
+    return IpEndpoint{*parsed, port};
 }
 
 }  // namespace garner::admin

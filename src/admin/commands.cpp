@@ -42,22 +42,6 @@ std::optional<Json> ask_for_json(Question const& question, char const* wanted, s
     return json;
 }
 
-/// As the value of a form's field.
-std::string form_encoded(std::string_view text) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    std::string out;
-    for (char c : text) {
-        if (plain.find(c) != plain.npos) {
-            out += c;
-            continue;
-        }
-        constexpr char digits[] = "0123456789ABCDEF";
-        auto const byte = static_cast<unsigned char>(c);
-        out += {'%', digits[byte >> 4], digits[byte & 15]};
-    }
-    return out;
-}
-
 bool is_url(std::string const& url, std::ostream& err) {
     http::UriError error;
     if (http::parse_absolute(url, error)) return true;
@@ -143,19 +127,10 @@ int peers(Question question, Command const& command, std::ostream& out, std::ost
     return exit_done;
 }
 
-/// An unspecified address listens everywhere: this machine's own loopback is one of them.
-std::optional<IpEndpoint> place_of(Command const& command) {
-    auto address = parse_ip(command.address);
-    if (!address) return std::nullopt;
-    if (address->is_unspecified())
-        address = address->is_v4() ? IpAddress::v4(127, 0, 0, 1) : *parse_ip("::1");
-    return IpEndpoint{*address, command.port};
-}
-
 }  // namespace
 
 int run_command(Command const& command, std::ostream& out, std::ostream& err) {
-    auto const place = place_of(command);
+    auto const place = place_at(command.address, command.port);
     if (!place) {
         err << "garner: the admin address \"" << command.address << "\" is not an IP address\n";
         return exit_usage;

@@ -103,6 +103,15 @@ Json stored(Explanation const& explained) {
     return json;
 }
 
+Json on_disk(Explanation::OnDisk on_disk) {
+    switch (on_disk) {
+    case Explanation::OnDisk::not_asked: break;
+    case Explanation::OnDisk::no: return "no";
+    case Explanation::OnDisk::perhaps: return "perhaps";
+    }
+    return nullptr;
+}
+
 /// The stored fields that decide, as they came.
 Json deciding_fields(std::string const& head) {
     http::ResponseHead response;
@@ -237,6 +246,7 @@ Json explain_json(Explanation const& explained) {
     json["reload_ignored"] = explained.reload_ignored;
     json["vary"] = vary(found);
     json["stored"] = stored(explained);
+    json["on_disk"] = on_disk(explained.on_disk);
     json["parts"] = parts(explained);
     json["freshness"] = freshness(explained);
     json["not_shared_seconds"] = found.passes_until > now ? Json(found.passes_until - now) : Json(nullptr);

@@ -1,5 +1,7 @@
 #include "admin/figures.hpp"
 
+#include "store/disk_store.hpp"
+
 namespace garner::admin {
 
 namespace {
@@ -55,6 +57,7 @@ Figures take_figures(proxy::Server& server) {
     figures.connections_now = server.connections();
     figures.connections_limit = server.connections_max();
     figures.cache = server.cache().stats();
+    if (auto const* disk = server.cache().disk()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();

@@ -10,6 +10,7 @@
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
 #include "proxy/server.hpp"
+#include "store/disk_options.hpp"
 
 namespace garner::admin {
 
@@ -80,6 +81,7 @@ struct Figures {
     std::uint64_t refreshes = 0;
 
     cache::Stats cache;
+    store::DiskStats disk;
     proxy::AccessLog::Stats log;
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;

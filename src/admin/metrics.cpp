@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "admin/disk_json.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
@@ -76,6 +77,20 @@ void figure(Report const& report, MetricText& out) {
 template <auto Member>
 void cache_figure(Report const& report, MetricText& out) {
     out.value(static_cast<std::uint64_t>(report.figures.cache.*Member));
+}
+template <auto Member>
+void disk_figure(Report const& report, MetricText& out) {
+    out.value(static_cast<std::uint64_t>(report.figures.disk.*Member));
+}
+void disk_state(Report const& report, MetricText& out) {
+    using enum store::DiskStats::State;
+    for (auto state : {off, recovering, working, failing})
+        out.labelled("state", name_of(state), std::uint64_t{report.figures.disk.state == state});
+}
+void disk_not_stored(Report const& report, MetricText& out) {
+    auto const& counts = report.figures.disk.not_stored;
+    for (std::size_t i = 1; i < std::size(counts); ++i)
+        out.labelled("reason", text(static_cast<store::NotStored>(i)), counts[i]);
 }
 template <auto Member>
 void log_figure(Report const& report, MetricText& out) {
@@ -155,6 +170,7 @@ void icp_answers(Report const& report, MetricText& out) {
 using cache::Stats;
 using icp::AgentFigures;
 using icp::PeerStats;
+using store::DiskStats;
 using LogStats = proxy::AccessLog::Stats;
 
 constexpr Metric table[]{
@@ -300,6 +316,43 @@ constexpr Metric table[]{
      cache_figure<&Stats::not_admitted>},
     {"garner_cache_failures", "gauge", "failures", "", "Failed fetches that are remembered.",
      cache_figure<&Stats::failures>},
+
+    {"garner_disk_state", "gauge", "0 or 1", "state", "1 for the state that the disk tier is in.", disk_state},
+    {"garner_disk_size_bytes", "gauge", "bytes", "", "The disk tier's file.", disk_figure<&DiskStats::size>},
+    {"garner_disk_live_bytes", "gauge", "bytes", "", "Records that can still be found.", disk_figure<&DiskStats::live>},
+    {"garner_disk_records", "gauge", "records", "", "Objects, and pieces of large bodies.", disk_figure<&DiskStats::records>},
+    {"garner_disk_metadata_bytes", "gauge", "bytes", "", "Of memory, for its index, policy and segments.",
+     disk_figure<&DiskStats::metadata>},
+    {"garner_disk_buffered_bytes", "gauge", "bytes", "", "Waiting to be written.", disk_figure<&DiskStats::buffered>},
+    {"garner_disk_segments", "gauge", "segments", "", "Parts of the log.", disk_figure<&DiskStats::segments>},
+    {"garner_disk_segments_recovered", "gauge", "segments", "", "Of them, those looked through since the start.",
+     disk_figure<&DiskStats::segments_recovered>},
+    {"garner_disk_segments_retired", "gauge", "segments", "", "Of them, those not used any more after faults.",
+     disk_figure<&DiskStats::segments_retired>},
+    {"garner_disk_hits_total", "counter", "objects", "", "Found on disk, and verified.", disk_figure<&DiskStats::hits>},
+    {"garner_disk_hits_at_once_total", "counter", "objects", "", "Of them, those read without waiting for the disk.",
+     disk_figure<&DiskStats::hits_at_once>},
+    {"garner_disk_misses_total", "counter", "look-ups", "", "The index knew something, and it was another or had gone.",
+     disk_figure<&DiskStats::misses>},
+    {"garner_disk_damaged_total", "counter", "records", "", "Records that did not fit their checksum; never served.",
+     disk_figure<&DiskStats::damaged>},
+    {"garner_disk_too_late_total", "counter", "look-ups", "", "Given up: the disk took longer than disk.patience.",
+     disk_figure<&DiskStats::too_late>},
+    {"garner_disk_stored_total", "counter", "objects", "", "Stored on disk.", disk_figure<&DiskStats::stored>},
+    {"garner_disk_not_stored_total", "counter", "objects", "reason", "Not stored on disk, by why.", disk_not_stored},
+    {"garner_disk_stored_bytes_total", "counter", "bytes", "", "Heads and bodies stored.",
+     disk_figure<&DiskStats::stored_bytes>},
+    {"garner_disk_written_bytes_total", "counter", "bytes", "", "All that was written to the file.",
+     disk_figure<&DiskStats::written_bytes>},
+    {"garner_disk_reinserted_bytes_total", "counter", "bytes", "",
+     "Of it, records that were kept when their segment was needed.", disk_figure<&DiskStats::reinserted_bytes>},
+    {"garner_disk_evicted_total", "counter", "records", "", "Records that left to make room.",
+     disk_figure<&DiskStats::evicted>},
+    {"garner_disk_laps_total", "counter", "times", "", "Times that the log came round.", disk_figure<&DiskStats::laps>},
+    {"garner_disk_read_errors_total", "counter", "errors", "", "Reads that the system refused.",
+     disk_figure<&DiskStats::read_errors>},
+    {"garner_disk_write_errors_total", "counter", "errors", "", "Writes that the system refused.",
+     disk_figure<&DiskStats::write_errors>},
 
     {"garner_log_lines_written_total", "counter", "lines", "", "Lines of the access log written.",
      log_figure<&LogStats::written>},

@@ -2,12 +2,14 @@
 #pragma once
 #include "admin/figures.hpp"
 #include "admin/windows.hpp"
+#include "admin/write_costs.hpp"
 
 namespace garner::admin {
 
 struct Report {
     Figures figures;
     WindowRatios ratios;
+    WriteCosts disk_costs;
 };
 
 }  // namespace garner::admin

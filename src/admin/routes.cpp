@@ -1,11 +1,15 @@
 #include "admin/routes.hpp"
 
+#include <algorithm>
+
+#include "admin/cache_pages.hpp"
 #include "admin/explain_json.hpp"
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
 #include "admin/stats_json.hpp"
 #include "http/uri.hpp"
 #include "proxy/target.hpp"
+#include "store/disk_store.hpp"
 #include "util/text.hpp"
 
 namespace garner::admin {
@@ -104,9 +108,12 @@ Reply Routes::answer(Request const& request) {
         return request.method == "POST" ? explain(request, request.body) : wrong_method("GET, HEAD, POST");
     }
     if (path == "/rebuild-digest") return request.method == "POST" ? rebuild_digest(request) : wrong_method("POST");
+    constexpr std::string_view cache = "/cache/";
+    if (path.starts_with(cache))
+        return request.method == "POST" ? cache_page(request, path.substr(cache.size())) : wrong_method("POST");
     if (path != "/" && path != "/metrics" && path != "/stats.json")
-        return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=... and "
-                            "/rebuild-digest");
+        return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=..., "
+                            "/cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
     if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
     return show(path);
 }
@@ -129,6 +136,9 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     std::string normal;
     http::append_normalised(*uri, normal);
     bool const found = server_.cache().purge_url(normal);
+    auto* disk = server_.cache().disk();
+    if (disk && !disk->wait_until_settled(store::DiskStore::Survives::process))
+        return refusal(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.");
     auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
     return of_type("application/json", purge_json(found, peers));
 }
@@ -138,6 +148,25 @@ Reply Routes::rebuild_digest(Request const& request) {
     bool const published = server_.mesh().roster()->options.digest.publish;
     if (published) server_.mesh().rebuild_digest();
     return of_type("application/json", published ? "{\"rebuilding\": true}\n" : "{\"rebuilding\": false}\n");
+}
+
+/// Reading a segment is work that a foreign page must not give us either.
+Reply Routes::cache_page(Request const& request, std::string_view which) {
+    if (!request.meant) return not_meant();
+    PageQuestion question;
+    using enum PageQuestion::What;
+    auto const known = {list, verify, purge};
+    auto const asked = std::find_if(known.begin(), known.end(), [&](auto what) { return name_of(what) == which; });
+    if (asked == known.end()) return refusal(404, "There is /cache/list, /cache/verify and /cache/purge");
+    question.what = *asked;
+    question.pattern = form_value(request.body, "pattern");
+    question.at = form_value(request.body, "at");
+    if (question.what == purge && question.pattern.empty())
+        return refusal(400, "A pattern is wanted: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
+    auto& cache = server_.cache();
+    auto const page = admin::cache_page(&cache, cache.disk(), question);
+    if (page.contains("fault")) return refusal(400, page["fault"].get<std::string>());
+    return of_type("application/json", page.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 Reply Routes::explain(Request const& request, std::string_view form) {
@@ -165,7 +194,14 @@ Report Routes::report() {
     Report report;
     report.figures = take_figures(server_);
     report.ratios = samples_.all(sample_of(report.figures));
+    report.disk_costs = laps_.costs(report.figures.disk);
     return report;
+}
+
+void Routes::sample() {
+    auto const figures = take_figures(server_);
+    samples_.add(sample_of(figures));
+    laps_.look(figures.disk);
 }
 
 std::vector<std::string> form_values(std::string_view form, std::string_view name) {

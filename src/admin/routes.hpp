@@ -33,17 +33,19 @@ public:
 
     Reply answer(Request const&);
     /// To be called every Samples::interval.
-    void sample() { samples_.add(sample_of(take_figures(server_))); }
+    void sample();
 
 private:
     Reply show(std::string_view path);
     Reply purge(Request const&, std::string_view url);
     Reply rebuild_digest(Request const&);
+    Reply cache_page(Request const&, std::string_view which);
     Reply explain(Request const&, std::string_view form);
     Report report();
 
     proxy::Server& server_;
     Samples samples_;
+    LapWatch laps_;
 };
 
 /// All values of `name`, as form_value.

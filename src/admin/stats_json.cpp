@@ -1,5 +1,6 @@
 #include "admin/stats_json.hpp"
 
+#include "admin/disk_json.hpp"
 #include "admin/mesh_json.hpp"
 #include "util/version.hpp"
 
@@ -143,6 +144,7 @@ Json stats_json(Report const& report) {
     json["peers"] = peers_json(figures.peers);
     json["icp"] = icp_json(figures.icp);
     json["cache"] = cache(figures.cache);
+    json["disk"] = disk_json(figures.disk, report.disk_costs);
     json["what_if"] = what_if(figures);
     json["log"] = log(figures.log);
     return json;

@@ -6,6 +6,7 @@
 
 #include "admin/human.hpp"
 #include "admin/peers_text.hpp"
+#include "util/numbers.hpp"
 
 namespace garner::admin {
 
@@ -28,6 +29,10 @@ public:
     std::string seconds(char const* path) const {
         auto const* value = find(path);
         return value && value->is_number() ? human_seconds(value->get<double>()) : "-";
+    }
+    std::string ratio(char const* path) const {
+        auto const* value = find(path);
+        return value && value->is_number() ? with_decimals(value->get<double>(), 2) : "-";
     }
     std::string uptime() const { return seconds("/uptime_seconds"); }
     bool is(char const* path) const {
@@ -134,6 +139,41 @@ SummarySection memory(Stats const& stats) {
              {"no room for", {stats.count("/cache/no_room")}}}};
 }
 
+/// Nothing without a disk tier.
+std::optional<SummarySection> disk(Stats const& stats) {
+    auto const state = stats.text("/disk/state");
+    if (state == "off" || state == "-") return std::nullopt;
+    SummarySection section{"Disk", {}, {{"state", {state}}}};
+    auto const trouble = stats.text("/disk/trouble");
+    if (!trouble.empty()) section.lines.push_back({"trouble", {trouble}});
+    auto add = [&section](std::string name, std::string value) { section.lines.push_back({std::move(name), {std::move(value)}}); };
+    add("size", stats.bytes("/disk/size_bytes"));
+    add("live", stats.bytes("/disk/live_bytes"));
+    add("records", stats.count("/disk/records"));
+    add("memory for them", stats.bytes("/disk/metadata_bytes"));
+    add("for each, bytes", stats.ratio("/disk/metadata_bytes_per_record"));
+    add("segments found again", stats.count("/disk/segments_recovered") + " of " + stats.count("/disk/segments"));
+    add("segments retired", stats.count("/disk/segments_retired"));
+    add("hits", stats.count("/disk/hits"));
+    add("of them at once", stats.count("/disk/hits_at_once"));
+    add("gone or another", stats.count("/disk/misses"));
+    add("damaged", stats.count("/disk/damaged"));
+    add("too late", stats.count("/disk/too_late"));
+    add("stored", stats.count("/disk/stored"));
+    for (auto& [reason, counts] : stats.counts("/disk/not_stored"))
+        if (counts.front() != "0") add("not: " + reason, counts.front());
+    add("waiting to be written", stats.bytes("/disk/buffered_bytes"));
+    add("written a byte stored", stats.ratio("/disk/write_amplification/start"));
+    add("in the first lap", stats.ratio("/disk/write_amplification/first_lap"));
+    add("after it", stats.ratio("/disk/write_amplification/later"));
+    add("of it written again", stats.share("/disk/reinserted_share"));
+    add("laps", stats.count("/disk/laps"));
+    add("evicted", stats.count("/disk/evicted"));
+    add("errors reading", stats.count("/disk/read_errors"));
+    add("errors writing", stats.count("/disk/write_errors"));
+    return section;
+}
+
 SummarySection log(Stats const& stats) {
     SummarySection section{"Access log",
                            {},
@@ -151,6 +191,12 @@ std::string text_line(std::string const& name, std::vector<std::string> const& v
     for (auto const& value : values)
         out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;
     return out + "\n";
+}
+
+std::string section_text(SummarySection const& section) {
+    auto out = section.columns.empty() ? section.title + "\n" : text_line(section.title, section.columns);
+    for (auto const& line : section.lines) out += text_line("  " + line.name, line.values);
+    return out;
 }
 
 }  // namespace
@@ -176,6 +222,7 @@ std::vector<Headline> headlines(Json const& json) {
 std::vector<SummarySection> summary(Json const& json) {
     Stats const stats(json);
     std::vector sections{requests(stats), ratios(stats), latency(stats), clients(stats), origins(stats), memory(stats)};
+    if (auto tier = disk(stats)) sections.push_back(std::move(*tier));
     if (auto mesh = mesh_section(json)) sections.push_back(std::move(*mesh));
     sections.push_back(log(stats));
     return sections;
@@ -183,12 +230,16 @@ std::vector<SummarySection> summary(Json const& json) {
 
 std::string summary_text(Json const& json) {
     std::string out = summary_title(json) + "\n";
-    for (auto const& section : summary(json)) {
-        out += "\n";
-        out += section.columns.empty() ? section.title + "\n" : text_line(section.title, section.columns);
-        for (auto const& line : section.lines) out += text_line("  " + line.name, line.values);
-    }
+    for (auto const& section : summary(json)) out += "\n" + section_text(section);
     if (peers_table(json)) out += "\n" + peers_text(json);
+    return out;
+}
+
+std::string tiers_text(Json const& json) {
+    Stats const stats(json);
+    std::string out;
+    if (json.contains("cache")) out = section_text(memory(stats));
+    if (auto const tier = disk(stats)) out += (out.empty() ? "" : "\n") + section_text(*tier);
     return out;
 }
 

@@ -38,5 +38,7 @@ std::string what_if_text(nlohmann::ordered_json const& stats);
 
 /// All of it as lines of text, aligned.
 std::string summary_text(nlohmann::ordered_json const& stats);
+/// The same of the tiers of the cache alone: those that `stats` has.
+std::string tiers_text(nlohmann::ordered_json const& stats);
 
 }  // namespace garner::admin

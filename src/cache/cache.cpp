@@ -508,7 +508,7 @@ void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
 }
 
 bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
-    if (walk.shard == shards_.size()) return false;
+    if (walk.shard >= shards_.size()) return false;
     auto& shard = *shards_[walk.shard];
     std::lock_guard lock(shard.mutex);
     bool const more = shard.collect(walk.slot, walk_step, into);

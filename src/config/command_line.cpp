@@ -1,11 +1,13 @@
 // Parsing the command line: one table of subcommands, three options.
 #include "config/command_line.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
 #include "config/reader.hpp"
 #include "http/uri.hpp"
+#include "util/units.hpp"
 #include "util/version.hpp"
 
 namespace garner::config {
@@ -24,6 +26,22 @@ constexpr char const* explain_help =
     "  --client ADDRESS             who asks; 127.0.0.1 without it\n"
     "  --accelerator                of the accelerator that stands for this URL, not of the forward proxy\n"
     "  --json                       prints JSON\n";
+
+constexpr char const* cache_help =
+    "Lists, counts, checks or purges what the cache holds: of the running proxy, which is asked at admin.address; or, when\n"
+    "none runs, of the store at disk.path, which no proxy can have meanwhile.\n"
+    "\n"
+    "  ls [PATTERN]       the objects on disk, a line each: size, status, how long it is fresh, URL\n"
+    "  stats              the figures of the tiers\n"
+    "  verify             reads all of the disk tier and checks it; what is damaged is forgotten\n"
+    "  purge PATTERN      removes the objects that fit, from memory, too\n"
+    "\n"
+    "PATTERN is what URLs begin with, \"http://example.com/pictures/\"; or, with * for anything, how they look from end\n"
+    "to end: \"*.example.com/*.jpg\". Of a URL all variants leave. Ends with 1 when nothing was purged, or something was\n"
+    "damaged.\n"
+    "\n"
+    "  --json             prints JSON; of ls a line for each object\n"
+    "  --rate SIZE        verify: reads at most so much a second; 100 MiB without it, 0 for as fast as it goes\n";
 
 constexpr char const* options_text = R"(
 Options:
@@ -59,6 +77,9 @@ constexpr Row rows[]{
     {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]\n"
      "                     [--config FILE] [--set KEY=VALUE ...]",
      explain_help},
+    {"cache", Command::cache, "ls, stats, verify or purge", "garner cache ls [PATTERN] | stats | verify | purge PATTERN [--json]\n"
+     "                   [--config FILE] [--set KEY=VALUE ...]",
+     cache_help},
     {"sim", Command::sim, "", "garner sim --trace FILE [--policy NAME,...] [--size SIZE,...] ...",
      "Replays a trace or an access log through the replacement policies; see garner sim --help.\n"},
 };
@@ -118,7 +139,7 @@ std::string unknown_word(std::string_view word) {
 std::string unknown_option(std::string_view option) {
     static constexpr std::string_view names[]{"--config", "--set",    "--help",        "--version", "--header",
                                               "--method", "--client", "--accelerator", "--json",    "--what-if",
-                                              "--rebuild-digest"};
+                                              "--rebuild-digest", "--rate"};
     return "unknown option " + std::string(option) + hint(option.substr(0, option.find('=')), names);
 }
 
@@ -158,6 +179,10 @@ private:
             if (row_) return std::nullopt;
             return unknown_word(word);
         }
+        if (row_->command == Command::cache) {
+            line_.rest.emplace_back(word);
+            return std::nullopt;
+        }
         if (row_->operand.empty()) return std::string(row_->name) + " takes no \"" + std::string(word) + "\"";
         if (operand_) return std::string(row_->name) + " takes one " + std::string(row_->operand);
         operand_ = word;
@@ -170,7 +195,7 @@ private:
         bool const field = name == "-H" || name == "--header";
         bool const of_request = field || name == "-X" || name == "--method" || name == "--client";
         auto* flag = flag_of(name);
-        if (!of_request && !flag && name != "--config" && name != "--set") return unknown_option(word);
+        if (!of_request && !flag && name != "--config" && name != "--set" && name != "--rate") return unknown_option(word);
         if (of_request || name == "--accelerator") explains_ = name;
         if (flag && equals == word.npos) {
             *flag = true;
@@ -186,6 +211,11 @@ private:
 
         if (of_request) {
             request_option(name, value);
+        } else if (name == "--rate") {
+            auto const rate = parse_size(value);
+            if (!rate) return "--rate " + std::string(value) + ": write it like --rate 50MiB";
+            line_.rate = *rate;
+            rates_ = true;
         } else if (name == "--set") {
             if (value.find('=') == value.npos) return "--set " + std::string(value) + ": write --set KEY=VALUE";
             line_.sets.emplace_back(value);
@@ -219,11 +249,14 @@ private:
         auto const command = row_ ? row_->command : Command::run;
         if (!explains_.empty() && command != Command::explain)
             return wrong(std::string(explains_) + " is for garner explain");
-        if (line_.json && command != Command::explain && command != Command::peers)
-            return wrong("--json is for garner explain and garner peers");
+        if (line_.json && command != Command::explain && command != Command::peers && command != Command::cache)
+            return wrong("--json is for garner explain, garner peers and garner cache");
         if (line_.what_if && command != Command::stats) return wrong("--what-if is for garner stats");
         if (line_.rebuild_digest && command != Command::peers) return wrong("--rebuild-digest is for garner peers");
+        bool const verifies = command == Command::cache && !line_.rest.empty() && line_.rest.front() == "verify";
+        if (rates_ && !verifies) return wrong("--rate is for garner cache verify");
         if (!row_) return std::move(line_);
+        if (command == Command::cache) return finish_cache();
         if (!row_->operand.empty() && (!operand_ || operand_->empty()))
             return wrong(std::string(row_->name) + " needs a " + std::string(row_->operand));
         line_.command = row_->command;
@@ -239,11 +272,28 @@ private:
         return std::move(line_);
     }
 
+    /// Which of its words it is, and whether a pattern belongs behind it.
+    CommandLine finish_cache() {
+        static constexpr std::string_view words[]{"ls", "stats", "verify", "purge"};
+        auto const& rest = line_.rest;
+        if (rest.empty()) return wrong("cache needs one of ls, stats, verify and purge");
+        auto const& word = rest.front();
+        if (std::find(std::begin(words), std::end(words), word) == std::end(words))
+            return wrong("cache knows no \"" + word + "\"; it takes ls, stats, verify or purge" + hint(word, words));
+        bool const patterned = word == "ls" || word == "purge";
+        if (rest.size() > (patterned ? 2u : 1u)) return wrong("cache " + word + " takes no \"" + rest.back() + "\"");
+        if (word == "purge" && (rest.size() < 2 || rest.back().empty()))
+            return wrong("cache purge needs a PATTERN: the beginning of URLs, or * for anything in them");
+        line_.command = Command::cache;
+        return std::move(line_);
+    }
+
     std::span<char const* const> arguments_;
     std::size_t at_ = 0;
     Row const* row_ = nullptr;
     std::optional<std::string_view> operand_;
     bool only_operands_ = false;
+    bool rates_ = false;             // --rate was given
     std::string_view explains_;      // an option that only explain takes
     CommandLine line_;
 };

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "util/bytes.hpp"
+
 namespace garner::config {
 
 struct CommandLine {
@@ -14,6 +16,7 @@ struct CommandLine {
         stats,        // one page of figures
         peers,        // the other caches, and how they do
         explain,      // why `url` is, or is not, answered from the cache
+        cache,        // what the cache holds: `rest` is what to do, and a pattern
         sim,          // replay a trace: `rest` is the simulator's
         help,         // print `text` and end with 0
         version,      // the same
@@ -27,10 +30,11 @@ struct CommandLine {
     std::vector<std::string> fields;      // "Accept-Language: de", in order
     std::string client;                   // an address; empty: this machine
     bool accelerator = false;
-    bool json = false;                    // explain, peers
+    bool json = false;                    // explain, peers, cache
+    Bytes rate = 100 * MiB;               // cache verify: bytes a second that are read at most; 0 for any
     bool what_if = false;                 // stats
     bool rebuild_digest = false;          // peers
-    std::vector<std::string> rest;        // sim: all that follows
+    std::vector<std::string> rest;        // sim: all that follows; cache: "purge", "http://example.com/"
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };
 

@@ -63,12 +63,26 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
         while (more && steady_now() < until) more = scan.step();
         if (more) co_await pause(rest);
     }
+    co_await read_disk(scan);
     if (stopped_) co_return;
     auto const entries = scan.entries();
     auto digest = std::make_shared<std::string const>(std::move(scan).finish());
     auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - begun).count();
     spdlog::debug("cache digest made: {} URLs, {} bytes, in {} ms", entries, digest->size(), took);
     mesh_.publish({std::move(digest), expires});
+}
+
+/// The index knows no URLs: they are read from the disk, a segment at a time.
+net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
+    auto* disk = mesh_.cache().disk();
+    std::vector<store::ObjectPtr> met;
+    bool more = disk != nullptr;
+    for (std::uint32_t segment = 0; more && !stopped_; ++segment) {
+        more = co_await disk->heads(segment, met, worker_.io.get_executor());
+        for (auto const& object : met) scan.add(*object);
+        met.clear();
+        co_await pause(rest);
+    }
 }
 
 net::awaitable<void> DigestPublisher::pause(milliseconds time) {

@@ -5,6 +5,7 @@
 
 namespace garner::icp {
 
+class DigestScan;
 class Mesh;
 struct Options;
 
@@ -20,6 +21,7 @@ public:
 private:
     net::awaitable<void> run();
     net::awaitable<void> make(milliseconds life);
+    net::awaitable<void> read_disk(DigestScan& scan);
     net::awaitable<void> pause(milliseconds time);
     static bool expects_readers(Options const&);
 

@@ -1,5 +1,7 @@
 #include "icp/digest_scan.hpp"
 
+#include <algorithm>
+
 #include "cache/partition.hpp"
 #include "cache/parts.hpp"
 
@@ -9,7 +11,8 @@ namespace {
 
 /// What is stored now, and some room for what comes meanwhile.
 std::uint64_t expected_entries(cache::Cache const& cache) {
-    auto const objects = cache.stats().objects;
+    auto const on_disk = cache.disk() ? cache.disk()->stats().records : 0;
+    auto const objects = std::max(cache.stats().objects, on_disk);   // the disk has nearly all of memory's, too
     return objects + objects / 16;
 }
 
@@ -41,9 +44,13 @@ DigestScan::DigestScan(cache::Cache const& cache, WallTime fresh_till)
 bool DigestScan::step() {
     bool const more = cache_.walk(walk_, met_);
     for (auto const& object : met_)
-        if (auto const url = digested_url(*object, fresh_till_)) builder_.add(digest_key(*url));
+        if (!cache_.disk() || !cache_.disk()->may_have(object->key())) add(*object);
     met_.clear();
     return more;
+}
+
+void DigestScan::add(store::Object const& object) {
+    if (auto const url = digested_url(object, fresh_till_)) builder_.add(digest_key(*url));
 }
 
 }  // namespace garner::icp

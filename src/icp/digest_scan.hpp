@@ -22,6 +22,8 @@ public:
 
     /// Some tens of microseconds. False when all has been seen.
     bool step();
+    /// What lies on disk alone is told by who reads it there.
+    void add(store::Object const& object);
     std::uint64_t entries() const { return builder_.entries(); }
     std::string finish() && { return std::move(builder_).finish(); }
 

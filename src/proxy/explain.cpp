@@ -7,6 +7,7 @@
 #include "http/validation.hpp"
 #include "proxy/server.hpp"
 #include "proxy/way.hpp"
+#include "store/disk_store.hpp"
 
 namespace garner::proxy {
 
@@ -141,12 +142,21 @@ private:
         cache::Cache const& cache = server_.cache();
         out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
         auto const& known = out_.found.object ? out_.found.object : out_.found.parts;
-        if (!known) return;
+        if (!known) return look_on_disk(key_text);
         out_.stored_head.assign(known->head()).append("\r\n");
         http::read_stored_head(out_.stored_head, stored_);
         if (source_matters && out_.found.object) out_.of_source = permits(known->source());
         bool const reachable = !source_matters || permits(known->source()).allowed();
         if (!out_.found.object && reachable) look_for_rest(*known);
+    }
+
+    /// The marker of a URL with variants may have left memory, and they with it.
+    void look_on_disk(std::string const& key_text) {
+        auto const* disk = server_.cache().disk();
+        if (!disk) return;
+        auto const& found = out_.found;
+        bool const known = disk->may_have(found.vary.empty() ? key_text : cache::variant_text(key_text, found.selected));
+        out_.on_disk = known ? Explanation::OnDisk::perhaps : Explanation::OnDisk::no;
     }
 
     void look_for_name(std::string_view host) {
@@ -217,6 +227,8 @@ private:
         if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text(), 403);
+        if (out_.on_disk == Explanation::OnDisk::perhaps)
+            return say(Outcome::miss, "not in memory; perhaps on disk: the index knows it");
         switch (course_of(found.kind, found.object.get(), request_, control_, out_.options->caching)) {
         case Course::deliver:
         case Course::refresh: return judge_delivered(found.object->terms());

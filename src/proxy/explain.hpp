@@ -60,7 +60,12 @@ struct Explanation {
     http::FreshnessOptions freshness;              // by them
     bool reload_ignored = false;
     http::Bypass bypass = http::Bypass::none;
-    cache::Peek found;
+    cache::Peek found;                             // in memory
+    enum class OnDisk : std::uint8_t {
+        not_asked,                                 // it is in memory, or there is no disk tier
+        no,
+        perhaps                                    // the index knows it; the record was not read
+    } on_disk = OnDisk::not_asked;
     std::string stored_head;                       // of found.object, with its blank line
 
     std::string asks;                              // "bytes=10-": where the origin is asked for the rest of found.parts

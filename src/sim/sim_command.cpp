@@ -1,8 +1,5 @@
 #include "sim/sim_command.hpp"
 
-#include <unistd.h>
-
-#include <chrono>
 #include <filesystem>
 #include <new>
 #include <ostream>
@@ -12,39 +9,17 @@
 #include "sim/runs.hpp"
 #include "sim/sim_options.hpp"
 #include "sim/trace_reader.hpp"
+#include "util/progress_line.hpp"
 
 namespace garner::sim {
 namespace {
 
 constexpr int done = 0, failed = 1, wrong = 2;
 
-/// Says how far it is once it has taken two seconds: on a terminal in one line that is written over, else seldom.
-class ProgressLine {
-public:
-    explicit ProgressLine(std::ostream& err) : err_(err), terminal_(::isatty(STDERR_FILENO) == 1) {}
-    ~ProgressLine() {
-        if (shown_ && terminal_) err_ << "\r\x1b[K" << std::flush;
-    }
-    void say(std::string const& what) {
-        using namespace std::chrono_literals;
-        auto now = std::chrono::steady_clock::now();
-        if (now - said_ < (shown_ && !terminal_ ? 10'000ms : shown_ ? 200ms : 2'000ms)) return;
-        said_ = now;
-        shown_ = true;
-        err_ << (terminal_ ? "\r\x1b[K" : "") << "garner sim: " << what << (terminal_ ? "" : "\n") << std::flush;
-    }
-
-private:
-    std::ostream& err_;
-    bool terminal_;
-    bool shown_ = false;
-    std::chrono::steady_clock::time_point said_ = std::chrono::steady_clock::now();
-};
-
 std::string percent(double share) { return std::to_string(static_cast<int>(share * 100)) + " %"; }
 
 TraceRead read(SimOptions const& options, std::ostream& err) {
-    ProgressLine line(err);
+    ProgressLine line(err, "garner sim");
     ReadOptions how{.format = options.trace_format, .sample = options.sample, .progress = {}};
     how.progress = [&](Bytes read, Bytes in_file, std::uint64_t requests) {
         auto far = in_file ? percent(static_cast<double>(read) / static_cast<double>(in_file)) : short_size(read);
@@ -63,7 +38,7 @@ void say_what_was_left_out(TraceRead const& read, std::ostream& err) {
 }
 
 std::vector<Result> replay_all(Trace const& trace, SimOptions const& options, std::ostream& err) {
-    ProgressLine line(err);
+    ProgressLine line(err, "garner sim");
     return run_all(trace, options, [&](Progress const& progress) {
         line.say(std::to_string(progress.done) + " of " + std::to_string(progress.of) + " replays done, " +
                  percent(progress.share) + " of all requests");

@@ -3,11 +3,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <new>
 #include <utility>
 
+#include "store/disk_sizes.hpp"
 #include "util/check.hpp"
 
 namespace garner::store::disk {
@@ -18,26 +18,11 @@ namespace {
 using Slot = std::uint64_t;
 constexpr std::uint64_t uses_max = 3;
 constexpr unsigned freshness_shift = 2, freshness_bits = 3;
-constexpr unsigned size_shift = 5, size_bits = 5;
+constexpr unsigned size_shift = 5;
 constexpr unsigned location_shift = 10, location_bits_max = 34;
 
 constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) {
     return value & ((std::uint64_t{1} << bits) - 1);
-}
-
-// What a size in the slot stands for: the most bytes of its class, at most 21/16 of the least, so that 31 classes reach
-// from 64 bytes to record_max.
-constexpr auto class_bytes = [] {
-    std::array<Bytes, 1 << size_bits> bytes{0, 80};
-    for (std::size_t i = 2; i < bytes.size(); ++i) bytes[i] = (bytes[i - 1] + 16) * 21 / 16 / 16 * 16;
-    bytes.back() = std::min(bytes.back(), Index::record_max);
-    return bytes;
-}();
-static_assert(class_bytes.back() == Index::record_max);
-
-std::uint64_t class_of(Bytes bytes) {
-    check(bytes > 0 && bytes <= Index::record_max);
-    return static_cast<std::uint64_t>(std::ranges::lower_bound(class_bytes, bytes) - class_bytes.begin());
 }
 
 unsigned bits_of_region(Bytes store_bytes) {
@@ -255,7 +240,7 @@ std::optional<Index::Entry> Index::Probe::entry() const {
     if (!found_) return {};
     Slot const bits = slot();
     return Entry{.offset = low_bits(bits >> location_shift, index_.location_bits_) << index_.offset_shift_,
-                 .bytes = class_bytes[low_bits(bits >> size_shift, size_bits)],
+                 .bytes = size_of_class(low_bits(bits >> size_shift, size_bits)),
                  .freshness = static_cast<std::uint8_t>(low_bits(bits >> freshness_shift, freshness_bits)),
                  .uses = static_cast<std::uint8_t>(bits & uses_max)};
 }
@@ -268,7 +253,7 @@ Slot Index::Probe::make(Bytes offset, std::uint64_t size, std::uint64_t freshnes
 }
 
 void Index::Probe::store(Bytes offset, Bytes bytes, std::uint8_t freshness) {
-    Slot const made = make(offset, class_of(bytes), freshness, 0);
+    Slot const made = make(offset, size_class(bytes), freshness, 0);
     if (found_) {
         slot() = made;
         return;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 
+#include "store/disk_sizes.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 
@@ -26,7 +27,7 @@ public:
         friend bool operator==(Entry const&, Entry const&) = default;
     };
     /// Records have 1 to so many bytes, in multiples of 16.
-    static constexpr Bytes record_max = 400 * KiB;
+    static constexpr Bytes record_max = disk::record_max;
     /// The hash may be cut to its first so many bits: the rest is never looked at.
     static constexpr unsigned hash_bits_max = 36;
 

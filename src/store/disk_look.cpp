@@ -1,5 +1,27 @@
 // For people who look: what a store has, and whether it is good.
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "net/waiter.hpp"
 #include "store/disk_tier.hpp"
+
+namespace garner::store {
+
+std::unique_ptr<DiskStore> DiskStore::open_existing(DiskOptions const& options, std::string& fault) {
+    auto existing = options;
+    auto const file = disk::file_of(options.path);
+    std::error_code error;
+    auto const bytes = std::filesystem::file_size(file, error);   // of a device it is not told
+    if (!error) existing.size = bytes;
+    if (!std::filesystem::exists(file, error)) {
+        fault = "there is no store at " + file + (error ? ": " + error.message() : "");
+        return nullptr;
+    }
+    return open(existing, fault);
+}
+
+}  // namespace garner::store
 
 namespace garner::store::disk {
 
@@ -13,6 +35,61 @@ std::optional<Footer> contents_of(Works const& works, std::uint32_t segment) {
 }
 
 }  // namespace
+
+/// As much of a record as tells its object; nullptr when there is more of that than usual, or it is damaged or gone.
+ObjectPtr Tier::head_at(Index::Entry const& entry) const {
+    constexpr Bytes enough = 4 * KiB;
+    auto const& works = *this->works();
+    std::string bytes(std::min(entry.bytes, enough), '\0');
+    auto const here = works.log.buffered(entry.offset);
+    if (here.owner)
+        bytes.assign(here.bytes.substr(0, bytes.size()));
+    else if (works.file.read_at(entry.offset, bytes).error)
+        return nullptr;
+    auto const generation = works.log.segment(works.log.segment_of(entry.offset)).generation;
+    auto const read = decode_head(bytes, {works.log.header().id, generation, entry.offset});
+    bool const told = read.damage == Damage::none || (read.damage == Damage::cut && !read.record.key.empty());
+    auto text = read.record.meta;
+    auto const meta = told ? decode_meta(text) : std::nullopt;
+    if (!meta) return nullptr;
+    Object::Parts parts;
+    parts.kind = meta->kind;
+    parts.key = read.record.key;
+    parts.head = text;
+    parts.terms = meta->terms;
+    parts.status = meta->status;
+    return Object::make(parts, nullptr);
+}
+
+std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) const {
+    auto const& works = *this->works();
+    std::vector<ObjectPtr> found;
+    auto const footer = contents_of(works, segment);
+    if (!footer) return found;
+    auto const start = works.log.header().start_of(segment);
+    for (auto const& entry : footer->entries) {
+        auto const known = works.index.find(entry.hash);
+        if (entry.kind != RecordKind::object || !known || known->offset != start + Bytes{entry.offset} * unit) continue;
+        if (auto object = head_at(*known)) found.push_back(std::move(object));
+    }
+    return found;
+}
+
+net::awaitable<bool> Tier::heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) {
+    auto* works = this->works();
+    if (!works || segment >= works->log.segments()) co_return false;
+    net::Waiter waiter(executor);
+    auto found = std::make_shared<std::vector<ObjectPtr>>();
+    auto job = [this, segment, found, handle = waiter.handle()] {
+        *found = heads_of(segment);
+        handle.wake(net::Wake::ready);
+    };
+    constexpr milliseconds long_enough{10'000};
+    if (!works->reader.run(std::move(job))) co_return true;
+    if (co_await waiter.wait(long_enough) != net::Wake::ready) co_return true;
+    into.insert(into.end(), std::make_move_iterator(found->begin()), std::make_move_iterator(found->end()));
+    co_return true;
+}
 
 bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
     auto* works = this->works();
@@ -53,7 +130,10 @@ bool Tier::verify(std::uint32_t segment, Verified& sum) {
         if (!known || known->offset != start + Bytes{entry.offset} * unit) continue;
         ++sum.records;
         sum.bytes += entry.bytes;
-        if (!works->reader.read_here(entry.hash, *known)) ++sum.damaged;
+        if (works->reader.read_here(entry.hash, *known)) continue;
+        ++sum.damaged;
+        // Else a restart would find it again.
+        if (!has(entry.hash)) bury(entry.hash);
     }
     return true;
 }

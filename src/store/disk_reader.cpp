@@ -25,6 +25,7 @@ net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, ne
     }
     if (!at_once && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
     auto read = judge(hash, std::move(job));
+    if (read) count(figures_.hits);
     if (read && at_once) count(figures_.hits_at_once);
     co_return read;
 }
@@ -81,10 +82,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
         return {};
     }
     read = decode({job->bytes.get(), job->size}, place);
-    if (read.damage == Damage::none && read.record.head.hash == hash) {
-        count(figures_.hits);
-        return {std::move(job), read.record};
-    }
+    if (read.damage == Damage::none && read.record.head.hash == hash) return {std::move(job), read.record};
     // Written over while it was read, or since the index was asked: nothing is wrong with the disk.
     bool const gone = log_.segment(log_.segment_of(place.offset)).generation != place.generation;
     bool const another = read.damage == Damage::none;

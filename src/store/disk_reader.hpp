@@ -1,6 +1,7 @@
 // Reading records: from the buffers, from the page cache at once, or from the disk while the caller waits.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -32,6 +33,9 @@ public:
     net::awaitable<ReadRecord> read(Fingerprint hash, Index::Entry entry, net::Executor executor);
     /// The same on a thread that may wait.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
+
+    /// On one of its threads. False, and nothing done, when too many wait already.
+    bool run(std::function<void()> job) { return pool_.run(std::move(job)); }
 
     Figures const& figures() const { return figures_; }
 

@@ -10,6 +10,9 @@ namespace {
 // Of a segment's end: enough for the footer of most.
 constexpr Bytes first_look = 64 * KiB;
 
+/// Victims of a policy are known by these bits alone.
+Fingerprint known(Fingerprint hash) { return hash >> (64 - Index::hash_bits_max); }
+
 bool is_blank(std::string_view bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
 }
@@ -58,7 +61,7 @@ Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
 void Recovery::bury(Fingerprint hash) {
     if (is_over()) return;
     std::lock_guard const lock(mutex_);
-    buried_.insert(hash);
+    buried_.insert(known(hash));
 }
 
 void Recovery::run() {
@@ -75,9 +78,26 @@ void Recovery::run() {
         if (footer && footer->generation == generation) take(segment, *footer);
         done_.fetch_add(1, std::memory_order_relaxed);
     }
-    std::lock_guard const lock(mutex_);
-    over_.store(true, std::memory_order_release);
-    buried_.clear();
+    {
+        std::lock_guard const lock(mutex_);
+        over_.store(true, std::memory_order_release);
+        buried_.clear();
+    }
+    if (order_.has_memory()) tell_order(found);
+}
+
+/// Policies want to hear of records in the order in which they came.
+void Recovery::tell_order(std::vector<Found> const& found) {
+    auto const& header = log_.header();
+    for (auto segment = found.rbegin(); segment != found.rend() && !stopping_; ++segment) {
+        auto const footer = read_footer(file_, header, segment->segment);
+        if (!footer || footer->generation != segment->generation) continue;
+        for (auto const& entry : footer->entries) {
+            auto const there = index_.find(entry.hash);
+            if (there && there->offset == header.start_of(segment->segment) + Bytes{entry.offset} * unit)
+                order_.stored(entry.hash, entry.bytes);
+        }
+    }
 }
 
 /// Newest first. Others are free.
@@ -124,9 +144,10 @@ void Recovery::take(std::uint32_t segment, Footer const& footer) {
     std::lock_guard const lock(mutex_);
     for (auto entry = footer.entries.rbegin(); entry != footer.entries.rend(); ++entry) {
         if (entry->kind == RecordKind::tombstone)
-            buried_.insert(entry->hash);
-        else if (entry->kind != RecordKind::filler && !buried_.contains(entry->hash))
-            index_.put_if_absent(entry->hash, start + Bytes{entry->offset} * unit, entry->bytes, entry->freshness);
+            buried_.insert(known(entry->hash));
+        else if (entry->kind != RecordKind::filler && !buried_.contains(known(entry->hash)) &&
+                 index_.put_if_absent(entry->hash, start + Bytes{entry->offset} * unit, entry->bytes, entry->freshness))
+            came_(entry->bytes);
     }
 }
 

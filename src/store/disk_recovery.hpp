@@ -1,6 +1,7 @@
 // What a file has from earlier, found again: by the footers of its segments, newest first.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <mutex>
 #include <unordered_set>
 #include <vector>
@@ -8,13 +9,18 @@
 #include "io/file.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
+#include "store/disk_order.hpp"
 
 namespace garner::store::disk {
 
 /// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
 class Recovery {
 public:
-    Recovery(io::File const& file, Log& log, Index& index) : file_(file), log_(log), index_(index) {}
+    /// Told of the bytes of each record that was found.
+    using Came = std::function<void(Bytes)>;
+
+    Recovery(io::File const& file, Log& log, Index& index, Order& order, Came came)
+        : file_(file), log_(log), index_(index), order_(order), came_(std::move(came)) {}
 
     /// Finds the segments and lets the log begin behind the newest; then puts their records into the index. Until it is
     /// over, nothing that was forgotten since may come back: see bury().
@@ -34,16 +40,20 @@ private:
     std::vector<Found> find_segments();
     std::optional<SegmentHead> head_of(std::uint32_t segment) const;
     void leave_footer(std::uint32_t segment, Footer const& footer) const;
+    void tell_order(std::vector<Found> const& found);
     void take(std::uint32_t segment, Footer const& footer);
 
     io::File const& file_;
     Log& log_;
     Index& index_;
+    Order& order_;
+    Came const came_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};
     std::atomic<std::uint32_t> done_{0};
     std::mutex mutex_;
-    std::unordered_set<Fingerprint> buried_;   // guarded by mutex_, as is putting into the index what is not
+    // As the index knows them. Guarded by mutex_, as is putting into the index what is not among them.
+    std::unordered_set<Fingerprint> buried_;
 };
 
 /// The footer of a segment as it lies in the file; nothing when there is none, or a damaged one.

@@ -37,6 +37,8 @@ public:
     /// Opens the store at options.path, or makes one. nullptr with `fault` when another process has it. With any other
     /// fault there is a store all the same: it fails, says why in stats(), and looks every few seconds whether it works.
     static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
+    /// The same of a store that is there, in the size that it has; nullptr, too, when there is none. Makes nothing.
+    static std::unique_ptr<DiskStore> open_existing(DiskOptions const& options, std::string& fault);
     /// Writes what is waiting, closes the segment, and lets go of the file.
     virtual ~DiskStore() = default;
 
@@ -44,6 +46,9 @@ public:
     virtual bool may_have(std::string_view key) const = 0;
     /// A promise from the index alone that the object under this key is fresh until then, or false.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
+
+    /// Memory has answered for it: a use, too, though nothing is read. Costs a probe of the index.
+    virtual void used(std::string_view key) = 0;
 
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
@@ -63,6 +68,8 @@ public:
     /// options.patience has passed: false then.
     enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
+    /// The same for a thread that may wait.
+    virtual bool wait_until_settled(Survives what) = 0;
 
     /// What memory will not keep and the disk may not have yet; see options.admit.
     virtual void demote(Object const& object) = 0;
@@ -72,7 +79,11 @@ public:
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 
-    /// One object or piece that the index knows, for people who look.
+    /// The objects of one segment, without their bodies, for those who must know which URLs there are. Read by a thread
+    /// that may wait; false behind the last segment. One that is stored again meanwhile may be met twice, or not at all.
+    virtual net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) = 0;
+
+    /// One object that the index knows, for people who look.
     struct Listed {
         std::string key;
         std::uint16_t status = 0;

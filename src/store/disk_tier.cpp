@@ -11,6 +11,7 @@
 
 #include "net/waiter.hpp"
 #include "store/disk_fill.hpp"
+#include "store/disk_sizes.hpp"
 
 namespace garner::store {
 
@@ -40,13 +41,19 @@ namespace {
 
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
-constexpr double kept_share = 0.2;                 // of a segment: bounds the write amplification to 1.25
+// Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
+// would say so of too many, were there not room that it does not fill.
+constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 constexpr std::size_t owed_max = 1'000'000;
 constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
 
 std::uint64_t random_number() {
     std::random_device device;
     return std::uint64_t{device()} << 32 | device();
+}
+
+Log::Reaches reach_of(DiskStore::Survives what) {
+    return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
 }
 
 bool is_directory(std::string const& path) {
@@ -61,13 +68,17 @@ bool is_device(std::string const& path) {
 
 }  // namespace
 
-Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Cleaner::Write write,
-             Cleaner::Gone gone)
+Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost,
+             Recovery::Came came, Cleaner::Write write, Cleaner::Gone gone)
     : file(std::move(opened)), alignment(Index::alignment(header.bytes())), index(header.bytes()),
-      log(file, header, alignment, options.buffer, options.sync, std::move(lost)), recovery(file, log, index),
+      capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(header.bytes()))),
+      order(make_order(options.policy, capacity, header.seed)),
+      log(file, header, alignment, options.buffer, options.sync, std::move(lost)), recovery(file, log, index, *order, std::move(came)),
       reader(file, log, index, options.readers, options.patience),
-      cleaner(file, log, index, kept_share, [](Fingerprint, unsigned uses) { return uses > 0; }, std::move(gone),
-              std::move(write)) {}
+      cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
+              [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
+              std::move(write)) {
+}
 
 // ---- opening ----
 
@@ -98,7 +109,7 @@ Tier::~Tier() {
     if (made_) made_->log.end();
 }
 
-std::string Tier::file_name() const { return is_device(options_.path) ? options_.path : options_.path + "/store"; }
+std::string file_of(std::string const& path) { return is_device(path) ? path : path + "/store"; }
 
 Tier::Opening Tier::open_file() {
     bool const device = is_device(options_.path);
@@ -119,9 +130,13 @@ Tier::Opening Tier::open_file() {
     next_body_ = (header->epoch << epoch_shift) + 1;
     first_sequence_ = header->epoch << epoch_shift;
     auto lost = [this](std::uint32_t segment, std::span<FooterEntry const> entries) { this->lost(entries, segment); };
+    auto came = [this](Bytes bytes) { note_came(bytes); };
     auto write = [this](Record const& record, Place const& place) { return write_again(record, place); };
-    auto gone = [this](Fingerprint, Bytes bytes) { note_left(bytes); };
-    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, write, gone);
+    auto gone = [this](Fingerprint hash, Bytes bytes) {
+        made_->order->removed(hash, policy::Left::evicted);
+        note_left(bytes);
+    };
+    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, write, gone);
     works_.store(made_.get(), std::memory_order_release);
     recoverer_ = std::thread([this] {
         made_->recovery.run();
@@ -223,11 +238,23 @@ bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
     return opened + seconds(Freshness::seconds(entry->freshness)) > until;
 }
 
+void Tier::used(std::string_view key) {
+    auto* works = this->works();
+    if (!works) return;
+    auto const hash = hash_of(key, works->log.header().seed);
+    if (works->index.use(hash)) works->order->used(hash);
+}
+
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
     if (!works()) co_return nullptr;
     auto const record = co_await read(hash_of(key, seed()), executor);
     if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
-    co_return object_of(*this, record);
+    auto object = object_of(*this, record);
+    if (!object || !object->body()) co_return object;
+    auto& pieces = static_cast<PieceSource&>(*object->body()->source());
+    if (co_await pieces.open(executor)) co_return object;
+    drop(hash_of(key, seed()));
+    co_return nullptr;
 }
 
 net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) {
@@ -235,6 +262,7 @@ net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) 
     if (!works) co_return ReadRecord{};
     auto const entry = works->index.use(hash);
     if (!entry) co_return ReadRecord{};
+    works->order->used(hash);
     co_return co_await works->reader.read(hash, *entry, executor);
 }
 
@@ -331,8 +359,9 @@ NotStored Tier::append(RecordParts& parts, Purpose purpose) {
     if (parts.head.kind != RecordKind::tombstone) {
         auto const& head = parts.head;
         auto const replaced = works->index.put(head.hash, room->place.offset, head.bytes(), head.freshness);
-        live_.fetch_add(head.bytes(), std::memory_order_relaxed);
+        note_came(head.bytes());
         if (replaced) note_left(replaced->bytes);
+        works->order->stored(head.hash, head.bytes());
     }
     works->log.commit(*room);
     return NotStored::none;
@@ -372,6 +401,7 @@ bool Tier::forget(std::string_view key) {
     auto const hash = hash_of(key, works->log.header().seed);
     auto const erased = works->index.erase(hash);
     if (erased) note_left(erased->bytes);
+    works->order->removed(hash, policy::Left::purged);
     // What is not found yet may be there all the same.
     if (!erased && works->recovery.is_over()) return false;
     bury(hash);
@@ -383,7 +413,24 @@ void Tier::drop(Fingerprint hash) {
     if (!works) return;
     auto const erased = works->index.erase(hash);
     if (erased) note_left(erased->bytes);
+    works->order->removed(hash, policy::Left::purged);
     bury(hash);
+}
+
+/// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
+/// something newer that never came to the disk.
+void Tier::evict_victims(Works& works) {
+    constexpr int at_once = 1'000;
+    for (int i = 0; i < at_once && live_.load(std::memory_order_relaxed) > works.capacity; ++i) {
+        auto const hash = works.order->victim();
+        if (!hash) return;
+        works.order->removed(*hash, policy::Left::evicted);
+        auto const erased = works.index.erase(*hash);
+        if (!erased) continue;
+        note_left(erased->bytes);
+        victims_.fetch_add(1, std::memory_order_relaxed);
+        bury(*hash);
+    }
 }
 
 void Tier::bury(Fingerprint hash) {
@@ -400,11 +447,9 @@ bool Tier::append_tombstone(Fingerprint hash) {
     return append(parts, Purpose::bookkeeping) == NotStored::none;
 }
 
-void Tier::note_left(Bytes bytes) {
-    auto before = live_.load(std::memory_order_relaxed);
-    while (!live_.compare_exchange_weak(before, before - std::min(before, bytes), std::memory_order_relaxed)) {
-    }
-}
+/// As the index rounds them: what came is what leaves.
+void Tier::note_came(Bytes bytes) { live_.fetch_add(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
+void Tier::note_left(Bytes bytes) { live_.fetch_sub(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
 
 /// What a failed write took with it is not there; nor may anything older be.
 void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
@@ -413,8 +458,7 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
     spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
     std::vector<Fingerprint> owed;
     for (auto const& entry : entries) {
-        works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit);
-        note_left(entry.bytes);
+        if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
         if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
     }
     std::lock_guard const lock(mutex_);
@@ -442,10 +486,18 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return true;   // nothing is there to come back
     net::Waiter waiter(executor);
-    works->log.wake_when_settled(what == Survives::power, waiter.handle());
+    works->log.wake_when_settled(reach_of(what), waiter.handle());
     auto const wake = co_await waiter.wait(options_.patience);
     std::lock_guard const lock(mutex_);
     co_return wake == net::Wake::ready && owed_.empty();
+}
+
+bool Tier::wait_until_settled(Survives what) {
+    auto* works = this->works();
+    if (!works) return true;
+    bool const done = works->log.wait_until_settled(reach_of(what), options_.patience);
+    std::lock_guard const lock(mutex_);
+    return done && owed_.empty();
 }
 
 // ---- threads ----
@@ -488,6 +540,7 @@ void Tier::clean() {
             if (!pause(look_every)) return;
             continue;
         }
+        evict_victims(*works);
         if (auto const segment = works->log.wanted())
             works->cleaner.clean(*segment);
         else
@@ -520,7 +573,7 @@ DiskStats Tier::stats() const {
     stats.size = works->log.header().bytes();
     stats.live = live_;
     stats.records = works->index.size();
-    stats.metadata = works->index.metadata_bytes() + works->log.metadata_bytes();
+    stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
     stats.buffered = log.buffered;
     stats.segments = works->log.segments();
     stats.segments_recovered = works->recovery.segments_done();
@@ -536,7 +589,7 @@ DiskStats Tier::stats() const {
     stats.stored_bytes = stored_bytes_;
     stats.written_bytes = log.written;
     stats.reinserted_bytes = cleaner.reinserted;
-    stats.evicted = cleaner.evicted;
+    stats.evicted = cleaner.evicted + victims_;
     stats.write_errors = log.write_errors;
     stats.laps = log.laps;
     return stats;

@@ -20,14 +20,19 @@
 
 namespace garner::store::disk {
 
+/// Where the store is that disk.path names: a file in a directory, or the block device itself.
+std::string file_of(std::string const& path);
+
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
-    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Cleaner::Write write,
-          Cleaner::Gone gone);
+    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
+          Cleaner::Write write, Cleaner::Gone gone);
 
     io::File file;
     Bytes const alignment;
     Index index;
+    Bytes const capacity;              // of records, for policies that name victims
+    std::unique_ptr<Order> order;
     Log log;
     Recovery recovery;
     Reader reader;
@@ -44,15 +49,18 @@ public:
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
     bool is_fresh_until(std::string_view key, WallTime until) const override;
+    void used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
     std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
+    bool wait_until_settled(Survives what) override;
     void demote(Object const& object) override;
     DiskStats stats() const override;
     DiskOptions const& options() const override { return options_; }
     std::uint64_t first_sequence() const override;
+    net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
     bool list(std::uint32_t segment, std::vector<Listed>& into) override;
     bool verify(std::uint32_t segment, Verified& sum) override;
 
@@ -67,7 +75,7 @@ public:
 
 private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
-    std::string file_name() const;
+    std::string file_name() const { return file_of(options_.path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
     Opening open_file();
     std::optional<StoreHeader> read_header(io::File const& file, std::string& trouble) const;
@@ -80,11 +88,15 @@ private:
     void note_stored(Object::Parts const& parts);
     NotStored refused(NotStored why);
     bool spend(Bytes bytes);
+    ObjectPtr head_at(Index::Entry const& entry) const;
+    std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
     void bury(Fingerprint hash);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
+    void note_came(Bytes bytes);
     void note_left(Bytes bytes);
+    void evict_victims(Works& works);
     void pay_debts();
 
     void look_after();
@@ -103,7 +115,7 @@ private:
     std::atomic<std::uint64_t> stored_{0};
     std::atomic<Bytes> stored_bytes_{0};
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(NotStored::count)> not_stored_{};
-    std::atomic<std::uint64_t> misses_{0};
+    std::atomic<std::uint64_t> victims_{0};
 
     mutable std::mutex mutex_;
     std::condition_variable stopped_;

@@ -20,7 +20,9 @@ using Json = nlohmann::ordered_json;
 /// Listens on free ports of 127.0.0.1, reaches origins on loopback, writes no log.
 class House {
 public:
-    explicit House(Options admin = {}, std::string const& accelerated_origin = "") : cache_({.size = 8 * MiB}) {
+    explicit House(Options admin = {}, std::string const& accelerated_origin = "", store::DiskStore* disk = nullptr)
+        : cache_({.size = 8 * MiB}) {
+        cache_.set_disk(disk);
         proxy::ServerOptions server;
         server.workers = 2;
         auto options = std::make_shared<proxy::Options>();

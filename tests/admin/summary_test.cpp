@@ -38,6 +38,52 @@ TEST(Summary, is_aligned_and_in_human_units) {
     EXPECT_THAT(text, HasSubstr("\n  half within                        -       2.05 ms\n"));
 }
 
+TEST(Summary, has_the_disk_where_there_is_one) {
+    auto report = some_report();
+    EXPECT_THAT(summary_text(stats_json(report)), Not(HasSubstr("\nDisk\n")));
+    auto& disk = report.figures.disk;
+    disk.state = store::DiskStats::State::failing;
+    disk.trouble = "no space left on device";
+    disk.records = 1'000;
+    disk.metadata = 10'500;
+    disk.hits = 1'234;
+    disk.stored_bytes = 1'000'000;
+    disk.written_bytes = 1'040'000;
+    disk.reinserted_bytes = 104'000;
+    disk.not_stored[static_cast<std::size_t>(store::NotStored::too_slow)] = 7;
+    LapWatch watch;
+    report.disk_costs = watch.costs(disk);
+    auto const text = summary_text(stats_json(report));
+    EXPECT_THAT(text, HasSubstr("\nDisk\n  state                        failing\n  trouble               no space left on device\n"));
+    EXPECT_THAT(text, HasSubstr("\n  for each, bytes                10.50\n"));
+    EXPECT_THAT(text, HasSubstr("\n  hits                           1,234\n"));
+    EXPECT_THAT(text, HasSubstr("\n  not: the disk is too slow             7\n"));
+    EXPECT_THAT(text, Not(HasSubstr("not: larger")));
+    EXPECT_THAT(text, HasSubstr("\n  written a byte stored           1.04\n"));
+    EXPECT_THAT(text, HasSubstr("\n  of it written again           10.0 %\n"));
+    EXPECT_THAT(tiers_text(stats_json(report)), HasSubstr("\nDisk\n"));
+}
+
+TEST(WriteCosts, the_first_lap_is_told_apart) {
+    store::DiskStats disk;
+    LapWatch watch;
+    watch.look(disk);
+    EXPECT_FALSE(watch.costs(disk).start);
+    disk.stored_bytes = 100;
+    disk.written_bytes = 110;
+    watch.look(disk);
+    EXPECT_EQ(watch.costs(disk).first_lap, 1.1);
+    EXPECT_FALSE(watch.costs(disk).later);
+    disk.laps = 1;
+    disk.stored_bytes = 200;
+    disk.written_bytes = 260;
+    watch.look(disk);
+    auto const costs = watch.costs(disk);
+    EXPECT_EQ(costs.start, 1.3);
+    EXPECT_EQ(costs.first_lap, 1.1);
+    EXPECT_EQ(costs.later, 1.5);
+}
+
 TEST(Summary, of_another_versions_figures_has_dashes) {
     for (auto const* other : {"{}", "[]", "7", R"({"requests": 3, "cache": {"objects": "many"}, "latency": []})"}) {
         auto const json = nlohmann::ordered_json::parse(other);

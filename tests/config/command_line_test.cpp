@@ -57,6 +57,23 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(parse({"check", "--", "--help"}).config_file, "--help");
 }
 
+TEST(CommandLine, cache_and_what_it_does) {
+    using Words = std::vector<std::string>;
+    auto const ls = parse({"cache", "ls", "--json", "--config", "a.json"});
+    EXPECT_EQ(ls.command, Command::cache);
+    EXPECT_EQ(ls.rest, Words{"ls"});
+    EXPECT_TRUE(ls.json);
+    EXPECT_EQ(ls.config_file, "a.json");
+    EXPECT_EQ(parse({"cache", "ls", "*.jpg"}).rest, (Words{"ls", "*.jpg"}));
+    EXPECT_EQ(parse({"cache", "--set", "disk.path=/x", "stats"}).rest, Words{"stats"});
+    EXPECT_EQ(parse({"cache", "purge", "http://example.com/"}).rest, (Words{"purge", "http://example.com/"}));
+    EXPECT_EQ(parse({"cache", "verify"}).rate, 100 * MiB);
+    EXPECT_EQ(parse({"cache", "verify", "--rate", "20 MB"}).rate, 20'000'000u);
+    EXPECT_EQ(parse({"cache", "verify", "--rate=0"}).rate, 0u);
+    EXPECT_THAT(parse({"cache", "--help"}).text, HasSubstr("garner cache ls [PATTERN] | stats | verify | purge PATTERN"));
+    EXPECT_THAT(parse({"cache", "purge", "--help"}).text, HasSubstr("PATTERN is what URLs begin with"));
+}
+
 TEST(CommandLine, help_everywhere) {
     EXPECT_THAT(parse({"--help"}).text, HasSubstr("garner check FILE"));
     EXPECT_THAT(parse({"explain", "--help"}).text, HasSubstr("[--json]\n                     [--config FILE] [--set"));
@@ -75,7 +92,7 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"--confg=a"}, "unknown option --confg=a; did you mean --config?"},
                            Row{{"--config"}, "--config needs a value"},
                            Row{{"explain"}, "explain needs a URL"},
-                           Row{{"stats", "--json"}, "--json is for garner explain and garner peers"},
+                           Row{{"stats", "--json"}, "--json is for garner explain, garner peers and garner cache"},
                            Row{{"--json"}, "--json is for garner explain"},
                            Row{{"stats", "--rebuild-digest"}, "--rebuild-digest is for garner peers"},
                            Row{{"peers", "--rebuild-digset"}, "did you mean --rebuild-digest?"},
@@ -85,6 +102,16 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"stats", "--what-if=1"}, "--what-if takes no value"},
                            Row{{"explain", "http://a/", "-H"}, "-H needs a value"},
                            Row{{"explain", "http://a/", "--json=1"}, "--json takes no value"},
+                           Row{{"cache"}, "cache needs one of ls, stats, verify and purge"},
+                           Row{{"cache", "list"}, "cache knows no \"list\"; it takes ls, stats, verify or purge"},
+                           Row{{"cache", "prge", "x"}, "did you mean purge?"},
+                           Row{{"cache", "purge"}, "cache purge needs a PATTERN"},
+                           Row{{"cache", "purge", ""}, "cache purge needs a PATTERN"},
+                           Row{{"cache", "purge", "a", "b"}, "cache purge takes no \"b\""},
+                           Row{{"cache", "stats", "all"}, "cache stats takes no \"all\""},
+                           Row{{"cache", "ls", "--rate", "5MiB"}, "--rate is for garner cache verify"},
+                           Row{{"cache", "verify", "--rate", "fast"}, "--rate fast: write it like --rate 50MiB"},
+                           Row{{"cache", "ls", "--what-if"}, "--what-if is for garner stats"},
                            Row{{"--config", "a", "--config", "b"}, "given twice"},
                            Row{{"--set", "workers"}, "--set workers: write --set KEY=VALUE"},
                            Row{{"check"}, "check needs a FILE"},

@@ -197,6 +197,34 @@ TEST_F(DiskTier, the_log_goes_round_and_what_is_used_stays) {
     EXPECT_EQ(load("fhttp://a/0"), nullptr);
 }
 
+TEST_F(DiskTier, any_policy_says_who_leaves) {
+    for (auto const* policy : {"lru", "gdsf", "lfuda", "s3fifo", "garner"}) {
+        options.policy = policy;
+        open();
+        auto const used = pattern(2'000, 4'711);
+        store("fhttp://used/", used);
+        for (unsigned i = 0; i < 4'000; ++i) {
+            auto const key = "fhttp://a/" + std::to_string(i);
+            ASSERT_TRUE(eventually([&] { return store(key, pattern(8'000, i)) == NotStored::none; })) << policy;
+            if (i % 20 == 0) ASSERT_TRUE(body_of("fhttp://used/") == used) << policy << " " << i;
+        }
+        auto const stats = disk->stats();
+        EXPECT_LE(static_cast<double>(stats.live), 0.85 * static_cast<double>(stats.size)) << policy;
+        EXPECT_LE(static_cast<double>(stats.written_bytes), 2.1 * static_cast<double>(stats.stored_bytes)) << policy;
+        restart();
+        EXPECT_TRUE(body_of("fhttp://used/") == used) << policy;
+        unsigned found = 0;
+        for (unsigned i = 0; i < 4'000; ++i) {
+            auto const body = body_of("fhttp://a/" + std::to_string(i));
+            if (body != "nothing") ASSERT_TRUE(body == pattern(8'000, i)) << policy;
+            found += body != "nothing";
+        }
+        EXPECT_GT(found, 500u) << policy;
+        disk.reset();
+        fs::remove_all(file());
+    }
+}
+
 TEST_F(DiskTier, what_is_damaged_is_a_miss_and_is_counted) {
     open();
     for (unsigned i = 0; i < 100; ++i) store("fhttp://a/" + std::to_string(i), pattern(4'000, i));

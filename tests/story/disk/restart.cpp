@@ -165,7 +165,7 @@ TEST_F(Restart, with_another_size_keeps_what_still_fits_or_says_that_it_begins_a
 
 TEST_F(Restart, what_the_log_has_come_round_to_is_gone_and_the_rest_is_there) {
     auto const more = R"({"disk": {"size": "16 MiB", "buffer": "2 MiB"}})";
-    constexpr std::size_t many = 1200;   // 30 bytes KiB each: more than twice the disk
+    constexpr std::size_t many = 1200;   // more than twice the disk
     start(more);
     ask_all(many);
     EXPECT_GT(figure("evicted"), 0u);

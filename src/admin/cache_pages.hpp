@@ -1,0 +1,41 @@
+// What the cache holds, page by page: `garner cache ls`, `verify` and `purge` ask for one after the other, of a running
+// proxy at its admin address, or of a store that they have opened themselves.
+#pragma once
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+#include "cache/cache.hpp"
+
+namespace garner::admin {
+
+struct PageQuestion {
+    enum class What : std::uint8_t { list, verify, purge };
+    What what = What::list;
+    std::string pattern = {};   // list, purge: see UrlPattern
+    std::string at = {};        // "next" of the page before; empty: the first
+};
+
+/// "list", "verify", "purge"
+std::string_view name_of(PageQuestion::What);
+
+/// Of one segment of the disk tier, or of a part of memory: at most some tens of thousands of objects, read and checked;
+/// waits for the disk. `cache` is nullptr where no proxy runs, `disk` where there is no disk tier; one of them is there.
+///
+/// All pages have "next", null on the last one, and "done" of "of". A page of a list has "objects". One of verify counts
+/// "records", "damaged" and "bytes". One of purge counts what it "purged", in memory too, and says whether that is
+/// "durable"; "reinserted_bytes" has risen when records may have moved meanwhile to segments that it had passed. With a
+/// question that cannot be answered there is only a "fault".
+nlohmann::ordered_json cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question);
+
+/// What a key says: a URL in normal form in one part of the cache, and the request fields that select a variant of it.
+struct KeyParts {
+    bool accelerator = false;
+    std::string_view url;
+    std::string_view variant;   // http::variant_key; empty: there is one response for all
+    bool of_parts = false;      // what is stored of a response in parts
+};
+KeyParts parts_of_key(std::string_view key);
+
+}  // namespace garner::admin

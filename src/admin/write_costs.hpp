@@ -1,0 +1,32 @@
+// What it costs the disk to store a byte.
+#pragma once
+#include <optional>
+
+#include "store/disk_options.hpp"
+
+namespace garner::admin {
+
+/// Bytes written for a byte stored; nothing where nothing was stored.
+struct WriteCosts {
+    std::optional<double> start;       // since the start
+    std::optional<double> first_lap;   // before the log came round for the first time, when nothing has to be kept
+    std::optional<double> later;       // and after that
+};
+
+/// Notices when the log comes round.
+class LapWatch {
+public:
+    /// To be called every few seconds: by that much the laps are told apart.
+    void look(store::DiskStats const&);
+    WriteCosts costs(store::DiskStats const&) const;
+
+private:
+    struct Mark {
+        Bytes stored = 0;
+        Bytes written = 0;
+    };
+    Mark last_;                        // of the first lap
+    bool over_ = false;
+};
+
+}  // namespace garner::admin
