@@ -12,7 +12,8 @@ namespace garner::test {
 namespace {
 
 constexpr std::size_t works = 500, readers = 6;
-constexpr auto round_and_round = R"({"disk": {"size": "16 MiB", "buffer": "2 MiB"}})";   // smaller than all works together
+constexpr auto round_and_round = R"({"disk": {"size": "16 MiB", "buffer": "2 MiB"},
+    "memory": {"size": "2 MiB"}})";   // smaller than all works together
 
 /// Clients that read, purge, reload and post, and know what they were answered.
 class Crowd {
@@ -146,7 +147,7 @@ struct Crash : DiskScene {
 
 }  // namespace
 
-TEST_F(Crash, at_any_moment_under_load_leaves_nothing_half_wrong_or_old) { crash_again_and_again("{}"); }
+TEST_F(Crash, at_any_moment_under_load_leaves_nothing_half_wrong_or_old) { crash_again_and_again(little_memory); }
 
 TEST_F(Crash, while_the_log_comes_round_leaves_nothing_half_wrong_or_old) {
     crash_again_and_again(round_and_round);

@@ -91,12 +91,13 @@ private:
 /// One disk; proxies on it that follow each other.
 class DiskScene : public ::testing::Test {
 public:
-    /// Little memory: what is asked for again comes from disk.
-    static constexpr auto small_memory = R"({"memory": {"size": "2 MiB", "object_max": "1 MiB"}})";
+    /// Everything has room on its way, and after a start all comes from disk. With little memory even at other times.
+    static constexpr auto enough_memory = R"({"memory": {"size": "32 MiB", "object_max": "1 MiB"}})";
+    static constexpr auto little_memory = R"({"memory": {"size": "2 MiB"}})";
 
     std::string patch(std::string const& more = "{}") const {
         auto patch = nlohmann::json{{"disk", {{"path", folder().string()}, {"size", "64 MiB"}}}};
-        patch.merge_patch(nlohmann::json::parse(small_memory));
+        patch.merge_patch(nlohmann::json::parse(enough_memory));
         patch.merge_patch(nlohmann::json::parse(more));
         return patch.dump();
     }
@@ -119,6 +120,14 @@ public:
     Proxy& proxy() { return *proxy_; }
     nlohmann::json disk() { return proxy_->stats()["disk"]; }
     std::uint64_t figure(char const* name) { return disk()[name].get<std::uint64_t>(); }
+
+    /// Until `count` objects were stored and all of it is in the file.
+    void wait_until_written(std::size_t count) {
+        EXPECT_TRUE(eventually([&] {
+            auto const now = disk();
+            return now["stored"].get<std::size_t>() >= count && now["buffered_bytes"] == 0;
+        })) << disk().dump(1);
+    }
 
     Library& library() { return library_; }
     Origin& origin() { return library_.origin(); }

@@ -14,7 +14,7 @@ struct KilledAfter : DiskScene {
             auto const path = Library::path(round);
             start();
             ask(path);
-            if (settles) EXPECT_TRUE(eventually([&] { return figure("buffered_bytes") == 0; }));
+            if (settles) wait_until_written(1);
             auto const now = library().renew(path);
             Client client(proxy(), origin());
             change(client, path);
@@ -49,6 +49,7 @@ TEST_F(KilledAfter, a_PURGE_of_what_is_on_disk_alone_it_stays_purged) {
     constexpr std::size_t count = 60;
     start();
     ask_all(count);
+    EXPECT_EQ(figure("stored"), count) << disk().dump(1);
     stop();
     start();
     library().renew_all();

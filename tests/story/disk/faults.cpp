@@ -1,0 +1,127 @@
+// A disk that is full, taken, gone or something else: clients notice nothing but misses, and the operator is told.
+#include <sys/mount.h>
+
+#include <fstream>
+
+#include "story/disk/disk.hpp"
+#include "support/small_disk.hpp"
+
+namespace garner::test {
+
+namespace {
+
+constexpr std::size_t some = 60;
+
+struct DiskFaults : DiskScene {
+    /// What the disk tier of a proxy says of itself.
+    static nlohmann::json disk_of(Proxy const& proxy) { return proxy.stats()["disk"]; }
+    static bool is(Proxy const& proxy, std::string const& state) {
+        return eventually([&] { return disk_of(proxy)["state"] == state; });
+    }
+    std::string on(std::string const& place) const {
+        return patch(nlohmann::json{{"disk", {{"path", place}, {"size", "16 MiB"}, {"buffer", "2 MiB"}}}}.dump());
+    }
+    /// Every work is there and right, from wherever it comes.
+    void expect_served(Proxy const& proxy, std::size_t count = some) {
+        for (std::size_t i = 0; i < count; ++i) {
+            auto const path = Library::path(i);
+            auto reply = get(proxy, origin(), path);
+            EXPECT_TRUE(Library::version_of(path, reply.body())) << path << reply.trouble();
+        }
+    }
+    /// With something at the store's place that is none.
+    void expect_failing(std::string const& trouble) {
+        Proxy proxy(patch());
+        EXPECT_TRUE(is(proxy, "failing"));
+        EXPECT_THAT(disk_of(proxy)["trouble"].get<std::string>(), HasSubstr(trouble));
+        EXPECT_THAT(proxy.child().errors(), HasSubstr(trouble));
+        expect_served(proxy);
+        EXPECT_TRUE(get(proxy, origin(), Library::path(some - 1)).hit()) << "from memory";
+    }
+    void put_there(std::string const& bytes) {
+        std::filesystem::create_directories(folder());
+        std::ofstream(file(), std::ios::binary | std::ios::trunc) << bytes;
+    }
+};
+
+}  // namespace
+
+TEST_F(DiskFaults, a_second_process_on_one_directory_is_refused_and_the_first_goes_on) {
+    start();
+    ask_all(some);
+    try {
+        Proxy second(patch());
+        FAIL() << "it started";
+    } catch (Trouble const& refused) {
+        EXPECT_THAT(refused.what(), HasSubstr("is in use by another process"));
+        EXPECT_THAT(refused.what(), HasSubstr(file().string()));
+    }
+    EXPECT_EQ(ask_all(some), some);
+    stop();
+    start();
+    EXPECT_EQ(ask_all(some), some);
+}
+
+TEST_F(DiskFaults, what_is_no_store_is_left_as_it_is_and_named) {
+    put_there(pattern(100'000));
+    expect_failing("no disk store");
+    EXPECT_EQ(read_file(file()), pattern(100'000));
+}
+
+TEST_F(DiskFaults, a_folder_at_the_stores_place_is_named_and_when_it_is_gone_the_disk_works) {
+    std::filesystem::create_directories(file());
+    Proxy proxy(patch());
+    EXPECT_TRUE(is(proxy, "failing"));
+    expect_served(proxy);
+    std::filesystem::remove(file());
+    EXPECT_TRUE(is(proxy, "working")) << disk_of(proxy).dump(1);
+    auto const before = disk_of(proxy)["stored"].get<int>();
+    library().renew_all();
+    for (std::size_t i = 0; i < some; ++i) Client(proxy, origin()).get(Library::path(i), {{"Cache-Control", "no-cache"}}).body();
+    EXPECT_GE(disk_of(proxy)["stored"].get<int>(), before + static_cast<int>(some));
+}
+
+TEST_F(DiskFaults, a_directory_that_is_removed_while_it_runs_costs_nobody_an_answer) {
+    auto& proxy = start();
+    ask_all(some);
+    std::filesystem::remove_all(folder());
+    expect_served(proxy);
+    EXPECT_TRUE(eventually([&] { return !disk()["trouble"].get<std::string>().empty(); }));
+    EXPECT_THAT(disk()["trouble"].get<std::string>(), HasSubstr(file().string()));
+    library().renew_all();
+    expect_served(proxy, 2 * some);
+    stop();
+    start();
+    EXPECT_EQ(ask_all(some), 0u) << "a new one";
+}
+
+TEST_F(DiskFaults, a_full_disk_costs_nobody_an_answer_and_when_it_has_room_it_works) {
+    auto const why_not = on_a_small_disk(4u << 20, [&](std::string const& place) {
+        Proxy proxy(on(place));
+        EXPECT_TRUE(is(proxy, "failing"));
+        EXPECT_THAT(disk_of(proxy)["trouble"].get<std::string>(), HasSubstr("No space left on device"));
+        expect_served(proxy);
+        ASSERT_EQ(::mount("none", place.c_str(), nullptr, MS_REMOUNT, "size=64m"), 0);
+        EXPECT_TRUE(is(proxy, "working")) << disk_of(proxy).dump(1);
+        library().renew_all();
+        expect_served(proxy, 3 * some);
+        EXPECT_GT(disk_of(proxy)["stored"].get<int>(), static_cast<int>(some));
+    });
+    if (!why_not.empty()) GTEST_SKIP() << why_not;
+}
+
+TEST_F(DiskFaults, a_disk_that_others_fill_up_afterwards_goes_on_working) {
+    auto const why_not = on_a_small_disk(18u << 20, [&](std::string const& place) {
+        Proxy proxy(on(place));
+        EXPECT_TRUE(is(proxy, "working"));
+        std::ofstream(place + "/others", std::ios::binary) << pattern(4'000'000);
+        expect_served(proxy, 10 * some);   // more than once round
+        auto const disk = disk_of(proxy);
+        EXPECT_EQ(disk["write_errors"], 0) << disk.dump(1);
+        EXPECT_EQ(disk["state"], "working");
+        EXPECT_GT(disk["evicted"].get<int>(), 0);
+    });
+    if (!why_not.empty()) GTEST_SKIP() << why_not;
+}
+
+}  // namespace garner::test
