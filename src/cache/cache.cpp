@@ -377,6 +377,9 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
     bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
     bool keep = object && (to_memory || to_disk) && !vary.star;
+    // What memory has forgotten meanwhile is no new Vary: the variants on disk stay what they are.
+    bool const marked_on_disk = keep && fill.marker_ && fill.marker_->head() == http::to_string(vary);
+    if (marked_on_disk) marker_sequence = fill.marker_->sequence();
     auto marker = keep && !vary.empty() ? make_marker(primary, vary, marker_sequence) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
     // Of one response there is the whole or parts, never both.
@@ -418,7 +421,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     else if (there)
         gone.push_back(shard.remove(there.slot, policy::Left::replaced));
     if (marker && to_memory) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
-    if (to_disk && marker && (!same_vary || !disk_->may_have(primary.text)))
+    bool const marked = same_vary || (marked_on_disk && !at_primary);
+    if (to_disk && marker && (!marked || !disk_->may_have(primary.text)))
         disk_->store(same_vary ? at_primary.object->parts() : marker->parts());
     if (to_disk) keep_on_disk(*object, other, on_disk);
     note_bytes(shard, fill.primary());

@@ -112,6 +112,7 @@ net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::Re
     bool const leads = static_cast<bool>(found.lead);
     auto lead = leads ? std::move(found.lead) : lease_alone(key, nullptr);
     auto loaded = co_await find_on_disk(key, request, found.variant_missing, now, executor);
+    lead.fill()->marker_ = loaded.marker;
     if (!loaded.object) {
         if (loaded.marker && !found.variant_missing) keep_marker(key, *loaded.marker);
         found.variant_missing = static_cast<bool>(loaded.marker);

@@ -83,7 +83,8 @@ private:
     store::ObjectPtr const stale_;
     bool leads_others_ = true;         // set before it is shared
     bool refreshes_ = false;           // the same: it began as Lookup::Kind::refresh
-    std::string sought_;               // the same: the variant that the URL's Vary marker selected when it began; empty: none
+    store::ObjectPtr marker_;          // the URL's Vary marker as the disk has it; set by the leader
+    std::string sought_;               // the same as refreshes_: the variant that the URL's Vary marker selected when it began; empty: none
     bool attached_ = true;             // not purged meanwhile; guarded by the shard's lock
 
     mutable std::mutex mutex_;

@@ -98,6 +98,8 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         services_.counters.not_stored.add(http::StoreRefusal::no_room);
         auto const* why = text(http::StoreRefusal::no_room);
         note_use(store::Object::make(parts, nullptr));   // another policy would have found room
+        // An older one may not answer in its place.
+        if (auto const older = services_.cache.find(parts.key, key_.fingerprint)) services_.cache.forget(key_, *older);
         lead.refuse(why);
         co_return co_await stream_through(why);
     }
