@@ -163,9 +163,11 @@ public:
     store::DiskStore* disk() const { return disk_; }
     /// Longer ones neither memory nor disk would keep.
     Bytes longest_body() const { return std::max(object_max(), disk_ ? disk_->options().object_max : 0); }
-    /// What a lookup found absent may be on disk: then it is brought into memory, where that has room for it, and those
+    /// By the disk's index alone, of what a lookup found absent.
+    bool may_be_on_disk(Lookup const& found, Key const& key, http::RequestHead const& request) const;
+    /// What may_be_on_disk() said yes to: where it is there, it is brought into memory, where that has room for it, and those
     /// who wait for `found.lead` look again. Else `found` stays as it is. Of `found.object` from disk alone, `lead` is kept
-    /// where it must be validated. Costs a probe of the disk's index when nothing is there.
+    /// where it must be validated.
     net::awaitable<void> look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
                                       http::RequestCacheControl const& control, WallTime now, Collapse collapse,
                                       net::Executor executor);

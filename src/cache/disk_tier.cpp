@@ -97,6 +97,13 @@ Lookup Cache::look_again(Key const& key, http::RequestHead const& request, http:
     return answer_from(shard, found, key, control, now, collapse, !request.fields.has(http::Name::authorization));
 }
 
+/// Costs a miss a hash and a probe, and no coroutine.
+bool Cache::may_be_on_disk(Lookup const& found, Key const& key, http::RequestHead const& request) const {
+    if (!disk_ || found.kind != Lookup::Kind::absent) return false;
+    bool const in_parts = request.fields.has(http::Name::range);
+    return found.variant_missing || disk_->may_have(key.text) || (in_parts && disk_->may_have(parts_text(key.text)));
+}
+
 net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
                                          http::RequestCacheControl const& control, WallTime now, Collapse collapse,
                                          net::Executor executor) {

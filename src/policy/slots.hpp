@@ -1,5 +1,6 @@
 // Dense arrays by slot that grow in chunks.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -8,7 +9,7 @@
 
 namespace garner::policy {
 
-/// An array of T by slot. It grows one chunk at a time and never moves what it holds, so growing under a shard's lock
+/// An array of T by slot. It grows by a chunk or a few and never moves what it holds, so growing under a shard's lock
 /// costs one small allocation. New items are value-initialised. Chunks begin on a cache line.
 template <class T, std::size_t ChunkItems = 64>
 class SlotArray {
@@ -21,20 +22,31 @@ public:
 
     bool covers(std::size_t index) const { return index / chunk_items < chunks_.size(); }
 
-    /// Grows, if need be, until `index` may be used. Slots are dense, so this is seldom more than one chunk.
+    /// Grows, if need be, until `index` may be used. Slots are dense, so this is seldom more than once.
     void cover(std::size_t index) {
-        while (!covers(index)) chunks_.push_back(std::make_unique<Chunk>());
+        while (!covers(index)) grow();
     }
 
     Bytes metadata_bytes() const {
-        return chunks_.size() * sizeof(Chunk) + chunks_.capacity() * sizeof(std::unique_ptr<Chunk>);
+        return chunks_.size() * sizeof(Chunk) + chunks_.capacity() * sizeof(Chunk*) +
+               blocks_.capacity() * sizeof(std::unique_ptr<Chunk[]>);
     }
 
 private:
     struct alignas(64) Chunk {
         T items[chunk_items]{};
     };
-    std::vector<std::unique_ptr<Chunk>> chunks_;
+
+    // Each block of the heap that begins on a cache line costs up to another line beside it: where there are many
+    // chunks, several come at once.
+    void grow() {
+        auto const count = std::clamp<std::size_t>(chunks_.size() / 64, 1, 8);
+        blocks_.push_back(std::make_unique<Chunk[]>(count));
+        for (std::size_t i = 0; i < count; ++i) chunks_.push_back(&blocks_.back()[i]);
+    }
+
+    std::vector<Chunk*> chunks_;
+    std::vector<std::unique_ptr<Chunk[]>> blocks_;
 };
 
 }  // namespace garner::policy

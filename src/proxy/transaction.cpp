@@ -70,13 +70,14 @@ net::awaitable<void> Transaction::use_cache() {
         found.part_missing = parts.part_missing;
         if (parts.object) found = std::move(parts);
     }
-    if (found.kind == Kind::absent && services_.cache.disk()) {
+    if (services_.cache.may_be_on_disk(found, key_, client_.head())) {
         auto const here = services_.worker.io.get_executor();
         co_await services_.cache.look_on_disk(found, key_, client_.head(), control_, now_, collapse, here);
     }
 
     else if (found.object && services_.cache.disk() && ++memory_hits_ % hits_a_use == 0) {
         services_.cache.disk()->used(found.object->key());
+        if (found.object->key().size() != key_.text.size()) services_.cache.disk()->used(key_.text);
     }
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.

@@ -33,8 +33,19 @@ std::optional<Body::Span> PieceSource::piece_at(Bytes offset) const {
     return Body::Span{first, std::min(first + piece_max - 1, span.last)};
 }
 
+net::awaitable<bool> PieceSource::open(net::Executor executor) {
+    opened_at_ = span_at(0).first;
+    opened_ = co_await load(opened_at_, executor);
+    co_return !opened_.bytes.empty();
+}
+
 net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
     Loaded loaded;
+    if (offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size()) {
+        loaded = opened_;
+        loaded.bytes.remove_prefix(offset - opened_at_);
+        co_return loaded;
+    }
     auto const piece = piece_at(offset);
     if (!piece) co_return loaded;
     auto read = co_await core_.read(hash_of(piece->first), executor);

@@ -20,6 +20,9 @@ public:
     PieceSource(Core& core, std::uint64_t number, Bytes length, std::vector<Body::Span> spans)
         : core_(core), number_(number), spans_(std::move(spans)), until_(length) {}
 
+    /// Loads the first piece and keeps it, so that a body whose beginning is damaged is found out before anything of it
+    /// is sent. Before others see this. False: it cannot be had.
+    net::awaitable<bool> open(net::Executor executor);
     net::awaitable<Loaded> load(Bytes offset, net::Executor executor) override;
     Bytes until() const override { return until_.load(std::memory_order_acquire); }
     /// One more piece is written. Its writer only.
@@ -40,6 +43,8 @@ private:
     std::uint64_t const number_;
     std::vector<Body::Span> const spans_;
     std::atomic<Bytes> until_{0};
+    Loaded opened_;
+    Bytes opened_at_ = 0;
 };
 
 /// The object that a record tells, uncharged; a body in pieces is loaded when it is read. nullptr when not all of them are

@@ -18,6 +18,9 @@ constexpr unsigned uses_max = 3;
 void Cleaner::clean(std::uint32_t segment) {
     auto const live = live_of(segment);
     if (!keep(segment, live)) return;
+    // What was written again must be in the file before its first copy goes.
+    constexpr milliseconds long_enough{1'000};
+    (void)log_.wait_until_settled(Log::Reaches::file, long_enough);
     // A restart finds nothing there any more: what was evicted does not come back beside something newer that never came
     // to the disk.
     std::array<char, segment_head_bytes> const blank{};

@@ -259,7 +259,8 @@ void Log::write_loop() {
         idle_ = false;
         if (stopping_ && queue_.empty()) return;
         // What comes in the next moments goes along, unless somebody waits.
-        work_.wait_for(lock, gathering, [this] { return stopping_ || urgent_ || (has_work() && queue_.front()->closed); });
+        work_.wait_for(lock, gathering, [this] { return stopping_ || hurry_ || (has_work() && queue_.front()->closed); });
+        hurry_ = false;
         while (has_work() && write_some(lock)) {
         }
         if (stopping_ && (queue_.empty() || failing_)) return;
@@ -305,7 +306,7 @@ bool Log::write_some(std::unique_lock<std::mutex>& lock) {
 void Log::written(std::shared_ptr<Buffer> const& buffer, Bytes until, bool last) {
     buffer->written = until;
     written_position_ = buffer->position + until;
-    if (urgent_) syncing_.notify_one();
+    if (sync_now_) syncing_.notify_one();
     if (!last) return;
     segments_[buffer->segment].use = Use::closed;
     segments_[buffer->segment].failures = 0;
@@ -337,21 +338,24 @@ void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const
 }
 
 void Log::sync_loop() {
+    unsigned failed = 0;   // in a row
     std::unique_lock lock(mutex_);
     for (;;) {
-        syncing_.wait_for(lock, sync_, [this] { return stopping_ || (urgent_ && written_position_ > synced_position_); });
+        syncing_.wait_for(lock, sync_, [this] { return stopping_ || (sync_now_ && written_position_ > synced_position_); });
         bool const stop = stopping_ && queue_.empty();
         auto const until = written_position_;
         if (until > synced_position_ || stop) {
-            urgent_ = false;
+            sync_now_ = false;
             lock.unlock();
             int const error = file_.sync();
             lock.lock();
             if (error) {
                 ++figures_.write_errors;
                 trouble_ = io::text_of_error(error);
+                if (++failed >= failures_until_failing) failing_ = true;
             } else {
                 synced_position_ = until;
+                failed = 0;
             }
             std::vector<net::WakeHandle> wake;
             take_settled(wake);
@@ -368,20 +372,21 @@ void Log::sync_loop() {
 void Log::take_settled(std::vector<net::WakeHandle>& into) {
     settled_.notify_all();
     auto const done = [&](Waiting& waiting) {
-        if (waiting.position > (waiting.synced ? synced_position_ : written_position_)) return false;
+        if (waiting.position > reached(waiting.where)) return false;
         into.push_back(std::move(waiting.handle));
         return true;
     };
     std::erase_if(waiting_, done);
 }
 
-void Log::wake_when_settled(bool synced, net::WakeHandle handle) {
+void Log::wake_when_settled(Reaches where, net::WakeHandle handle) {
     {
         std::lock_guard const lock(mutex_);
         auto const now = position();
-        if (now > (synced ? synced_position_ : written_position_)) {
-            waiting_.push_back({now, synced, std::move(handle)});
-            urgent_ = true;
+        if (now > reached(where)) {
+            waiting_.push_back({now, where, std::move(handle)});
+            hurry_ = true;
+            sync_now_ |= where == Reaches::disk;
         }
     }
     work_.notify_one();
@@ -389,13 +394,14 @@ void Log::wake_when_settled(bool synced, net::WakeHandle handle) {
     handle.wake(net::Wake::ready);   // empty when it waits
 }
 
-bool Log::wait_until_settled(bool synced, milliseconds most) {
+bool Log::wait_until_settled(Reaches where, milliseconds most) {
     std::unique_lock lock(mutex_);
     auto const wanted = position();
-    urgent_ = true;
+    hurry_ = true;
+    sync_now_ |= where == Reaches::disk;
     work_.notify_one();
     syncing_.notify_one();
-    return settled_.wait_for(lock, most, [&] { return wanted <= (synced ? synced_position_ : written_position_); });
+    return settled_.wait_for(lock, most, [&] { return wanted <= reached(where); });
 }
 
 // ---- faults and figures ----

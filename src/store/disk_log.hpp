@@ -84,10 +84,11 @@ public:
     bool wait_for_want(milliseconds most) const;
     void free(std::uint32_t segment);
 
-    /// Wakes the handle when all that was committed until now is in the file (`synced`: and on the disk).
-    void wake_when_settled(bool synced, net::WakeHandle handle);
+    enum class Reaches : std::uint8_t { file, disk };
+    /// Wakes the handle when all that was appended until now is there.
+    void wake_when_settled(Reaches where, net::WakeHandle handle);
     /// The same for a thread that may wait; false when it takes longer than that.
-    bool wait_until_settled(bool synced, milliseconds most);
+    bool wait_until_settled(Reaches where, milliseconds most);
 
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;
@@ -108,7 +109,7 @@ public:
 private:
     struct Waiting {
         std::uint64_t position;
-        bool synced;
+        Reaches where;
         net::WakeHandle handle;
     };
     bool open_next(Purpose purpose);
@@ -122,6 +123,7 @@ private:
     void sync_loop();
     void take_settled(std::vector<net::WakeHandle>& into);
     std::uint64_t position() const;
+    std::uint64_t reached(Reaches where) const { return where == Reaches::disk ? synced_position_ : written_position_; }
 
     io::File const& file_;
     StoreHeader const header_;
@@ -147,7 +149,8 @@ private:
     std::uint64_t synced_position_ = 0;
     bool running_ = false;
     bool stopping_ = false;
-    bool urgent_ = false;                       // somebody waits for what is not written or synced yet
+    bool hurry_ = false;                        // somebody waits for what is not written yet
+    bool sync_now_ = false;                     // the same for what is not synced
     bool idle_ = false;                         // the writer waits for work
     bool failing_ = false;
     unsigned failed_in_a_row_ = 0;

@@ -130,7 +130,10 @@ bool Tier::verify(std::uint32_t segment, Verified& sum) {
         if (!known || known->offset != start + Bytes{entry.offset} * unit) continue;
         ++sum.records;
         sum.bytes += entry.bytes;
-        if (!works->reader.read_here(entry.hash, *known)) ++sum.damaged;
+        if (works->reader.read_here(entry.hash, *known)) continue;
+        ++sum.damaged;
+        // Else a restart would find it again.
+        if (!has(entry.hash)) bury(entry.hash);
     }
     return true;
 }

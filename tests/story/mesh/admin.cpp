@@ -123,8 +123,11 @@ TEST(MeshAdmin, who_was_asked_what_they_said_and_who_won_is_explained) {
     EXPECT_EQ(origin.requests("/page"), 0u);
 
     get(sibling, origin, "/page").body();
-    sources = sources_of(proxy, origin.url("/page"));
-    EXPECT_EQ(order_of(sources).front(), "SIBLING_HIT/next door") << sources;
+    // Again where a busy machine kept the sibling from answering in time.
+    EXPECT_TRUE(eventually([&] {
+        sources = sources_of(proxy, origin.url("/page"));
+        return order_of(sources).front() == "SIBLING_HIT/next door";
+    })) << sources;
     auto const words = garner(proxy, {"explain", origin.url("/page")}).output;
     EXPECT_THAT(words, HasSubstr("next door (sibling, ICP) HIT in "));
     EXPECT_THAT(words, HasSubstr("\n  source      SIBLING_HIT/next door, then "));

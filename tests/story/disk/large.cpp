@@ -1,0 +1,234 @@
+// Bodies that memory does not hold: on disk as they come, followed from there, and never whole in memory.
+#include <thread>
+
+#include "story/disk/disk.hpp"
+
+namespace garner::test {
+
+namespace {
+
+std::string const film = pattern(20 * 1024 * 1024, 7);
+
+Fields const etag{{"ETag", "\"film\""}};
+
+std::string in_chunks(std::string_view bytes) {
+    std::string text;
+    for (std::size_t at = 0; at < bytes.size(); at += 50'000) text += chunk(bytes.substr(at, 50'000));
+    return text + "0\r\n\r\n";
+}
+
+/// The figure is in bytes; memory in these scenes is 2 MiB.
+std::uint64_t memory_used(Proxy const& proxy) { return proxy.stats()["cache"]["used_bytes"].get<std::uint64_t>(); }
+
+}  // namespace
+
+using Large = DiskScene;
+
+TEST_F(Large, a_body_too_large_for_memory_is_stored_and_served_from_disk) {
+    auto& proxy = start();
+    origin().answer("/film", fresh(film, 600, etag));
+    auto first = get(proxy, origin(), "/film");
+    EXPECT_TRUE(first.body() == film);
+    EXPECT_TRUE(first.stored());
+    auto again = get(proxy, origin(), "/film");
+    EXPECT_TRUE(again.hit());
+    EXPECT_TRUE(again.body() == film);
+    EXPECT_TRUE(again.complete());
+    EXPECT_EQ(again.field("Content-Length"), std::to_string(film.size()));
+    EXPECT_EQ(proxy.logged("/film", 2).tag, "TCP_HIT");
+    EXPECT_EQ(Client(proxy, origin()).head("/film").field("Content-Length"), std::to_string(film.size()));
+    EXPECT_EQ(get(proxy, origin(), "/film", {{"If-None-Match", "\"film\""}}).status(), 304);
+    EXPECT_EQ(origin().requests("/film"), 1u);
+    kill();
+    start();
+    auto after = get(this->proxy(), origin(), "/film");
+    EXPECT_TRUE(after.hit());
+    EXPECT_TRUE(after.body() == film);
+    EXPECT_EQ(origin().requests("/film"), 1u);
+}
+
+TEST_F(Large, ranges_of_it_are_read_from_disk) {
+    auto& proxy = start();
+    origin().answer("/film", fresh(film, 600, etag));
+    ASSERT_TRUE(get(proxy, origin(), "/film").body() == film);
+    Client client(proxy, origin());
+    for (std::size_t first : {std::size_t{0}, std::size_t{262'143}, std::size_t{5'000'000}, film.size() - 300'000}) {
+        auto const range = "bytes=" + std::to_string(first) + "-" + std::to_string(first + 299'999);
+        auto part = client.get("/film", {{"Range", range}});
+        EXPECT_EQ(part.status(), 206);
+        EXPECT_TRUE(part.body() == film.substr(first, 300'000)) << range;
+    }
+    auto several = client.get("/film", {{"Range", "bytes=9000000-9000009,10-19"}});
+    EXPECT_EQ(several.status(), 206);
+    EXPECT_THAT(several.body(), HasSubstr(film.substr(9'000'000, 10)));
+    EXPECT_THAT(several.body(), HasSubstr(film.substr(10, 10)));
+    EXPECT_EQ(origin().requests("/film"), 1u);
+}
+
+TEST_F(Large, a_body_of_unknown_length_outgrows_memory_and_goes_on_to_disk) {
+    auto& proxy = start();
+    origin().by_hand("/film", [](Hand& hand) {
+        hand.send(Answer{.fields = {{"Cache-Control", "max-age=600"}}, .delimited = Delimited::by_chunks}.head_text());
+        hand.send(in_chunks(film));
+    });
+    EXPECT_TRUE(get(proxy, origin(), "/film").body() == film);
+    auto again = get(proxy, origin(), "/film");
+    EXPECT_TRUE(again.hit());
+    EXPECT_TRUE(again.body() == film);
+    EXPECT_EQ(again.field("Content-Length"), std::to_string(film.size()));
+    EXPECT_EQ(origin().requests("/film"), 1u);
+}
+
+TEST_F(Large, who_comes_late_joins_from_the_beginning_while_it_is_fetched) {
+    auto& proxy = start();
+    auto slow = origin().hold("/film");
+    Client first(proxy, origin()), second(proxy, origin());
+    auto a = first.get("/film");
+    slow.head(fresh("", 600, etag), film.size());
+    slow.piece(film.substr(0, 15'000'000));
+    EXPECT_EQ(a.early(15'000'000).size(), 15'000'000u);
+    EXPECT_LE(memory_used(proxy), 2u * 1024 * 1024);
+    auto b = second.get("/film");
+    EXPECT_TRUE(b.early(15'000'000) == film.substr(0, 15'000'000));
+    EXPECT_EQ(b.outcome(), "collapsed");
+    slow.piece(film.substr(15'000'000));
+    slow.finish();
+    EXPECT_TRUE(a.body() == film);
+    EXPECT_TRUE(b.body() == film);
+    EXPECT_TRUE(get(proxy, origin(), "/film").hit());
+    EXPECT_EQ(origin().requests("/film"), 1u);
+}
+
+TEST_F(Large, who_reads_slowly_holds_nobody_up_and_is_not_given_up) {
+    auto& proxy = start();
+    auto slow = origin().hold("/film");
+    Client lazy(proxy, origin());
+    lazy.receive_buffer(16 * 1024);
+    auto b = lazy.get("/film");
+    slow.head(fresh("", 600, etag), film.size());
+    Client quick(proxy, origin());
+    auto a = quick.get("/film");
+    slow.piece(film);
+    slow.finish();
+    EXPECT_TRUE(a.body() == film) << "though the other has not read a byte";
+    // Longer than a reader of what is kept nowhere would be waited for.
+    pause_for(6000ms);
+    EXPECT_TRUE(b.body() == film);
+    EXPECT_TRUE(b.complete());
+    EXPECT_EQ(origin().requests("/film"), 1u);
+}
+
+TEST_F(Large, what_the_disk_will_not_keep_either_passes_through) {
+    auto& proxy = start(R"({"disk": {"object_max": "8 MiB"}})");
+    origin().by_hand("/long", [](Hand& hand) {
+        hand.send(Answer{.fields = {{"Cache-Control", "max-age=600"}}, .delimited = Delimited::by_chunks}.head_text());
+        hand.send(in_chunks(film));
+    });
+    origin().answer("/film", fresh(film));
+    for (int i = 1; i <= 2; ++i) {
+        EXPECT_TRUE(get(proxy, origin(), "/long").body() == film);
+        auto announced = get(proxy, origin(), "/film");
+        EXPECT_TRUE(announced.body() == film);
+        EXPECT_FALSE(announced.stored());
+        EXPECT_EQ(origin().requests("/long"), static_cast<std::size_t>(i));
+        EXPECT_EQ(origin().requests("/film"), static_cast<std::size_t>(i));
+    }
+}
+
+TEST_F(Large, a_304_gives_it_a_new_head_and_writes_the_body_once) {
+    auto& proxy = start();
+    Fields more = etag;
+    more.emplace_back("X-Edition", "first");
+    Fields less = etag;
+    less.emplace_back("X-Edition", "second");
+    less.emplace_back("Cache-Control", "max-age=600");
+    origin().answer("/film", {fresh(film, 0, more), Answer{.status = 304, .fields = less}});
+    ASSERT_TRUE(get(proxy, origin(), "/film").body() == film);
+    auto revalidated = get(proxy, origin(), "/film");
+    EXPECT_EQ(revalidated.fwd_status(), 304);
+    EXPECT_TRUE(revalidated.body() == film);
+    auto hit = get(proxy, origin(), "/film");
+    EXPECT_TRUE(hit.hit());
+    EXPECT_EQ(hit.field("X-Edition"), "second");
+    EXPECT_TRUE(hit.body() == film);
+    EXPECT_TRUE(eventually([&] { return figure("written_bytes") >= film.size(); }));
+    EXPECT_LT(figure("written_bytes"), film.size() + film.size() / 10);
+}
+
+TEST_F(Large, what_memory_holds_too_is_written_once_as_it_comes) {
+    auto& proxy = start();
+    auto const reel = pattern(700'000, 3);
+    origin().answer("/reel", fresh(reel));
+    ASSERT_TRUE(get(proxy, origin(), "/reel").body() == reel);
+    auto again = get(proxy, origin(), "/reel");
+    EXPECT_TRUE(again.hit());
+    EXPECT_EQ(proxy.logged("/reel", 2).tag, "TCP_MEM_HIT");
+    EXPECT_TRUE(eventually([&] { return figure("written_bytes") >= reel.size(); }));
+    EXPECT_LT(figure("written_bytes"), reel.size() + reel.size() / 2);
+    kill();
+    start();
+    EXPECT_TRUE(get(this->proxy(), origin(), "/reel").body() == reel);
+    EXPECT_EQ(origin().requests("/reel"), 1u);
+}
+
+TEST_F(Large, what_broke_off_or_was_purged_meanwhile_is_never_found) {
+    auto& proxy = start();
+    auto broken = origin().hold("/broken");
+    Client first(proxy, origin());
+    auto a = first.get("/broken");
+    broken.head(fresh("", 600), film.size());
+    broken.piece(film.substr(0, 10'000'000));
+    EXPECT_EQ(a.early(10'000'000).size(), 10'000'000u);
+    broken.close();
+    EXPECT_FALSE(a.complete());
+    origin().answer("/broken", fresh(film));
+    auto whole = get(proxy, origin(), "/broken");
+    EXPECT_EQ(whole.outcome(), "uri-miss");
+    EXPECT_TRUE(whole.body() == film);
+
+    auto purged = origin().hold("/purged");
+    Client second(proxy, origin());
+    auto b = second.get("/purged");
+    purged.head(fresh("", 600), film.size());
+    purged.piece(film.substr(0, 10'000'000));
+    EXPECT_EQ(b.early(10'000'000).size(), 10'000'000u);
+    EXPECT_EQ(Client(proxy, origin()).send("PURGE", "/purged").status(), 200);
+    purged.piece(film.substr(10'000'000));
+    purged.finish();
+    EXPECT_TRUE(b.body() == film) << "who reads already reads on";
+    origin().answer("/purged", fresh("another"));
+    EXPECT_EQ(get(proxy, origin(), "/purged").body(), "another");
+}
+
+TEST_F(Large, a_variant_of_it_is_found_on_disk) {
+    auto& proxy = start();
+    auto more = etag;
+    more.emplace_back("Vary", "Accept-Language");
+    origin().answer("/film", fresh(film, 600, more));
+    ASSERT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).body() == film);
+    EXPECT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).hit());
+    EXPECT_FALSE(get(proxy, origin(), "/film", {{"Accept-Language", "fr"}}).hit());
+    kill();
+    start();
+    EXPECT_TRUE(get(this->proxy(), origin(), "/film", {{"Accept-Language", "de"}}).hit());
+    EXPECT_EQ(origin().requests("/film"), 2u);
+}
+
+TEST_F(Large, many_at_once_are_all_kept) {
+    // Each has a window of up to 2 MiB, of the quarter of memory that fills may take.
+    auto& proxy = start(R"({"workers": 2, "memory": {"size": "128 MiB"}, "disk": {"size": "256 MiB"}})");
+    auto const reel = pattern(3'000'000, 5);
+    constexpr int films = 12;
+    for (int i = 0; i < films; ++i) origin().answer("/film" + std::to_string(i), fresh(reel));
+    auto ask_each = [&] {
+        std::vector<std::thread> clients;
+        for (int i = 0; i < films; ++i)
+            clients.emplace_back([&, i] { EXPECT_TRUE(get(proxy, origin(), "/film" + std::to_string(i)).body() == reel); });
+        for (auto& client : clients) client.join();
+    };
+    ask_each();
+    ask_each();
+    for (int i = 0; i < films; ++i) EXPECT_EQ(origin().requests("/film" + std::to_string(i)), 1u) << i << disk().dump(1);
+}
+
+}  // namespace garner::test
