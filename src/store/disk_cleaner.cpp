@@ -22,9 +22,12 @@ void Cleaner::clean(std::uint32_t segment) {
     constexpr milliseconds long_enough{1'000};
     (void)log_.wait_until_settled(Log::Reaches::file, long_enough);
     // A restart finds nothing there any more: what was evicted does not come back beside something newer that never came
-    // to the disk.
-    std::array<char, segment_head_bytes> const blank{};
-    (void)file_.write_at(log_.header().start_of(segment), {blank.data(), blank.size()});
+    // to the disk. Head and footer both: where only one of them is gone, that is damage, and the other one counts.
+    std::array<char, std::max(segment_head_bytes, footer_tail_bytes)> const blank{};
+    auto const start = log_.header().start_of(segment);
+    auto const tail = start + log_.header().segment_bytes - footer_tail_bytes;
+    (void)file_.write_at(tail, {blank.data(), footer_tail_bytes});
+    (void)file_.write_at(start, {blank.data(), segment_head_bytes});
     log_.free(segment);
 }
 

@@ -13,10 +13,6 @@ constexpr Bytes first_look = 64 * KiB;
 /// Victims of a policy are known by these bits alone.
 Fingerprint known(Fingerprint hash) { return hash >> (64 - Index::hash_bits_max); }
 
-bool is_blank(std::string_view bytes) {
-    return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
-}
-
 }  // namespace
 
 std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
@@ -118,11 +114,11 @@ std::vector<Recovery::Found> Recovery::find_segments() {
     return found;
 }
 
-/// A segment that was made free begins with zeros. One whose head is damaged is known by its footer.
+/// A segment that was made free has neither head nor footer. One whose head is damaged is known by its footer.
 std::optional<SegmentHead> Recovery::head_of(std::uint32_t segment) const {
     auto const& header = log_.header();
     std::string bytes(segment_head_bytes, '\0');
-    if (file_.read_at(header.start_of(segment), bytes).error || is_blank(bytes)) return std::nullopt;
+    if (file_.read_at(header.start_of(segment), bytes).error) return std::nullopt;
     if (auto const head = decode_segment_head(bytes, header.id, header.start_of(segment))) return head;
     auto const footer = read_footer(file_, header, segment);
     return footer ? std::optional(SegmentHead{footer->generation, footer->opened}) : std::nullopt;
