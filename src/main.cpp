@@ -84,6 +84,10 @@ public:
         : line_(std::move(line)), config_(std::move(config)), policy_(first_policy(config_)),
           cache_(cache_options(config_, policy_)) {}
 
+    ~House() {
+        if (disk_) disk_->stop();
+    }
+
     bool open(std::string& fault) {
         if (!config_.disk.path.empty()) {
             disk_ = store::DiskStore::open(config_.disk, fault);

@@ -370,14 +370,14 @@ store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary,
 }
 
 bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
-                    Came came, store::DiskFill* on_disk) {
+                    Came came, store::DiskFill* on_disk, std::uint64_t marker_sequence) {
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
     bool const to_disk = disk_ && came == Came::fetched;
     // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
     bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
     bool keep = object && (to_memory || to_disk) && !vary.star;
-    auto marker = keep && !vary.empty() ? make_marker(primary, vary, object->sequence()) : nullptr;
+    auto marker = keep && !vary.empty() ? make_marker(primary, vary, marker_sequence) : nullptr;
     auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
     // Of one response there is the whole or parts, never both.
     auto other = parts_text(text);
@@ -408,7 +408,6 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         shard.drop_variants(primary.fingerprint, gone);
         if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
         if (marker) gone.push_back(drop_parts(shard, primary, policy::Left::replaced));
-        if (marker && to_disk) disk_->store(marker->parts());
     }
     if ((rival = shard.find(of_other, other))) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
     auto there = shard.find(of_text, text);
@@ -419,6 +418,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     else if (there)
         gone.push_back(shard.remove(there.slot, policy::Left::replaced));
     if (marker && to_memory) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
+    if (to_disk && marker && (!same_vary || !disk_->may_have(primary.text)))
+        disk_->store(same_vary ? at_primary.object->parts() : marker->parts());
     if (to_disk) keep_on_disk(*object, other, on_disk);
     note_bytes(shard, fill.primary());
     settle(lock, shard, fill.primary());

@@ -212,7 +212,7 @@ private:
     enum class Came : std::uint8_t { fetched, from_disk };
     /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already.
     bool publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant, Came came,
-                 store::DiskFill* on_disk);
+                 store::DiskFill* on_disk, std::uint64_t marker_sequence);
     void keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
     bool forget_on_disk(Key const& key);
     struct OnDisk {

@@ -58,7 +58,8 @@ net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestH
     }
     if (found.object || !request.fields.has(http::Name::range)) co_return found;
     found.object = co_await load(parts_text(text), executor);
-    if (found.object && !can_answer(*found.object, request, now)) found.object = nullptr;
+    bool const outdated = found.object && found.marker && found.object->sequence() < found.marker->sequence();
+    if (outdated || (found.object && !can_answer(*found.object, request, now))) found.object = nullptr;
     co_return found;
 }
 
@@ -122,7 +123,7 @@ net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::Re
     if (charged) {
         http::VaryNames vary;
         if (loaded.marker) vary = http::parse_vary(loaded.marker->head());
-        lead.loaded(charged, vary, loaded.variant);
+        lead.loaded(charged, vary, loaded.variant, loaded.marker ? loaded.marker->sequence() : 0);
         auto again = is_whole ? look_again(key, request, control, now, collapse) : lookup_parts(key, request, control, now);
         if (again.object) {
             found = std::move(again);

@@ -115,14 +115,15 @@ void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary,
 void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {
     if (!fill_) return;
     auto fill = std::move(fill_);
-    cache_->publish(*fill, object, vary, variant, Cache::Came::fetched, on_disk);
+    cache_->publish(*fill, object, vary, variant, Cache::Came::fetched, on_disk, object ? object->sequence() : 0);
     fill->set_variant(std::move(vary), std::move(variant));
     fill->change(FillView::Phase::complete, std::move(object), {}, "");
 }
 
-void FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant) {
+void FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
+                       std::uint64_t marker) {
     auto fill = std::move(fill_);
-    cache_->publish(*fill, object, vary, variant, Cache::Came::from_disk, nullptr);
+    cache_->publish(*fill, object, vary, variant, Cache::Came::from_disk, nullptr, marker);
     fill->change(FillView::Phase::look_again, nullptr, {}, "");
 }
 

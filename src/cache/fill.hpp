@@ -117,7 +117,8 @@ public:
     /// the budget had no room for) only the disk may have it, and those who wait. `on_disk` has its body already.
     void complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk = nullptr);
     /// The same with what was loaded from disk, where memory is to have it; those who wait look it up themselves.
-    void loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant);
+    /// `marker`: the sequence of the URL's Vary marker there; variants before it count for nothing.
+    void loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant, std::uint64_t marker);
     /// Ends the fill: those who wait look again.
     void look_again();
     /// Nobody else may have this response; later requests do not queue behind the URL for a while.

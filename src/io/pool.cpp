@@ -8,19 +8,22 @@ Pool::Pool(unsigned threads, std::size_t waiting_max) : waiting_max_(waiting_max
     for (unsigned i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
-Pool::~Pool() {
+void Pool::stop() {
+    std::deque<std::function<void()>> dropped;
     {
         std::lock_guard const lock(mutex_);
         stopping_ = true;
+        dropped.swap(jobs_);
     }
     jobs_here_.notify_all();
-    for (auto& thread : threads_) thread.join();
+    for (auto& thread : threads_)
+        if (thread.joinable()) thread.join();
 }
 
 bool Pool::run(std::function<void()> job) {
     {
         std::lock_guard const lock(mutex_);
-        if (jobs_.size() >= waiting_max_) return false;
+        if (stopping_ || jobs_.size() >= waiting_max_) return false;
         jobs_.push_back(std::move(job));
     }
     jobs_here_.notify_one();

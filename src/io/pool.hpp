@@ -15,8 +15,9 @@ class Pool {
 public:
     /// At most `waiting_max` jobs wait.
     Pool(unsigned threads, std::size_t waiting_max);
-    /// What waits is still run.
-    ~Pool();
+    ~Pool() { stop(); }
+    /// Waits for what runs; what has not begun is dropped, and nothing is taken any more.
+    void stop();
     /// False, and nothing done, when too many wait already.
     bool run(std::function<void()> job);
     std::size_t waiting() const;

@@ -47,6 +47,7 @@ struct Services {
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone
+    unsigned memory_hits = 0;                   // of which the disk is told one in so many
 };
 
 }  // namespace garner::proxy

@@ -75,7 +75,7 @@ net::awaitable<void> Transaction::use_cache() {
         co_await services_.cache.look_on_disk(found, key_, client_.head(), control_, now_, collapse, here);
     }
 
-    else if (found.object && services_.cache.disk() && ++memory_hits_ % hits_a_use == 0) {
+    else if (found.object && services_.cache.disk() && ++services_.memory_hits % hits_a_use == 0) {
         services_.cache.disk()->used(found.object->key());
         if (found.object->key().size() != key_.text.size()) services_.cache.disk()->used(key_.text);
     }

@@ -249,7 +249,6 @@ private:
     bool aborted_ = false;
     bool source_matters_ = false;         // the rules decide by the address that a response came from
 
-    unsigned memory_hits_ = 0;
     std::vector<icp::Source> sources_;    // ways to go, best first; empty until they are chosen
     std::size_t at_source_ = 0;
     bool hierarchical_ = false;           // peers may be asked who has it

@@ -22,12 +22,11 @@ void Cleaner::clean(std::uint32_t segment) {
     constexpr milliseconds long_enough{1'000};
     (void)log_.wait_until_settled(Log::Reaches::file, long_enough);
     // A restart finds nothing there any more: what was evicted does not come back beside something newer that never came
-    // to the disk. Head and footer both: where only one of them is gone, that is damage, and the other one counts.
-    std::array<char, std::max(segment_head_bytes, footer_tail_bytes)> const blank{};
-    auto const start = log_.header().start_of(segment);
-    auto const tail = start + log_.header().segment_bytes - footer_tail_bytes;
-    (void)file_.write_at(tail, {blank.data(), footer_tail_bytes});
-    (void)file_.write_at(start, {blank.data(), segment_head_bytes});
+    // to the disk.
+    std::array<char, segment_head_bytes> head;
+    auto const& header = log_.header();
+    encode(SegmentHead{}, Place{header.id, 0, header.start_of(segment)}, head);
+    (void)file_.write_at(header.start_of(segment), {head.data(), head.size()});
     log_.free(segment);
 }
 
@@ -71,9 +70,11 @@ bool Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const least = least_uses(live);
     auto const most = static_cast<Bytes>(share_ * static_cast<double>(header.segment_bytes));
     Bytes kept = 0;
+    bool room = true;
     std::string bytes;
     for (auto const& record : live) {
-        bool const wanted = record.uses >= least && kept + record.bytes <= most && keeps_(record.hash, record.uses);
+        bool const wanted = record.uses >= least && kept + record.bytes <= most && room &&
+                            keeps_(record.hash, record.uses);
         if (stopping_) return false;
         if (!wanted) {
             evict(record);
@@ -82,7 +83,9 @@ bool Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
         bytes.resize(record.bytes);
         place.offset = record.offset;
         bool const read = !file_.read_at(record.offset, bytes).error;
-        if (read && write_again(place, bytes)) {
+        auto const outcome = read ? write_again(place, bytes) : Again::damaged;
+        room = outcome != Again::no_room;
+        if (outcome == Again::written) {
             kept += record.bytes;
             figures_.reinserted.fetch_add(record.bytes, std::memory_order_relaxed);
         } else {
@@ -92,17 +95,17 @@ bool Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     return true;
 }
 
-bool Cleaner::write_again(Place const& place, std::string_view bytes) {
+Cleaner::Again Cleaner::write_again(Place const& place, std::string_view bytes) {
     auto const read = decode(bytes, place);
     if (read.damage != Damage::none) {
         figures_.damaged.fetch_add(1, std::memory_order_relaxed);
-        return false;
+        return Again::damaged;
     }
     for (int tries = 0; tries < tries_for_room; ++tries) {
-        if (write_(read.record, place)) return true;
+        if (write_(read.record, place)) return Again::written;
         if (log_.failing() || !log_.wait_for_want(for_room)) break;
     }
-    return false;
+    return Again::no_room;
 }
 
 void Cleaner::evict(Live const& record) {

@@ -44,7 +44,8 @@ private:
     std::vector<Live> live_of(std::uint32_t segment);
     unsigned least_uses(std::vector<Live> const& live) const;
     bool keep(std::uint32_t segment, std::vector<Live> const& live);
-    bool write_again(Place const& place, std::string_view bytes);
+    enum class Again : std::uint8_t { written, damaged, no_room };
+    Again write_again(Place const& place, std::string_view bytes);
     void evict(Live const& record);
 
     io::File const& file_;

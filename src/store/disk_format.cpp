@@ -215,6 +215,11 @@ RecordRead decode_head(std::string_view bytes, Place place) {
     return read;
 }
 
+std::uint64_t generation_said(std::string_view bytes) {
+    bool const begins = bytes.size() >= record_head_bytes && get<std::uint32_t>(bytes.data()) == record_magic;
+    return begins ? get<std::uint64_t>(bytes.data() + 56) : 0;
+}
+
 RecordRead decode(std::string_view bytes, Place place) {
     auto read = decode_head(bytes, place);
     if (read.damage != Damage::none) return read;

@@ -54,7 +54,7 @@ struct Place {
 };
 
 struct SegmentHead {
-    std::uint64_t generation = 0;
+    std::uint64_t generation = 0;         // 0: there is nothing in it any more
     WallTime opened{};
 };
 void encode(SegmentHead const&, Place, std::span<char, segment_head_bytes> into);
@@ -118,6 +118,8 @@ struct RecordRead {
 /// Checks all but the body; `bytes` may go on behind the record. With `cut` the head has the sizes that stand there: where
 /// they go on behind the end of `bytes` before the body begins, nothing was checked yet, and they may be anything.
 RecordRead decode_head(std::string_view bytes, Place);
+/// What a record that begins here would have for its generation, unchecked; 0: none begins here.
+std::uint64_t generation_said(std::string_view bytes);
 /// Checks the body, too.
 RecordRead decode(std::string_view bytes, Place);
 

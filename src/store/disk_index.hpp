@@ -34,6 +34,8 @@ public:
     /// For a file of that size. Offsets are multiples of alignment(store_bytes).
     explicit Index(Bytes store_bytes);
     ~Index();
+    /// What it knows of a hash: two with the same bits take each other's place.
+    Fingerprint known_bits(Fingerprint hash) const { return hash >> (64 - region_bits_ - tag_bits_); }
     /// 16 up to 256 GiB, then more, always a power of two.
     static Bytes alignment(Bytes store_bytes);
 

@@ -28,6 +28,8 @@ namespace {
 constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
 constexpr milliseconds gathering{2};             // a write takes what came meanwhile: what a kill can take
 constexpr unsigned failures_until_failing = 3;
+constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
+constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 
 }  // namespace
 
@@ -50,6 +52,12 @@ void Log::begin(std::uint32_t next, std::uint64_t generation) {
     running_ = true;
     writer_ = std::thread([this] { write_loop(); });
     syncer_ = std::thread([this] { sync_loop(); });
+    begun_.notify_all();
+}
+
+void Log::wait_until_begun(milliseconds most) {
+    std::unique_lock lock(mutex_);
+    begun_.wait_for(lock, most, [this] { return running_; });
 }
 
 void Log::end() {
@@ -65,13 +73,6 @@ void Log::end() {
     wants_.notify_all();
     if (writer_.joinable()) writer_.join();
     if (syncer_.joinable()) syncer_.join();
-    std::vector<net::WakeHandle> wake;
-    {
-        std::lock_guard const lock(mutex_);
-        for (auto& waiting : waiting_) wake.push_back(std::move(waiting.handle));
-        waiting_.clear();
-    }
-    net::wake_all(std::move(wake), net::Wake::ready);
 }
 
 // ---- appending ----
@@ -134,6 +135,8 @@ bool Log::open_next(Purpose purpose) {
     auto const most = purpose == Purpose::newcomer ? buffers_max_ - 1 : buffers_max_;
     auto const next = next_free();
     if (queue_.size() >= most || !next) return false;
+    // What the cleaner writes again must find segments, too, or none would ever get free.
+    if (purpose == Purpose::newcomer && !is_free_behind(*next, reserved)) return false;
     if (open_) close_open();
     auto buffer = std::make_shared<Buffer>();
     buffer->segment = *next;
@@ -172,6 +175,15 @@ std::optional<std::uint32_t> Log::next_free() const {
     return std::nullopt;
 }
 
+/// Under the lock. So many more, in use or not as yet: of a store that has not come round nothing need be kept.
+bool Log::is_free_behind(std::uint32_t number, std::uint32_t count) const {
+    for (std::uint32_t i = 1; i <= count; ++i) {
+        auto const& segment = segments_[(number + i) % header_.segments];
+        if (segment.failures < failures_max && segment.use != Use::free) return false;
+    }
+    return true;
+}
+
 /// Under the lock.
 void Log::close_open() {
     open_->closed = true;
@@ -197,8 +209,13 @@ Log::Buffered Log::buffered(Bytes offset) const {
     auto const number = segment_of(offset);
     auto const at = offset - header_.start_of(number);
     std::lock_guard const lock(mutex_);
-    for (auto const& buffer : queue_)
-        if (buffer->segment == number && at < buffer->used) return {buffer, {buffer->bytes.get() + at, buffer->used - at}};
+    for (auto const& buffer : queue_) {
+        if (buffer->segment != number) continue;
+        // The record alone: behind it others are being filled.
+        auto const entry = std::ranges::lower_bound(buffer->entries, at / unit, {}, &FooterEntry::offset);
+        if (entry == buffer->entries.end() || entry->offset * unit != at) return {};
+        return {buffer, {buffer->bytes.get() + at, entry->bytes}};
+    }
     return {};
 }
 
@@ -214,9 +231,8 @@ std::optional<Footer> Log::pending(std::uint32_t segment) const {
 std::optional<std::uint32_t> Log::wanted() const {
     std::lock_guard const lock(mutex_);
     if (!running_) return std::nullopt;
-    auto const ahead = std::min<std::uint32_t>(static_cast<std::uint32_t>(buffers_max_) + 1, header_.segments / 4 + 1);
     std::uint32_t free = 0;
-    for (std::uint32_t i = 0; i < header_.segments && free < ahead; ++i) {
+    for (std::uint32_t i = 0; i < header_.segments && free < free_ahead; ++i) {
         auto const number = (next_ + i) % header_.segments;
         auto const& segment = segments_[number];
         if (segment.failures >= failures_max) continue;
@@ -329,12 +345,12 @@ void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const
     segment.use = first == buffer->entries.begin() ? Use::free : Use::closed;
     if (segment.use == Use::free) segment.generation = 0;
     if (++segment.failures == failures_max) ++figures_.retired;
-    written_position_ = buffer->position + buffer->used;
-    queue_.pop_front();
     if (failed_in_a_row_ >= failures_until_failing) failing_ = true;
     lock.unlock();
     lost_(buffer->segment, std::span(first, buffer->entries.end()));
     lock.lock();
+    written_position_ = buffer->position + buffer->used;   // not before the tombstones for it are owed
+    queue_.pop_front();
 }
 
 void Log::sync_loop() {
@@ -392,6 +408,11 @@ void Log::wake_when_settled(Reaches where, net::WakeHandle handle) {
     work_.notify_one();
     syncing_.notify_one();
     handle.wake(net::Wake::ready);   // empty when it waits
+}
+
+void Log::forget_waiting() {
+    std::lock_guard const lock(mutex_);
+    waiting_.clear();
 }
 
 bool Log::wait_until_settled(Reaches where, milliseconds most) {

@@ -47,6 +47,8 @@ public:
     void adopt(std::uint32_t segment, Segment const& found);
     /// From now on records may be appended, from that segment on.
     void begin(std::uint32_t next, std::uint64_t generation);
+    /// Returns at the latest when the time is over.
+    void wait_until_begun(milliseconds most);
     /// Writes everything, closes the open segment with its footer, syncs, and ends.
     void end();
 
@@ -67,7 +69,7 @@ public:
     Segment segment(std::uint32_t number) const;
     std::uint32_t segments() const { return header_.segments; }
     StoreHeader const& header() const { return header_; }
-    /// The bytes from there on, where they are not written yet; `owner` empty: they are in the file.
+    /// The record that begins there, where it is not written yet; `owner` empty: they are in the file.
     struct Buffered {
         std::shared_ptr<struct Buffer> owner;
         std::string_view bytes;
@@ -89,6 +91,9 @@ public:
     void wake_when_settled(Reaches where, net::WakeHandle handle);
     /// The same for a thread that may wait; false when it takes longer than that.
     bool wait_until_settled(Reaches where, milliseconds most);
+
+    /// Nobody is woken any more.
+    void forget_waiting();
 
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;
@@ -114,6 +119,7 @@ private:
     };
     bool open_next(Purpose purpose);
     std::optional<std::uint32_t> next_free() const;
+    bool is_free_behind(std::uint32_t number, std::uint32_t count) const;
     void close_open();
     bool has_work() const;
     void write_loop();
@@ -137,6 +143,7 @@ private:
     mutable std::condition_variable syncing_;
     mutable std::condition_variable wants_;     // for the cleaner
     std::condition_variable settled_;
+    std::condition_variable begun_;
     std::vector<Segment> segments_;
     std::deque<std::shared_ptr<struct Buffer>> queue_;   // not all written, oldest first; the open one is the last
     std::shared_ptr<struct Buffer> open_;

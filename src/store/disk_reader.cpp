@@ -78,13 +78,15 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
         count(figures_.errors);
         spdlog::error("disk: a record at {} cannot be read: {}; it is fetched again", place.offset,
                       io::text_of_error(job->done.error));
-        index_.erase_at(hash, place.offset);
+        bad_(hash, place.offset);
         return {};
     }
     read = decode({job->bytes.get(), job->size}, place);
     if (read.damage == Damage::none && read.record.head.hash == hash) return {std::move(job), read.record};
     // Written over while it was read, or since the index was asked: nothing is wrong with the disk.
-    bool const gone = log_.segment(log_.segment_of(place.offset)).generation != place.generation;
+    auto const there = index_.find(hash);
+    bool const gone = !there || there->offset != place.offset ||
+                      log_.segment(log_.segment_of(place.offset)).generation != place.generation;
     bool const another = read.damage == Damage::none;
     if (gone || another) {
         count(figures_.misses);
@@ -92,7 +94,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     }
     count(figures_.damaged);
     spdlog::error("disk: a record at {} is damaged; it is fetched again", place.offset);
-    index_.erase_at(hash, place.offset);
+    bad_(hash, place.offset);
     return {};
 }
 

@@ -26,8 +26,11 @@ public:
         std::atomic<std::uint64_t> errors{0};
     };
 
-    Reader(io::File const& file, Log const& log, Index& index, unsigned threads, milliseconds patience)
-        : file_(file), log_(log), index_(index), patience_(patience), pool_(threads, waiting_max) {}
+    /// Told of a record that cannot be read or is damaged: it must leave the index, and nothing older take its place.
+    using Bad = std::function<void(Fingerprint, Bytes offset)>;
+
+    Reader(io::File const& file, Log const& log, Index& index, unsigned threads, milliseconds patience, Bad bad)
+        : file_(file), log_(log), index_(index), patience_(patience), bad_(std::move(bad)), pool_(threads, waiting_max) {}
 
     /// See Core::read; of an entry that the index gave.
     net::awaitable<ReadRecord> read(Fingerprint hash, Index::Entry entry, net::Executor executor);
@@ -37,6 +40,7 @@ public:
     /// On one of its threads. False, and nothing done, when too many wait already.
     bool run(std::function<void()> job) { return pool_.run(std::move(job)); }
 
+    void stop() { pool_.stop(); }
     Figures const& figures() const { return figures_; }
 
 private:
@@ -57,6 +61,7 @@ private:
     Log const& log_;
     Index& index_;
     milliseconds const patience_;
+    Bad const bad_;
     Figures figures_;
     io::Pool pool_;
 };

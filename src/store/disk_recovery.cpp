@@ -10,8 +10,9 @@ namespace {
 // Of a segment's end: enough for the footer of most.
 constexpr Bytes first_look = 64 * KiB;
 
-/// Victims of a policy are known by these bits alone.
-Fingerprint known(Fingerprint hash) { return hash >> (64 - Index::hash_bits_max); }
+bool is_blank(std::string_view bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
+}
 
 }  // namespace
 
@@ -38,6 +39,8 @@ Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
     while (at + record_head_bytes <= all.size()) {
         auto const read = decode_head(all.substr(at), {header.id, head.generation, start + at});
         if (read.damage != Damage::none) {
+            // Nothing older may take the place of what was here, as far as that can be told.
+            if (read.damage == Damage::head) footer.entries.push_back({.hash = read.record.head.hash, .kind = RecordKind::tombstone});
             at += unit;
             continue;
         }
@@ -57,11 +60,12 @@ Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
 void Recovery::bury(Fingerprint hash) {
     if (is_over()) return;
     std::lock_guard const lock(mutex_);
-    buried_.insert(known(hash));
+    buried_.insert(index_.known_bits(hash));
 }
 
 void Recovery::run() {
     auto const found = find_segments();
+    if (stopping_) return;   // the newest may be among those not seen
     auto const newest = found.empty() ? Found{log_.segments() - 1, 0} : found.front();
     log_.begin(newest.segment + 1, std::max(newest.generation, log_.header().least_generation) + 1);
     for (auto const& [segment, generation] : found) {
@@ -114,14 +118,33 @@ std::vector<Recovery::Found> Recovery::find_segments() {
     return found;
 }
 
-/// A segment that was made free has neither head nor footer. One whose head is damaged is known by its footer.
+/// One whose head is damaged is known by its footer, or else by the records in it. Nothing for those that hold none.
 std::optional<SegmentHead> Recovery::head_of(std::uint32_t segment) const {
     auto const& header = log_.header();
-    std::string bytes(segment_head_bytes, '\0');
-    if (file_.read_at(header.start_of(segment), bytes).error) return std::nullopt;
-    if (auto const head = decode_segment_head(bytes, header.id, header.start_of(segment))) return head;
-    auto const footer = read_footer(file_, header, segment);
-    return footer ? std::optional(SegmentHead{footer->generation, footer->opened}) : std::nullopt;
+    auto const start = header.start_of(segment);
+    std::string bytes(segment_head_bytes + record_head_bytes, '\0');
+    if (file_.read_at(start, bytes).error) return std::nullopt;
+    if (auto const head = decode_segment_head(bytes, header.id, start))
+        return head->generation > 0 ? head : std::nullopt;
+    if (auto const footer = read_footer(file_, header, segment)) return SegmentHead{footer->generation, footer->opened};
+    if (is_blank(bytes)) return std::nullopt;
+    return head_by_records(segment);
+}
+
+/// The newest generation of which a record is there. Opened at a time that promises nothing.
+std::optional<SegmentHead> Recovery::head_by_records(std::uint32_t segment) const {
+    auto const& header = log_.header();
+    auto const start = header.start_of(segment);
+    std::string bytes(header.segment_bytes, '\0');
+    if (file_.read_at(start, bytes).error) return std::nullopt;
+    SegmentHead head;
+    std::string_view const all(bytes);
+    for (Bytes at = segment_head_bytes; at + record_head_bytes <= all.size(); at += unit) {
+        auto const generation = generation_said(all.substr(at));
+        if (generation <= head.generation) continue;
+        if (decode_head(all.substr(at), {header.id, generation, start + at}).damage == Damage::none) head.generation = generation;
+    }
+    return head.generation > 0 ? std::optional(head) : std::nullopt;
 }
 
 /// The next start finds it at once then.
@@ -140,8 +163,8 @@ void Recovery::take(std::uint32_t segment, Footer const& footer) {
     std::lock_guard const lock(mutex_);
     for (auto entry = footer.entries.rbegin(); entry != footer.entries.rend(); ++entry) {
         if (entry->kind == RecordKind::tombstone)
-            buried_.insert(known(entry->hash));
-        else if (entry->kind != RecordKind::filler && !buried_.contains(known(entry->hash)) &&
+            buried_.insert(index_.known_bits(entry->hash));
+        else if (entry->kind != RecordKind::filler && !buried_.contains(index_.known_bits(entry->hash)) &&
                  index_.put_if_absent(entry->hash, start + Bytes{entry->offset} * unit, entry->bytes, entry->freshness))
             came_(entry->bytes);
     }

@@ -39,6 +39,7 @@ private:
     };
     std::vector<Found> find_segments();
     std::optional<SegmentHead> head_of(std::uint32_t segment) const;
+    std::optional<SegmentHead> head_by_records(std::uint32_t segment) const;
     void leave_footer(std::uint32_t segment, Footer const& footer) const;
     void tell_order(std::vector<Found> const& found);
     void take(std::uint32_t segment, Footer const& footer);

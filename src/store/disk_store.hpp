@@ -64,8 +64,8 @@ public:
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;
-    /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too), or
-    /// options.patience has passed: false then.
+    /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too);
+    /// false when that takes more than 5 s.
     enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
     /// The same for a thread that may wait.
@@ -73,6 +73,9 @@ public:
 
     /// What memory will not keep and the disk may not have yet; see options.admit.
     virtual void demote(Object const& object) = 0;
+
+    /// After the last request, before the executors go: nobody is woken any more, and nothing can be loaded.
+    virtual void stop() = 0;
 
     virtual DiskStats stats() const = 0;
     virtual DiskOptions const& options() const = 0;

@@ -39,6 +39,8 @@ namespace disk {
 
 namespace {
 
+constexpr milliseconds start_patience{50};
+constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
@@ -69,12 +71,12 @@ bool is_device(std::string const& path) {
 }  // namespace
 
 Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost,
-             Recovery::Came came, Cleaner::Write write, Cleaner::Gone gone)
+             Recovery::Came came, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone)
     : file(std::move(opened)), alignment(Index::alignment(header.bytes())), index(header.bytes()),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(header.bytes()))),
       order(make_order(options.policy, capacity, header.seed)),
       log(file, header, alignment, options.buffer, options.sync, std::move(lost)), recovery(file, log, index, *order, std::move(came)),
-      reader(file, log, index, options.readers, options.patience),
+      reader(file, log, index, options.readers, options.patience, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write)) {
@@ -83,14 +85,23 @@ Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& opti
 // ---- opening ----
 
 bool Tier::start(std::string& fault) {
-    auto const opening = open_file();
+    auto const opening = open_file(When::at_start);
     if (opening == Opening::in_use) {
         fault = "disk.path: " + file_name() + " is in use by another process; stop that one, or give this one a path of its own";
         return false;
     }
+    // Else what is fetched first, before the segments are found, would not be stored.
+    if (works()) works()->log.wait_until_begun(start_patience);
     caretaker_ = std::thread([this] { look_after(); });
     washer_ = std::thread([this] { clean(); });
     return true;
+}
+
+void Tier::stop() {
+    auto* works = this->works();
+    if (!works) return;
+    works->reader.stop();
+    works->log.forget_waiting();
 }
 
 Tier::~Tier() {
@@ -111,7 +122,7 @@ Tier::~Tier() {
 
 std::string file_of(std::string const& path) { return is_device(path) ? path : path + "/store"; }
 
-Tier::Opening Tier::open_file() {
+Tier::Opening Tier::open_file(When when) {
     bool const device = is_device(options_.path);
     if (!device && !is_directory(options_.path)) ::mkdir(options_.path.c_str(), 0700);   // else open() says why not
     auto const name = file_name();
@@ -122,7 +133,7 @@ Tier::Opening Tier::open_file() {
     }
     if (opened.file.lock() != 0) return Opening::in_use;
     std::string trouble;
-    auto header = header_for(opened.file, trouble);
+    auto header = header_for(opened.file, when, trouble);
     if (!header || !write_header(opened.file, *header, trouble)) {
         say(trouble);
         return Opening::failed;
@@ -131,12 +142,13 @@ Tier::Opening Tier::open_file() {
     first_sequence_ = header->epoch << epoch_shift;
     auto lost = [this](std::uint32_t segment, std::span<FooterEntry const> entries) { this->lost(entries, segment); };
     auto came = [this](Bytes bytes) { note_came(bytes); };
+    auto bad = [this](Fingerprint hash, Bytes offset) { this->bad(hash, offset); };
     auto write = [this](Record const& record, Place const& place) { return write_again(record, place); };
     auto gone = [this](Fingerprint hash, Bytes bytes) {
         made_->order->removed(hash, policy::Left::evicted);
         note_left(bytes);
     };
-    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, write, gone);
+    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, bad, write, gone);
     works_.store(made_.get(), std::memory_order_release);
     recoverer_ = std::thread([this] {
         made_->recovery.run();
@@ -168,7 +180,7 @@ std::optional<StoreHeader> Tier::read_header(io::File const& file, std::string& 
 }
 
 /// Of what is there, made larger where disk.size is; or of a new store.
-std::optional<StoreHeader> Tier::header_for(io::File const& file, std::string& trouble) const {
+std::optional<StoreHeader> Tier::header_for(io::File const& file, When when, std::string& trouble) const {
     bool const device = is_device(options_.path);
     auto const there = file.size();
     auto const size = device ? std::min(options_.size, there) : options_.size;
@@ -195,6 +207,8 @@ std::optional<StoreHeader> Tier::header_for(io::File const& file, std::string& t
         }
         header.segments = std::max(segments, header.segments);
         header.epoch = std::max(known->epoch + 1, wanted.epoch);
+        // What was purged and replaced while it could not be opened is not known any more: all that it holds is void.
+        if (when == When::later) header.id = wanted.id;
         if (!device && header.bytes() < there && ::truncate(file_name().c_str(), static_cast<off_t>(header.bytes())) != 0)
             spdlog::warn("disk: {} cannot be made smaller: {}", file_name(), io::text_of_error(errno));
     }
@@ -399,11 +413,13 @@ bool Tier::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
+    // What is not found yet may be there all the same.
+    bool const all_found = works->recovery.is_over();
+    works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
     if (erased) note_left(erased->bytes);
     works->order->removed(hash, policy::Left::purged);
-    // What is not found yet may be there all the same.
-    if (!erased && works->recovery.is_over()) return false;
+    if (!erased && all_found) return false;
     bury(hash);
     return erased.has_value();
 }
@@ -411,9 +427,21 @@ bool Tier::forget(std::string_view key) {
 void Tier::drop(Fingerprint hash) {
     auto* works = this->works();
     if (!works) return;
+    works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
     if (erased) note_left(erased->bytes);
     works->order->removed(hash, policy::Left::purged);
+    bury(hash);
+}
+
+/// A record that cannot be read, or is damaged.
+void Tier::bad(Fingerprint hash, Bytes offset) {
+    auto& works = *made_;
+    works.recovery.bury(hash);
+    auto const known = works.index.find(hash);
+    if (!works.index.erase_at(hash, offset)) return;
+    if (known) note_left(known->bytes);
+    works.order->removed(hash, policy::Left::purged);
     bury(hash);
 }
 
@@ -427,14 +455,15 @@ void Tier::evict_victims(Works& works) {
         works.order->removed(*hash, policy::Left::evicted);
         auto const erased = works.index.erase(*hash);
         if (!erased) continue;
+        works.recovery.bury(*hash);
         note_left(erased->bytes);
         victims_.fetch_add(1, std::memory_order_relaxed);
         bury(*hash);
     }
 }
 
+/// After recovery was told: nothing older may come back then.
 void Tier::bury(Fingerprint hash) {
-    works()->recovery.bury(hash);
     if (append_tombstone(hash)) return;
     std::lock_guard const lock(mutex_);
     if (owed_.size() < owed_max) owed_.push_back(hash);
@@ -458,6 +487,7 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
     spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
     std::vector<Fingerprint> owed;
     for (auto const& entry : entries) {
+        works.recovery.bury(entry.hash);
         if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
         if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
     }
@@ -484,18 +514,18 @@ void Tier::pay_debts() {
 
 net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
-    if (!works) co_return true;   // nothing is there to come back
+    if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
     net::Waiter waiter(executor);
     works->log.wake_when_settled(reach_of(what), waiter.handle());
-    auto const wake = co_await waiter.wait(options_.patience);
+    auto const wake = co_await waiter.wait(settle_patience);
     std::lock_guard const lock(mutex_);
     co_return wake == net::Wake::ready && owed_.empty();
 }
 
 bool Tier::wait_until_settled(Survives what) {
     auto* works = this->works();
-    if (!works) return true;
-    bool const done = works->log.wait_until_settled(reach_of(what), options_.patience);
+    if (!works) return false;
+    bool const done = works->log.wait_until_settled(reach_of(what), settle_patience);
     std::lock_guard const lock(mutex_);
     return done && owed_.empty();
 }
@@ -520,7 +550,7 @@ void Tier::look_after() {
 void Tier::try_again() {
     auto* works = this->works();
     if (!works) {
-        if (open_file() == Opening::done) spdlog::info("disk: {} works now", file_name());
+        if (open_file(When::later) == Opening::done) spdlog::info("disk: {} works now", file_name());
         return;
     }
     bool const there = is_device(options_.path) || works->file.is_at(file_name());

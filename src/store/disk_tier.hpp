@@ -26,7 +26,7 @@ std::string file_of(std::string const& path);
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
     Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
-          Cleaner::Write write, Cleaner::Gone gone);
+          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone);
 
     io::File file;
     Bytes const alignment;
@@ -60,6 +60,7 @@ public:
     DiskStats stats() const override;
     DiskOptions const& options() const override { return options_; }
     std::uint64_t first_sequence() const override;
+    void stop() override;
     net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
     bool list(std::uint32_t segment, std::vector<Listed>& into) override;
     bool verify(std::uint32_t segment, Verified& sum) override;
@@ -77,9 +78,10 @@ private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options_.path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
-    Opening open_file();
+    enum class When : std::uint8_t { at_start, later };
+    Opening open_file(When when);
     std::optional<StoreHeader> read_header(io::File const& file, std::string& trouble) const;
-    std::optional<StoreHeader> header_for(io::File const& file, std::string& trouble) const;
+    std::optional<StoreHeader> header_for(io::File const& file, When when, std::string& trouble) const;
     bool write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const;
     void say(std::string trouble);
 
@@ -92,6 +94,7 @@ private:
     std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
     void bury(Fingerprint hash);
+    void bad(Fingerprint hash, Bytes offset);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     void note_came(Bytes bytes);

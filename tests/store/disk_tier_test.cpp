@@ -268,7 +268,7 @@ TEST_F(DiskTier, a_file_that_is_none_of_ours_is_left_alone) {
     EXPECT_NE(disk->stats().trouble.find("is no disk store"), std::string::npos);
     EXPECT_EQ(store("fhttp://a/", "x"), NotStored::failing);
     EXPECT_EQ(load("fhttp://a/"), nullptr);
-    EXPECT_TRUE(settled());
+    EXPECT_FALSE(settled()) << "what it holds may be back one day";
     disk.reset();
     EXPECT_EQ(fs::file_size(file()), 20'000u);
 }

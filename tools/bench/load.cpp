@@ -1,10 +1,13 @@
-// The load that wrk cannot make: each URL of a numbered series exactly once, and requests inside CONNECT tunnels.
+// The load that wrk cannot make: each URL of a numbered series exactly once, URLs of a series drawn evenly, and requests
+// inside CONNECT tunnels.
 //
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH series FIRST COUNT
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH seconds SECONDS
+//   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH evenly FIRST COUNT SECONDS
 //
-// Both ends are on 127.0.0.1. Prints the answers with status 200 and a body of BODY_BYTES, and those without:
-// {"good": N, "bad": N}. A lost connection counts as bad and is not replaced.
+// Both ends are on 127.0.0.1. Prints the answers with status 200 and a body of BODY_BYTES, and those without, the time
+// that all took, and what half and all but a hundredth of the answers took at most:
+// {"good": N, "bad": N, "seconds": S, "p50_us": N, "p99_us": N}. A lost connection counts as bad and is not replaced.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,12 +15,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -28,9 +33,12 @@ struct Work {
     bool tunnel = false;
     bool series = false;
     long next = 0, left = 0;    // of a series
-    Clock::time_point until;    // without one
+    long first = 0, count = 0;  // of those that are drawn
+    Clock::time_point until;    // without a series
     long body = 0;
     long good = 0, bad = 0;
+    std::vector<int> took_us;
+    std::mt19937_64 random{1};
 
     bool more() const { return series ? left > 0 : Clock::now() < until; }
 
@@ -39,6 +47,8 @@ struct Work {
         if (series) {
             url += std::to_string(next++);
             --left;
+        } else if (count > 0) {
+            url += std::to_string(first + static_cast<long>(random() % static_cast<unsigned long>(count)));
         }
         return "GET " + url + " HTTP/1.1\r\nHost: " + origin + "\r\n\r\n";
     }
@@ -89,6 +99,7 @@ private:
     }
 
     void ask() {
+        asked_ = Clock::now();
         if (work_.more())
             send_all(work_.request());
         else
@@ -135,15 +146,25 @@ private:
 
     void answered() {
         ++work_.good;
+        auto const took = std::chrono::duration_cast<std::chrono::microseconds>(Clock::now() - asked_);
+        work_.took_us.push_back(static_cast<int>(took.count()));
         ask();
     }
 
     Work& work_;
     int fd_;
     std::string head_;
+    Clock::time_point asked_;
     long body_left_ = 0;
     bool open_ = false, done_ = false;
 };
+
+int share_of(std::vector<int>& took, double share) {
+    if (took.empty()) return 0;
+    auto const at = took.begin() + static_cast<long>(share * static_cast<double>(took.size() - 1));
+    std::nth_element(took.begin(), at, took.end());
+    return *at;
+}
 
 int main(int count, char** words) {
     if (count < 9) return std::fprintf(stderr, "load: see the head of load.cpp\n"), 2;
@@ -155,11 +176,17 @@ int main(int count, char** words) {
     work.body = std::atol(words[5]);
     work.path = words[6];
     work.series = std::string(words[7]) == "series" && count == 10;
+    bool const drawn = std::string(words[7]) == "evenly" && count == 11;
+    auto const begin = Clock::now();
     if (work.series) {
         work.next = std::atol(words[8]);
         work.left = std::atol(words[9]);
     } else {
-        work.until = Clock::now() + std::chrono::milliseconds(static_cast<long>(1000 * std::atof(words[8])));
+        if (drawn) {
+            work.first = std::atol(words[8]);
+            work.count = std::atol(words[9]);
+        }
+        work.until = begin + std::chrono::milliseconds(static_cast<long>(1000 * std::atof(words[drawn ? 10 : 8])));
     }
 
     int const poll = epoll_create1(0);
@@ -173,8 +200,8 @@ int main(int count, char** words) {
     auto alive = connections.size();
     while (alive > 0) {
         epoll_event events[64];
-        int const ready = epoll_wait(poll, events, 64, 10'000);
-        if (ready == 0) break;    // ten seconds of silence: what is still open is bad
+        int const ready = epoll_wait(poll, events, 64, 60'000);
+        if (ready == 0) break;    // a minute of silence: what is still open is bad
         for (int i = 0; i < ready; ++i) {
             auto* connection = static_cast<Connection*>(events[i].data.ptr);
             if (connection->readable()) continue;
@@ -182,5 +209,7 @@ int main(int count, char** words) {
             --alive;
         }
     }
-    std::printf("{\"good\": %ld, \"bad\": %ld}\n", work.good, work.bad + static_cast<long>(alive));
+    auto const seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::printf("{\"good\": %ld, \"bad\": %ld, \"seconds\": %.3f, \"p50_us\": %d, \"p99_us\": %d}\n", work.good,
+                work.bad + static_cast<long>(alive), seconds, share_of(work.took_us, 0.5), share_of(work.took_us, 0.99));
 }

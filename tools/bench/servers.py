@@ -1,9 +1,13 @@
 """The origin and the proxies: how each is configured, started, measured and stopped."""
 
+import argparse
 import dataclasses
+import datetime
 import http.client
 import os
 import pathlib
+import platform
+import re
 import shutil
 import signal
 import socket
@@ -24,6 +28,7 @@ class Kind:
 
     command: list
     files: dict
+    prepare: list = dataclasses.field(default_factory=list)  # run once in a fresh folder
     reverse: bool = False  # takes origin-form requests, and no CONNECT
     bodies_in_memory: bool = True
     version: list = dataclasses.field(default_factory=list)
@@ -91,17 +96,25 @@ class Server:
         return text
 
     def start(self):
+        self.make_folders()
+        self.launch()
+
+    def make_folders(self):
         shutil.rmtree(self.dir, ignore_errors=True)
         shutil.rmtree(self.shm, ignore_errors=True)
         for folder in (self.dir, self.shm):
             folder.mkdir(parents=True)
             folder.chmod(0o777)  # started as root, some servers go on as users of their own
-        if self.name == "ats":
+        if "runroot.yaml" in self.kind.files:
             shutil.copytree("/etc/trafficserver", self.dir / "etc")
             for folder in ("cache", "run", "log"):
                 (self.dir / folder).mkdir()
         for template, place in self.kind.files.items():
             (self.dir / place).write_text(self.filled((HERE / "peers" / template).read_text()))
+        if self.kind.prepare:
+            subprocess.run([self.filled(word) for word in self.kind.prepare], check=True, capture_output=True, timeout=60)
+
+    def launch(self):
         command = ["taskset", "-c", str(self.core)] + [self.filled(word) for word in self.kind.command]
         with open(self.dir / "output", "wb") as output:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
@@ -114,14 +127,19 @@ class Server:
             with socket.socket() as probe:
                 if probe.connect_ex(("127.0.0.1", self.port)) == 0:
                     return
-            time.sleep(0.05)
+            time.sleep(0.005)
         said = (self.dir / "output").read_text(errors="replace")[-2000:]
         raise Fault(f"{self.name} does not listen on its port; it said:\n{said}")
 
     def stop(self):
+        self.end(signal.SIGTERM, signal.SIGKILL)
+        shutil.rmtree(self.shm, ignore_errors=True)
+
+    def end(self, *signals):
+        """Leaves its folders as they are, so that launch() goes on with them."""
         if not self.process:
             return
-        for stop_signal in (signal.SIGTERM, signal.SIGKILL):
+        for stop_signal in signals:
             try:
                 os.killpg(self.process.pid, stop_signal)
                 self.process.wait(10)
@@ -131,7 +149,6 @@ class Server:
             except subprocess.TimeoutExpired:
                 continue
         self.process = None
-        shutil.rmtree(self.shm, ignore_errors=True)
 
     def cpu_seconds(self):
         """User and system time of all its processes so far."""
@@ -149,6 +166,14 @@ class Server:
             total += sum(int(line.split()[1]) * 1024 for line in rollup.splitlines() if line.startswith("Pss:"))
         return total
 
+    def written_bytes(self):
+        """What its processes made the kernel send to the device, or will."""
+        total = 0
+        for process in process_tree(self.process.pid):
+            counters = pathlib.Path(f"/proc/{process}/io").read_text()
+            total += int(re.search(r"^write_bytes: (\d+)", counters, re.M)[1])
+        return total
+
     def version(self):
         if self.name == "garner" or not self.kind.version:
             return ""
@@ -157,7 +182,7 @@ class Server:
 
 
 class Origin(Server):
-    BODIES = {"1k": 1024, "100k": 100 * 1024, "1m": 1024 * 1024}
+    BODIES = {"1k": 1024, "64k": 64 * 1024, "100k": 100 * 1024, "1m": 1024 * 1024}
 
     def __init__(self, run, core):
         super().__init__("origin", ORIGIN, run, core, {})
@@ -181,4 +206,20 @@ class Origin(Server):
 
 
 def body_name(path):
-    return path.removeprefix("/nc").split("/")[1]
+    return path.removeprefix("/nc").removeprefix("/marked").split("/")[1]
+
+
+def machine():
+    model = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
+    return {"processor": model[1] if model else platform.machine(), "cores": os.cpu_count(), "kernel": platform.release(),
+            "date": datetime.date.today().isoformat()}
+
+
+def chosen_from(known):
+    def choose(text):
+        names = text.split(",")
+        for name in names:
+            if name not in known:
+                raise argparse.ArgumentTypeError(f"no '{name}' (there are {', '.join(known)})")
+        return names
+    return choose
