@@ -432,12 +432,6 @@ bool Log::failing() const {
     return failing_;
 }
 
-void Log::set_failing(std::string trouble) {
-    std::lock_guard const lock(mutex_);
-    failing_ = true;
-    trouble_ = std::move(trouble);
-}
-
 void Log::try_again() {
     std::lock_guard const lock(mutex_);
     failing_ = false;

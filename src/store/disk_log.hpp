@@ -97,7 +97,6 @@ public:
 
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;
-    void set_failing(std::string trouble);
     void try_again();
     std::string trouble() const;
 

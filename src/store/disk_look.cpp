@@ -34,6 +34,18 @@ std::optional<Footer> contents_of(Works const& works, std::uint32_t segment) {
     return read_footer(works.file, works.log.header(), segment);
 }
 
+/// What a segment has that the index still knows there, in the order of the log.
+template <class See>
+void each_live(Works const& works, std::uint32_t segment, See&& see) {
+    auto const footer = contents_of(works, segment);
+    if (!footer) return;
+    auto const start = works.log.header().start_of(segment);
+    for (auto const& entry : footer->entries) {
+        auto const known = works.index.find(entry.hash);
+        if (known && known->offset == start + Bytes{entry.offset} * unit) see(entry, *known);
+    }
+}
+
 }  // namespace
 
 /// As much of a record as tells its object; nullptr when there is more of that than usual, or it is damaged or gone.
@@ -64,14 +76,10 @@ ObjectPtr Tier::head_at(Index::Entry const& entry) const {
 std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) const {
     auto const& works = *this->works();
     std::vector<ObjectPtr> found;
-    auto const footer = contents_of(works, segment);
-    if (!footer) return found;
-    auto const start = works.log.header().start_of(segment);
-    for (auto const& entry : footer->entries) {
-        auto const known = works.index.find(entry.hash);
-        if (entry.kind != RecordKind::object || !known || known->offset != start + Bytes{entry.offset} * unit) continue;
-        if (auto object = head_at(*known)) found.push_back(std::move(object));
-    }
+    each_live(works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
+        if (entry.kind != RecordKind::object) return;
+        if (auto object = head_at(known)) found.push_back(std::move(object));
+    });
     return found;
 }
 
@@ -95,17 +103,13 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
     auto const now = wall_now();
-    auto const footer = contents_of(*works, segment);
-    if (!footer) return true;
-    auto const start = works->log.header().start_of(segment);
-    for (auto const& entry : footer->entries) {
-        auto const known = works->index.find(entry.hash);
-        if (entry.kind != RecordKind::object || !known || known->offset != start + Bytes{entry.offset} * unit) continue;
-        auto const read = works->reader.read_here(entry.hash, *known);
-        if (!read) continue;
+    each_live(*works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
+        if (entry.kind != RecordKind::object) return;
+        auto const read = works->reader.read_here(entry.hash, known);
+        if (!read) return;
         auto text = read.record.meta;
         auto const meta = decode_meta(text);
-        if (!meta || meta->kind != Object::Kind::response) continue;
+        if (!meta || meta->kind != Object::Kind::response) return;
         Listed listed;
         listed.key = read.record.key;
         listed.status = meta->status;
@@ -115,26 +119,18 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
         listed.fresh_for = std::int64_t{meta->terms.lifetime} - http::current_age(meta->terms, now);
         listed.whole = meta->spans.empty();
         into.push_back(std::move(listed));
-    }
+    });
     return true;
 }
 
 bool Tier::verify(std::uint32_t segment, Verified& sum) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
-    auto const footer = contents_of(*works, segment);
-    if (!footer) return true;
-    auto const start = works->log.header().start_of(segment);
-    for (auto const& entry : footer->entries) {
-        auto const known = works->index.find(entry.hash);
-        if (!known || known->offset != start + Bytes{entry.offset} * unit) continue;
+    each_live(*works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
         ++sum.records;
         sum.bytes += entry.bytes;
-        if (works->reader.read_here(entry.hash, *known)) continue;
-        ++sum.damaged;
-        // Else a restart would find it again.
-        if (!has(entry.hash)) bury(entry.hash);
-    }
+        if (!works->reader.read_here(entry.hash, known)) ++sum.damaged;   // the reader tells bad() of it
+    });
     return true;
 }
 
