@@ -217,12 +217,12 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
         std::this_thread::sleep_for(milliseconds{100});
         other.policy = i % 2 ? "gdsf" : "lru";
         scene.cache.reconfigure(other);
-        auto stats = scene.cache.stats();
-        EXPECT_LE(stats.used, size);
-        EXPECT_LE(stats.cached, size);
+        EXPECT_LE(scene.cache.stats().used, size);
     }
     over = true;
     threads.clear();
+    // The shards are read one after the other: while others store, their sum is of no one moment.
+    EXPECT_LE(scene.cache.stats().cached, size);
     EXPECT_GT(scene.cache.stats().evictions, 100u);
     for (int i = 0; i < 300; ++i) scene.cache.purge(scene.cache.key("u" + std::to_string(i)));
     expect_empty(scene.cache);
