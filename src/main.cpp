@@ -10,6 +10,7 @@
 #include "admin/admin_server.hpp"
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
+#include "admin/seen_command.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
@@ -330,6 +331,8 @@ int main(int argc, char** argv) {
         return config::check_command(line.config_file, line.sets, std::cout);
     case CommandLine::Command::sim:
         return sim::sim_command(line.rest, std::cout, std::cerr);
+    case CommandLine::Command::seen:
+        return admin::seen_command(line.rest, std::cin, std::cout, std::cerr);
     case CommandLine::Command::run:
         try {
             return run(std::move(line));

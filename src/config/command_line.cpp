@@ -82,6 +82,8 @@ constexpr Row rows[]{
      cache_help},
     {"sim", Command::sim, "", "garner sim --trace FILE [--policy NAME,...] [--size SIZE,...] ...",
      "Replays a trace or an access log through the replacement policies; see garner sim --help.\n"},
+    {"seen", Command::seen, "", "garner seen WHAT ...",
+     "What a crawler needs to know which URLs it has seen; see garner seen --help.\n"},
 };
 
 std::string overall_help() {
@@ -172,7 +174,7 @@ private:
     Error operand(std::string_view word) {
         if (!row_) {
             row_ = row_named(word);
-            if (row_ && row_->command == Command::sim) {   // it reads its own options
+            if (row_ && (row_->command == Command::sim || row_->command == Command::seen)) {   // they read their own options
                 line_.rest.assign(arguments_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, arguments_.end());
                 at_ = arguments_.size();
             }

@@ -18,6 +18,7 @@ struct CommandLine {
         explain,      // why `url` is, or is not, answered from the cache
         cache,        // what the cache holds: `rest` is what to do, and a pattern
         sim,          // replay a trace: `rest` is the simulator's
+        seen,         // a crawler's URL-seen caches: `rest` is theirs
         help,         // print `text` and end with 0
         version,      // the same
         wrong         // print `text` to standard error and end with 2
@@ -34,7 +35,7 @@ struct CommandLine {
     Bytes rate = 100 * MiB;               // cache verify: bytes a second that are read at most; 0 for any
     bool what_if = false;                 // stats
     bool rebuild_digest = false;          // peers
-    std::vector<std::string> rest;        // sim: all that follows; cache: "purge", "http://example.com/"
+    std::vector<std::string> rest;        // sim, seen: all that follows; cache: "purge", "http://example.com/"
     std::string text;                     // help, version, wrong: what to print, with its last newline
 };
 

@@ -1,0 +1,50 @@
+#include "admin/seen_command.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+#include <vector>
+
+namespace garner::admin {
+
+namespace {
+
+struct Row {
+    std::string_view name;
+    std::string_view what;   // one line
+    int (*run)(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+};
+
+/// A new command: its file, and a line here.
+std::vector<Row> const& rows() {
+    static std::vector<Row> const rows{
+    };
+    return rows;
+}
+
+void usage(std::ostream& to) {
+    to << "Usage: garner seen WHAT ...\n\n";
+    for (Row const& row : rows()) to << "  " << row.name << std::string(10 - row.name.size(), ' ') << row.what << "\n";
+    to << "\nSee garner seen WHAT --help.\n";
+}
+
+}  // namespace
+
+int seen_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+    constexpr int exit_usage = 2;
+    if (arguments.empty()) {
+        usage(err);
+        return exit_usage;
+    }
+    auto const& name = arguments.front();
+    if (name == "--help") {
+        usage(out);
+        return 0;
+    }
+    auto const row = std::ranges::find(rows(), name, &Row::name);
+    if (row != rows().end()) return row->run(arguments.subspan(1), in, out, err);
+    err << "garner: seen knows no \"" << name << "\"\nTry: garner seen --help\n";
+    return exit_usage;
+}
+
+}  // namespace garner::admin
