@@ -41,12 +41,12 @@ namespace {
 
 constexpr milliseconds start_patience{50};
 constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
+constexpr milliseconds for_room{20};               // in the buffers
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
 // would say so of too many, were there not room that it does not fill.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
-constexpr std::size_t owed_max = 1'000'000;
 constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
 
 std::uint64_t random_number() {
@@ -71,7 +71,8 @@ bool is_device(std::string const& path) {
 }  // namespace
 
 Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost,
-             Recovery::Came came, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone)
+             Recovery::Came came, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void,
+             Graves::Append append_tombstone)
     : file(std::move(opened)), alignment(Index::alignment(header.bytes())), index(header.bytes()),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(header.bytes()))),
       order(make_order(options.policy, capacity, header.seed)),
@@ -79,7 +80,8 @@ Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& opti
       reader(file, log, index, options.readers, options.patience, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
-              std::move(write)) {
+              std::move(write), std::move(make_void)),
+      graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); }) {
 }
 
 // ---- opening ----
@@ -116,7 +118,7 @@ Tier::~Tier() {
     }
     for (auto* thread : {&caretaker_, &washer_, &recoverer_})
         if (thread->joinable()) thread->join();
-    if (made_) pay_debts();
+    if (made_) made_->graves.pay();
     if (made_) made_->log.end();
 }
 
@@ -148,7 +150,10 @@ Tier::Opening Tier::open_file(When when) {
         made_->order->removed(hash, policy::Left::evicted);
         note_left(bytes);
     };
-    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, bad, write, gone);
+    auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
+    auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
+    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, bad, write, gone, make_void,
+                                    append_tombstone);
     works_.store(made_.get(), std::memory_order_release);
     recoverer_ = std::thread([this] {
         made_->recovery.run();
@@ -417,10 +422,7 @@ bool Tier::forget(std::string_view key) {
     bool const all_found = works->recovery.is_over();
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
-    if (erased) note_left(erased->bytes);
-    works->order->removed(hash, policy::Left::purged);
-    if (!erased && all_found) return false;
-    bury(hash);
+    if (erased || !all_found) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
     return erased.has_value();
 }
 
@@ -429,9 +431,7 @@ void Tier::drop(Fingerprint hash) {
     if (!works) return;
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
-    if (erased) note_left(erased->bytes);
-    works->order->removed(hash, policy::Left::purged);
-    bury(hash);
+    left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
 }
 
 /// A record that cannot be read, or is damaged.
@@ -439,10 +439,14 @@ void Tier::bad(Fingerprint hash, Bytes offset) {
     auto& works = *made_;
     works.recovery.bury(hash);
     auto const known = works.index.find(hash);
-    if (!works.index.erase_at(hash, offset)) return;
-    if (known) note_left(known->bytes);
+    if (works.index.erase_at(hash, offset)) left(works, hash, known ? std::optional(known->bytes) : std::nullopt);
+}
+
+/// What was taken off the index, if it was there, is to stay away.
+void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
+    if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
-    bury(hash);
+    works.graves.bury(hash);   // after recovery was told: nothing older may come back then
 }
 
 /// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
@@ -458,15 +462,8 @@ void Tier::evict_victims(Works& works) {
         works.recovery.bury(*hash);
         note_left(erased->bytes);
         victims_.fetch_add(1, std::memory_order_relaxed);
-        bury(*hash);
+        works.graves.bury(*hash);
     }
-}
-
-/// After recovery was told: nothing older may come back then.
-void Tier::bury(Fingerprint hash) {
-    if (append_tombstone(hash)) return;
-    std::lock_guard const lock(mutex_);
-    if (owed_.size() < owed_max) owed_.push_back(hash);
 }
 
 bool Tier::append_tombstone(Fingerprint hash) {
@@ -491,43 +488,49 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
         if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
         if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
     }
-    std::lock_guard const lock(mutex_);
-    auto const room = owed_max - std::min(owed_max, owed_.size());
-    owed_.insert(owed_.end(), owed.begin(), owed.begin() + static_cast<std::ptrdiff_t>(std::min(room, owed.size())));
+    works.graves.owe(owed);
 }
 
-/// Tombstones that found no room before.
-void Tier::pay_debts() {
-    std::vector<Fingerprint> owed;
-    {
-        std::lock_guard const lock(mutex_);
-        owed.swap(owed_);
+/// Nothing up to this generation is found by a restart, whatever its segments say.
+bool Tier::make_void(std::uint64_t generation) {
+    auto& works = *made_;
+    std::string trouble;
+    auto header = read_header(works.file, trouble);
+    if (header) {
+        header->least_generation = std::max(header->least_generation, generation + 1);
+        ++header->epoch;   // into the other copy: this one stays good until that is
     }
-    std::vector<Fingerprint> unpaid;
-    for (auto const hash : owed)
-        // What has come since is newer than what is to be forgotten, and says so itself.
-        if (!has(hash) && !append_tombstone(hash)) unpaid.push_back(hash);
-    if (unpaid.empty()) return;
-    std::lock_guard const lock(mutex_);
-    owed_.insert(owed_.begin(), unpaid.begin(), unpaid.end());
+    bool const done = header && write_header(works.file, *header, trouble);
+    if (!done) say(trouble);
+    return done;
 }
 
 net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
-    net::Waiter waiter(executor);
-    works->log.wake_when_settled(reach_of(what), waiter.handle());
-    auto const wake = co_await waiter.wait(settle_patience);
-    std::lock_guard const lock(mutex_);
-    co_return wake == net::Wake::ready && owed_.empty();
+    auto const until = steady_now() + settle_patience;
+    // What a failed write takes with it meanwhile is owed again.
+    do {
+        net::Waiter waiter(executor);
+        bool const paid = works->graves.pay();
+        if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
+        auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
+        if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
+    } while (steady_now() < until && !works->log.failing());
+    co_return false;
 }
 
 bool Tier::wait_until_settled(Survives what) {
     auto* works = this->works();
     if (!works) return false;
-    bool const done = works->log.wait_until_settled(reach_of(what), settle_patience);
-    std::lock_guard const lock(mutex_);
-    return done && owed_.empty();
+    auto const until = steady_now() + settle_patience;
+    do {
+        if (!works->graves.pay())
+            std::this_thread::sleep_for(for_room);
+        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
+            return true;
+    } while (steady_now() < until && !works->log.failing());
+    return false;
 }
 
 // ---- threads ----
@@ -541,7 +544,7 @@ bool Tier::pause(milliseconds time) {
 
 void Tier::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
-        if (auto* works = this->works(); works && !works->log.failing()) pay_debts();
+        if (auto* works = this->works(); works && !works->log.failing()) works->graves.pay();
         if (looks % looks_a_try == 0) try_again();
     }
 }
@@ -571,10 +574,9 @@ void Tier::clean() {
             continue;
         }
         evict_victims(*works);
-        if (auto const segment = works->log.wanted())
-            works->cleaner.clean(*segment);
-        else
-            works->log.wait_for_want(look_every);
+        auto const segment = works->log.wanted();
+        bool const done = segment && works->cleaner.clean(*segment);
+        if (!done) works->log.wait_for_want(look_every);
     }
 }
 

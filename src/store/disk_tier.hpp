@@ -12,6 +12,7 @@
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_doorkeeper.hpp"
+#include "store/disk_graves.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
 #include "store/disk_reader.hpp"
@@ -26,7 +27,7 @@ std::string file_of(std::string const& path);
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
     Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
-          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone);
+          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone);
 
     io::File file;
     Bytes const alignment;
@@ -37,6 +38,7 @@ struct Works {
     Recovery recovery;
     Reader reader;
     Cleaner cleaner;
+    Graves graves;
 };
 
 class Tier final : public DiskStore, public Core {
@@ -93,14 +95,14 @@ private:
     ObjectPtr head_at(Index::Entry const& entry) const;
     std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
-    void bury(Fingerprint hash);
     void bad(Fingerprint hash, Bytes offset);
+    void left(Works& works, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
+    bool make_void(std::uint64_t generation);
     void note_came(Bytes bytes);
     void note_left(Bytes bytes);
     void evict_victims(Works& works);
-    void pay_debts();
 
     void look_after();
     void clean();
@@ -124,7 +126,6 @@ private:
     std::condition_variable stopped_;
     bool stopping_ = false;
     std::string trouble_;
-    std::vector<Fingerprint> owed_;        // tombstones that found no room
     Bytes allowance_ = 0;                  // of options_.rate
     SteadyTime allowed_at_{};
 
