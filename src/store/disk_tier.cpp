@@ -257,11 +257,13 @@ bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
     return opened + seconds(Freshness::seconds(entry->freshness)) > until;
 }
 
-void Tier::used(std::string_view key) {
+bool Tier::used(std::string_view key) {
     auto* works = this->works();
-    if (!works) return;
+    if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
-    if (works->index.use(hash)) works->order->used(hash);
+    bool const is_here = works->index.use(hash).has_value();
+    if (is_here) works->order->used(hash);
+    return !is_here && options_.admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
 }
 
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
@@ -306,16 +308,16 @@ NotStored Tier::refused(NotStored why) {
     return why;
 }
 
-/// options_.rate as a bucket of one second.
+/// options_.rate as a bucket of one second. What is larger than what is in it leaves a debt.
 bool Tier::spend(Bytes bytes) {
     if (options_.rate == 0) return true;
+    auto const rate = static_cast<double>(options_.rate);
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
-    allowance_ += static_cast<Bytes>(std::min(passed, 1.0) * static_cast<double>(options_.rate));
-    allowance_ = std::min(allowance_, options_.rate);
-    if (allowance_ == 0) return false;
-    allowance_ -= std::min(allowance_, bytes);
+    allowance_ = std::min(allowance_ + passed * rate, rate);
+    if (allowance_ <= 0) return false;
+    allowance_ -= static_cast<double>(bytes);
     return true;
 }
 
@@ -362,7 +364,9 @@ void Tier::note_stored(Object::Parts const& parts) {
 }
 
 void Tier::demote(Object const& object) {
-    if (!works() || object.kind() != Object::Kind::response || object.terms().negative || may_have(object.key())) return;
+    // Had it been asked for twice, it would be here.
+    bool const is_known = options_.admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
+    if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none) return;
     auto const parts = object.parts();
     if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);

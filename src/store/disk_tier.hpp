@@ -51,7 +51,7 @@ public:
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
     bool is_fresh_until(std::string_view key, WallTime until) const override;
-    void used(std::string_view key) override;
+    bool used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
     std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
@@ -126,7 +126,7 @@ private:
     std::condition_variable stopped_;
     bool stopping_ = false;
     std::string trouble_;
-    Bytes allowance_ = 0;                  // of options_.rate
+    double allowance_ = 0;                 // of options_.rate, in bytes
     SteadyTime allowed_at_{};
 
     std::thread recoverer_;
