@@ -422,8 +422,8 @@ bool Tier::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
-    // What is not found yet may be there all the same.
-    bool const all_found = works->recovery.is_over();
+    // What is not found may be there all the same.
+    bool const all_found = works->recovery.has_all();
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
     if (erased || !all_found) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
