@@ -78,6 +78,7 @@ private:
     net::awaitable<Verdict> check_names();
     net::awaitable<void> answer_as_last_hop();
     net::awaitable<void> use_cache();
+    cache::Lookup look_in_memory(cache::Collapse collapse);
     net::awaitable<void> purge();
     net::awaitable<bool> outlives(store::DiskStore::Survives what);
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
@@ -171,7 +172,7 @@ private:
     std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
-    std::unique_ptr<store::DiskFill> begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected);
+    std::unique_ptr<store::DiskFill> begin_on_disk(cache::FillLease& lead, store::Object::Parts const& parts, std::optional<Bytes> expected);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);

@@ -10,42 +10,49 @@
 
 namespace garner::store::disk {
 
-/// Pieces are cut from the first byte of the body, or of each span of one with gaps, piece_max bytes each; what is left at
-/// the end is the last. Thread-safe.
+/// Bytes of an object's body that lie in the pieces of one number: see ObjectMeta::Span.
+using Extent = ObjectMeta::Span;
+inline constexpr std::size_t extents_max = Body::segments_max;
+
+/// Thread-safe.
 class PieceSource final : public BodySource {
 public:
     /// Of a body that is being written: it has what it was told to have by grew().
     PieceSource(Core& core, std::uint64_t number) : core_(core), number_(number) {}
-    /// Of one that is written. `spans`: what there is of it, in order; empty: all.
-    PieceSource(Core& core, std::uint64_t number, Bytes length, std::vector<Body::Span> spans)
-        : core_(core), number_(number), spans_(std::move(spans)), until_(length) {}
+    /// Of one that is written. `extents`: what there is of it, in order, without overlaps.
+    PieceSource(Core& core, Bytes length, std::vector<Extent> extents)
+        : core_(core), extents_(std::move(extents)), until_(length) {}
 
     /// Loads the first piece and keeps it, so that a body whose beginning is damaged is found out before anything of it
     /// is sent. Before others see this. False: it cannot be had.
     net::awaitable<bool> open(net::Executor executor);
     net::awaitable<Loaded> load(Bytes offset, net::Executor executor) override;
     Bytes until() const override { return until_.load(std::memory_order_acquire); }
+    std::shared_ptr<BodySource> as_part(Bytes first, Bytes length) const override;
+    std::shared_ptr<BodySource> joined_with(BodySource const& other) const override;
+    bool has(Bytes first, Bytes last) const override;
     /// One more piece is written. Its writer only.
     void grew(Bytes bytes) { until_.fetch_add(bytes, std::memory_order_release); }
 
     bool is_of(Core const& core) const { return &core_ == &core; }
     std::uint64_t number() const { return number_; }
-    std::vector<Body::Span> const& spans() const { return spans_; }
+    std::vector<Extent> extents() const;
     /// The index has every piece. As good as sure that they can be loaded now.
     bool is_whole() const;
 
 private:
-    Body::Span span_at(Bytes offset) const;
-    std::optional<Body::Span> piece_at(Bytes offset) const;
-    Fingerprint hash_of(Bytes first) const { return hash_of_piece(number_, first, core_.seed()); }
+    std::optional<Extent> extent_at(Bytes offset) const;
 
     Core& core_;
-    std::uint64_t const number_;
-    std::vector<Body::Span> const spans_;
+    std::uint64_t const number_ = 0;      // 0: `extents_` say where it lies
+    std::vector<Extent> const extents_;
     std::atomic<Bytes> until_{0};
     Loaded opened_;
     Bytes opened_at_ = 0;
 };
+
+/// `extents` with what `more` has in their gaps.
+std::vector<Extent> fill_gaps(std::vector<Extent> const& extents, std::vector<Extent> const& more);
 
 /// The object that a record tells, uncharged; a body in pieces is loaded when it is read. nullptr when not all of them are
 /// there any more, or it is no object.

@@ -10,8 +10,8 @@
 namespace garner::store::disk {
 
 /// Writes a whole object, or gives the reason why not; then what lay under its key is gone, too. A body up to
-/// Object::inline_body_max lies with its head, a longer one and one with gaps in pieces before it. Of a body whose pieces
-/// are all on this disk only the head is written.
+/// Object::inline_body_max lies with its head, a longer one and one with gaps in pieces before it. What its source has on
+/// this disk already stays where it is.
 NotStored write_object(Core& core, Object::Parts const& parts);
 
 /// A body that is written as it comes, under a number of its own. Without commit() its pieces are never found, and leave
@@ -20,8 +20,8 @@ class PieceFill final : public DiskFill {
 public:
     /// Told once by commit().
     using Told = std::function<void(NotStored, Object::Parts const&)>;
-    explicit PieceFill(Core& core, Told told = {})
-        : core_(core), told_(std::move(told)), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
+    explicit PieceFill(Core& core, Of of = Of::whole, Told told = {})
+        : core_(core), of_(of), told_(std::move(told)), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
 
     bool take(Body const& growing) override;
     bool commit(Object::Parts const& parts) override;
@@ -29,7 +29,10 @@ public:
     Bytes taken() const override { return source_->until(); }
 
 private:
+    bool lies_with_head(Body const& complete) const;
+
     Core& core_;
+    Of const of_;
     Told const told_;
     std::shared_ptr<PieceSource> source_;
     bool given_up_ = false;

@@ -128,9 +128,12 @@ RecordRead decode(std::string_view bytes, Place);
 
 /// What an object's record says beside its text.
 struct ObjectMeta {
+    /// Bytes of the object's body that lie in pieces of one number: from `origin` on, each piece_max bytes long but the last.
     struct Span {
         Bytes first = 0;
         Bytes last = 0;                   // included
+        std::uint64_t body = 0;
+        Bytes origin = 0;                 // where in the object's body the first byte of its first piece belongs
     };
     Object::Kind kind = Object::Kind::response;
     std::uint16_t status = 200;
@@ -138,7 +141,7 @@ struct ObjectMeta {
     IpAddress source;
     std::uint64_t body = 0;               // the number of the body whose pieces have it; 0: it is in the record
     Bytes length = 0;                     // of the whole body
-    std::vector<Span> spans;              // what is there of it, where that is not all
+    std::vector<Span> spans;              // where `body` alone does not have it all, from its beginning: what is there of it
 };
 std::string encode(ObjectMeta const&);
 /// Takes the meta off `bytes`, so that the head's text is left.

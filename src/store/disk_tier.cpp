@@ -19,6 +19,7 @@ char const* text(NotStored why) {
     case NotStored::not_admitted: return "asked for once only (disk.admit)";
     case NotStored::rate: return "above disk.rate";
     case NotStored::failing: return "the disk fails";
+    case NotStored::no_room: return "no room in memory on its way to the disk";
     case NotStored::none:
     case NotStored::count: break;
     }
@@ -236,7 +237,7 @@ NotStored Tier::store(Object::Parts const& parts) {
     return why;
 }
 
-std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, NotStored& why) {
+std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) {
     why = why_not(key, length.value_or(options_.object_min));
     if (why != NotStored::none) {
         refused(why);
@@ -248,7 +249,7 @@ std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes>
         else
             refused(outcome);
     };
-    return std::make_unique<PieceFill>(*this, std::move(told));
+    return std::make_unique<PieceFill>(*this, of, std::move(told));
 }
 
 /// The same, and whether it is asked for often enough.

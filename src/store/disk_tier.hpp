@@ -53,7 +53,9 @@ public:
     bool used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
-    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
+    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
+                                    NotStored& why) override;
+    void not_offered(NotStored why) override { refused(why); }
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     bool wait_until_settled(Survives what) override;

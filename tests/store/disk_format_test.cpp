@@ -16,7 +16,9 @@ namespace garner::store::disk {
 bool operator==(FooterEntry const& a, FooterEntry const& b) {
     return a.hash == b.hash && a.offset == b.offset && a.bytes == b.bytes && a.kind == b.kind && a.freshness == b.freshness;
 }
-bool operator==(ObjectMeta::Span const& a, ObjectMeta::Span const& b) { return a.first == b.first && a.last == b.last; }
+bool operator==(ObjectMeta::Span const& a, ObjectMeta::Span const& b) {
+    return a.first == b.first && a.last == b.last && a.body == b.body && a.origin == b.origin;
+}
 
 namespace {
 
@@ -381,7 +383,7 @@ ObjectMeta some_meta() {
     meta.source = IpAddress::v4(192, 0, 2, 1);
     meta.body = 99;
     meta.length = 5 * GiB;
-    meta.spans = {{0, 99}, {500, 5 * GiB - 1}};
+    meta.spans = {{0, 99, 99, 0}, {500, 5 * GiB - 1, 100, 400}};
     return meta;
 }
 
@@ -441,7 +443,7 @@ TEST(DiskMeta, is_read_as_it_was_written) {
         expect_read_back(meta);
     }
     auto many = some_meta();
-    for (Bytes i = 0; i < 1000; ++i) many.spans.push_back({i * 100, i * 100 + 50});
+    for (Bytes i = 0; i < 1000; ++i) many.spans.push_back({i * 100, i * 100 + 50, i + 1, i * 100});
     expect_read_back(many);
 }
 
