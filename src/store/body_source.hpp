@@ -24,6 +24,8 @@ public:
     virtual net::awaitable<Loaded> load(Bytes offset, net::Executor executor) = 0;
     /// Before this offset everything can be loaded; it grows with a body that grows.
     virtual Bytes until() const = 0;
+    /// Nothing of that is known to be lost for good: as good as sure that it can be loaded now, or later.
+    virtual bool is_whole() const = 0;
 };
 
 /// For a reader that needs_load(): brings what it looked for, so that its next() finds it. False: it cannot be had, and

@@ -31,8 +31,8 @@ public:
     bool is_of(Core const& core) const { return &core_ == &core; }
     std::uint64_t number() const { return number_; }
     std::vector<Body::Span> const& spans() const { return spans_; }
-    /// The index has every piece. As good as sure that they can be loaded now.
-    bool is_whole() const;
+    /// The index has every piece.
+    bool is_whole() const override;
 
 private:
     Body::Span span_at(Bytes offset) const;
