@@ -73,14 +73,19 @@ net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestH
     co_return found;
 }
 
-/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more.
-net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor) {
-    auto parts = loaded->parts();
+/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more. Where the disk does
+/// not give the bytes, `loaded.object` goes: what is known to be incomplete shall not be begun.
+net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& loaded, net::Executor executor) {
+    auto parts = loaded.object->parts();
     Bytes const length = parts.body ? parts.body->size() : 0;
     if (length > object_max() || !admits(parts, key.fingerprint, length)) co_return nullptr;
     if (parts.body) {
-        auto reserve = [this, near = key.fingerprint](Bytes bytes) { return reserve_growing(bytes, near); };
+        bool room = true;
+        auto reserve = [&](Bytes bytes) { return room = reserve_growing(bytes, key.fingerprint); };
+        auto const source = parts.body->source();
         parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
+        if (!parts.body && room && !source->is_whole()) disk_->forget(parts.key);
+        if (!parts.body && room) loaded.object = nullptr;
         if (!parts.body) co_return nullptr;
     }
     co_return make_object(parts, key.fingerprint);
@@ -123,6 +128,8 @@ net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::Re
     auto lead = leads ? std::move(found.lead) : lease_alone(key, nullptr);
     auto loaded = co_await find_on_disk(key, request, found.variant_missing, now, executor);
     lead.fill()->marker_ = loaded.marker;
+    store::ObjectPtr charged;
+    if (loaded.object) charged = co_await into_memory(key, loaded, executor);
     if (!loaded.object) {
         if (loaded.marker && !found.variant_missing) keep_marker(key, *loaded.marker);
         found.variant_missing = static_cast<bool>(loaded.marker);
@@ -130,7 +137,6 @@ net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::Re
         co_return;
     }
     bool const is_whole = !is_incomplete(*loaded.object);
-    auto charged = co_await into_memory(key, loaded.object, executor);
     if (charged) {
         http::VaryNames vary;
         if (loaded.marker) vary = http::parse_vary(loaded.marker->head());
