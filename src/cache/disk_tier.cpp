@@ -81,7 +81,12 @@ net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& load
     if (length > object_max() || !admits(parts, key.fingerprint, length)) co_return nullptr;
     if (parts.body) {
         bool room = true;
-        auto reserve = [&](Bytes bytes) { return room = reserve_growing(bytes, key.fingerprint); };
+        // What comes slowly is sent as it comes, beside memory: nobody waits until it is all there.
+        auto const give_up = steady_now() + disk_->options().patience;
+        auto reserve = [&](Bytes bytes) {
+            room = steady_now() < give_up && reserve_growing(bytes, key.fingerprint);
+            return room;
+        };
         auto const source = parts.body->source();
         parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
         if (!parts.body && room && !source->is_whole()) disk_->forget(parts.key);

@@ -1,6 +1,7 @@
 #include "store/disk_body.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace garner::store::disk {
 
@@ -39,13 +40,19 @@ net::awaitable<bool> PieceSource::open(net::Executor executor) {
     co_return !opened_.bytes.empty();
 }
 
+/// Once: what lies in memory from then on is its reader's.
+Loaded PieceSource::take_opened(Bytes offset) {
+    std::lock_guard const lock(mutex_);
+    bool const is_it = offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size();
+    if (!is_it) return {};
+    auto taken = std::exchange(opened_, {});
+    taken.bytes.remove_prefix(offset - opened_at_);
+    return taken;
+}
+
 net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
-    Loaded loaded;
-    if (offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size()) {
-        loaded = opened_;
-        loaded.bytes.remove_prefix(offset - opened_at_);
-        co_return loaded;
-    }
+    auto loaded = take_opened(offset);
+    if (loaded.owner) co_return loaded;
     auto const piece = piece_at(offset);
     if (!piece) co_return loaded;
     auto read = co_await core_.read(hash_of(piece->first), executor);

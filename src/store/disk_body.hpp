@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,7 @@ public:
     PieceSource(Core& core, std::uint64_t number, Bytes length, std::vector<Body::Span> spans)
         : core_(core), number_(number), spans_(std::move(spans)), until_(length) {}
 
-    /// Loads the first piece and keeps it, so that a body whose beginning is damaged is found out before anything of it
+    /// Loads the first piece and keeps it for whoever loads it first, so that a body whose beginning is damaged is found out before anything of it
     /// is sent. Before others see this. False: it cannot be had.
     net::awaitable<bool> open(net::Executor executor);
     net::awaitable<Loaded> load(Bytes offset, net::Executor executor) override;
@@ -35,6 +36,7 @@ public:
     bool is_whole() const override;
 
 private:
+    Loaded take_opened(Bytes offset);
     Body::Span span_at(Bytes offset) const;
     std::optional<Body::Span> piece_at(Bytes offset) const;
     Fingerprint hash_of(Bytes first) const { return hash_of_piece(number_, first, core_.seed()); }
@@ -43,6 +45,7 @@ private:
     std::uint64_t const number_;
     std::vector<Body::Span> const spans_;
     std::atomic<Bytes> until_{0};
+    std::mutex mutex_;
     Loaded opened_;
     Bytes opened_at_ = 0;
 };

@@ -77,7 +77,7 @@ Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& opti
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(header.bytes()))),
       order(make_order(options.policy, capacity, header.seed)),
       log(file, header, alignment, options.buffer, options.sync, std::move(lost)), recovery(file, log, index, *order, std::move(came)),
-      reader(file, log, index, options.readers, options.patience, std::move(bad)),
+      reader(file, log, index, {options.readers, options.patience, options.buffer}, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write), std::move(make_void)),
@@ -274,7 +274,7 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     if (!object || !object->body()) co_return object;
     auto& pieces = static_cast<PieceSource&>(*object->body()->source());
     if (co_await pieces.open(executor)) co_return object;
-    drop(hash_of(key, seed()));
+    if (!pieces.is_whole()) drop(hash_of(key, seed()));   // else it only took too long
     co_return nullptr;
 }
 
