@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <cstring>
 
 #include "cache/parts.hpp"
@@ -25,8 +26,8 @@ constexpr milliseconds look_again{1'000};
 constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
 constexpr Bytes window = MiB;
-// A disk whose buffers are full for so long gets no more of this body.
-constexpr milliseconds disk_patience{2'000};
+// The least of it: the disk takes whole pieces, none of which is longer.
+constexpr Bytes least_window = 256 * KiB;
 constexpr milliseconds disk_pause{5};
 
 char const* text(Trouble trouble) {
@@ -124,7 +125,7 @@ net::awaitable<std::span<char>> FillPump::room() {
     if (kept_ == Kept::on_disk) {
         auto const free = co_await room_before_disk();
         if (!free.empty()) co_return free;
-        keep_nothing(disk_ ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
+        keep_nothing(why_not_on_disk());
     }
     co_return co_await room_in_window();
 }
@@ -138,18 +139,29 @@ net::awaitable<std::span<char>> FillPump::room_before_disk() {
     auto const primary = lease_.fill()->primary();
     auto const free = services_.cache.room(body, primary);
     if (!free.empty()) co_return free;
-    if (!co_await disk_keeps_up(0)) co_return std::span<char>{};
-    co_return body.recycle([&](Bytes bytes) { return services_.cache.reserve(bytes, primary); });
+    if (!co_await disk_keeps_up(least_window)) co_return std::span<char>{};
+    body.forget_before(disk_->taken());
+    co_return services_.cache.room(body, primary);
 }
 
-/// True when the disk has all but so many bytes, whole pieces. Else it gets no more.
+/// True when the disk has all but so many bytes; it is handed a few pieces at a time. One whose buffers have no room for a
+/// piece for disk.patience gets no more.
 net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
+    if (!disk_) co_return false;
     auto const& body = *growing_->body();
-    auto const give_up = steady_now() + disk_patience;
-    while (disk_ && disk_->take(body)) {
+    auto const patience = services_.cache.disk()->options().patience;
+    auto const here = services_.worker.io.get_executor();
+    auto give_up = steady_now() + patience;
+    for (auto before = disk_->taken(); disk_->take(body); before = disk_->taken()) {
         if (body.size() - disk_->taken() <= behind) co_return true;
+        if (disk_->taken() > before) {
+            give_up = steady_now() + patience;
+            co_await net::asio::post(here, net::as_values);
+            continue;
+        }
         if (steady_now() > give_up) break;
-        net::Waiter waiter(services_.worker.io.get_executor());
+        lease_.fill()->grown();   // they may be waiting for what is there
+        net::Waiter waiter(here);
         waiting_ = waiter.handle();
         auto const wake = co_await waiter.wait(disk_pause);
         waiting_ = {};
@@ -157,6 +169,12 @@ net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
     }
     disk_ = nullptr;
     co_return false;
+}
+
+/// Where the disk gave up, or memory has not even room for a window.
+http::StoreRefusal FillPump::why_not_on_disk() const {
+    bool const too_large = growing_->body()->size() > services_.cache.longest_body();
+    return too_large ? http::StoreRefusal::too_large : http::StoreRefusal::no_room;
 }
 
 void FillPump::forget_what_disk_has() {
@@ -238,7 +256,7 @@ void FillPump::store() {
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
     if (kept_ == Kept::in_memory && growing_->body()->size() > services_.cache.object_max())
         leave_memory(http::StoreRefusal::too_large);
-    if (kept_ == Kept::on_disk && !disk_) keep_nothing(http::StoreRefusal::too_large);
+    if (kept_ == Kept::on_disk && !disk_) keep_nothing(why_not_on_disk());
     auto object = to_keep();
     // Followers keep reading the body they have; what is stored may be another object with the same bytes.
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
@@ -251,13 +269,14 @@ store::ObjectPtr FillPump::to_keep() {
     auto const primary = lease_.fill()->primary();
     auto parts = growing_->parts();
     if (kept_ == Kept::nowhere) return growing_;
-    if (kept_ == Kept::on_disk) {
+    bool const is_small = body->size() <= store::Object::inline_body_max;
+    if (kept_ == Kept::on_disk && !is_small) {
         std::vector<Body::Span> all{{0, body->size() - 1}};
         parts.body = store::BodyPtr(new Body(body->size(), std::move(all), disk_->source()));
         return store::Object::make(parts, nullptr);
     }
     if (growing_->status() == 206) return cache::join_part(services_.cache, *growing_, primary, freshness_);
-    if (body->size() > store::Object::inline_body_max) return growing_;
+    if (!is_small) return growing_;
     disk_ = nullptr;   // it is written with its head
     std::string bytes;
     bytes.reserve(body->size());

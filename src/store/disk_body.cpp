@@ -30,8 +30,8 @@ std::optional<Body::Span> PieceSource::piece_at(Bytes offset) const {
     if (offset >= until()) return std::nullopt;
     auto const span = span_at(offset);
     if (offset < span.first) return std::nullopt;
-    auto const first = offset - (offset - span.first) % piece_max;
-    return Body::Span{first, std::min(first + piece_max - 1, span.last)};
+    auto const first = offset - (offset - span.first) % piece_;
+    return Body::Span{first, std::min(first + piece_ - 1, span.last)};
 }
 
 net::awaitable<bool> PieceSource::open(net::Executor executor) {
@@ -68,7 +68,7 @@ net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
 
 bool PieceSource::is_whole() const {
     auto const whole = [&](Body::Span span) {
-        for (auto at = span.first; at <= span.last; at += piece_max)
+        for (auto at = span.first; at <= span.last; at += piece_)
             if (!core_.has(hash_of(at))) return false;
         return true;
     };

@@ -11,18 +11,18 @@
 
 namespace garner::store::disk {
 
-/// Pieces are cut from the first byte of the body, or of each span of one with gaps, piece_max bytes each; what is left at
-/// the end is the last. Thread-safe.
+/// Pieces are cut from the first byte of the body, or of each span of one with gaps, Core::piece_bytes() each; what is left
+/// at the end is the last. Thread-safe.
 class PieceSource final : public BodySource {
 public:
     /// Of a body that is being written: it has what it was told to have by grew().
-    PieceSource(Core& core, std::uint64_t number) : core_(core), number_(number) {}
+    PieceSource(Core& core, std::uint64_t number) : core_(core), number_(number), piece_(core.piece_bytes()) {}
     /// Of one that is written. `spans`: what there is of it, in order; empty: all.
     PieceSource(Core& core, std::uint64_t number, Bytes length, std::vector<Body::Span> spans)
-        : core_(core), number_(number), spans_(std::move(spans)), until_(length) {}
+        : core_(core), number_(number), piece_(core.piece_bytes()), spans_(std::move(spans)), until_(length) {}
 
-    /// Loads the first piece and keeps it for whoever loads it first, so that a body whose beginning is damaged is found out before anything of it
-    /// is sent. Before others see this. False: it cannot be had.
+    /// Loads the first piece and keeps it for whoever loads it first, so that a body whose beginning is damaged is found out
+    /// before anything of it is sent. Before others see this. False: it cannot be had.
     net::awaitable<bool> open(net::Executor executor);
     net::awaitable<Loaded> load(Bytes offset, net::Executor executor) override;
     Bytes until() const override { return until_.load(std::memory_order_acquire); }
@@ -31,6 +31,7 @@ public:
 
     bool is_of(Core const& core) const { return &core_ == &core; }
     std::uint64_t number() const { return number_; }
+    Bytes piece() const { return piece_; }
     std::vector<Body::Span> const& spans() const { return spans_; }
     /// The index has every piece.
     bool is_whole() const override;
@@ -43,6 +44,7 @@ private:
 
     Core& core_;
     std::uint64_t const number_;
+    Bytes const piece_;
     std::vector<Body::Span> const spans_;
     std::atomic<Bytes> until_{0};
     std::mutex mutex_;

@@ -86,10 +86,11 @@ PieceSource const* pieces_of(Core const& core, Body const& body) {
 NotStored write_in_pieces(Core& core, Object::Parts const& parts) {
     auto const& body = *parts.body;
     auto const number = core.next_body();
+    auto const piece = core.piece_bytes();
     auto const spans = body.present();
     for (auto const& span : spans)
-        for (auto at = span.first; at <= span.last; at += piece_max) {
-            auto const why = append_piece(core, number, body, at, std::min(piece_max, span.last + 1 - at));
+        for (auto at = span.first; at <= span.last; at += piece) {
+            auto const why = append_piece(core, number, body, at, std::min(piece, span.last + 1 - at));
             if (why != NotStored::none) return why;
         }
     bool const has_gaps = body.has_gaps();
@@ -125,29 +126,45 @@ NotStored write_object(Core& core, Object::Parts const& parts) {
     return why;
 }
 
+PieceFill::~PieceFill() {
+    if (told_ && !committed_ && trouble_ != NotStored::none) told_(trouble_, {});
+}
+
 /// The buffers may be full now and have room soon: that is no reason to give up.
 bool PieceFill::take(Body const& growing) {
     bool const complete = growing.state() == Body::State::complete;
     auto const size = growing.size();
-    given_up_ |= size > core_.limits().object_max;
+    if (size > core_.limits().object_max) give_up(NotStored::too_large);
     if (complete && size <= Object::inline_body_max) return !given_up_;
-    while (!given_up_) {
-        auto const bytes = std::min(size - taken(), piece_max);
-        if (bytes == 0 || (bytes < piece_max && !complete)) break;
-        auto const why = append_piece(core_, source_->number(), growing, taken(), bytes);
-        if (why == NotStored::too_slow) break;
-        if (why == NotStored::none)
-            source_->grew(bytes);
+    for (int pieces = 0; !given_up_ && pieces < pieces_a_call; ++pieces) {
+        auto const bytes = std::min(size - taken(), source_->piece());
+        if (bytes == 0 || (bytes < source_->piece() && !complete)) break;
+        trouble_ = append_piece(core_, source_->number(), growing, taken(), bytes);
+        if (trouble_ == NotStored::too_slow) break;
+        if (trouble_ != NotStored::none)
+            give_up(trouble_);
         else
-            given_up_ = true;
+            source_->grew(bytes);
     }
     return !given_up_;
 }
 
+void PieceFill::give_up(NotStored why) {
+    given_up_ = true;
+    trouble_ = why;
+}
+
+/// As far as the buffers have room.
+void PieceFill::take_rest(Body const& body) {
+    auto before = taken();
+    while (take(body) && taken() > before) before = taken();
+}
+
 bool PieceFill::commit(Object::Parts const& parts) {
     check(!parts.body || parts.body->state() == Body::State::complete);
-    if (parts.body) take(*parts.body);
+    if (parts.body) take_rest(*parts.body);
     auto const why = write_object(core_, parts);
+    committed_ = true;
     if (told_) told_(why, parts);
     return why == NotStored::none;
 }

@@ -18,21 +18,29 @@ NotStored write_object(Core& core, Object::Parts const& parts);
 /// when their turn comes.
 class PieceFill final : public DiskFill {
 public:
-    /// Told once by commit().
+    /// Told once: by commit(), or when it goes without and the disk was what it failed by.
     using Told = std::function<void(NotStored, Object::Parts const&)>;
     explicit PieceFill(Core& core, Told told = {})
         : core_(core), told_(std::move(told)), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
 
+    ~PieceFill() override;
+
+    /// At most pieces_a_call: a worker has others to see to.
     bool take(Body const& growing) override;
+    static constexpr int pieces_a_call = 4;
     bool commit(Object::Parts const& parts) override;
     std::shared_ptr<BodySource> source() const override { return source_; }
     Bytes taken() const override { return source_->until(); }
 
 private:
+    void give_up(NotStored why);
+    void take_rest(Body const& body);
     Core& core_;
     Told const told_;
     std::shared_ptr<PieceSource> source_;
+    NotStored trouble_ = NotStored::none;   // what kept the last piece from being taken
     bool given_up_ = false;
+    bool committed_ = false;
 };
 
 }  // namespace garner::store::disk

@@ -73,6 +73,7 @@ public:
     bool has(Fingerprint hash) const override;
     void drop(Fingerprint hash) override;
     std::uint64_t seed() const override { return works()->log.header().seed; }
+    Bytes piece_bytes() const override { return works()->log.header().piece_bytes(); }
     std::uint64_t next_body() override { return next_body_.fetch_add(1, std::memory_order_relaxed); }
     DiskOptions const& limits() const override { return options_; }
 
