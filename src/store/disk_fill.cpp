@@ -84,17 +84,8 @@ PieceSource const* pieces_of(Core const& core, Body const& body) {
 }
 
 NotStored write_in_pieces(Core& core, Object::Parts const& parts) {
-    auto const& body = *parts.body;
-    auto const number = core.next_body();
-    auto const piece = core.piece_bytes();
-    auto const spans = body.present();
-    for (auto const& span : spans)
-        for (auto at = span.first; at <= span.last; at += piece) {
-            auto const why = append_piece(core, number, body, at, std::min(piece, span.last + 1 - at));
-            if (why != NotStored::none) return why;
-        }
-    bool const has_gaps = body.has_gaps();
-    return append_object(core, parts, meta_of(number, body.size(), has_gaps ? spans : std::vector<Body::Span>{}), {});
+    auto const written = write_pieces(core, *parts.body, [](unsigned) { return false; });
+    return written.why == NotStored::none ? write_head(core, parts, written) : written.why;
 }
 
 NotStored write_whole(Core& core, Object::Parts const& parts) {
@@ -116,6 +107,29 @@ NotStored refusal_of(DiskOptions const& limits, Object::Parts const& parts) {
 }
 
 }  // namespace
+
+bool is_on_disk(Core const& core, Body const& body) { return pieces_of(core, body) != nullptr; }
+
+WrittenPieces write_pieces(Core& core, Body const& body, std::function<bool(unsigned tries)> const& full) {
+    WrittenPieces written;
+    written.number = core.next_body();
+    auto const piece = core.piece_bytes();
+    for (auto const& span : body.present())
+        for (auto at = span.first; at <= span.last; at += piece) {
+            auto const bytes = std::min(piece, span.last + 1 - at);
+            written.why = append_piece(core, written.number, body, at, bytes);
+            for (unsigned tries = 0; written.why == NotStored::too_slow && full(tries); ++tries)
+                written.why = append_piece(core, written.number, body, at, bytes);
+            if (written.why != NotStored::none) return written;
+        }
+    return written;
+}
+
+NotStored write_head(Core& core, Object::Parts const& parts, WrittenPieces const& written) {
+    auto const& body = *parts.body;
+    auto const spans = body.has_gaps() ? body.present() : std::vector<Body::Span>{};
+    return append_object(core, parts, meta_of(written.number, body.size(), spans), {});
+}
 
 NotStored write_object(Core& core, Object::Parts const& parts) {
     auto why = refusal_of(core.limits(), parts);

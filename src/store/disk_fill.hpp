@@ -14,6 +14,17 @@ namespace garner::store::disk {
 /// are all on this disk only the head is written.
 NotStored write_object(Core& core, Object::Parts const& parts);
 
+/// The same in two steps, for a body in memory: its pieces, then the record by which they are found. `full` is asked when the
+/// buffers have no room for one: whether to try again, after so many tries.
+struct WrittenPieces {
+    NotStored why = NotStored::none;
+    std::uint64_t number = 0;
+};
+WrittenPieces write_pieces(Core& core, Body const& body, std::function<bool(unsigned tries)> const& full);
+NotStored write_head(Core& core, Object::Parts const& parts, WrittenPieces const& written);
+/// The disk has every piece of it already.
+bool is_on_disk(Core const& core, Body const& body);
+
 /// A body that is written as it comes, under a number of its own. Without commit() its pieces are never found, and leave
 /// when their turn comes.
 class PieceFill final : public DiskFill {
