@@ -176,11 +176,6 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (reader.needs_load()) {
             auto const here = services_.worker.io.get_executor();
             if (co_await store::load(reader, here)) continue;
-            auto const broken = broken_at(*object, reader.offset(), end);
-            if (co_await fetch_lost(*object, broken)) {
-                if (used > 0 && !co_await send(std::span(parts.data(), used))) co_return false;
-                co_return co_await pass_on(object->head(), broken, slice.chunked);
-            }
         }
         Bytes bytes = 0;
         for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].size();
@@ -202,6 +197,10 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (follower) follower->read_up_to(reader.offset());
         if (bytes > 0) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
+        if (dropped) {
+            auto const broken = broken_at(*object, reader.offset(), end);
+            if (co_await fetch_lost(*object, broken)) co_return co_await pass_on(object->head(), broken, slice.chunked);
+        }
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
             bool const on_disk = reader.lost() && object->body()->source();

@@ -35,17 +35,19 @@ net::awaitable<bool> Transaction::go_on_elsewhere(http::Remainder const& missing
     co_return true;
 }
 
-/// What the disk has lost, or is too slow to give, is asked for where it would be fetched: the client has the beginning. An
-/// object that has lost some of its bytes for good answers nobody any more.
+/// What the disk has lost or is too slow to give, and what went on without a client that was too slow itself, is asked for
+/// where it would be fetched: the client has the beginning. An object that has lost bytes for good answers nobody any more.
 net::awaitable<bool> Transaction::fetch_lost(store::Object const& object, http::BrokenBody broken) {
     auto const& body = *object.body();
-    if (body.state() == store::Body::State::complete && !body.source()->is_whole()) services_.cache.forget(key_, object);
+    bool const complete = body.state() == store::Body::State::complete;
+    if (complete && body.source() && !body.source()->is_whole()) services_.cache.forget(key_, object);
     http::Remainder missing(object.head(), broken);
     if (!may_fetch_lost() || !missing.is_obtainable(wall_now())) co_return false;
     hierarchical_ = true;
     if (sources_.empty()) co_await choose_sources();
     if (!co_await ask_for_rest(missing)) co_return false;
-    reason_ = "the disk did not give all of it: the rest was fetched";
+    reason_ = body.source() ? "the disk did not give all of it: the rest was fetched"
+                            : "the reader was too slow: the rest was fetched";
     co_return true;
 }
 
