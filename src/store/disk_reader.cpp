@@ -105,8 +105,8 @@ net::awaitable<bool> Reader::wait_for_disk(std::shared_ptr<Job> job, net::Execut
     };
     bool const accepted = pool_.run(std::move(read));
     auto wake = net::Wake::deadline;
-    auto const left = std::chrono::ceil<milliseconds>(job->give_up - steady_now());
-    if (accepted) wake = co_await waiter.wait(std::max(left, milliseconds{1}));
+    auto const left = std::max(std::chrono::ceil<milliseconds>(job->give_up - steady_now()), milliseconds(1));
+    if (accepted) wake = co_await waiter.wait(left);
     if (wake != net::Wake::ready) count(figures_.too_late);
     co_return wake == net::Wake::ready;
 }
