@@ -252,7 +252,7 @@ private:
     net::awaitable<store::ObjectPtr> load(std::string_view key, net::Executor executor);
     net::awaitable<OnDisk> find_on_disk(Key const& key, http::RequestHead const& request, bool variant_missing, WallTime now,
                                         net::Executor executor);
-    net::awaitable<store::ObjectPtr> into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor);
+    net::awaitable<store::ObjectPtr> into_memory(Key const& key, OnDisk& loaded, net::Executor executor);
     void keep_marker(Key const& key, store::Object const& marker, Fill const& by);
     Lookup look_again(Key const& key, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);

@@ -80,14 +80,24 @@ net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestH
     co_return found;
 }
 
-/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more.
-net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor) {
-    auto parts = loaded->parts();
+/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more. Where the disk does
+/// not give the bytes, `loaded.object` goes: what is known to be incomplete shall not be begun.
+net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& loaded, net::Executor executor) {
+    auto parts = loaded.object->parts();
     Bytes const length = parts.body ? parts.body->size() : 0;
     if (length > object_max() || !admits(parts, key.fingerprint, length)) co_return nullptr;
     if (parts.body) {
-        auto reserve = [this, near = key.fingerprint](Bytes bytes) { return reserve_growing(bytes, near); };
+        bool room = true;
+        // What comes slowly is sent as it comes, beside memory: nobody waits until it is all there.
+        auto const give_up = steady_now() + disk_->options().patience;
+        auto reserve = [&](Bytes bytes) {
+            room = steady_now() < give_up && reserve_growing(bytes, key.fingerprint);
+            return room;
+        };
+        auto const source = parts.body->source();
         parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
+        if (!parts.body && room && !source->is_whole()) disk_->forget(parts.key);
+        if (!parts.body && room) loaded.object = nullptr;
         if (!parts.body) co_return nullptr;
     }
     co_return make_object(parts, key.fingerprint);
@@ -131,9 +141,9 @@ net::awaitable<bool> Cache::look_on_disk(Lookup& found, Key const& key, http::Re
     begin_to_read(lead);
     auto loaded = co_await find_on_disk(key, request, found.variant_missing, now, executor);
     lead.fill()->marker_ = loaded.marker;
-    bool const is_whole = loaded.object && !is_incomplete(*loaded.object);
     store::ObjectPtr charged;
-    if (loaded.object) charged = co_await into_memory(key, loaded.object, executor);
+    if (loaded.object) charged = co_await into_memory(key, loaded, executor);
+    bool const is_whole = loaded.object && !is_incomplete(*loaded.object);
     if (charged) {
         http::VaryNames vary;
         if (loaded.marker) vary = http::parse_vary(loaded.marker->head());

@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <cstring>
 
 #include "cache/parts.hpp"
@@ -24,10 +25,8 @@ constexpr milliseconds look_again{1'000};
 // A reader of a windowed body that holds the others back is given up after this.
 constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
-// A small memory has room for few pieces on their way to the disk.
+// A small memory has room for few pieces on their way to the disk. None is longer than the least window.
 constexpr Bytes window_most = MiB, window_least = 256 * KiB, windows_in_memory = 64;
-// A disk whose buffers are full for so long gets no more of this body.
-constexpr milliseconds disk_patience{2'000};
 constexpr milliseconds disk_pause{5};
 
 char const* text(Trouble trouble) {
@@ -130,7 +129,7 @@ net::awaitable<std::span<char>> FillPump::room() {
         auto const free = co_await room_before_disk();
         if (!free.empty()) co_return free;
         if (disk_) services_.cache.disk()->not_offered(store::NotStored::no_room);
-        keep_nothing(disk_ ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
+        keep_nothing(why_not_on_disk());
     }
     co_return co_await room_in_window();
 }
@@ -143,7 +142,7 @@ net::awaitable<std::span<char>> FillPump::room_before_disk() {
     forget_what_disk_has(window());
     auto const primary = lease_.fill()->primary();
     auto const reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, primary); };
-    auto const give_up = steady_now() + disk_patience;
+    auto const give_up = steady_now() + services_.cache.disk()->options().patience;
     for (;;) {
         auto free = services_.cache.room(body, primary);
         // Nothing but the end of the body that the disk has not yet: then that makes room for itself.
@@ -156,12 +155,21 @@ net::awaitable<std::span<char>> FillPump::room_before_disk() {
     }
 }
 
-/// True when the disk has all but so many bytes, whole pieces. Else it gets no more.
+/// True when the disk has all but so many bytes; it is handed a few pieces at a time. One whose buffers have no room for a
+/// piece for disk.patience gets no more.
 net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
+    if (!disk_) co_return false;
     auto const& body = *growing_->body();
-    auto const give_up = steady_now() + disk_patience;
-    while (disk_ && disk_->take(body)) {
+    auto const patience = services_.cache.disk()->options().patience;
+    auto const here = services_.worker.io.get_executor();
+    auto give_up = steady_now() + patience;
+    for (auto before = disk_->taken(); disk_->take(body); before = disk_->taken()) {
         if (body.size() - disk_->taken() <= behind) co_return true;
+        if (disk_->taken() > before) {
+            give_up = steady_now() + patience;
+            co_await net::asio::post(here, net::as_values);
+            continue;
+        }
         if (steady_now() > give_up) break;
         if (!co_await pause_for_disk()) break;
     }
@@ -171,11 +179,18 @@ net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
 
 /// False: the worker is going down.
 net::awaitable<bool> FillPump::pause_for_disk() {
+    lease_.fill()->grown();   // they may be waiting for what is there
     net::Waiter waiter(services_.worker.io.get_executor());
     waiting_ = waiter.handle();
     auto const wake = co_await waiter.wait(disk_pause);
     waiting_ = {};
     co_return wake != net::Wake::shutdown;
+}
+
+/// Where the disk gave up, or memory has not even room for a window.
+http::StoreRefusal FillPump::why_not_on_disk() const {
+    bool const too_large = growing_->body()->size() > services_.cache.longest_body();
+    return too_large ? http::StoreRefusal::too_large : http::StoreRefusal::no_room;
 }
 
 /// Up to `but` bytes before the end, where that is worth while.
@@ -270,7 +285,7 @@ void FillPump::store() {
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
     if (kept_ == Kept::in_memory && growing_->body()->size() > services_.cache.object_max())
         leave_memory(http::StoreRefusal::too_large);
-    if (kept_ == Kept::on_disk && !disk_) keep_nothing(http::StoreRefusal::too_large);
+    if (kept_ == Kept::on_disk && !disk_) keep_nothing(why_not_on_disk());
     auto object = to_keep();
     // Followers keep reading the body they have; what is stored may be another object with the same bytes.
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
@@ -283,7 +298,8 @@ store::ObjectPtr FillPump::to_keep() {
     auto const primary = lease_.fill()->primary();
     auto parts = growing_->parts();
     if (kept_ == Kept::nowhere) return growing_;
-    if (kept_ == Kept::on_disk) {
+    bool const is_small = body->size() <= store::Object::inline_body_max;
+    if (kept_ == Kept::on_disk && (!is_small || is_part())) {
         std::vector<Body::Span> all{{0, body->size() - 1}};
         parts.body = store::BodyPtr(new Body(body->size(), std::move(all), disk_->source()));
     }
@@ -292,8 +308,7 @@ store::ObjectPtr FillPump::to_keep() {
         auto joined = cache::join_part(services_.cache, *part, parts_on_disk_, primary, freshness_);
         return joined ? joined : growing_;
     }
-    if (kept_ == Kept::on_disk) return store::Object::make(parts, nullptr);
-    if (body->size() > store::Object::inline_body_max) return growing_;
+    if (!is_small) return kept_ == Kept::on_disk ? store::Object::make(parts, nullptr) : growing_;
     disk_ = nullptr;   // it is written with its head
     std::string bytes;
     bytes.reserve(body->size());

@@ -66,6 +66,7 @@ private:
     net::awaitable<std::span<char>> room_in_window();
     net::awaitable<bool> disk_keeps_up(Bytes behind);
     void forget_what_disk_has(Bytes but);
+    http::StoreRefusal why_not_on_disk() const;
     bool worth_finishing();
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
     Bytes count_traffic();

@@ -24,6 +24,8 @@ public:
     virtual net::awaitable<Loaded> load(Bytes offset, net::Executor executor) = 0;
     /// Before this offset everything can be loaded; it grows with a body that grows.
     virtual Bytes until() const = 0;
+    /// Nothing of that is known to be lost for good: as good as sure that it can be loaded now, or later.
+    virtual bool is_whole() const = 0;
 
     /// The same bytes in a longer body: from `first` on, of `length` in all. nullptr: it knows whole bodies only, as of the
     /// following.

@@ -1,6 +1,7 @@
 #include "store/disk_body.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace garner::store::disk {
 
@@ -16,9 +17,6 @@ bool are_sound(std::vector<Extent> const& extents, Bytes length) {
     }
     return true;
 }
-
-/// Where in the body the piece begins that has this byte of the extent.
-Bytes piece_of(Extent const& extent, Bytes offset) { return offset - (offset - extent.origin) % piece_max; }
 
 std::vector<Body::Span> spans_of(std::vector<Extent> const& extents) {
     std::vector<Body::Span> spans;
@@ -96,17 +94,23 @@ net::awaitable<bool> PieceSource::open(net::Executor executor) {
     co_return !opened_.bytes.empty();
 }
 
+/// Once: what lies in memory from then on is its reader's.
+Loaded PieceSource::take_opened(Bytes offset) {
+    std::lock_guard const lock(mutex_);
+    bool const is_it = offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size();
+    if (!is_it) return {};
+    auto taken = std::exchange(opened_, {});
+    taken.bytes.remove_prefix(offset - opened_at_);
+    return taken;
+}
+
 net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
-    Loaded loaded;
-    if (offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size()) {
-        loaded = opened_;
-        loaded.bytes.remove_prefix(offset - opened_at_);
-        co_return loaded;
-    }
+    auto loaded = take_opened(offset);
+    if (loaded.owner) co_return loaded;
     auto const extent = extent_at(offset);
     if (!extent) co_return loaded;
     auto const piece = piece_of(*extent, offset);
-    auto const last = std::min(piece + piece_max - 1, extent->last);
+    auto const last = std::min(piece + piece_ - 1, extent->last);
     auto read = co_await core_.read(hash_of_piece(extent->body, piece - extent->origin, core_.seed()), executor);
     if (!read) co_return loaded;
     auto const& [head, key, meta, body] = read.record;
@@ -121,7 +125,7 @@ net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
 
 bool PieceSource::is_whole() const {
     auto const has_all = [&](Extent const& extent) {
-        for (auto at = piece_of(extent, extent.first); at <= extent.last; at += piece_max)
+        for (auto at = piece_of(extent, extent.first); at <= extent.last; at += piece_)
             if (!core_.has(hash_of_piece(extent.body, at - extent.origin, core_.seed()))) return false;
         return true;
     };

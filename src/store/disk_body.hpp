@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -14,17 +15,18 @@ namespace garner::store::disk {
 using Extent = ObjectMeta::Span;
 inline constexpr std::size_t extents_max = Body::segments_max;
 
-/// Thread-safe.
+/// Pieces are cut from the first byte of the body, or of each run of bytes of one with gaps, Core::piece_bytes() each; what
+/// is left at the end is the last. Thread-safe.
 class PieceSource final : public BodySource {
 public:
     /// Of a body that is being written: it has what it was told to have by grew().
-    PieceSource(Core& core, std::uint64_t number) : core_(core), number_(number) {}
+    PieceSource(Core& core, std::uint64_t number) : core_(core), number_(number), piece_(core.piece_bytes()) {}
     /// Of one that is written. `extents`: what there is of it, in order, without overlaps.
     PieceSource(Core& core, Bytes length, std::vector<Extent> extents)
-        : core_(core), extents_(std::move(extents)), until_(length) {}
+        : core_(core), piece_(core.piece_bytes()), extents_(std::move(extents)), until_(length) {}
 
-    /// Loads the first piece and keeps it, so that a body whose beginning is damaged is found out before anything of it
-    /// is sent. Before others see this. False: it cannot be had.
+    /// Loads the first piece and keeps it for whoever loads it first, so that a body whose beginning is damaged is found out
+    /// before anything of it is sent. Before others see this. False: it cannot be had.
     net::awaitable<bool> open(net::Executor executor);
     net::awaitable<Loaded> load(Bytes offset, net::Executor executor) override;
     Bytes until() const override { return until_.load(std::memory_order_acquire); }
@@ -36,17 +38,23 @@ public:
 
     bool is_of(Core const& core) const { return &core_ == &core; }
     std::uint64_t number() const { return number_; }
+    Bytes piece() const { return piece_; }
     std::vector<Extent> extents() const;
-    /// The index has every piece. As good as sure that they can be loaded now.
-    bool is_whole() const;
+    /// The index has every piece.
+    bool is_whole() const override;
 
 private:
+    Loaded take_opened(Bytes offset);
     std::optional<Extent> extent_at(Bytes offset) const;
+    /// Where in the body the piece begins that has this byte of the extent.
+    Bytes piece_of(Extent const& extent, Bytes offset) const { return offset - (offset - extent.origin) % piece_; }
 
     Core& core_;
     std::uint64_t const number_ = 0;      // 0: `extents_` say where it lies
+    Bytes const piece_;
     std::vector<Extent> const extents_;
     std::atomic<Bytes> until_{0};
+    std::mutex mutex_;
     Loaded opened_;
     Bytes opened_at_ = 0;
 };

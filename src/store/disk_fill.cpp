@@ -96,26 +96,17 @@ std::vector<Extent> unwritten(Core& core, Body const& body, std::vector<Extent> 
     return rest;
 }
 
-NotStored write_in_pieces(Core& core, Object::Parts const& parts, std::vector<Extent> const& written) {
-    auto const& body = *parts.body;
-    auto const rest = unwritten(core, body, written);
-    if (written.size() + rest.size() > extents_max) return NotStored::too_large;
-    for (auto const& extent : rest)
-        for (Bytes at = 0; at <= extent.last - extent.first; at += piece_max) {
-            auto const bytes = std::min(piece_max, extent.last + 1 - extent.first - at);
-            auto const why = append_piece(core, extent.body, body, extent.origin, at, bytes);
-            if (why != NotStored::none) return why;
-        }
-    return append_object(core, parts, meta_of(body.size(), fill_gaps(written, rest)), {});
+NotStored write_in_pieces(Core& core, Object::Parts const& parts) {
+    auto const written = write_pieces(core, *parts.body, [](unsigned) { return false; });
+    return written.why == NotStored::none ? write_head(core, parts, written) : written.why;
 }
 
 NotStored write_whole(Core& core, Object::Parts const& parts) {
     if (!parts.body) return append_object(core, parts, meta_of(parts.bytes.size(), {}), {parts.bytes});
     auto const& body = *parts.body;
     auto const length = body.size();
-    auto const written = extents_of(core, body);
-    bool const with_head = written.empty() && length <= Object::inline_body_max && !body.has_gaps();
-    if (!with_head) return write_in_pieces(core, parts, written);
+    bool const with_head = extents_of(core, body).empty() && length <= Object::inline_body_max && !body.has_gaps();
+    if (!with_head) return write_in_pieces(core, parts);
     if (!body.is_resident()) return NotStored::failing;
     return append_object(core, parts, meta_of(length, {}), views_of(body, 0, length));
 }
@@ -129,6 +120,34 @@ NotStored refusal_of(DiskOptions const& limits, Object::Parts const& parts) {
 
 }  // namespace
 
+bool is_on_disk(Core const& core, Body const& body) {
+    auto const* source = dynamic_cast<PieceSource const*>(body.source().get());
+    if (!source || !source->is_of(core) || !source->is_whole()) return false;
+    return std::ranges::all_of(body.present(), [&](Body::Span span) { return source->has(span.first, span.last); });
+}
+
+WrittenPieces write_pieces(Core& core, Body const& body, std::function<bool(unsigned tries)> const& full) {
+    WrittenPieces written;
+    auto const here = extents_of(core, body);
+    auto const rest = unwritten(core, body, here);
+    if (here.size() + rest.size() > extents_max) return {NotStored::too_large, {}};
+    auto const piece = core.piece_bytes();
+    for (auto const& extent : rest)
+        for (Bytes at = 0; at <= extent.last - extent.first; at += piece) {
+            auto const bytes = std::min(piece, extent.last + 1 - extent.first - at);
+            auto const append = [&] { return append_piece(core, extent.body, body, extent.origin, at, bytes); };
+            written.why = append();
+            for (unsigned tries = 0; written.why == NotStored::too_slow && full(tries); ++tries) written.why = append();
+            if (written.why != NotStored::none) return written;
+        }
+    written.extents = fill_gaps(here, rest);
+    return written;
+}
+
+NotStored write_head(Core& core, Object::Parts const& parts, WrittenPieces const& written) {
+    return append_object(core, parts, meta_of(parts.body->size(), written.extents), {});
+}
+
 NotStored write_object(Core& core, Object::Parts const& parts) {
     auto why = refusal_of(core.limits(), parts);
     if (why == NotStored::none) why = write_whole(core, parts);
@@ -138,21 +157,25 @@ NotStored write_object(Core& core, Object::Parts const& parts) {
     return why;
 }
 
+PieceFill::~PieceFill() {
+    if (told_ && !committed_ && trouble_ != NotStored::none) told_(trouble_, {});
+}
+
 /// The buffers may be full now and have room soon: that is no reason to give up.
 bool PieceFill::take(Body const& growing) {
     bool const complete = growing.state() == Body::State::complete;
     auto const size = growing.size();
-    given_up_ |= size > core_.limits().object_max;
+    if (size > core_.limits().object_max) give_up(NotStored::too_large);
     if (complete && lies_with_head(growing)) return !given_up_;
-    while (!given_up_) {
-        auto const bytes = std::min(size - taken(), piece_max);
-        if (bytes == 0 || (bytes < piece_max && !complete)) break;
-        auto const why = append_piece(core_, source_->number(), growing, 0, taken(), bytes);
-        if (why == NotStored::too_slow) break;
-        if (why == NotStored::none)
-            source_->grew(bytes);
+    for (int pieces = 0; !given_up_ && pieces < pieces_a_call; ++pieces) {
+        auto const bytes = std::min(size - taken(), source_->piece());
+        if (bytes == 0 || (bytes < source_->piece() && !complete)) break;
+        trouble_ = append_piece(core_, source_->number(), growing, 0, taken(), bytes);
+        if (trouble_ == NotStored::too_slow) break;
+        if (trouble_ != NotStored::none)
+            give_up(trouble_);
         else
-            given_up_ = true;
+            source_->grew(bytes);
     }
     return !given_up_;
 }
@@ -161,10 +184,22 @@ bool PieceFill::lies_with_head(Body const& complete) const {
     return of_ == Of::whole && complete.size() <= Object::inline_body_max;
 }
 
+void PieceFill::give_up(NotStored why) {
+    given_up_ = true;
+    trouble_ = why;
+}
+
+/// As far as the buffers have room.
+void PieceFill::take_rest(Body const& body) {
+    auto before = taken();
+    while (take(body) && taken() > before) before = taken();
+}
+
 bool PieceFill::commit(Object::Parts const& parts) {
     check(!parts.body || parts.body->state() == Body::State::complete);
-    if (parts.body && of_ == Of::whole) take(*parts.body);
+    if (parts.body && of_ == Of::whole) take_rest(*parts.body);
     auto const why = write_object(core_, parts);
+    committed_ = true;
     if (told_) told_(why, parts);
     return why == NotStored::none;
 }

@@ -276,6 +276,46 @@ TEST(DiskFill, what_cannot_be_written_takes_what_it_would_have_replaced_with_it)
 
 // ---- as it comes ----
 
+/// As much as it would take in several turns.
+bool take_all(PieceFill& fill, Body const& body) {
+    for (auto before = fill.taken();; before = fill.taken()) {
+        if (!fill.take(body)) return false;
+        if (fill.taken() == before) return true;
+    }
+}
+
+TEST(PieceFill, takes_a_few_pieces_at_once_however_many_are_there) {
+    Scene scene;
+    PieceFill fill(scene.core);
+    auto body = scene.body(10 * piece_max);
+    EXPECT_TRUE(fill.take(*body));
+    EXPECT_EQ(fill.taken(), PieceFill::pieces_a_call * piece_max);
+    EXPECT_TRUE(take_all(fill, *body));
+    EXPECT_EQ(fill.taken(), 10 * piece_max);
+    ASSERT_TRUE(fill.commit(scene.parts(body)));
+    EXPECT_TRUE(Scene::read(scene.find()->body()) == pattern(10 * piece_max));
+}
+
+TEST(PieceFill, tells_what_kept_it_from_being_whole) {
+    Scene scene;
+    std::vector<NotStored> told;
+    auto const note = [&](NotStored why, Object::Parts const&) { told.push_back(why); };
+    auto body = scene.growing();
+    scene.append(*body, 2 * piece_max);
+    for (auto const why : {NotStored::too_slow, NotStored::failing, NotStored::none}) {
+        PieceFill fill(scene.core, note);
+        scene.core.answer = why;
+        scene.core.until_answer = 1;
+        fill.take(*body);
+    }
+    body->finish(Body::State::complete);
+    {
+        PieceFill whole(scene.core, note);
+        EXPECT_TRUE(whole.commit(scene.parts(body)));
+    }
+    EXPECT_EQ(told, (std::vector{NotStored::too_slow, NotStored::failing, NotStored::none}));
+}
+
 TEST(PieceFill, takes_whole_pieces_as_they_come_and_the_last_one_at_the_end) {
     Scene scene;
     PieceFill fill(scene.core);
@@ -309,7 +349,7 @@ TEST(PieceFill, gives_readers_what_memory_has_forgotten_while_it_grows) {
     auto body = scene.growing();
     body->set_source(fill.source());
     scene.append(*body, 5 * piece_max + 10);
-    ASSERT_TRUE(fill.take(*body));
+    ASSERT_TRUE(take_all(fill, *body));
     body->forget_before(fill.taken());
     EXPECT_LE(body->charged(), 2 * piece_max);
     EXPECT_TRUE(Scene::read(body) == pattern(5 * piece_max + 10));

@@ -130,7 +130,14 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
         auto header = shape_of(size);
         EXPECT_LE(header.bytes(), size);
         EXPECT_GE(header.bytes() + header.segment_bytes + header_area, size) << "nothing is wasted but a part of a segment";
-        EXPECT_GE(header.segment_bytes, 2 * piece_max);
+        RecordHead piece;
+        piece.kind = RecordKind::piece;
+        piece.body_bytes = static_cast<std::uint32_t>(header.piece_bytes());
+        auto const pieces = header.segment_bytes / header.piece_bytes();
+        auto const left = Bytes{header.segment_bytes} - segment_head_bytes - pieces * piece.bytes();
+        EXPECT_GE(pieces, 8u);
+        EXPECT_GT(left, Footer::footer_bytes(pieces + 8)) << "and of heads";
+        EXPECT_LT(left, header.segment_bytes / 60);
         EXPECT_EQ(header.start_of(header.segments), header.bytes());
         EXPECT_TRUE(decode_header(encode(header)).header) << size;
     }
