@@ -1,10 +1,9 @@
 #include "store/disk_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "net/waiter.hpp"
 
@@ -18,71 +17,66 @@ void count(std::atomic<std::uint64_t>& figure) { figure.fetch_add(1, std::memory
 
 net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, net::Executor executor) {
     auto job = job_of(entry);
-    bool at_once = from_buffer(*job);
-    if (!at_once) {
-        job->done = file_.read_now(job->place.offset, {job->bytes.get(), job->size});
-        at_once = job->done.error != EAGAIN;
-    }
+    if (!job.done.bytes) job.done = file_.read_now(job.place.offset, {job.bytes.get(), job.size});
+    bool const at_once = job.done.error != EAGAIN;
     if (!at_once && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
-    auto read = judge(hash, std::move(job));
-    if (read) count(figures_.hits);
-    if (read && at_once) count(figures_.hits_at_once);
+    auto read = judge(hash, job);
+    read.at_once = at_once;
     co_return read;
 }
 
 ReadRecord Reader::read_here(Fingerprint hash, Index::Entry const& entry) {
     auto job = job_of(entry);
-    if (!from_buffer(*job)) job->done = file_.read_at(job->place.offset, {job->bytes.get(), job->size});
-    return judge(hash, std::move(job));
+    if (!job.done.bytes) job.done = file_.read_at(job.place.offset, {job.bytes.get(), job.size});
+    return judge(hash, job);
 }
 
-/// The index knows the size rounded up: at the end of a segment there may be less.
-std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry) const {
+/// Done where the bytes are in the buffers still. The index knows the size rounded up: at the end of a segment there may
+/// be less.
+Reader::Job Reader::job_of(Index::Entry const& entry) const {
+    auto const found = log_.find(entry.offset);
     auto const& header = log_.header();
-    auto const segment = log_.segment_of(entry.offset);
-    auto job = std::make_shared<Job>();
-    job->size = std::min(entry.bytes, header.start_of(segment) + header.segment_bytes - entry.offset);
-    job->bytes = std::make_unique_for_overwrite<char[]>(job->size);
-    job->place = {header.id, log_.segment(segment).generation, entry.offset};
+    auto const end = header.start_of(log_.segment_of(entry.offset)) + header.segment_bytes;
+    Job job;
+    job.place = found.place;
+    job.size = found.owner ? found.bytes.size() : std::min(entry.bytes, end - entry.offset);
+    job.bytes = std::make_shared_for_overwrite<char[]>(job.size);
+    if (!found.owner) return job;
+    std::memcpy(job.bytes.get(), found.bytes.data(), job.size);
+    job.done.bytes = job.size;
     return job;
 }
 
-bool Reader::from_buffer(Job& job) const {
-    auto const here = log_.buffered(job.place.offset);
-    if (!here.owner) return false;
-    auto const bytes = std::min<Bytes>(job.size, here.bytes.size());
-    std::memcpy(job.bytes.get(), here.bytes.data(), bytes);
-    job.done = {bytes, 0};
-    job.size = bytes;
-    return true;
-}
-
 /// False when it took too long, or too many wait already.
-net::awaitable<bool> Reader::wait_for_disk(std::shared_ptr<Job> job, net::Executor executor) {
+net::awaitable<bool> Reader::wait_for_disk(Job& job, net::Executor executor) {
     net::Waiter waiter(executor);
-    auto read = [this, job, handle = waiter.handle()] {
-        job->done = file_.read_at(job->place.offset, {job->bytes.get(), job->size});
+    auto done = std::make_shared<io::Done>();
+    auto read = [this, done, bytes = job.bytes, size = job.size, offset = job.place.offset, handle = waiter.handle()] {
+        if (bytes.use_count() == 1) return;   // nobody waits any more
+        *done = file_.read_at(offset, {bytes.get(), size});
         handle.wake(net::Wake::ready);
     };
     bool const accepted = pool_.run(std::move(read));
     auto wake = net::Wake::deadline;
     if (accepted) wake = co_await waiter.wait(patience_);
-    if (wake != net::Wake::ready) count(figures_.too_late);
+    if (wake == net::Wake::ready)
+        job.done = *done;
+    else
+        count(figures_.too_late);
     co_return wake == net::Wake::ready;
 }
 
-ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
-    auto const& place = job->place;
-    RecordRead read;
-    if (job->done.error) {
+ReadRecord Reader::judge(Fingerprint hash, Job const& job) {
+    auto const& place = job.place;
+    if (job.done.error) {
         count(figures_.errors);
-        spdlog::error("disk: a record at {} cannot be read: {}; it is fetched again", place.offset,
-                      io::text_of_error(job->done.error));
+        complaints_.add("a record at " + std::to_string(place.offset) + " cannot be read: " +
+                        io::text_of_error(job.done.error) + "; it is fetched again");
         bad_(hash, place.offset);
         return {};
     }
-    read = decode({job->bytes.get(), job->size}, place);
-    if (read.damage == Damage::none && read.record.head.hash == hash) return {std::move(job), read.record};
+    auto const read = decode({job.bytes.get(), job.size}, place);
+    if (read.damage == Damage::none && read.record.head.hash == hash) return {job.bytes, read.record};
     // Written over while it was read, or since the index was asked: nothing is wrong with the disk.
     auto const there = index_.find(hash);
     bool const gone = !there || there->offset != place.offset ||
@@ -93,7 +87,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
         return {};
     }
     count(figures_.damaged);
-    spdlog::error("disk: a record at {} is damaged; it is fetched again", place.offset);
+    complaints_.add("a record at " + std::to_string(place.offset) + " is damaged; it is fetched again");
     bad_(hash, place.offset);
     return {};
 }

@@ -8,6 +8,7 @@
 #include "io/file.hpp"
 #include "io/pool.hpp"
 #include "net/asio.hpp"
+#include "store/disk_complaints.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
@@ -18,8 +19,6 @@ namespace garner::store::disk {
 class Reader {
 public:
     struct Figures {
-        std::atomic<std::uint64_t> hits{0};
-        std::atomic<std::uint64_t> hits_at_once{0};
         std::atomic<std::uint64_t> misses{0};
         std::atomic<std::uint64_t> damaged{0};
         std::atomic<std::uint64_t> too_late{0};
@@ -37,25 +36,23 @@ public:
     /// The same on a thread that may wait.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
 
-    /// On one of its threads. False, and nothing done, when too many wait already.
-    bool run(std::function<void()> job) { return pool_.run(std::move(job)); }
-
     void stop() { pool_.stop(); }
     Figures const& figures() const { return figures_; }
+    /// To be called now and then: see Complaints.
+    void tell() { complaints_.tell(); }
 
 private:
     static constexpr std::size_t waiting_max = 1024;
-    /// What one read needs, kept by whoever is last to use it.
+    /// One read. Its bytes are kept by whoever is last to use them.
     struct Job {
-        std::unique_ptr<char[]> bytes;
+        std::shared_ptr<char[]> bytes;
         Bytes size = 0;
         Place place;
         io::Done done;
     };
-    std::shared_ptr<Job> job_of(Index::Entry const& entry) const;
-    bool from_buffer(Job& job) const;
-    ReadRecord judge(Fingerprint hash, std::shared_ptr<Job> job);
-    net::awaitable<bool> wait_for_disk(std::shared_ptr<Job> job, net::Executor executor);
+    Job job_of(Index::Entry const& entry) const;
+    ReadRecord judge(Fingerprint hash, Job const& job);
+    net::awaitable<bool> wait_for_disk(Job& job, net::Executor executor);
 
     io::File const& file_;
     Log const& log_;
@@ -63,6 +60,7 @@ private:
     milliseconds const patience_;
     Bad const bad_;
     Figures figures_;
+    Complaints complaints_;
     io::Pool pool_;
 };
 

@@ -24,7 +24,7 @@ public:
     void erase(Slot);
     /// All but its first bits are 0.
     Fingerprint hash(Slot) const;
-    /// Rounded up: see disk_sizes.hpp.
+    /// About: see typical_of_class().
     Bytes bytes(Slot) const;
 
     Slot size() const { return used_; }

@@ -11,7 +11,6 @@
 
 #include "net/waiter.hpp"
 #include "store/disk_fill.hpp"
-#include "store/disk_sizes.hpp"
 
 namespace garner::store {
 
@@ -103,6 +102,7 @@ void Tier::stop() {
     auto* works = this->works();
     if (!works) return;
     works->reader.stop();
+    works->lookers.stop();
     works->log.forget_waiting();
 }
 
@@ -155,10 +155,12 @@ Tier::Opening Tier::open_file(When when) {
     made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, bad, write, gone, make_void,
                                     append_tombstone);
     works_.store(made_.get(), std::memory_order_release);
-    recoverer_ = std::thread([this] {
+    recoverer_ = std::thread([this, begun = steady_now()] {
         made_->recovery.run();
-        if (made_->recovery.is_over() && made_->index.size() > 0)
-            spdlog::info("disk: {} records found in {}", made_->index.size(), file_name());
+        if (!made_->recovery.is_over()) return;
+        std::chrono::duration<double> const taken = steady_now() - begun;
+        spdlog::info("disk: {}, {:.1f} GiB, {}: {} records found in {:.3f} s", file_name(),
+                     static_cast<double>(made_->log.header().bytes()) / GiB, options_.policy, made_->index.size(), taken.count());
     });
     return Opening::done;
 }
@@ -269,11 +271,18 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     auto const record = co_await read(hash_of(key, seed()), executor);
     if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
     auto object = object_of(*this, record);
-    if (!object || !object->body()) co_return object;
-    auto& pieces = static_cast<PieceSource&>(*object->body()->source());
-    if (co_await pieces.open(executor)) co_return object;
-    drop(hash_of(key, seed()));
-    co_return nullptr;
+    if (!object) co_return nullptr;
+    if (object->body()) {
+        auto& pieces = static_cast<PieceSource&>(*object->body()->source());
+        bool const opened = co_await pieces.open(executor);
+        if (!opened) {
+            drop(hash_of(key, seed()));
+            co_return nullptr;
+        }
+    }
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    if (record.at_once) hits_at_once_.fetch_add(1, std::memory_order_relaxed);
+    co_return object;
 }
 
 net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) {
@@ -282,7 +291,9 @@ net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) 
     auto const entry = works->index.use(hash);
     if (!entry) co_return ReadRecord{};
     works->order->used(hash);
-    co_return co_await works->reader.read(hash, *entry, executor);
+    auto record = co_await works->reader.read(hash, *entry, executor);
+    if (record && record.record.head.kind == RecordKind::piece) pieces_.fetch_add(1, std::memory_order_relaxed);
+    co_return record;
 }
 
 bool Tier::has(Fingerprint hash) const {
@@ -297,7 +308,6 @@ NotStored Tier::why_not(Bytes body) {
     if (!works || works->log.failing()) return NotStored::failing;
     if (body > options_.object_max) return NotStored::too_large;
     if (body < options_.object_min) return NotStored::too_small;
-    if (!spend(body)) return NotStored::rate;
     return NotStored::none;
 }
 
@@ -306,17 +316,21 @@ NotStored Tier::refused(NotStored why) {
     return why;
 }
 
-/// options_.rate as a bucket of one second.
-bool Tier::spend(Bytes bytes) {
+/// options_.rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
+bool Tier::may_spend() {
     if (options_.rate == 0) return true;
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
-    allowance_ += static_cast<Bytes>(std::min(passed, 1.0) * static_cast<double>(options_.rate));
-    allowance_ = std::min(allowance_, options_.rate);
-    if (allowance_ == 0) return false;
-    allowance_ -= std::min(allowance_, bytes);
-    return true;
+    auto const rate = static_cast<double>(options_.rate);
+    allowance_ = std::min(allowance_ + std::min(passed, 3'600.0) * rate, rate);
+    return allowance_ > 0;
+}
+
+void Tier::spend(Bytes bytes) {
+    if (options_.rate == 0) return;
+    std::lock_guard const lock(mutex_);
+    allowance_ -= static_cast<double>(bytes);
 }
 
 NotStored Tier::store(Object::Parts const& parts) {
@@ -347,12 +361,13 @@ std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes>
     return std::make_unique<PieceFill>(*this, std::move(told));
 }
 
-/// The same, and whether it is asked for often enough.
+/// The same, and whether it is asked for often enough, and not too much was written of late.
 NotStored Tier::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
-    bool const is_new = why == NotStored::none && options_.admit == DiskOptions::Admit::second_hit &&
-                        !doorkeeper_.knows(hash_of(key, seed()));
-    return is_new ? NotStored::not_admitted : why;
+    if (why != NotStored::none) return why;
+    bool const is_new = options_.admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
+    if (is_new) return NotStored::not_admitted;
+    return may_spend() ? NotStored::none : NotStored::rate;
 }
 
 void Tier::note_stored(Object::Parts const& parts) {
@@ -363,7 +378,7 @@ void Tier::note_stored(Object::Parts const& parts) {
 
 void Tier::demote(Object const& object) {
     if (!works() || object.kind() != Object::Kind::response || object.terms().negative || may_have(object.key())) return;
-    if (why_not(object.length().value_or(0)) != NotStored::none) return;
+    if (why_not(object.length().value_or(0)) != NotStored::none || !may_spend()) return;
     auto const parts = object.parts();
     if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -383,6 +398,7 @@ NotStored Tier::append(RecordParts& parts, Purpose purpose) {
         works->order->stored(head.hash, head.bytes());
     }
     works->log.commit(*room);
+    if (purpose == Purpose::newcomer) spend(parts.head.bytes());
     return NotStored::none;
 }
 
@@ -453,7 +469,7 @@ void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
 /// something newer that never came to the disk.
 void Tier::evict_victims(Works& works) {
     constexpr int at_once = 1'000;
-    for (int i = 0; i < at_once && live_.load(std::memory_order_relaxed) > works.capacity; ++i) {
+    for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
         auto const hash = works.order->victim();
         if (!hash) return;
         works.order->removed(*hash, policy::Left::evicted);
@@ -472,10 +488,6 @@ bool Tier::append_tombstone(Fingerprint hash) {
     parts.head.hash = hash;
     return append(parts, Purpose::bookkeeping) == NotStored::none;
 }
-
-/// As the index rounds them: what came is what leaves.
-void Tier::note_came(Bytes bytes) { live_.fetch_add(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
-void Tier::note_left(Bytes bytes) { live_.fetch_sub(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
 
 /// What a failed write took with it is not there; nor may anything older be.
 void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
@@ -545,6 +557,7 @@ bool Tier::pause(milliseconds time) {
 void Tier::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
         if (auto* works = this->works(); works && !works->log.failing()) works->graves.pay();
+        if (auto* works = this->works()) works->reader.tell();
         if (looks % looks_a_try == 0) try_again();
     }
 }
@@ -553,17 +566,27 @@ void Tier::look_after() {
 void Tier::try_again() {
     auto* works = this->works();
     if (!works) {
-        if (open_file(When::later) == Opening::done) spdlog::info("disk: {} works now", file_name());
-        return;
+        if (open_file(When::later) != Opening::done) return;
+        spdlog::info("disk: {} works now", file_name());
+        return forget_trouble();
     }
     bool const there = is_device(options_.path) || works->file.is_at(file_name());
     if (!there) say(file_name() + " was removed: what it has is served until the end, and nothing is kept beyond it");
-    if (!works->log.failing()) return;
+    if (!works->log.failing()) {
+        if (there) forget_trouble();
+        return;
+    }
     std::string trouble;
     auto const header = read_header(works->file, trouble);
     if (!header || !write_header(works->file, *header, trouble)) return say(trouble);
     spdlog::info("disk: {} can be written again", file_name());
     works->log.try_again();
+    forget_trouble();
+}
+
+void Tier::forget_trouble() {
+    std::lock_guard const lock(mutex_);
+    trouble_.clear();
 }
 
 void Tier::clean() {
@@ -603,15 +626,16 @@ DiskStats Tier::stats() const {
                                        : DiskStats::State::recovering;
     if (auto const trouble = works->log.trouble(); !trouble.empty() && works->log.failing()) stats.trouble = trouble;
     stats.size = works->log.header().bytes();
-    stats.live = live_;
+    stats.live = live_.sum();
     stats.records = works->index.size();
     stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
     stats.buffered = log.buffered;
     stats.segments = works->log.segments();
     stats.segments_recovered = works->recovery.segments_done();
     stats.segments_retired = log.retired;
-    stats.hits = reader.hits;
-    stats.hits_at_once = reader.hits_at_once;
+    stats.hits = hits_;
+    stats.hits_at_once = hits_at_once_;
+    stats.pieces = pieces_;
     stats.misses = reader.misses;
     stats.damaged = reader.damaged + cleaner.damaged;
     stats.too_late = reader.too_late;

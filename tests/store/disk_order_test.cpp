@@ -134,7 +134,7 @@ public:
         policy::Slot slot = free_.empty() ? static_cast<policy::Slot>(hashes_.size()) : free_.back();
         free_.empty() ? hashes_.push_back(0) : free_.pop_back();
         hashes_[slot] = hash;
-        auto rounded = size_of_class(size_class(bytes));
+        auto rounded = typical_of_class(size_class(bytes));
         held_[hash] = {slot, rounded};
         policy_->inserted(slot, hash, rounded);
     }
