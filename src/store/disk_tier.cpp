@@ -159,8 +159,8 @@ Tier::Opening Tier::open_file(When when) {
         made_->recovery.run();
         if (!made_->recovery.is_over()) return;
         std::chrono::duration<double> const taken = steady_now() - begun;
-        spdlog::info("disk: {}, {:.1f} GiB, {}: {} records found in {:.3f} s", file_name(),
-                     static_cast<double>(made_->log.header().bytes()) / GiB, options_.policy, made_->index.size(), taken.count());
+        spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(),
+                     made_->log.header().bytes() / MiB, options_.policy, made_->index.size(), taken.count());
     });
     return Opening::done;
 }
@@ -259,11 +259,13 @@ bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
     return opened + seconds(Freshness::seconds(entry->freshness)) > until;
 }
 
-void Tier::used(std::string_view key) {
+bool Tier::used(std::string_view key) {
     auto* works = this->works();
-    if (!works) return;
+    if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
-    if (works->index.use(hash)) works->order->used(hash);
+    bool const is_here = works->index.use(hash).has_value();
+    if (is_here) works->order->used(hash);
+    return !is_here && options_.admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
 }
 
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
@@ -319,11 +321,11 @@ NotStored Tier::refused(NotStored why) {
 /// options_.rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
 bool Tier::may_spend() {
     if (options_.rate == 0) return true;
+    auto const rate = static_cast<double>(options_.rate);
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
-    auto const rate = static_cast<double>(options_.rate);
-    allowance_ = std::min(allowance_ + std::min(passed, 3'600.0) * rate, rate);
+    allowance_ = std::min(allowance_ + passed * rate, rate);
     return allowance_ > 0;
 }
 
@@ -377,7 +379,9 @@ void Tier::note_stored(Object::Parts const& parts) {
 }
 
 void Tier::demote(Object const& object) {
-    if (!works() || object.kind() != Object::Kind::response || object.terms().negative || may_have(object.key())) return;
+    // Had it been asked for twice, it would be here.
+    bool const is_known = options_.admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
+    if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none || !may_spend()) return;
     auto const parts = object.parts();
     if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);

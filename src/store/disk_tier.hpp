@@ -54,7 +54,7 @@ public:
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
     bool is_fresh_until(std::string_view key, WallTime until) const override;
-    void used(std::string_view key) override;
+    bool used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
     std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;

@@ -146,4 +146,44 @@ TEST_F(DiskFaults, nobody_waits_for_ever_for_a_disk_that_does_not_sync) {
     EXPECT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
 }
 
+TEST_F(DiskFaults, a_read_that_takes_longer_than_patience_is_given_up_and_the_record_stays) {
+    std::atomic<bool> released{false};
+    options.patience = 100ms;
+    options.readers = 1;
+    open();
+    store(key(0), "there");
+    restart();   // what is in a buffer still is read from there
+    rule.error = [&released, worker = std::this_thread::get_id()](auto operation, Bytes, std::size_t) {
+        if (operation != io::Faults::Operation::read) return 0;
+        if (std::this_thread::get_id() == worker) return EAGAIN;   // it would have to wait for the disk
+        for (int tries = 0; tries < 1000 && !released; ++tries) std::this_thread::sleep_for(5ms);
+        return 0;
+    };
+    auto const again = run([this, &released](net::Executor executor) -> net::awaitable<ObjectPtr> {
+        auto const late = co_await disk->load(key(0), executor);
+        EXPECT_EQ(late, nullptr);
+        EXPECT_EQ(disk->stats().too_late, 1u);
+        EXPECT_EQ(disk->stats().damaged, 0u);
+        released = true;
+        co_return co_await disk->load(key(0), executor);   // after the first read, by the same thread
+    });
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->bytes(), "there");
+    disk.reset();
+}
+
+TEST_F(DiskFaults, what_is_admitted_at_its_second_hit_comes_from_memory_when_that_says_so) {
+    options.admit = DiskOptions::Admit::second_hit;
+    open();
+    EXPECT_EQ(store(key(0), "x"), NotStored::not_admitted);
+    EXPECT_FALSE(disk->used(key(1))) << "never heard of";
+    EXPECT_TRUE(disk->used(key(0)));
+    EXPECT_EQ(store(key(0), "x"), NotStored::none);
+    EXPECT_FALSE(disk->used(key(0))) << "it is here";
+    auto const once = Object::make(parts(key(2), "once"), nullptr);
+    EXPECT_EQ(store(key(2), "once"), NotStored::not_admitted);
+    disk->demote(*once);
+    EXPECT_EQ(load(key(2)), nullptr);
+}
+
 }  // namespace garner::store
