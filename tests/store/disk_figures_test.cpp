@@ -21,7 +21,7 @@ TEST_F(DiskFigures, a_hit_is_an_object_and_its_pieces_are_counted_apart) {
     Budget budget(16 * MiB, 16 * MiB);
     BodyPtr body(new Body(budget, 3 * disk::piece_max));
     while (body->size() < 3 * disk::piece_max) {
-        auto const room = body->room([&](Bytes bytes) { return budget.reserve(bytes); });
+        auto const room = body->room([&](Bytes bytes) { return budget.reserve(bytes) && budget.reserve_filling(bytes); });
         ASSERT_FALSE(room.empty());
         std::fill(room.begin(), room.end(), 'x');
         body->grow(std::min<Bytes>(room.size(), 3 * disk::piece_max - body->size()));
