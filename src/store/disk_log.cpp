@@ -64,6 +64,7 @@ Log::~Log() { end(); }
 void Log::adopt(std::uint32_t segment, Segment const& found) {
     std::lock_guard const lock(mutex_);
     segments_[segment] = found;
+    if (found.failures >= failures_max) ++figures_.retired;
 }
 
 void Log::begin(std::uint32_t next, std::uint64_t generation) {
@@ -475,8 +476,12 @@ void Log::try_again() {
     std::lock_guard const lock(mutex_);
     failing_ = false;
     failed_in_a_row_ = syncs_failed_in_a_row_ = 0;
-    for (auto& segment : segments_) segment.failures = 0;
     figures_.retired = 0;
+    for (auto& segment : segments_)
+        if (segment.use != Use::unknown)
+            segment.failures = 0;
+        else if (segment.failures >= failures_max)
+            ++figures_.retired;
 }
 
 std::string Log::trouble() const {

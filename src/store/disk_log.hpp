@@ -24,7 +24,7 @@ class Log {
 public:
     /// What a segment is for now.
     enum class Use : std::uint8_t {
-        unknown,    // recovery has not looked yet
+        unknown,    // recovery has not looked yet, or could not read it: then it is out of use, too
         free,       // may be the next to be opened
         open,       // or closed, and not all written
         closed

@@ -20,19 +20,18 @@
 #include "store/disk_reader.hpp"
 #include "store/disk_recovery.hpp"
 #include "store/disk_store.hpp"
+#include "store/store_file.hpp"
 
 namespace garner::store::disk {
 
-/// Where the store is that disk.path names: a file in a directory, or the block device itself.
-std::string file_of(std::string const& path);
-
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
-    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
-          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone);
+    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
+          Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone);
 
-    io::File file;
-    Bytes const alignment;
+    StoreFile store;                   // its header guarded by header_mutex
+    std::mutex header_mutex;
+    io::File const& file;
     Index index;
     Bytes const capacity;              // of records, for policies that name victims
     std::unique_ptr<Order> order;
@@ -83,11 +82,7 @@ private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options_.path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
-    enum class When : std::uint8_t { at_start, later };
-    Opening open_file(When when);
-    std::optional<StoreHeader> read_header(io::File const& file, std::string& trouble) const;
-    std::optional<StoreHeader> header_for(io::File const& file, When when, std::string& trouble) const;
-    bool write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const;
+    Opening open_file(StoreFile::When when);
     void say(std::string trouble);
 
     NotStored why_not(Bytes body);
@@ -111,7 +106,8 @@ private:
     void clean();
     bool pause(milliseconds time);
     void try_again();
-    void forget_trouble();
+    void look_for_file(Works const& works);
+    void works_again(char const* how);
 
     DiskOptions const options_;
     std::unique_ptr<Works> made_;
@@ -119,6 +115,7 @@ private:
     Doorkeeper doorkeeper_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
+    std::atomic<bool> removed_{false};     // the file is not where it was
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};

@@ -186,4 +186,26 @@ TEST_F(DiskFaults, what_is_admitted_at_its_second_hit_comes_from_memory_when_tha
     EXPECT_EQ(load(key(2)), nullptr);
 }
 
+TEST_F(DiskFaults, a_file_that_is_removed_is_answered_from_and_stored_to_no_more_until_it_is_back) {
+    open();
+    store(key(1), "kept");
+    ASSERT_TRUE(settled());
+    fs::rename(file(), options.path + "/moved");
+    ASSERT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
+    EXPECT_NE(disk->stats().trouble.find("was removed or replaced"), std::string::npos) << disk->stats().trouble;
+    EXPECT_EQ(body_of(key(1)), "kept");
+    EXPECT_EQ(store(key(2), "x"), NotStored::failing);
+    EXPECT_TRUE(disk->forget(key(1)));
+    EXPECT_TRUE(settled()) << "the file may be back";
+    fs::rename(options.path + "/moved", file());
+    EXPECT_TRUE(eventually([&] { return store(key(2), "x") == NotStored::none; }));
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working);
+    EXPECT_EQ(disk->stats().trouble, "");
+    fs::remove(file());
+    ASSERT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
+    restart();
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working);
+    EXPECT_EQ(load(key(2)), nullptr) << "a new one";
+}
+
 }  // namespace garner::store
