@@ -356,7 +356,8 @@ void Cache::stop_storing(Fill& fill, bool for_a_while) {
     std::unique_lock lock(shard.mutex);
     end_in_vain(shard, fill);
     auto const view = fill.view();
-    if (view.object && fill.attached_)
+    // Somebody was given some of it; a refresh for nobody leaves what there is.
+    if (view.object && fill.attached_ && fill.followers() > 0)
         drop_older(shard, {fill, *view.object, view.object->key(), fill.varies_by(), nullptr}, gone);
     fill.attached_ = false;
     if (for_a_while) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);

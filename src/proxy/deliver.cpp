@@ -28,11 +28,6 @@ bool is_plain(http::RequestHead const& request) {
            !request.fields.has(Name::if_modified_since);
 }
 
-/// What is stored does not give what lies from `at` to `end`.
-http::BrokenBody broken_at(store::Object const& object, Bytes at, std::optional<Bytes> end) {
-    return {.first = 0, .done = at, .announced = end, .length = object.length()};
-}
-
 }  // namespace
 
 /// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
@@ -164,8 +159,6 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
     store::BodyReader reader(object->body(), slice.first);
     if (follower) follower->read_up_to(slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
-    std::optional<Bytes> end;
-    if (slice.count) end = slice.first + *slice.count;
     std::array<std::string_view, write_pieces> pieces;
     char chunk_header[18];
     for (;;) {
@@ -198,8 +191,8 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (bytes > 0) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
         if (dropped) {
-            auto const broken = broken_at(*object, reader.offset(), end);
-            if (co_await fetch_lost(*object, broken)) co_return co_await pass_on(object->head(), broken, slice.chunked);
+            auto const rest = co_await send_rest(*object, slice, reader.offset());
+            if (rest) co_return *rest;
         }
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
@@ -212,6 +205,15 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         }
         if (!co_await wait_for_growth(*follower, seen, options_->deadlines.fill)) co_return false;
     }
+}
+
+/// Of a body whose bytes from `at` on are not to be had here: from where they were fetched. Nothing when they cannot be had
+/// there either; else whether all was sent. By itself, so that the frame of send_body() stays small: see allocation_test.
+net::awaitable<std::optional<bool>> Transaction::send_rest(store::Object const& object, Slice const& slice, Bytes at) {
+    http::BrokenBody broken{.first = 0, .done = at, .announced = {}, .length = object.length()};
+    if (slice.count) broken.announced = slice.first + *slice.count;
+    if (!co_await fetch_lost(object, broken)) co_return std::nullopt;
+    co_return co_await pass_on(object.head(), broken, slice.chunked);
 }
 
 /// False when there is nothing more to wait for: the client is gone, or the fill said nothing for deadlines.fill. True

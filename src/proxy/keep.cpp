@@ -108,7 +108,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         auto const* why = text(http::StoreRefusal::no_room);
         note_use(store::Object::make(parts, nullptr));   // another policy would have found room
         auto const newer = cache::outline(parts);
-        services_.cache.supersede_in_memory(*lead.fill(), *newer, vary);
+        if (!client_.nobody()) services_.cache.supersede_in_memory(*lead.fill(), *newer, vary);
         lead.refuse(why);
         co_return co_await stream_through(why);
     }

@@ -104,6 +104,7 @@ private:
     using Parts = std::array<iovec, write_pieces + 5>;
     net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                    cache::Follower* follower);
+    net::awaitable<std::optional<bool>> send_rest(store::Object const& object, Slice const& slice, Bytes at);
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
@@ -175,7 +176,8 @@ private:
     std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
-    std::unique_ptr<store::DiskFill> begin_on_disk(cache::FillLease& lead, store::Object::Parts const& parts, std::optional<Bytes> expected);
+    std::unique_ptr<store::DiskFill> begin_on_disk(cache::FillLease& lead, store::Object::Parts const& parts,
+                                                   std::optional<Bytes> expected);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);

@@ -346,8 +346,9 @@ TEST(PartsFromElsewhere, are_not_completed_from_another_address) {
         fields.emplace_back("Content-Range", "bytes " + first_last + "/100000");
         return Answer{.status = 206, .fields = fields, .body = std::move(bytes), .close = true};
     };
-    Origin one(Origin::Setup{.address = "127.0.0.1"});
-    Origin other(Origin::Setup{.address = "127.0.0.2", .port = one.port()});
+    auto const port = free_port();
+    Origin one(Origin::Setup{.address = "127.0.0.1", .port = port});
+    Origin other(Origin::Setup{.address = "127.0.0.2", .port = port});
     one.answer("/film", range("0-39999", film.substr(0, 40'000)));
     Answer whole = fresh(film, 600, {{"ETag", R"("v1")"}});
     other.answer("/film", {range("40000-99999", film.substr(40'000)), whole});
