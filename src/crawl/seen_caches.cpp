@@ -1,0 +1,58 @@
+#include "crawl/seen_caches.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "crawl/lru.hpp"
+
+namespace garner::crawl {
+namespace {
+
+template <class Cache>
+MadeCache make_one(CacheOptions const& options) {
+    return {std::make_unique<Cache>(options), {}};
+}
+
+constexpr std::array rows{
+    CacheRow{"lru", "the least recently used leaves", make_one<Lru>},
+};
+
+std::string names() {
+    std::string text;
+    for (auto const& row : rows) (text += text.empty() ? "" : ", ") += row.name;
+    return text;
+}
+
+}  // namespace
+
+std::span<CacheRow const> seen_caches() { return rows; }
+
+CacheSpec read_cache_spec(std::string_view text) {
+    CacheSpec spec;
+    auto const name = text.substr(0, text.find(':'));
+    auto const settings = text.substr(std::min(text.size(), name.size() + 1));
+    auto const row = std::ranges::find(rows, name, &CacheRow::name);
+    if (row == rows.end()) {
+        spec.fault = "no cache \"" + std::string(name) + "\"; there are " + names();
+        return spec;
+    }
+    auto read = policy::read_settings(settings, row->settings);
+    if (!read.fault.empty()) {
+        spec.fault = std::string(name) + ": " + read.fault;
+        return spec;
+    }
+    spec.row = &*row;
+    spec.values = std::move(read.values);
+    return spec;
+}
+
+MadeCache make_cache(std::string_view text, CacheOptions options) {
+    auto spec = read_cache_spec(text);
+    if (!spec.row) return {nullptr, std::move(spec.fault)};
+    if (options.entries < 1 || options.entries > cache_entries_max)
+        return {nullptr, std::to_string(options.entries) + " entries: there can be 1 to 2^31"};
+    options.values = std::move(spec.values);
+    return spec.row->make(options);
+}
+
+}  // namespace garner::crawl
