@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "crawl/mixed_bits.hpp"
 #include "util/check.hpp"
 
 namespace garner::crawl {
@@ -197,7 +198,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     auto find_places = [&](Block& b) __attribute__((always_inline)) {
         b.growths = growths_;
         for (std::size_t i = 0; i < b.size; ++i) {
-            b.keys[i] = key_of(batch[b.begin + i]);
+            b.keys[i] = mixed(batch[b.begin + i] ^ options_.seed);
             auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
             b.places[i] = place_of(segment, b.keys[i]);
             __builtin_prefetch(segment.lines.data() + b.places[i].first);
@@ -344,34 +345,10 @@ std::vector<Fingerprint> LineSet::entries() const {
         for (std::uint32_t line = 0; line < segment.line_count; ++line)
             for (std::uint32_t slot = 0; slot < count_of(segment.lines[line]); ++slot) {
                 auto const key = key_at(segment, line, value_of(segment, segment.lines[line], slot));
-                all.push_back(fingerprint_of(number << (64 - segment_bits) | key));
+                all.push_back(unmixed(number << (64 - segment_bits) | key) ^ options_.seed);
             }
     }
     return all;
-}
-
-// Two odd factors around a fold: every key has one fingerprint, and the upper bits depend on all of them.
-namespace {
-constexpr std::uint64_t factor_before = 0x9e3779b97f4a7c15, factor_after = 0xbf58476d1ce4e5b9;
-
-constexpr std::uint64_t inverse(std::uint64_t odd) {
-    auto x = odd;   // right in three bits, and in twice as many after each step (Newton)
-    for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
-    return x;
-}
-static_assert(factor_before * inverse(factor_before) == 1 && factor_after * inverse(factor_after) == 1);
-}  // namespace
-
-std::uint64_t LineSet::key_of(Fingerprint url) const {
-    auto key = (url ^ options_.seed) * factor_before;
-    key ^= key >> 32;
-    return key * factor_after;
-}
-
-Fingerprint LineSet::fingerprint_of(std::uint64_t key) const {
-    key *= inverse(factor_after);
-    key ^= key >> 32;
-    return key * inverse(factor_before) ^ options_.seed;
 }
 
 }  // namespace garner::crawl

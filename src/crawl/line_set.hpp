@@ -66,13 +66,11 @@ private:
     std::uint64_t add_avx512(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
 #endif
 
-    std::uint64_t key_of(Fingerprint) const;
-    Fingerprint fingerprint_of(std::uint64_t key) const;
     bool insert(Segment&, std::uint64_t key);
     void put(std::size_t segment, std::uint64_t key);
     void grow(std::size_t segment);
 
-    Options const options_;
+    Options options_;
     std::array<Segment, segment_count> segments_;
     std::uint64_t growths_ = 0;
     std::uint64_t random_;

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "crawl/disk_set.hpp"
 #include "crawl/line_set.hpp"
+#include "crawl/mercator_file.hpp"
+#include "crawl/mercator_table.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -12,8 +15,23 @@ MadeSet make_lines(SetOptions const& options) {
     return {std::make_unique<LineSet>(LineSet::Options{.expected = options.expected, .seed = options.seed})};
 }
 
+MadeSet make_runs(SetOptions const& options) {
+    auto opened = DiskSet::open({.directory = options.directory, .memory = options.memory});
+    return {std::move(opened.set), std::move(opened.fault)};
+}
+
+MadeSet make_mercator(SetOptions const& options) { return {std::make_unique<MercatorTable>(options.seed)}; }
+
+MadeSet make_mercator_file(SetOptions const& options) {
+    auto opened = MercatorFile::open(options.directory);
+    return {std::move(opened.set), std::move(opened.fault)};
+}
+
 constexpr std::array rows{
     SetRow{"lines", "in memory: lines of 64 bytes, 43 to 58 bits an entry", false, make_lines},
+    SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
+    SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator},
+    SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},
 };
 
 std::string names() {
