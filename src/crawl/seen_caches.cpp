@@ -3,7 +3,11 @@
 #include <algorithm>
 #include <array>
 
+#include "crawl/chaining.hpp"
 #include "crawl/lru.hpp"
+#include "crawl/references.hpp"
+#include "crawl/scatter.hpp"
+#include "crawl/slotted.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -15,6 +19,17 @@ MadeCache make_one(CacheOptions const& options) {
 
 constexpr std::array rows{
     CacheRow{"lru", "the least recently used leaves", make_one<Lru>},
+    CacheRow{"clock", "a hand passes over what was asked for again, and takes the next", make_one<Clock>},
+    CacheRow{"random", "any one leaves", make_one<Random>},
+    CacheRow{"chaining", "CLOCK or RANDOM in direct circular chaining: l + 8 bits", ChainingRow::make,
+             ChainingRow::settings},
+    CacheRow{"scatter", "CLOCK or RANDOM in a scatter table with circular lists: l + 2 bits", ScatterRow::make,
+             ScatterRow::settings},
+    CacheRow{"infinite", "reference: nothing leaves", make_one<Infinite>},
+    CacheRow{"min", "reference: who is not asked for again the longest leaves; nothing can miss less", make_one<Min>,
+             {}, true},
+    CacheRow{"static", "reference: the most popular of the stream from its beginning, and nothing else",
+             make_one<Static>, {}, true},
 };
 
 std::string names() {

@@ -2,22 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
 #include <vector>
+
+#include "crawl/stream.hpp"
 
 namespace garner::crawl {
 namespace {
 
-std::vector<Fingerprint> any_stream(std::size_t length, std::uint64_t distinct) {
-    std::mt19937_64 random(7);
-    std::vector<Fingerprint> stream;
-    for (std::size_t i = 0; i < length; ++i) stream.push_back((random() % distinct + 1) * 0x9e3779b97f4a7c15);
-    return stream;
-}
-
 TEST(SeenCaches, each_answers_a_batch_as_one_by_one) {
-    auto const stream = any_stream(20'000, 300);
+    auto const stream = test::any_stream(20'000, 300);
     for (auto const& row : seen_caches()) {
         if (row.foresees) continue;
         auto const options = CacheOptions{.entries = 64};
