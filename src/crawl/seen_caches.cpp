@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <array>
 
+#include "crawl/bloom.hpp"
 #include "crawl/chaining.hpp"
 #include "crawl/lru.hpp"
+#include "crawl/lru_light.hpp"
 #include "crawl/references.hpp"
 #include "crawl/scatter.hpp"
 #include "crawl/slotted.hpp"
+#include "crawl/stable_bloom.hpp"
+#include "crawl/window_filters.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -17,7 +21,7 @@ MadeCache make_one(CacheOptions const& options) {
     return {std::make_unique<Cache>(options), {}};
 }
 
-constexpr std::array rows{
+std::array const rows{
     CacheRow{"lru", "the least recently used leaves", make_one<Lru>},
     CacheRow{"clock", "a hand passes over what was asked for again, and takes the next", make_one<Clock>},
     CacheRow{"random", "any one leaves", make_one<Random>},
@@ -25,6 +29,22 @@ constexpr std::array rows{
              ChainingRow::settings},
     CacheRow{"scatter", "CLOCK or RANDOM in a scatter table with circular lists: l + 2 bits", ScatterRow::make,
              ScatterRow::settings},
+    CacheRow{"bloom", "Bloom's filter: forgets nothing, claims ever more that never came", make_one<EverFilter<BloomBits>>,
+             BloomSettings::declared()},
+    CacheRow{"cbf", "the same of counters, as a filter takes that forgets", make_one<EverFilter<BloomCounters>>,
+             BloomSettings::declared()},
+    CacheRow{"sbf", "Stable Bloom Filter: counters, some decremented at random with each insertion", make_one<StableBloom>,
+             StableShape::declared()},
+    CacheRow{"sbfl", "Stable Bloom Filter Light: the same, decremented in turn", make_one<StableBloomLight>,
+             StableShape::declared()},
+    CacheRow{"lru-sbfl", "LRU, and what leaves it in a Stable Bloom Filter Light", make_one<LruLight>,
+             LruLight::declared()},
+    CacheRow{"landmark", "Bloom's filter, emptied each time `entries` were asked for", make_one<LandmarkWindow>,
+             BloomSettings::declared()},
+    CacheRow{"sliding", "counters over the latest requests, which it keeps", make_one<SlidingWindow>,
+             BloomSettings::declared()},
+    CacheRow{"jumping", "filters for the parts of a window, of which the oldest is emptied at once", make_one<JumpingWindow>,
+             JumpingWindow::declared()},
     CacheRow{"infinite", "reference: nothing leaves", make_one<Infinite>},
     CacheRow{"min", "reference: who is not asked for again the longest leaves; nothing can miss less", make_one<Min>,
              {}, true},
