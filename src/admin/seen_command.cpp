@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "crawl/canon_command.hpp"
+
 namespace garner::admin {
 
 namespace {
@@ -18,6 +20,7 @@ struct Row {
 /// A new command: its file, and a line here.
 std::vector<Row> const& rows() {
     static std::vector<Row> const rows{
+        {"canon", "the canonical form of URLs, and their fingerprints", crawl::canon_command},
     };
     return rows;
 }
