@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crawl/canon_command.hpp"
+#include "sim/seen_set_command.hpp"
 
 namespace garner::admin {
 
@@ -21,6 +22,7 @@ struct Row {
 std::vector<Row> const& rows() {
     static std::vector<Row> const rows{
         {"canon", "the canonical form of URLs, and their fingerprints", crawl::canon_command},
+        {"set", "an exact set of URLs, in memory or on disk, and what it takes", sim::seen_set_command},
     };
     return rows;
 }

@@ -54,6 +54,17 @@ BatchOrder::BatchOrder(std::span<Fingerprint const> earlier, std::span<Fingerpri
         for (auto const url : urls) scattered_[next[part_of(url)]++] = url;
 }
 
+std::uint64_t BatchOrder::different_about() const {
+    std::uint64_t different = 0;
+    std::vector<Fingerprint> urls;
+    for (std::size_t part = 31; part < ways; part += 64) {
+        urls.assign(scattered_.data() + part_begins_[part], scattered_.data() + part_begins_[part + 1]);
+        std::ranges::sort(urls);
+        different += static_cast<std::uint64_t>(std::ranges::unique(urls).begin() - urls.begin());
+    }
+    return std::min(size(), different * 64);
+}
+
 void BatchOrder::open_part(unsigned part) {
     part_ = part;
     std::span const urls(scattered_.data() + part_begins_[part], part_begins_[part + 1] - part_begins_[part]);

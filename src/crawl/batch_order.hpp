@@ -19,6 +19,8 @@ public:
     BatchOrder(std::span<Fingerprint const> earlier, std::span<Fingerprint const> batch);
 
     std::uint64_t size() const { return scattered_.size(); }
+    /// About how many different ones there are, when they are hashes: by a sixty-fourth of them.
+    std::uint64_t different_about() const;
 
     /// Makes ready part `part` (of 2^8). The one before is done with.
     void open_part(unsigned part);

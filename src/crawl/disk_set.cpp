@@ -162,15 +162,20 @@ void DiskSet::remove_strangers() const {
     }
 }
 
-std::uint64_t DiskSet::latest_at_most() const {
-    return std::max(options_.latest_least, std::min(run_.entries() / 8, options_.memory / merging_bytes));
+bool DiskSet::is_time_to_merge(std::uint64_t batch) const {
+    auto const most = std::max(options_.latest_least, std::min(run_.entries() / 8, options_.memory / merging_bytes));
+    if (latest_.size() + batch > most) return true;
+    // A batch that brings half of that is better merged at once than kept first, if it is as new as the one before.
+    return batch >= one_by_one && fresh_share_ * static_cast<double>(batch) > static_cast<double>(most) / 2;
 }
 
 UrlSet::Added DiskSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
     if (!broken_.empty()) return {0, broken_};
     if (batch.empty()) return {};
-    return latest_.size() + batch.size() > latest_at_most() ? merge_with(batch, is_new) : look_up(batch, is_new);
+    auto added = is_time_to_merge(batch.size()) ? merge_with(batch, is_new) : look_up(batch, is_new);
+    if (added.fault.empty()) fresh_share_ = static_cast<double>(added.fresh) / static_cast<double>(batch.size());
+    return added;
 }
 
 UrlSet::Added DiskSet::look_up(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
@@ -245,7 +250,7 @@ UrlSet::Added DiskSet::merge_with(std::span<Fingerprint const> batch, std::span<
     auto const before = size();
     auto const latest = latest_.entries();
     BatchOrder order(latest, batch);   // as if the latest had come just before the batch
-    auto const bits = std::max(run_.entries() ? run_.bits() : 0, bucket_bits(before + batch.size()));
+    auto const bits = std::max(run_.entries() ? run_.bits() : 0, bucket_bits(run_.entries() + order.different_about()));
     RunWriter writer(run_path(generation_ + 1), set_, generation_ + 1, bits, options_.faults);
     auto fault = write_run(order, writer);
     if (fault.empty()) fault = change_to(generation_ + 1, writer.entries());

@@ -59,7 +59,7 @@ private:
     std::string read_latest();
     void remove_strangers() const;
 
-    std::uint64_t latest_at_most() const;
+    bool is_time_to_merge(std::uint64_t batch) const;
     Added look_up(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
     std::string look_in_run(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
     std::string look_one_by_one(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
@@ -74,6 +74,7 @@ private:
     RunReader run_;                                       // without a file while generation_ is 0
     SetLog log_;
     LineSet latest_{{}};                                  // what the log holds
+    double fresh_share_ = 1;                              // of the last batch
     std::string broken_;                                  // for good
 };
 

@@ -27,8 +27,10 @@ struct Layout {
 constexpr std::array layouts{Layout{12, 42}, Layout{11, 46}, Layout{10, 50}, Layout{9, 56}, Layout{8, 63}};
 
 // Beyond it a newcomer moves too many others.
-constexpr double fullest = 0.98;
+constexpr double fullest = 0.95;
 constexpr int moves_at_most = 500;
+// Lines. Smaller ones grow faster: what they would save is not worth how often all of them would be put in again.
+constexpr std::uint32_t small_segment = 64 * 1024;
 
 constexpr std::uint64_t fewest_lines = 2;   // with one there is no reciprocal of 64 bits
 constexpr unsigned overflow_flag = 0x10;
@@ -313,7 +315,8 @@ bool LineSet::insert(Segment& segment, std::uint64_t key) {
 void LineSet::grow(std::size_t number) {
     auto& segment = segments_[number];
     ++growths_;
-    for (std::uint64_t lines = segment.line_count + segment.line_count / 8 + 1;; lines += lines / 8 + 1) {
+    auto const step = segment.line_count < small_segment ? 4 : 8;
+    for (std::uint64_t lines = segment.line_count + segment.line_count / step + 1;; lines += lines / step + 1) {
         auto larger = segment_of(lines);
         bool all = true;
         for (std::uint32_t line = 0; all && line < segment.line_count; ++line)

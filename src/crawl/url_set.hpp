@@ -9,7 +9,8 @@
 
 namespace garner::crawl {
 
-/// Every fingerprint that was ever added is in it, and no other. One thread at a time; those on disk wait for it.
+/// Every fingerprint that was ever added is in it, and no other. One thread at a time; those on disk wait for it. When
+/// memory ends add() throws std::bad_alloc: then the set can only be let go, and one on disk be opened again.
 class UrlSet {
 public:
     struct Added {
@@ -19,7 +20,7 @@ public:
 
     virtual ~UrlSet() = default;
 
-    /// Adds all of the batch. is_new[i] becomes 1 where batch[i] was neither in the set nor earlier in the batch, else 0;
+    /// Adds all of the batch, fewer than 2^31. is_new[i] becomes 1 where batch[i] was neither in the set nor earlier in the batch, else 0;
     /// as many as fingerprints. After a fault the answers mean nothing and the set is as it was before, or, when the
     /// disk has failed for good, takes nothing more and says so again. A process that dies after add() has returned
     /// loses none of it in the sets on disk.

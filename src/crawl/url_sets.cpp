@@ -28,7 +28,7 @@ MadeSet make_mercator_file(SetOptions const& options) {
 }
 
 constexpr std::array rows{
-    SetRow{"lines", "in memory: lines of 64 bytes, 43 to 58 bits an entry", false, make_lines},
+    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines},
     SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
     SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator},
     SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},

@@ -84,23 +84,23 @@ TEST(SmallCounters, many_at_once_are_decremented_as_one_after_the_other) {
 
 TEST(StableBloom, its_false_positives_come_to_rest_where_the_formulas_say) {
     for (auto [hashes, decrements] : {std::pair{4u, 32u}, {4u, 30u}, {2u, 10u}, {3u, 17u}}) {
-        StableShape const shape{.counters = 1 << 16, .hashes = hashes, .decrements = decrements};
+        StableShape const shape{.counters = 1 << 17, .hashes = hashes, .decrements = decrements};
         StableBloomLight light(shape, 1, 1);
         StableBloom stable(shape, 1, 1);
-        for (std::uint64_t i = 0; i < 40'000; ++i) light.put(url(i)), stable.put(url(i));
-        // At several moments: which counters come next does not repeat itself.
+        for (std::uint64_t i = 0; i < 60'000; ++i) light.put(url(i)), stable.put(url(i));   // four rounds and more
+        // At several moments: what lies where differs.
         double in_turn = 0, at_random = 0;
-        constexpr int moments = 8;
-        for (int moment = 0; moment < moments; ++moment) {
-            for (std::uint64_t i = 0; i < 1'777; ++i) {
-                auto const next = url(50'000 + static_cast<std::uint64_t>(moment) * 1'777 + i);
+        constexpr std::uint64_t moments = 8, between = 4'001;
+        for (std::uint64_t moment = 0; moment < moments; ++moment) {
+            for (std::uint64_t i = 0; i < between; ++i) {
+                auto const next = url(100'000 + moment * between + i);
                 light.put(next), stable.put(next);
             }
-            in_turn += false_positives(light, 60'000) / moments;
-            at_random += false_positives(stable, 60'000) / moments;
+            in_turn += false_positives(light, 100'000) / moments;
+            at_random += false_positives(stable, 100'000) / moments;
         }
         EXPECT_NEAR(in_turn / light_false_positives(decrements, hashes, 3), 1, 0.05) << hashes << " " << decrements;
-        EXPECT_NEAR(at_random / stable_false_positives(decrements, hashes, 3, 1 << 16), 1, 0.06) << hashes;
+        EXPECT_NEAR(at_random / stable_false_positives(decrements, hashes, 3, 1 << 17), 1, 0.06) << hashes;
     }
 }
 

@@ -278,7 +278,8 @@ TEST(DiskSet, takes_hardly_more_than_it_must_when_merged) {
     constexpr std::uint64_t entries = 300'000;
     std::vector<Fingerprint> urls;
     for (std::uint64_t i = 0; i < entries; ++i) urls.push_back((i + 1) * 0xd1342543de82ef95);
-    std::vector<std::uint8_t> is_new(entries);
+    for (std::uint64_t i = 0; i < 2 * entries; ++i) urls.push_back(urls[i / 2]);   // most of a batch may be repeats
+    std::vector<std::uint8_t> is_new(urls.size());
     EXPECT_EQ(opened.set->add(urls, is_new).fresh, entries);
     ASSERT_EQ(opened.set->merge(), "");
     EXPECT_EQ(opened.set->add(urls, is_new).fresh, 0u);

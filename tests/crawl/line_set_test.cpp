@@ -73,8 +73,8 @@ TEST(LineSet, takes_the_room_it_promises) {
     LineSet known({.expected = entries}), grown({.expected = 0});
     EXPECT_EQ(add(known, distinct_urls(entries)), entries);
     EXPECT_EQ(add(grown, distinct_urls(entries)), entries);
-    EXPECT_LT(known.bits_per_entry(), 66);
-    EXPECT_LT(grown.bits_per_entry(), 74);
+    EXPECT_LT(known.bits_per_entry(), 68);
+    EXPECT_LT(grown.bits_per_entry(), 86);
 }
 
 TEST(LineSet, is_empty_again_when_cleared) {

@@ -77,7 +77,7 @@ TEST(UrlSets, an_empty_batch_and_an_empty_set_are_nothing_special) {
 }
 
 TEST(UrlSets, an_unknown_name_is_told_with_what_there_is) {
-    EXPECT_EQ(make_url_set("line", {}).fault.substr(0, 32), "no set \"line\"; there are lines,");
+    EXPECT_EQ(make_url_set("line", {}).fault.substr(0, 31), "no set \"line\"; there are lines,");
 }
 
 }  // namespace
