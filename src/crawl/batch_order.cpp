@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <utility>
 
 #include "util/check.hpp"
 
@@ -14,15 +16,19 @@ constexpr std::size_t ways = 256;
 std::size_t part_of(Fingerprint url) { return url >> 56; }
 std::size_t slice_digit(Fingerprint url) { return url >> 48 & 0xff; }
 
-// Rising: by their upper 8 bits into 256 heaps, then by comparing, which has little left to do.
+// Rising: by their upper bits into about as many heaps as there are numbers, at most 256; then by comparing, which has
+// little left to do.
 void sort_numbers(std::span<std::uint64_t> numbers, std::vector<std::uint64_t>& room) {
-    if (numbers.size() < 64) return std::sort(numbers.begin(), numbers.end());
-    std::array<std::uint32_t, ways> ends{};
-    for (auto const number : numbers) ++ends[number >> 56];
+    if (numbers.size() < 16) return std::sort(numbers.begin(), numbers.end());
+    auto const shift = 64 - std::min(static_cast<int>(std::bit_width(numbers.size())), 8);
+    std::array<std::uint32_t, ways> all_ends;
+    auto const ends = std::span(all_ends).first(std::size_t{1} << (64 - shift));
+    std::ranges::fill(ends, 0u);
+    for (auto const number : numbers) ++ends[number >> shift];
     std::uint32_t sum = 0;
     for (auto& end : ends) sum += std::exchange(end, sum);
     room.resize(numbers.size());
-    for (auto const number : numbers) room[ends[number >> 56]++] = number;
+    for (auto const number : numbers) room[ends[number >> shift]++] = number;
     std::uint32_t begin = 0;
     for (auto const end : ends) {
         auto const size = end - begin;

@@ -20,22 +20,24 @@ using Place = LineSet::Place;
 constexpr unsigned high_bits = 32, low_bits = 64 - 6 - high_bits;
 constexpr std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1;
 
-// How wide a slot may be when so many are to fit in a line beside its last byte's five bits.
+// How wide a slot may be when so many are to fit in a line beside the upper five bits of its last byte.
 struct Layout {
     std::uint32_t slots, width;
 };
 constexpr std::array layouts{Layout{12, 42}, Layout{11, 46}, Layout{10, 50}, Layout{9, 56}, Layout{8, 63}};
+static_assert(std::ranges::all_of(layouts, [](Layout const& one) { return one.slots * one.width <= 512 - 5; }));
 
 // Beyond it a newcomer moves too many others.
-constexpr double fullest = 0.95;
+constexpr double fullest = 0.955;
 constexpr int moves_at_most = 500;
 // Lines. Smaller ones grow faster: what they would save is not worth how often all of them would be put in again.
 constexpr std::uint32_t small_segment = 64 * 1024;
 
 constexpr std::uint64_t fewest_lines = 2;   // with one there is no reciprocal of 64 bits
-constexpr unsigned overflow_flag = 0x10;
+// In the last byte, whose lower three bits may be a slot's: how many there are, above the flag.
+constexpr unsigned overflow_flag = 0x08, one_more = 0x10;
 
-std::uint32_t count_of(Line const& line) { return line.bytes[63] & 0xf; }
+std::uint32_t count_of(Line const& line) { return line.bytes[63] / one_more; }
 bool has_overflowed(Line const& line) { return line.bytes[63] & overflow_flag; }
 
 std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
@@ -104,7 +106,7 @@ bool take_in(Segment const& segment, Line& line, std::uint64_t value) {
     auto const count = count_of(line);
     if (count == segment.slots) return false;
     write_value(segment, line, count, value);
-    ++line.bytes[63];
+    line.bytes[63] += one_more;
     return true;
 }
 

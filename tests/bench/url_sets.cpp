@@ -114,18 +114,19 @@ struct Speed {
 
 Fingerprint url_of(std::uint64_t number) { return crawl::mixed(number + 1); }
 
-/// `number(i)` says which URL the i-th of all batches is.
+/// `number(i)` says which URL the i-th of all batches is; so many of each batch are new.
 template <class Number>
-Speed measure(UrlSet& set, std::uint64_t batches, std::uint64_t batch, Number number) {
+Speed measure(UrlSet& set, std::uint64_t batches, std::uint64_t batch, std::uint64_t fresh, Number number) {
     std::vector<Fingerprint> urls(batch);
     std::vector<std::uint8_t> is_new(batch);
     double cpu = 0, wall = 0;
     for (std::uint64_t b = 0; b < batches; ++b) {
         for (std::uint64_t i = 0; i < batch; ++i) urls[i] = url_of(number(b * batch + i));
         auto const cpu_before = Clock::cpu(), wall_before = Clock::wall();
-        auto const fault = set.add(urls, is_new).fault;
-        if (!fault.empty()) std::printf("%s\n", fault.c_str()), std::exit(1);
+        auto const added = set.add(urls, is_new);
         cpu += Clock::cpu() - cpu_before, wall += Clock::wall() - wall_before;
+        if (!added.fault.empty()) std::printf("%s\n", added.fault.c_str()), std::exit(1);
+        check(added.fresh == fresh);
     }
     auto const all = 1e-6 * static_cast<double>(batches * batch);
     return {all / cpu, all / wall};
@@ -139,17 +140,17 @@ struct Measured {
 Measured measure_all(UrlSet& set, std::uint64_t entries) {
     auto const batch = entries / 10;
     Measured result;
-    result.fill = measure(set, 10, batch, [](std::uint64_t i) { return i; });
+    result.fill = measure(set, 10, batch, batch, [](std::uint64_t i) { return i; });
     result.bits_filled = set.bits_per_entry();
     auto any = [&](std::uint64_t i) { return crawl::mixed(i ^ 0x5555) % entries; };
     for (int run = 0; run < 3; ++run) {
-        auto const known = measure(set, 1, batch, any);
+        auto const known = measure(set, 1, batch, 0, any);
         if (known.cpu > result.known.cpu) result.known = known;
     }
     if (auto* disk = dynamic_cast<crawl::DiskSet*>(&set)) check(disk->merge().empty());
     else check(set.sync().empty());
     result.bits = set.bits_per_entry();
-    result.half = measure(set, 2, batch, [&](std::uint64_t i) { return i % 2 ? any(i) : entries + i; });
+    result.half = measure(set, 2, batch, batch / 2, [&](std::uint64_t i) { return i % 2 ? any(i) : entries + i; });
     return result;
 }
 

@@ -7,6 +7,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "crawl/mixed_bits.hpp"
+
 namespace garner::crawl {
 namespace {
 
@@ -31,6 +33,24 @@ TEST(LineSet, every_fingerprint_can_be_had_back) {
         std::ranges::sort(all);
         std::ranges::sort(urls);
         EXPECT_TRUE(all == urls);
+    }
+}
+
+TEST(LineSet, full_lines_of_every_width_keep_each_slot) {
+    for (std::uint64_t expected : {0, 1'000, 20'000, 1'000'000, 10'000'000, 100'000'000}) {
+        LineSet set({.expected = expected, .seed = 5});
+        // Of three lines each: what is mixed differs in its lower bits alone.
+        std::vector<Fingerprint> urls;
+        for (std::uint64_t line : {0, 77, 200})
+            for (std::uint64_t i = 0; i < 40; ++i) urls.push_back(unmixed(line << 50 | i * 0x1234567 % (1 << 26)) ^ 5);
+        for (std::size_t i = 0; i < urls.size(); ++i) {
+            EXPECT_EQ(add(set, {urls[i]}), 1u) << expected;
+            ASSERT_EQ(add(set, {urls.begin(), urls.begin() + static_cast<std::ptrdiff_t>(i) + 1}), 0u) << expected << " " << i;
+        }
+        auto all = set.entries();
+        std::ranges::sort(all);
+        std::ranges::sort(urls);
+        EXPECT_TRUE(all == urls) << expected;
     }
 }
 
