@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "store/disk_index.hpp"
+
 namespace garner::store::disk {
 
 namespace {
@@ -41,16 +43,20 @@ constexpr Bytes check_at = 8, checked_from = 16;
 }  // namespace
 
 // ---- the store's header ----
-// 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 -, 32 id, 40 seed, 48 epoch, 56 least_generation
+// 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 alignment, 32 id, 40 seed, 48 epoch, 56 least_generation
 
 namespace {
 
 constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // pieces of 256 KiB must fit twice
 
-/// One that shape_of() can have made: others would be divided by, and added up to more than there is.
+constexpr Bytes store_most = Bytes{1} << 50;
+constexpr std::uint32_t alignment_most = header_area;   // segments begin at multiples of it
+
+/// One that shape_of() or grown() can have made: others would be divided by, and added up to more than there is.
 bool is_shape(StoreHeader const& header) {
     return header.segments > 0 && std::has_single_bit(header.segment_bytes) && header.segment_bytes >= segment_least &&
-           header.segment_bytes <= segment_most;
+           header.segment_bytes <= segment_most && std::has_single_bit(header.alignment) && header.alignment >= unit &&
+           header.alignment <= alignment_most && header.bytes() <= Index::store_max(header.alignment);
 }
 
 }  // namespace
@@ -62,6 +68,7 @@ std::string encode(StoreHeader const& header) {
     put(at + 16, format_version);
     put(at + 20, header.segment_bytes);
     put(at + 24, header.segments);
+    put(at + 28, header.alignment);
     put(at + 32, header.id);
     put(at + 40, header.seed);
     put(at + 48, header.epoch);
@@ -81,6 +88,7 @@ HeaderRead decode_header(std::string_view bytes) {
     StoreHeader header;
     header.segment_bytes = get<std::uint32_t>(at + 20);
     header.segments = get<std::uint32_t>(at + 24);
+    header.alignment = get<std::uint32_t>(at + 28);
     header.id = get<std::uint64_t>(at + 32);
     header.seed = get<std::uint64_t>(at + 40);
     header.epoch = get<std::uint64_t>(at + 48);
@@ -93,10 +101,19 @@ HeaderRead decode_header(std::string_view bytes) {
 StoreHeader shape_of(Bytes size) {
     constexpr Bytes wanted = 256;
     StoreHeader header;
+    size = std::min(size, store_most);
     auto const room = size > header_area ? size - header_area : 0;
     auto const bytes = std::clamp(std::bit_floor(std::max<Bytes>(room / wanted, 1)), segment_least, segment_most);
     header.segment_bytes = static_cast<std::uint32_t>(bytes);
-    header.segments = static_cast<std::uint32_t>(std::min<Bytes>(room / bytes, UINT32_MAX));
+    header.segments = static_cast<std::uint32_t>(room / bytes);
+    header.alignment = static_cast<std::uint32_t>(Index::alignment(header.bytes()));
+    return header;
+}
+
+StoreHeader grown(StoreHeader header, Bytes size) {
+    size = std::min(size, Index::store_max(header.alignment));
+    auto const room = size > header_area ? size - header_area : 0;
+    header.segments = std::max(header.segments, static_cast<std::uint32_t>(room / header.segment_bytes));
     return header;
 }
 
@@ -231,11 +248,11 @@ RecordRead decode(std::string_view bytes, Place place) {
 // ---- what an object's record says ----
 // 0 response_time, 8 date, 16 initial_age, 20 lifetime, 24 stale_while_revalidate, 28 stale_if_error, 32 stale_limit,
 // 36 age_value, 40 flags, 41 departure, 42 lifetime source, 43 kind, 44 status, 46 -, 48 source address, 64 body,
-// 72 length, 80 spans; then the spans, 16 bytes each
+// 72 length, 80 spans; then the spans: 0 first, 8 last, 16 body, 24 origin
 
 namespace {
 
-constexpr Bytes meta_fixed = 88;
+constexpr Bytes meta_fixed = 88, meta_span = 32;
 
 std::uint8_t flags_of(http::Terms const& terms) {
     return static_cast<std::uint8_t>(terms.explicit_lifetime << 0 | terms.heuristic << 1 | terms.negative << 2 |
@@ -256,7 +273,7 @@ void set_flags(http::Terms& terms, std::uint8_t flags) {
 }  // namespace
 
 std::string encode(ObjectMeta const& meta) {
-    std::string bytes(meta_fixed + meta.spans.size() * 16, '\0');
+    std::string bytes(meta_fixed + meta.spans.size() * meta_span, '\0');
     auto* at = bytes.data();
     auto const& terms = meta.terms;
     put(at, std::int64_t{terms.response_time.time_since_epoch().count()});
@@ -276,9 +293,13 @@ std::string encode(ObjectMeta const& meta) {
     put(at + 64, meta.body);
     put(at + 72, std::uint64_t{meta.length});
     put(at + 80, static_cast<std::uint32_t>(meta.spans.size()));
-    for (std::size_t i = 0; i < meta.spans.size(); ++i) {
-        put(at + meta_fixed + i * 16, std::uint64_t{meta.spans[i].first});
-        put(at + meta_fixed + i * 16 + 8, std::uint64_t{meta.spans[i].last});
+    at += meta_fixed;
+    for (auto const& span : meta.spans) {
+        put(at, std::uint64_t{span.first});
+        put(at + 8, std::uint64_t{span.last});
+        put(at + 16, span.body);
+        put(at + 24, std::uint64_t{span.origin});
+        at += meta_span;
     }
     return bytes;
 }
@@ -305,10 +326,12 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
     meta.body = get<std::uint64_t>(at + 64);
     meta.length = get<std::uint64_t>(at + 72);
     auto const spans = get<std::uint32_t>(at + 80);
-    if ((bytes.size() - meta_fixed) / 16 < spans) return std::nullopt;
-    for (std::uint32_t i = 0; i < spans; ++i)
-        meta.spans.push_back({get<std::uint64_t>(at + meta_fixed + i * 16), get<std::uint64_t>(at + meta_fixed + i * 16 + 8)});
-    bytes.remove_prefix(meta_fixed + Bytes{spans} * 16);
+    if ((bytes.size() - meta_fixed) / meta_span < spans) return std::nullopt;
+    at += meta_fixed;
+    for (std::uint32_t i = 0; i < spans; ++i, at += meta_span)
+        meta.spans.push_back({get<std::uint64_t>(at), get<std::uint64_t>(at + 8), get<std::uint64_t>(at + 16),
+                              get<std::uint64_t>(at + 24)});
+    bytes.remove_prefix(meta_fixed + Bytes{spans} * meta_span);
     return meta;
 }
 

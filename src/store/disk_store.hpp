@@ -17,6 +17,10 @@ namespace garner::store {
 /// nothing that can be found.
 class DiskFill {
 public:
+    enum class Of : bool {
+        whole,   // a body that is small in the end lies with its head
+        part     // of a longer body: commit() is given the object that it became a part of, over a body that has its source
+    };
     virtual ~DiskFill() = default;
     /// Takes what the body has grown by, whole pieces at a time, and the rest once it is complete; all must be in memory.
     /// False: the store gave up on it, and so may the caller; what was taken can still be loaded. True and yet not taken:
@@ -47,8 +51,9 @@ public:
     /// A promise from the index alone that the object under this key is fresh until then, or false.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
 
-    /// Memory has answered for it: a use, too, though nothing is read. Costs a probe of the index.
-    virtual void used(std::string_view key) = 0;
+    /// Memory has answered for it: a use, too, though nothing is read. True when it is not here, and options.admit would
+    /// have it now. Costs a probe of the index.
+    virtual bool used(std::string_view key) = 0;
 
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
@@ -60,7 +65,10 @@ public:
     virtual NotStored store(Object::Parts const& parts) = 0;
     /// For a body that is too long to wait until it is whole, of an object that will have this key; nullptr with the reason
     /// in `why`.
-    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) = 0;
+    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
+                                            NotStored& why) = 0;
+    /// Counts what was not even offered.
+    virtual void not_offered(NotStored why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;
@@ -71,7 +79,7 @@ public:
     /// The same for a thread that may wait.
     virtual bool wait_until_settled(Survives what) = 0;
 
-    /// What memory will not keep and the disk may not have yet; see options.admit.
+    /// What memory will not keep and the disk may not have yet, where options.admit lets in all.
     virtual void demote(Object const& object) = 0;
 
     /// After the last request, before the executors go: nobody is woken any more, and nothing can be loaded.

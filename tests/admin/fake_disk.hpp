@@ -54,10 +54,12 @@ public:
     bool is_fresh_until(std::string_view, WallTime) const override { return false; }
     net::awaitable<store::ObjectPtr> load(std::string_view, net::Executor) override { co_return nullptr; }
     store::NotStored store(store::Object::Parts const&) override { return store::NotStored::failing; }
-    std::unique_ptr<store::DiskFill> begin(std::string_view, std::optional<Bytes>, store::NotStored& why) override {
+    std::unique_ptr<store::DiskFill> begin(std::string_view, std::optional<Bytes>, store::DiskFill::Of,
+                                           store::NotStored& why) override {
         why = store::NotStored::failing;
         return nullptr;
     }
+    void not_offered(store::NotStored) override {}
     bool forget(std::string_view key) override {
         std::lock_guard lock(mutex_);
         std::size_t gone = 0;
@@ -68,7 +70,7 @@ public:
     net::awaitable<bool> settled(Survives, net::Executor) override { co_return settles; }
     bool wait_until_settled(Survives) override { return settles; }
     void stop() override {}
-    void used(std::string_view) override {}
+    bool used(std::string_view) override { return false; }
     net::awaitable<bool> heads(std::uint32_t, std::vector<store::ObjectPtr>&, net::Executor) override { co_return false; }
     void demote(store::Object const&) override {}
     store::DiskStats stats() const override { return stats_; }
