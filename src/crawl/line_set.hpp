@@ -13,7 +13,7 @@ namespace garner::crawl {
 
 /// From 45 bits an entry where the number is known beforehand and is 1e8 or more; grown step by step, an eighth at a time
 /// and a sixty-fourth of the set at once, up to an eighth more. Small sets take more: 60 bits at 1e5, and up to a quarter
-/// more when grown. Any fingerprints are spread evenly, so they need not be hashes. add() throws std::bad_alloc when memory ends; what was answered is in.
+/// more when grown. Any fingerprints are spread evenly, so they need not be hashes.
 class LineSet final : public UrlSet {
 public:
     struct Options {

@@ -66,8 +66,9 @@ public:
         if (block_.size() == block_numbers) flush();
     }
     void flush() {
-        if (!error_) error_ = write_all(file_, offset_, {reinterpret_cast<char*>(block_.data()), block_.size() * sizeof(Fingerprint)});
-        offset_ += block_.size() * sizeof(Fingerprint);
+        std::string_view const bytes(reinterpret_cast<char const*>(block_.data()), block_.size() * sizeof(Fingerprint));
+        if (!error_) error_ = write_all(file_, offset_, bytes);
+        offset_ += bytes.size();
         sum_.add(block_);
         block_.clear();
     }

@@ -20,10 +20,10 @@ public:
 
     virtual ~UrlSet() = default;
 
-    /// Adds all of the batch, fewer than 2^31. is_new[i] becomes 1 where batch[i] was neither in the set nor earlier in the batch, else 0;
-    /// as many as fingerprints. After a fault the answers mean nothing and the set is as it was before, or, when the
-    /// disk has failed for good, takes nothing more and says so again. A process that dies after add() has returned
-    /// loses none of it in the sets on disk.
+    /// Adds all of the batch, fewer than 2^31. is_new[i] becomes 1 where batch[i] was neither in the set nor earlier in
+    /// the batch, else 0; as many as fingerprints. After a fault the answers mean nothing and the set is as it was before,
+    /// or, when the disk has failed for good, takes nothing more and says so again. A process that dies after add() has
+    /// returned loses none of it in the sets on disk.
     virtual Added add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) = 0;
 
     /// Returns when all that was added would survive a power failure too. Empty, or one line that says why it would not.

@@ -170,7 +170,8 @@ private:
     std::string beyond_memory(crawl::UrlSet const& set) const {
         auto const taken = set.memory_bytes();
         if (taken <= options_.memory || !options_.path.empty()) return {};
-        return "after " + count_text(set.size()) + " entries the set takes " + with_decimals(static_cast<double>(taken) / GiB, 2) +
+        auto const gib = with_decimals(static_cast<double>(taken) / GiB, 2);
+        return "after " + count_text(set.size()) + " entries the set takes " + gib +
                " GiB, more than --memory " + size_text(options_.memory) + "; --path DIR keeps it on disk";
     }
 
