@@ -163,6 +163,8 @@ public:
     store::DiskStore* disk() const { return disk_; }
     /// Longer ones neither memory nor disk would keep.
     Bytes longest_body() const { return std::max(object_max(), disk_ ? disk_->options().object_max : 0); }
+    /// Memory answered with this object: the disk hears of the use, and takes it where it wants it now.
+    void tell_disk(Key const& key, store::Object const& object);
     /// By the disk's index alone, of what a lookup found absent.
     bool may_be_on_disk(Lookup const& found, Key const& key, http::RequestHead const& request) const;
     /// What may_be_on_disk() said yes to: where it is there, it is brought into memory, where that has room for it, and those

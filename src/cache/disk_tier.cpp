@@ -32,6 +32,16 @@ bool Cache::forget_on_disk(Key const& key) {
     return whole || parts;
 }
 
+void Cache::tell_disk(Key const& key, store::Object const& object) {
+    if (!disk_) return;
+    bool const is_variant = object.key().size() != key.text.size();
+    if (is_variant) disk_->used(key.text);   // its marker
+    if (!disk_->used(object.key())) return;
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    if (holds(shard, object, key)) disk_->store(object.parts());
+}
+
 // ---- from disk ----
 
 net::awaitable<store::ObjectPtr> Cache::load(std::string_view key, net::Executor executor) {

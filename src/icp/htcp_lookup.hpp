@@ -26,12 +26,14 @@ private:
     bool has_port();
     void send_to(std::span<std::shared_ptr<Peer> const>, std::string message);
     void arrived(std::string_view datagram, IpEndpoint const& from);
+    static net::awaitable<void> answer_purge(store::DiskStore* disk, std::weak_ptr<net::UdpPort> port, std::string reply,
+                                             IpEndpoint from, net::Executor executor);
     void heard(htcp::Message const&, IpEndpoint const& from);
 
     LookupServices services_;
     AgentCounters& counters_;
     std::unique_ptr<HtcpResponder> responder_;   // only behind htcp.address
-    std::unique_ptr<net::UdpPort> port_;
+    std::shared_ptr<net::UdpPort> port_;
     bool stopped_ = false;
 };
 

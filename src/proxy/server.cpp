@@ -87,6 +87,8 @@ bool Server::open(std::string& fault) {
         auto room = std::make_unique<Room>();
         room->worker = std::make_unique<net::Worker>(number, *names_, tls, server_.net);
         room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
+        bool const waits_for_second = cache_.disk() && cache_.disk()->options().admit == store::DiskOptions::Admit::second_hit;
+        if (waits_for_second) room->services->hits_a_use = 1;
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
         rooms_.push_back(std::move(room));
     }

@@ -47,7 +47,8 @@ struct Services {
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone
-    unsigned memory_hits = 0;                   // of which the disk is told one in so many
+    unsigned memory_hits = 0;
+    unsigned hits_a_use = 8;                    // of which the disk is told one in so many
 };
 
 }  // namespace garner::proxy

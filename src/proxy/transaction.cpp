@@ -20,7 +20,6 @@ using http::Name;
 namespace {
 
 // What memory answers for is kept on disk by its use, too; one of so many tells as much.
-constexpr unsigned hits_a_use = 8;
 constexpr std::string_view hits_only = "This proxy gives this client only what it has stored.";
 
 }  // namespace
@@ -73,11 +72,8 @@ net::awaitable<void> Transaction::use_cache() {
     if (services_.cache.may_be_on_disk(found, key_, client_.head())) {
         auto const here = services_.worker.io.get_executor();
         co_await services_.cache.look_on_disk(found, key_, client_.head(), control_, now_, collapse, here);
-    }
-
-    else if (found.object && services_.cache.disk() && ++services_.memory_hits % hits_a_use == 0) {
-        services_.cache.disk()->used(found.object->key());
-        if (found.object->key().size() != key_.text.size()) services_.cache.disk()->used(key_.text);
+    } else if (found.object && ++services_.memory_hits % services_.hits_a_use == 0) {
+        services_.cache.tell_disk(key_, *found.object);
     }
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.

@@ -9,25 +9,36 @@ namespace garner::store::disk {
 
 namespace {
 
+constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
 constexpr int tries_for_room = 50;
 constexpr unsigned uses_max = 3;
 
 }  // namespace
 
-void Cleaner::clean(std::uint32_t segment) {
-    auto const live = live_of(segment);
-    if (!keep(segment, live)) return;
-    // What was written again must be in the file before its first copy goes.
-    constexpr milliseconds long_enough{1'000};
-    (void)log_.wait_until_settled(Log::Reaches::file, long_enough);
-    // A restart finds nothing there any more: what was evicted does not come back beside something newer that never came
-    // to the disk.
-    std::array<char, segment_head_bytes> head;
-    auto const& header = log_.header();
-    encode(SegmentHead{}, Place{header.id, 0, header.start_of(segment)}, head);
-    (void)file_.write_at(header.start_of(segment), {head.data(), head.size()});
+bool Cleaner::clean(std::uint32_t segment) {
+    auto const leaving = keep(segment, live_of(segment));
+    if (!leaving) return false;
+    // What was written again must be in the file before its first copy goes. That nothing is here any more must be on the
+    // disk before the index forgets the rest: who purges what it does not know writes no tombstone.
+    if (!log_.wait_until_settled(Log::Reaches::file, for_settling) || !wipe(segment)) return false;
+    for (auto const& record : *leaving) evict(record);
     log_.free(segment);
+    return true;
+}
+
+/// A restart finds nothing there any more. Where that cannot be written, or another segment before this one is out of use
+/// and may hold what tombstones in this one are for, all that is as old is made void.
+bool Cleaner::wipe(std::uint32_t segment) {
+    auto const& header = log_.header();
+    auto const start = header.start_of(segment), end = start + header.segment_bytes;
+    std::array<char, segment_head_bytes> head;
+    encode(SegmentHead{}, Place{header.id, 0, start}, head);
+    std::array<char, footer_tail_bytes> const no_footer{};
+    bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
+                       !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error &&
+                       file_.sync() == 0;
+    return (wiped && !log_.is_behind_retired(segment)) || void_(log_.segment(segment).generation);
 }
 
 /// The records that the index still knows here, in the order of the log.
@@ -63,8 +74,8 @@ unsigned Cleaner::least_uses(std::vector<Live> const& live) const {
     return least;
 }
 
-/// False when it was to stop: then nothing that has not been written again has left.
-bool Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
+/// What is worth it is written again. The others are returned; nothing when it was to stop.
+std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
     Place place{header.id, log_.segment(number).generation, 0};
     auto const least = least_uses(live);
@@ -72,27 +83,27 @@ bool Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     Bytes kept = 0;
     bool room = true;
     std::string bytes;
+    std::vector<Live> leaving;
     for (auto const& record : live) {
         bool const wanted = record.uses >= least && kept + record.bytes <= most && room &&
                             keeps_(record.hash, record.uses);
-        if (stopping_) return false;
-        if (!wanted) {
-            evict(record);
-            continue;
+        if (stopping_) return std::nullopt;
+        auto outcome = Again::no_room;
+        if (wanted) {
+            bytes.resize(record.bytes);
+            place.offset = record.offset;
+            bool const read = !file_.read_at(record.offset, bytes).error;
+            outcome = read ? write_again(place, bytes) : Again::damaged;
+            room = outcome != Again::no_room;
         }
-        bytes.resize(record.bytes);
-        place.offset = record.offset;
-        bool const read = !file_.read_at(record.offset, bytes).error;
-        auto const outcome = read ? write_again(place, bytes) : Again::damaged;
-        room = outcome != Again::no_room;
         if (outcome == Again::written) {
             kept += record.bytes;
             figures_.reinserted.fetch_add(record.bytes, std::memory_order_relaxed);
         } else {
-            evict(record);
+            leaving.push_back(record);
         }
     }
-    return true;
+    return leaving;
 }
 
 Cleaner::Again Cleaner::write_again(Place const& place, std::string_view bytes) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,12 +26,15 @@ public:
     using Gone = std::function<void(Fingerprint, Bytes)>;
     /// Writes it again, and puts it in the index where it still stands at that place; false: no room.
     using Write = std::function<bool(Record const&, Place const&)>;
+    /// Makes void for good what all segments up to this generation hold; false: that could not be written.
+    using Void = std::function<bool(std::uint64_t generation)>;
 
-    Cleaner(io::File const& file, Log& log, Index& index, double share, Keeps keeps, Gone gone, Write write)
+    Cleaner(io::File const& file, Log& log, Index& index, double share, Keeps keeps, Gone gone, Write write, Void make_void)
         : file_(file), log_(log), index_(index), share_(share), keeps_(std::move(keeps)), gone_(std::move(gone)),
-          write_(std::move(write)) {}
+          write_(std::move(write)), void_(std::move(make_void)) {}
 
-    void clean(std::uint32_t segment);
+    /// False when it stays as it is: what is to be kept, or that the rest is gone, could not be written for good.
+    bool clean(std::uint32_t segment);
     void stop() { stopping_.store(true); }
     Figures const& figures() const { return figures_; }
 
@@ -43,7 +47,8 @@ private:
     };
     std::vector<Live> live_of(std::uint32_t segment);
     unsigned least_uses(std::vector<Live> const& live) const;
-    bool keep(std::uint32_t segment, std::vector<Live> const& live);
+    std::optional<std::vector<Live>> keep(std::uint32_t segment, std::vector<Live> const& live);
+    bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
     Again write_again(Place const& place, std::string_view bytes);
     void evict(Live const& record);
@@ -55,6 +60,7 @@ private:
     Keeps const keeps_;
     Gone const gone_;
     Write const write_;
+    Void const void_;
     Figures figures_;
     std::atomic<bool> stopping_{false};
 };

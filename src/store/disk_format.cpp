@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstring>
 
+#include "store/disk_index.hpp"
+
 namespace garner::store::disk {
 
 namespace {
@@ -41,16 +43,20 @@ constexpr Bytes check_at = 8, checked_from = 16;
 }  // namespace
 
 // ---- the store's header ----
-// 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 -, 32 id, 40 seed, 48 epoch, 56 least_generation
+// 0 magic[8], 8 check, 16 version, 20 segment_bytes, 24 segments, 28 alignment, 32 id, 40 seed, 48 epoch, 56 least_generation
 
 namespace {
 
 constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // pieces of 256 KiB must fit twice
 
-/// One that shape_of() can have made: others would be divided by, and added up to more than there is.
+constexpr Bytes store_most = Bytes{1} << 50;
+constexpr std::uint32_t alignment_most = header_area;   // segments begin at multiples of it
+
+/// One that shape_of() or grown() can have made: others would be divided by, and added up to more than there is.
 bool is_shape(StoreHeader const& header) {
     return header.segments > 0 && std::has_single_bit(header.segment_bytes) && header.segment_bytes >= segment_least &&
-           header.segment_bytes <= segment_most;
+           header.segment_bytes <= segment_most && std::has_single_bit(header.alignment) && header.alignment >= unit &&
+           header.alignment <= alignment_most && header.bytes() <= Index::store_max(header.alignment);
 }
 
 }  // namespace
@@ -62,6 +68,7 @@ std::string encode(StoreHeader const& header) {
     put(at + 16, format_version);
     put(at + 20, header.segment_bytes);
     put(at + 24, header.segments);
+    put(at + 28, header.alignment);
     put(at + 32, header.id);
     put(at + 40, header.seed);
     put(at + 48, header.epoch);
@@ -81,6 +88,7 @@ HeaderRead decode_header(std::string_view bytes) {
     StoreHeader header;
     header.segment_bytes = get<std::uint32_t>(at + 20);
     header.segments = get<std::uint32_t>(at + 24);
+    header.alignment = get<std::uint32_t>(at + 28);
     header.id = get<std::uint64_t>(at + 32);
     header.seed = get<std::uint64_t>(at + 40);
     header.epoch = get<std::uint64_t>(at + 48);
@@ -93,10 +101,19 @@ HeaderRead decode_header(std::string_view bytes) {
 StoreHeader shape_of(Bytes size) {
     constexpr Bytes wanted = 256;
     StoreHeader header;
+    size = std::min(size, store_most);
     auto const room = size > header_area ? size - header_area : 0;
     auto const bytes = std::clamp(std::bit_floor(std::max<Bytes>(room / wanted, 1)), segment_least, segment_most);
     header.segment_bytes = static_cast<std::uint32_t>(bytes);
-    header.segments = static_cast<std::uint32_t>(std::min<Bytes>(room / bytes, UINT32_MAX));
+    header.segments = static_cast<std::uint32_t>(room / bytes);
+    header.alignment = static_cast<std::uint32_t>(Index::alignment(header.bytes()));
+    return header;
+}
+
+StoreHeader grown(StoreHeader header, Bytes size) {
+    size = std::min(size, Index::store_max(header.alignment));
+    auto const room = size > header_area ? size - header_area : 0;
+    header.segments = std::max(header.segments, static_cast<std::uint32_t>(room / header.segment_bytes));
     return header;
 }
 

@@ -18,7 +18,7 @@ namespace garner::store::disk {
 inline constexpr std::uint32_t format_version = 1;
 inline constexpr Bytes header_bytes = 4 * KiB;     // of one copy; there are two, the newer good one counts
 inline constexpr Bytes header_area = 64 * KiB;     // before the first segment
-inline constexpr Bytes unit = 16;                  // records begin at multiples of it
+inline constexpr Bytes unit = 16;                  // records begin at multiples of it, in large stores of more
 inline constexpr Bytes block = 64 * KiB;           // of a body, each with its own checksum
 inline constexpr Bytes piece_max = 256 * KiB;      // longer bodies lie in records of so many bytes
 inline constexpr Bytes segment_head_bytes = 64;
@@ -33,6 +33,7 @@ struct StoreHeader {
     std::uint64_t least_generation = 0;   // what older segments hold is void
     std::uint32_t segment_bytes = 0;
     std::uint32_t segments = 0;
+    std::uint32_t alignment = 0;          // records begin at multiples of it: settled when the store is made
 
     Bytes bytes() const { return header_area + Bytes{segments} * segment_bytes; }
     Bytes start_of(std::uint32_t segment) const { return header_area + Bytes{segment} * segment_bytes; }
@@ -43,8 +44,10 @@ struct HeaderRead {
     std::uint32_t version = 0;            // of what looks like a header; 0: nothing does
 };
 HeaderRead decode_header(std::string_view bytes);
-/// The sizes for a store of about `size` bytes: segments of 512 KiB to 16 MiB.
+/// The sizes for a store of about `size` bytes, up to 1 PiB: segments of 512 KiB to 16 MiB.
 StoreHeader shape_of(Bytes size);
+/// The same store with as many segments more as `size` has room for, and its alignment lets the index tell apart.
+StoreHeader grown(StoreHeader, Bytes size);
 
 /// Where a structure stands: seeds its checksum.
 struct Place {

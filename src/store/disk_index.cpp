@@ -140,12 +140,14 @@ private:
     bool found_ = false;
 };
 
-Index::Index(Bytes store_bytes)
-    : offset_shift_(static_cast<unsigned>(std::countr_zero(alignment(store_bytes)))),
+Index::Index(Bytes store_bytes, Bytes alignment)
+    : offset_shift_(static_cast<unsigned>(std::countr_zero(alignment))),
       location_bits_(static_cast<unsigned>(std::bit_width((store_bytes - 1) >> offset_shift_))),
       region_bits_(bits_of_region(store_bytes)),
       tag_bits_(std::min(64 - location_shift - location_bits_, hash_bits_max - region_bits_)),
-      regions_(std::make_unique<Region[]>(regions())), locks_(std::make_unique<Lock[]>(locks())) {}
+      regions_(std::make_unique<Region[]>(regions())), locks_(std::make_unique<Lock[]>(locks())) {
+    check(location_bits_ <= location_bits_max);
+}
 
 Index::~Index() = default;
 
@@ -153,6 +155,8 @@ Bytes Index::alignment(Bytes store_bytes) {
     check(store_bytes > 0);
     return std::max<Bytes>(16, std::bit_ceil(((store_bytes - 1) >> location_bits_max) + 1));
 }
+
+Bytes Index::store_max(Bytes alignment) { return alignment << location_bits_max; }
 
 std::optional<Index::Entry> Index::find(Fingerprint hash) const { return Probe(*this, hash).entry(); }
 

@@ -31,13 +31,16 @@ public:
     /// The hash may be cut to its first so many bits: the rest is never looked at.
     static constexpr unsigned hash_bits_max = 36;
 
-    /// For a file of that size. Offsets are multiples of alignment(store_bytes).
-    explicit Index(Bytes store_bytes);
+    /// For a file of that size. Offsets are multiples of the alignment, which has a store_max() of no less.
+    Index(Bytes store_bytes, Bytes alignment);
+    explicit Index(Bytes store_bytes) : Index(store_bytes, alignment(store_bytes)) {}
     ~Index();
     /// What it knows of a hash: two with the same bits take each other's place.
     Fingerprint known_bits(Fingerprint hash) const { return hash >> (64 - region_bits_ - tag_bits_); }
     /// 16 up to 256 GiB, then more, always a power of two.
     static Bytes alignment(Bytes store_bytes);
+    /// The largest file in which offsets of that alignment can be told apart.
+    static Bytes store_max(Bytes alignment);
 
     std::optional<Entry> find(Fingerprint) const;
     /// The same, and counts a use, which is in the answer.

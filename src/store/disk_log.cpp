@@ -18,6 +18,7 @@ struct Buffer {
     Bytes written = 0;
     std::vector<Bytes> copying;          // where records begin that are being filled
     std::vector<FooterEntry> entries;
+    std::size_t entries_written = 0;
     bool closed = false;
 
     Bytes ready() const { return copying.empty() ? used : *std::min_element(copying.begin(), copying.end()); }
@@ -43,6 +44,7 @@ Log::~Log() { end(); }
 void Log::adopt(std::uint32_t segment, Segment const& found) {
     std::lock_guard const lock(mutex_);
     segments_[segment] = found;
+    if (found.failures >= failures_max) ++figures_.retired;
 }
 
 void Log::begin(std::uint32_t next, std::uint64_t generation) {
@@ -235,13 +237,11 @@ std::optional<std::uint32_t> Log::wanted() const {
     for (std::uint32_t i = 0; i < header_.segments && free < free_ahead; ++i) {
         auto const number = (next_ + i) % header_.segments;
         auto const& segment = segments_[number];
+        // One that is out of use is emptied in its turn all the same: what it holds must not outlive its tombstones.
+        if (segment.use == Use::closed) return number;
         if (segment.failures >= failures_max) continue;
-        if (segment.use == Use::free)
-            ++free;
-        else if (segment.use == Use::closed)
-            return number;
-        else
-            return std::nullopt;
+        if (segment.use != Use::free) return std::nullopt;
+        ++free;
     }
     return std::nullopt;
 }
@@ -256,6 +256,11 @@ void Log::free(std::uint32_t segment) {
     std::lock_guard const lock(mutex_);
     segments_[segment].use = Use::free;
     segments_[segment].generation = 0;
+}
+
+bool Log::is_behind_retired(std::uint32_t segment) const {
+    std::lock_guard const lock(mutex_);
+    return segments_[(segment + header_.segments - 1) % header_.segments].failures >= failures_max;
 }
 
 // ---- writing ----
@@ -291,25 +296,24 @@ bool Log::write_some(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     auto const start = header_.start_of(buffer->segment);
     auto const end = start + header_.segment_bytes;
-    int error = 0;
-    if (until > from) error = file_.write_at(start + from, {buffer->bytes.get() + from, until - from}).error;
-    Bytes bytes = until - from;
+    auto const data = file_.write_at(start + from, {buffer->bytes.get() + from, until - from});
+    int error = data.error;
+    std::string footer;
     if (!error && last) {
-        Footer footer{buffer->generation, buffer->opened, buffer->entries};
-        auto const text = encode(footer, Place{header_.id, buffer->generation, end});
-        error = file_.write_at(end - text.size(), text).error;
-        bytes += text.size();
+        footer = encode(Footer{buffer->generation, buffer->opened, buffer->entries}, Place{header_.id, buffer->generation, end});
+        error = file_.write_at(end - footer.size(), footer).error;
         if (!error) file_.start_writing(start, header_.segment_bytes);
     }
     std::vector<net::WakeHandle> wake;
     lock.lock();
+    if (!data.error) note_written(*buffer, until);
     if (error) {
         fail(lock, buffer, error);
         return false;
     }
-    figures_.written += bytes;
+    figures_.written += until - from + footer.size();
     failed_in_a_row_ = 0;
-    written(buffer, until, last);
+    if (last) close(buffer);
     take_settled(wake);
     if (wake.empty()) return true;
     lock.unlock();
@@ -318,12 +322,21 @@ bool Log::write_some(std::unique_lock<std::mutex>& lock) {
     return true;
 }
 
-/// Under the lock.
-void Log::written(std::shared_ptr<Buffer> const& buffer, Bytes until, bool last) {
-    buffer->written = until;
-    written_position_ = buffer->position + until;
+/// Under the lock. So far it is in the file.
+void Log::note_written(Buffer& buffer, Bytes until) {
+    buffer.written = until;
+    written_position_ = buffer.position + until;
+    auto const first = buffer.entries.begin() + static_cast<std::ptrdiff_t>(buffer.entries_written);
+    auto const last = std::find_if(first, buffer.entries.end(), [&](FooterEntry const& entry) { return entry.offset * unit >= until; });
+    if (unsynced_.empty() || unsynced_.back().segment != buffer.segment) unsynced_.push_back({buffer.segment, {}});
+    auto& unsynced = unsynced_.back().entries;
+    unsynced.insert(unsynced.end(), first, last);
+    buffer.entries_written = static_cast<std::size_t>(last - buffer.entries.begin());
     if (sync_now_) syncing_.notify_one();
-    if (!last) return;
+}
+
+/// Under the lock. All of it is in the file.
+void Log::close(std::shared_ptr<Buffer> const& buffer) {
     segments_[buffer->segment].use = Use::closed;
     segments_[buffer->segment].failures = 0;
     queue_.pop_front();
@@ -331,7 +344,7 @@ void Log::written(std::shared_ptr<Buffer> const& buffer, Bytes until, bool last)
 }
 
 /// Under the lock, which is left while others are told. What was not written yet is lost; the log goes on in another
-/// segment.
+/// segment. This one is emptied in its turn, for something of it may have come to the file.
 void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const& buffer, int error) {
     ++figures_.write_errors;
     ++failed_in_a_row_;
@@ -339,13 +352,11 @@ void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const
     if (open_ == buffer) close_open();
     // Whoever is still filling a record of it must be done before its bytes may go.
     while (!buffer->copying.empty()) work_.wait_for(lock, gathering);
-    auto const is_lost = [&](FooterEntry const& entry) { return entry.offset * unit >= buffer->written; };
-    auto const first = std::find_if(buffer->entries.begin(), buffer->entries.end(), is_lost);
     auto& segment = segments_[buffer->segment];
-    segment.use = first == buffer->entries.begin() ? Use::free : Use::closed;
-    if (segment.use == Use::free) segment.generation = 0;
+    segment.use = Use::closed;
     if (++segment.failures == failures_max) ++figures_.retired;
     if (failed_in_a_row_ >= failures_until_failing) failing_ = true;
+    auto const first = buffer->entries.begin() + static_cast<std::ptrdiff_t>(buffer->entries_written);
     lock.unlock();
     lost_(buffer->segment, std::span(first, buffer->entries.end()));
     lock.lock();
@@ -354,53 +365,62 @@ void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const
 }
 
 void Log::sync_loop() {
-    unsigned failed = 0;   // in a row
     std::unique_lock lock(mutex_);
     for (;;) {
         syncing_.wait_for(lock, sync_, [this] { return stopping_ || (sync_now_ && written_position_ > synced_position_); });
         bool const stop = stopping_ && queue_.empty();
-        auto const until = written_position_;
-        if (until > synced_position_ || stop) {
-            sync_now_ = false;
-            lock.unlock();
-            int const error = file_.sync();
-            lock.lock();
-            if (error) {
-                ++figures_.write_errors;
-                trouble_ = io::text_of_error(error);
-                if (++failed >= failures_until_failing) failing_ = true;
-            } else {
-                synced_position_ = until;
-                failed = 0;
-            }
-            std::vector<net::WakeHandle> wake;
-            take_settled(wake);
-            lock.unlock();
-            net::wake_all(std::move(wake), net::Wake::ready);
-            lock.lock();
-        }
+        if (written_position_ > synced_position_ || stop) sync(lock);
         if (stop || (stopping_ && failing_)) return;
         if (stopping_) syncing_.wait_for(lock, gathering);
     }
 }
 
+/// Under the lock, which is left meanwhile. After an error nobody knows what of the last writes has come to the disk, and
+/// the next sync does not tell: all of it counts as lost.
+void Log::sync(std::unique_lock<std::mutex>& lock) {
+    sync_now_ = false;
+    auto const until = written_position_;
+    auto const unsynced = std::exchange(unsynced_, {});
+    lock.unlock();
+    int const error = file_.sync();
+    lock.lock();
+    if (error) {
+        ++figures_.write_errors;
+        trouble_ = io::text_of_error(error);
+        if (++syncs_failed_in_a_row_ >= failures_until_failing) failing_ = true;
+        lock.unlock();
+        for (auto const& some : unsynced) lost_(some.segment, some.entries);
+        lock.lock();
+    } else {
+        syncs_failed_in_a_row_ = 0;
+    }
+    synced_position_ = until;   // not before the tombstones for what is lost are owed
+    std::vector<net::WakeHandle> wake;
+    take_settled(wake);
+    lock.unlock();
+    net::wake_all(std::move(wake), net::Wake::ready);
+    lock.lock();
+}
+
 /// Under the lock.
 void Log::take_settled(std::vector<net::WakeHandle>& into) {
     settled_.notify_all();
+    auto const now = steady_now();
     auto const done = [&](Waiting& waiting) {
-        if (waiting.position > reached(waiting.where)) return false;
+        if (waiting.position > reached(waiting.where)) return waiting.until < now;
         into.push_back(std::move(waiting.handle));
         return true;
     };
     std::erase_if(waiting_, done);
 }
 
-void Log::wake_when_settled(Reaches where, net::WakeHandle handle) {
+void Log::wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds most) {
+    auto const until = steady_now() + most;
     {
         std::lock_guard const lock(mutex_);
         auto const now = position();
         if (now > reached(where)) {
-            waiting_.push_back({now, where, std::move(handle)});
+            waiting_.push_back({now, where, std::move(handle), until});
             hurry_ = true;
             sync_now_ |= where == Reaches::disk;
         }
@@ -435,9 +455,13 @@ bool Log::failing() const {
 void Log::try_again() {
     std::lock_guard const lock(mutex_);
     failing_ = false;
-    failed_in_a_row_ = 0;
-    for (auto& segment : segments_) segment.failures = 0;
+    failed_in_a_row_ = syncs_failed_in_a_row_ = 0;
     figures_.retired = 0;
+    for (auto& segment : segments_)
+        if (segment.use != Use::unknown)
+            segment.failures = 0;
+        else if (segment.failures >= failures_max)
+            ++figures_.retired;
 }
 
 std::string Log::trouble() const {

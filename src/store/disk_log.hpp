@@ -24,7 +24,7 @@ class Log {
 public:
     /// What a segment is for now.
     enum class Use : std::uint8_t {
-        unknown,    // recovery has not looked yet
+        unknown,    // recovery has not looked yet, or could not read it: then it is out of use, too
         free,       // may be the next to be opened
         open,       // or closed, and not all written
         closed
@@ -37,7 +37,7 @@ public:
     };
     static constexpr std::uint8_t failures_max = 2;   // then it is not used any more
 
-    /// Told of what a failed write has lost, in order, without any lock.
+    /// Told of what a failed write has lost, or may have lost where a sync failed: in order, without any lock.
     using Lost = std::function<void(std::uint32_t segment, std::span<FooterEntry const>)>;
 
     Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost);
@@ -85,10 +85,12 @@ public:
     /// Waits until wanted() may say something new, or the time is over, or end().
     bool wait_for_want(milliseconds most) const;
     void free(std::uint32_t segment);
+    /// Whether the one before it in the round is out of use.
+    bool is_behind_retired(std::uint32_t segment) const;
 
     enum class Reaches : std::uint8_t { file, disk };
-    /// Wakes the handle when all that was appended until now is there.
-    void wake_when_settled(Reaches where, net::WakeHandle handle);
+    /// Wakes the handle when all that was appended until now is there; not any more after that time.
+    void wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds most);
     /// The same for a thread that may wait; false when it takes longer than that.
     bool wait_until_settled(Reaches where, milliseconds most);
 
@@ -115,6 +117,12 @@ private:
         std::uint64_t position;
         Reaches where;
         net::WakeHandle handle;
+        SteadyTime until;
+    };
+    /// Records of one segment.
+    struct Some {
+        std::uint32_t segment;
+        std::vector<FooterEntry> entries;
     };
     bool open_next(Purpose purpose);
     std::optional<std::uint32_t> next_free() const;
@@ -123,9 +131,11 @@ private:
     bool has_work() const;
     void write_loop();
     bool write_some(std::unique_lock<std::mutex>&);
-    void written(std::shared_ptr<struct Buffer> const&, Bytes until, bool last);
+    void note_written(struct Buffer&, Bytes until);
+    void close(std::shared_ptr<struct Buffer> const&);
     void fail(std::unique_lock<std::mutex>&, std::shared_ptr<struct Buffer> const&, int error);
     void sync_loop();
+    void sync(std::unique_lock<std::mutex>&);
     void take_settled(std::vector<net::WakeHandle>& into);
     std::uint64_t position() const;
     std::uint64_t reached(Reaches where) const { return where == Reaches::disk ? synced_position_ : written_position_; }
@@ -148,6 +158,7 @@ private:
     std::shared_ptr<struct Buffer> open_;
     std::vector<std::unique_ptr<char[]>> spare_;
     std::vector<Waiting> waiting_;
+    std::vector<Some> unsynced_;
     std::uint32_t next_ = 0;
     std::uint64_t generation_ = 0;
     std::uint64_t end_position_ = 0;            // of the buffers before the open one
@@ -160,6 +171,7 @@ private:
     bool idle_ = false;                         // the writer waits for work
     bool failing_ = false;
     unsigned failed_in_a_row_ = 0;
+    unsigned syncs_failed_in_a_row_ = 0;
     std::string trouble_;
     Figures figures_;
     std::thread writer_;

@@ -1,60 +1,110 @@
 #include "store/disk_recovery.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace garner::store::disk {
 
 namespace {
 
-// Of a segment's end: enough for the footer of most.
-constexpr Bytes first_look = 64 * KiB;
+// Of a segment's end: enough for the footer of large records; of small ones it tells how much more there is.
+constexpr Bytes first_look = 4 * KiB;
+constexpr Bytes at_once = 64 * KiB;      // read of a segment: what one bad sector takes along
+constexpr unsigned generation_shift = 20;   // so many generations has one start, unless it goes on for longer than that
 
 bool is_blank(std::string_view bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
 }
 
+struct Tail {
+    std::optional<Footer> footer;
+    bool readable = true;
+    bool blank = false;     // as in a segment that was never closed, or was made free
+};
+
+Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
+    Tail tail;
+    auto const end = header.start_of(segment) + header.segment_bytes;
+    auto size = first_look;
+    for (int looks = 0; looks < 2; ++looks) {
+        std::string bytes(size, '\0');
+        tail.readable = !file.read_at(end - size, bytes).error;
+        if (!tail.readable) return tail;
+        tail.blank = is_blank(std::string_view(bytes).substr(size - footer_tail_bytes));
+        auto read = decode_footer(bytes, header.id, end);
+        tail.footer = std::move(read.footer);
+        if (tail.footer || read.needed <= size || read.needed > header.segment_bytes) return tail;
+        size = read.needed;
+    }
+    return tail;
+}
+
+/// A segment; what cannot be read of it is zero.
+struct SegmentBytes {
+    std::string bytes;
+    bool whole = true;
+};
+
+SegmentBytes read_segment(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
+    SegmentBytes read{std::string(header.segment_bytes, '\0')};
+    for (Bytes at = 0; at < header.segment_bytes; at += at_once) {
+        std::span<char> const into(read.bytes.data() + at, at_once);
+        if (!file.read_at(header.start_of(segment) + at, into).error) continue;
+        std::fill(into.begin(), into.end(), '\0');
+        read.whole = false;
+    }
+    return read;
+}
+
+/// The newest generation of which a record is there; 0: none is.
+std::uint64_t newest_in(std::string_view bytes, StoreHeader const& header, std::uint32_t segment) {
+    std::uint64_t newest = 0;
+    for (Bytes at = segment_head_bytes; at + record_head_bytes <= bytes.size(); at += unit) {
+        auto const said = generation_said(bytes.substr(at));
+        if (said <= newest) continue;
+        Place const place{header.id, said, header.start_of(segment) + at};
+        if (decode_head(bytes.substr(at), place).damage == Damage::none) newest = said;
+    }
+    return newest;
+}
+
 }  // namespace
 
 std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
-    auto const end = header.start_of(segment) + header.segment_bytes;
-    auto size = std::min<Bytes>(first_look, header.segment_bytes);
-    for (int looks = 0; looks < 2; ++looks) {
-        std::string bytes(size, '\0');
-        if (file.read_at(end - size, bytes).error) return std::nullopt;
-        auto read = decode_footer(bytes, header.id, end);
-        if (read.footer || read.needed <= size || read.needed > header.segment_bytes) return std::move(read.footer);
-        size = read.needed;
-    }
-    return std::nullopt;
+    return read_tail(file, header, segment).footer;
 }
 
-Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t number, SegmentHead const& head) {
-    Footer footer{head.generation, head.opened, {}};
-    std::string bytes(header.segment_bytes, '\0');
-    auto const start = header.start_of(number);
-    if (file.read_at(start, bytes).error) return footer;
-    std::string_view const all(bytes);
+Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t number, SegmentHead const& head) {
+    auto const read = read_segment(file, header, number);
+    Walked walked;
+    walked.generation = head.generation;
+    walked.opened = head.opened;
+    walked.whole = read.whole;
+    std::string_view const all(read.bytes);
     Bytes at = segment_head_bytes;
     while (at + record_head_bytes <= all.size()) {
-        auto const read = decode_head(all.substr(at), {header.id, head.generation, start + at});
-        if (read.damage != Damage::none) {
+        auto const found = decode_head(all.substr(at), {header.id, head.generation, header.start_of(number) + at});
+        auto const& record = found.record.head;
+        if (found.damage != Damage::none) {
             // Nothing older may take the place of what was here, as far as that can be told.
-            if (read.damage == Damage::head) footer.entries.push_back({.hash = read.record.head.hash, .kind = RecordKind::tombstone});
+            if (found.damage == Damage::head) walked.entries.push_back({.hash = record.hash, .kind = RecordKind::tombstone});
             at += unit;
             continue;
         }
-        auto const& record = read.record.head;
         FooterEntry entry;
         entry.hash = record.hash;
         entry.offset = static_cast<std::uint32_t>(at / unit);
         entry.bytes = static_cast<std::uint32_t>(record.bytes());
         entry.kind = record.kind;
         entry.freshness = record.freshness;
-        footer.entries.push_back(entry);
+        walked.entries.push_back(entry);
         at += record.bytes();
+        walked.end = at;
     }
-    return footer;
+    return walked;
 }
 
 void Recovery::bury(Fingerprint hash) {
@@ -66,16 +116,14 @@ void Recovery::bury(Fingerprint hash) {
 void Recovery::run() {
     auto const found = find_segments();
     if (stopping_) return;   // the newest may be among those not seen
-    auto const newest = found.empty() ? Found{log_.segments() - 1, 0} : found.front();
-    log_.begin(newest.segment + 1, std::max(newest.generation, log_.header().least_generation) + 1);
-    for (auto const& [segment, generation] : found) {
+    auto const& header = log_.header();
+    auto const newest = found.empty() ? Found{log_.segments() - 1, 0, {}} : found.front();
+    // What was written last may be lost, and its generation with it: each start has numbers that no earlier one can have had.
+    auto const generation = std::max({newest.generation + 1, header.least_generation + 1, header.epoch << generation_shift});
+    log_.begin(newest.segment + 1, generation);
+    for (auto const& segment : found) {
         if (stopping_) return;
-        auto footer = read_footer(file_, log_.header(), segment);
-        if (!footer || footer->generation != generation) {
-            auto const head = head_of(segment);
-            if (head && head->generation == generation) leave_footer(segment, footer.emplace(walk(file_, log_.header(), segment, *head)));
-        }
-        if (footer && footer->generation == generation) take(segment, *footer);
+        if (auto const footer = contents_of(segment)) take(segment.segment, *footer);
         done_.fetch_add(1, std::memory_order_relaxed);
     }
     {
@@ -100,61 +148,105 @@ void Recovery::tell_order(std::vector<Found> const& found) {
     }
 }
 
-/// Newest first. Others are free.
+// ---- which segments there are ----
+
+/// Newest first; the log is told of all.
 std::vector<Recovery::Found> Recovery::find_segments() {
     std::vector<Found> found;
-    auto const& header = log_.header();
-    for (std::uint32_t i = 0; i < header.segments && !stopping_; ++i) {
-        Log::Segment segment;
-        segment.use = Log::Use::free;
-        auto const head = head_of(i);
-        if (head && head->generation >= header.least_generation) {
-            segment = {head->generation, head->opened, Log::Use::closed, 0};
-            found.push_back({i, head->generation});
-        }
-        log_.adopt(i, segment);
+    auto const doubtful = read_heads(found);
+    std::uint64_t newest = 0;
+    std::uint32_t used = 1;   // the log goes through them in turn: what lies further back was never used
+    for (auto const& one : found) {
+        newest = std::max(newest, one.generation);
+        used = std::max(used, one.segment + 2);
     }
+    for (auto const& one : doubtful) {
+        if (stopping_) break;
+        if (one.blank && one.segment >= used) {
+            log_.adopt(one.segment, {0, {}, Log::Use::free, 0});
+            continue;
+        }
+        auto const known = look_closer(one, newest, one.segment < used);
+        if (!known) continue;
+        found.push_back(*known);
+        used = std::max(used, one.segment + 2);
+    }
+    for (auto const& one : found) log_.adopt(one.segment, {one.generation, one.opened, Log::Use::closed, 0});
     std::sort(found.begin(), found.end(), [](Found const& a, Found const& b) { return a.generation > b.generation; });
     return found;
 }
 
-/// One whose head is damaged is known by its footer, or else by the records in it. Nothing for those that hold none.
-std::optional<SegmentHead> Recovery::head_of(std::uint32_t segment) const {
+/// Those with good heads are found, or free; the others are returned.
+std::vector<Recovery::Doubtful> Recovery::read_heads(std::vector<Found>& found) {
+    std::vector<Doubtful> doubtful;
     auto const& header = log_.header();
-    auto const start = header.start_of(segment);
-    std::string bytes(segment_head_bytes + record_head_bytes, '\0');
-    if (file_.read_at(start, bytes).error) return std::nullopt;
-    if (auto const head = decode_segment_head(bytes, header.id, start))
-        return head->generation > 0 ? head : std::nullopt;
-    if (auto const footer = read_footer(file_, header, segment)) return SegmentHead{footer->generation, footer->opened};
-    if (is_blank(bytes)) return std::nullopt;
-    return head_by_records(segment);
+    std::array<char, segment_head_bytes + record_head_bytes> bytes;
+    std::string_view const view(bytes.data(), bytes.size());
+    for (std::uint32_t i = 0; i < header.segments && !stopping_; ++i) {
+        bool const readable = !file_.read_at(header.start_of(i), bytes).error;
+        auto const head = readable ? decode_segment_head(view, header.id, header.start_of(i)) : std::nullopt;
+        if (!head)
+            doubtful.push_back({i, readable, readable && is_blank(view)});
+        else if (head->generation == 0 || head->generation < header.least_generation)
+            log_.adopt(i, {0, {}, Log::Use::free, 0});
+        else
+            found.push_back({i, head->generation, head->opened});
+    }
+    return doubtful;
 }
 
-/// The newest generation of which a record is there. Opened at a time that promises nothing.
-std::optional<SegmentHead> Recovery::head_by_records(std::uint32_t segment) const {
+/// By its footer and its records: the newer of what they say. Nothing for one that holds nothing, which is free, and for
+/// one of which too little can be read, which is left alone: it may be there again after the next start.
+std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, std::uint64_t newest, bool was_used) {
     auto const& header = log_.header();
-    auto const start = header.start_of(segment);
-    std::string bytes(header.segment_bytes, '\0');
-    if (file_.read_at(start, bytes).error) return std::nullopt;
-    SegmentHead head;
-    std::string_view const all(bytes);
-    for (Bytes at = segment_head_bytes; at + record_head_bytes <= all.size(); at += unit) {
-        auto const generation = generation_said(all.substr(at));
-        if (generation <= head.generation) continue;
-        if (decode_head(all.substr(at), {header.id, generation, start + at}).damage == Damage::none) head.generation = generation;
+    auto const number = doubtful.segment;
+    auto const tail = read_tail(file_, header, number);
+    bool readable = doubtful.readable && tail.readable;
+    Found found{number, 0, {}};
+    if (tail.footer) found = {number, tail.footer->generation, tail.footer->opened};
+    bool const untouched = doubtful.blank && tail.blank;
+    if (tail.footer || (was_used && !untouched)) {
+        auto const read = read_segment(file_, header, number);
+        readable = readable && read.whole;
+        auto const of_records = newest_in(read.bytes, header, number);
+        // A segment that was made free has records, too, and no footer any more: only the newest can be one that was never
+        // closed. When it was opened is not known: its records promise nothing by the index alone.
+        if (of_records > found.generation && (!tail.blank || of_records > newest)) found = {number, of_records, {}};
     }
-    return head.generation > 0 ? std::optional(head) : std::nullopt;
+    if (!readable) missed_.store(true, std::memory_order_relaxed);
+    if (found.generation > 0 && found.generation >= header.least_generation) return found;
+    if (readable) {
+        log_.adopt(number, {0, {}, Log::Use::free, 0});
+    } else {
+        spdlog::error("disk: segment {} cannot be read; it is left as it is", number);
+        log_.adopt(number, {0, {}, Log::Use::unknown, Log::failures_max});
+    }
+    return std::nullopt;
+}
+
+// ---- what is in them ----
+
+/// By the footer, where it is of the same generation as the head, else by the records. A newer footer than head: it was
+/// opened again, and of what was written then not all has come to the disk. Nothing of it counts.
+std::optional<Footer> Recovery::contents_of(Found const& found) {
+    auto tail = read_tail(file_, log_.header(), found.segment);
+    if (!tail.readable) missed_.store(true, std::memory_order_relaxed);
+    if (tail.footer && tail.footer->generation == found.generation) return std::move(tail.footer);
+    if (tail.footer && tail.footer->generation > found.generation) return std::nullopt;
+    auto walked = walk(file_, log_.header(), found.segment, {found.generation, found.opened});
+    if (walked.whole)
+        leave_footer(found.segment, walked);
+    else
+        missed_.store(true, std::memory_order_relaxed);
+    return walked;
 }
 
 /// The next start finds it at once then.
-void Recovery::leave_footer(std::uint32_t segment, Footer const& footer) const {
+void Recovery::leave_footer(std::uint32_t segment, Walked const& walked) const {
     auto const& header = log_.header();
     auto const end = header.start_of(segment) + header.segment_bytes;
-    auto const last = footer.entries.empty() ? segment_head_bytes
-                                             : footer.entries.back().offset * unit + footer.entries.back().bytes;
-    if (last + footer.bytes() > header.segment_bytes) return;
-    auto const text = encode(footer, Place{header.id, footer.generation, end});
+    if (walked.end + walked.bytes() > header.segment_bytes) return;
+    auto const text = encode(walked, Place{header.id, walked.generation, end});
     (void)file_.write_at(end - text.size(), text);   // else it is walked again
 }
 

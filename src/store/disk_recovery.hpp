@@ -13,6 +13,16 @@
 
 namespace garner::store::disk {
 
+/// The footer of a segment as it lies in the file; nothing when there is none, or a damaged one.
+std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment);
+/// What it would say: by the records themselves, over what is damaged or cannot be read, to the last one of this
+/// generation.
+struct Walked : Footer {
+    Bytes end = segment_head_bytes;        // of the last record
+    bool whole = true;                     // all of the segment could be read
+};
+Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
+
 /// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
 class Recovery {
 public:
@@ -27,6 +37,9 @@ public:
     void run();
     void stop() { stopping_.store(true); }
     bool is_over() const { return over_.load(std::memory_order_acquire); }
+    /// It is over, and nothing was there that could not be read. Else more may be there than the index knows, now or after
+    /// the next start.
+    bool has_all() const { return is_over() && !missed_.load(std::memory_order_relaxed); }
     std::uint32_t segments_done() const { return done_.load(std::memory_order_relaxed); }
 
     /// What lies under this hash from before now is not put into the index any more. Does nothing when all is over.
@@ -36,11 +49,19 @@ private:
     struct Found {
         std::uint32_t segment;
         std::uint64_t generation;
+        WallTime opened;
+    };
+    /// A segment without a good head.
+    struct Doubtful {
+        std::uint32_t segment;
+        bool readable;             // where its head should be
+        bool blank;
     };
     std::vector<Found> find_segments();
-    std::optional<SegmentHead> head_of(std::uint32_t segment) const;
-    std::optional<SegmentHead> head_by_records(std::uint32_t segment) const;
-    void leave_footer(std::uint32_t segment, Footer const& footer) const;
+    std::vector<Doubtful> read_heads(std::vector<Found>& found);
+    std::optional<Found> look_closer(Doubtful const& doubtful, std::uint64_t newest, bool was_used);
+    std::optional<Footer> contents_of(Found const& found);
+    void leave_footer(std::uint32_t segment, Walked const& walked) const;
     void tell_order(std::vector<Found> const& found);
     void take(std::uint32_t segment, Footer const& footer);
 
@@ -51,16 +72,11 @@ private:
     Came const came_;
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};
+    std::atomic<bool> missed_{false};      // something could not be read
     std::atomic<std::uint32_t> done_{0};
     std::mutex mutex_;
     // As the index knows them. Guarded by mutex_, as is putting into the index what is not among them.
     std::unordered_set<Fingerprint> buried_;
 };
-
-/// The footer of a segment as it lies in the file; nothing when there is none, or a damaged one.
-std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment);
-/// What it would say: by the records themselves, over what is damaged, to the last one of this generation. Empty where the
-/// segment cannot be read.
-Footer walk(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
 
 }  // namespace garner::store::disk

@@ -47,8 +47,9 @@ public:
     /// A promise from the index alone that the object under this key is fresh until then, or false.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
 
-    /// Memory has answered for it: a use, too, though nothing is read. Costs a probe of the index.
-    virtual void used(std::string_view key) = 0;
+    /// Memory has answered for it: a use, too, though nothing is read. True when it is not here, and options.admit would
+    /// have it now. Costs a probe of the index.
+    virtual bool used(std::string_view key) = 0;
 
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
@@ -71,7 +72,7 @@ public:
     /// The same for a thread that may wait.
     virtual bool wait_until_settled(Survives what) = 0;
 
-    /// What memory will not keep and the disk may not have yet; see options.admit.
+    /// What memory will not keep and the disk may not have yet, where options.admit lets in all.
     virtual void demote(Object const& object) = 0;
 
     /// After the last request, before the executors go: nobody is woken any more, and nothing can be loaded.

@@ -1,12 +1,8 @@
 #include "store/disk_tier.hpp"
 
-#include <fcntl.h>
 #include <spdlog/spdlog.h>
-#include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <random>
 #include <utility>
 
 #include "net/waiter.hpp"
@@ -41,51 +37,38 @@ namespace {
 
 constexpr milliseconds start_patience{50};
 constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
+constexpr milliseconds for_room{20};               // in the buffers
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
 // would say so of too many, were there not room that it does not fill.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
-constexpr std::size_t owed_max = 1'000'000;
 constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
-
-std::uint64_t random_number() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
-}
 
 Log::Reaches reach_of(DiskStore::Survives what) {
     return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
 }
 
-bool is_directory(std::string const& path) {
-    struct stat about {};
-    return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
-}
-
-bool is_device(std::string const& path) {
-    struct stat about {};
-    return ::stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode);
-}
-
 }  // namespace
 
-Works::Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost,
-             Recovery::Came came, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone)
-    : file(std::move(opened)), alignment(Index::alignment(header.bytes())), index(header.bytes()),
-      capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(header.bytes()))),
-      order(make_order(options.policy, capacity, header.seed)),
-      log(file, header, alignment, options.buffer, options.sync, std::move(lost)), recovery(file, log, index, *order, std::move(came)),
+Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
+             Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone)
+    : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
+      capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
+      order(make_order(options.policy, capacity, store.header().seed)),
+      log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost)),
+      recovery(file, log, index, *order, std::move(came)),
       reader(file, log, index, options.readers, options.patience, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
-              std::move(write)) {
+              std::move(write), std::move(make_void)),
+      graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); }) {
 }
 
 // ---- opening ----
 
 bool Tier::start(std::string& fault) {
-    auto const opening = open_file(When::at_start);
+    auto const opening = open_file(StoreFile::When::at_start);
     if (opening == Opening::in_use) {
         fault = "disk.path: " + file_name() + " is in use by another process; stop that one, or give this one a path of its own";
         return false;
@@ -116,30 +99,20 @@ Tier::~Tier() {
     }
     for (auto* thread : {&caretaker_, &washer_, &recoverer_})
         if (thread->joinable()) thread->join();
-    if (made_) pay_debts();
+    if (made_) made_->graves.pay();
     if (made_) made_->log.end();
 }
 
-std::string file_of(std::string const& path) { return is_device(path) ? path : path + "/store"; }
-
-Tier::Opening Tier::open_file(When when) {
-    bool const device = is_device(options_.path);
-    if (!device && !is_directory(options_.path)) ::mkdir(options_.path.c_str(), 0700);   // else open() says why not
-    auto const name = file_name();
-    auto opened = io::File::open(name, device ? io::File::Mode::write : io::File::Mode::create, options_.faults);
-    if (opened.error) {
-        say("cannot open " + name + ": " + io::text_of_error(opened.error));
+Tier::Opening Tier::open_file(StoreFile::When when) {
+    auto opened = StoreFile::open(options_, when);
+    if (opened.in_use) return Opening::in_use;
+    if (!opened.store) {
+        say(opened.trouble);
         return Opening::failed;
     }
-    if (opened.file.lock() != 0) return Opening::in_use;
-    std::string trouble;
-    auto header = header_for(opened.file, when, trouble);
-    if (!header || !write_header(opened.file, *header, trouble)) {
-        say(trouble);
-        return Opening::failed;
-    }
-    next_body_ = (header->epoch << epoch_shift) + 1;
-    first_sequence_ = header->epoch << epoch_shift;
+    auto const epoch = opened.store->header().epoch;
+    next_body_ = (epoch << epoch_shift) + 1;
+    first_sequence_ = epoch << epoch_shift;
     auto lost = [this](std::uint32_t segment, std::span<FooterEntry const> entries) { this->lost(entries, segment); };
     auto came = [this](Bytes bytes) { note_came(bytes); };
     auto bad = [this](Fingerprint hash, Bytes offset) { this->bad(hash, offset); };
@@ -148,7 +121,10 @@ Tier::Opening Tier::open_file(When when) {
         made_->order->removed(hash, policy::Left::evicted);
         note_left(bytes);
     };
-    made_ = std::make_unique<Works>(std::move(opened.file), *header, options_, lost, came, bad, write, gone);
+    auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
+    auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
+    made_ = std::make_unique<Works>(std::move(*opened.store), options_, lost, came, bad, write, gone, make_void,
+                                    append_tombstone);
     works_.store(made_.get(), std::memory_order_release);
     recoverer_ = std::thread([this] {
         made_->recovery.run();
@@ -156,75 +132,6 @@ Tier::Opening Tier::open_file(When when) {
             spdlog::info("disk: {} records found in {}", made_->index.size(), file_name());
     });
     return Opening::done;
-}
-
-/// The newer of two copies: one may be half written.
-std::optional<StoreHeader> Tier::read_header(io::File const& file, std::string& trouble) const {
-    std::optional<StoreHeader> newest;
-    for (int copy = 0; copy < 2; ++copy) {
-        std::string bytes(header_bytes, '\0');
-        if (auto const done = file.read_at(copy * header_bytes, bytes); done.error) {
-            trouble = file_name() + " cannot be read: " + io::text_of_error(done.error);
-            return std::nullopt;
-        }
-        auto const read = decode_header(bytes);
-        if (read.version != 0 && !read.header) {
-            trouble = file_name() + " was written by another version (format " + std::to_string(read.version) +
-                      ", this one has " + std::to_string(format_version) + "); remove it to begin anew";
-            return std::nullopt;
-        }
-        if (read.header && (!newest || read.header->epoch > newest->epoch)) newest = read.header;
-    }
-    if (!newest) trouble = file_name() + " is there, and is no disk store; remove it, or name another disk.path";
-    return newest;
-}
-
-/// Of what is there, made larger where disk.size is; or of a new store.
-std::optional<StoreHeader> Tier::header_for(io::File const& file, When when, std::string& trouble) const {
-    bool const device = is_device(options_.path);
-    auto const there = file.size();
-    auto const size = device ? std::min(options_.size, there) : options_.size;
-    auto wanted = shape_of(size);
-    wanted.id = random_number();
-    wanted.seed = random_number();
-    wanted.epoch = static_cast<std::uint64_t>(unix_seconds(wall_now()));
-    wanted.least_generation = 1;
-    bool fresh = there == 0;
-    if (device) {
-        std::string bytes(header_area, '\0');
-        fresh = !file.read_at(0, bytes).error && bytes.find_first_not_of('\0') == bytes.npos;
-    }
-    auto header = wanted;
-    if (!fresh) {
-        auto known = read_header(file, trouble);
-        if (!known) return std::nullopt;
-        auto const segments = static_cast<std::uint32_t>((size - header_area) / known->segment_bytes);
-        header = *known;
-        if (segments < known->segments) {
-            spdlog::warn("disk: {} is made smaller; what it held is given up", file_name());
-            header = wanted;
-            header.least_generation = known->least_generation;
-        }
-        header.segments = std::max(segments, header.segments);
-        header.epoch = std::max(known->epoch + 1, wanted.epoch);
-        // What was purged and replaced while it could not be opened is not known any more: all that it holds is void.
-        if (when == When::later) header.id = wanted.id;
-        if (!device && header.bytes() < there && ::truncate(file_name().c_str(), static_cast<off_t>(header.bytes())) != 0)
-            spdlog::warn("disk: {} cannot be made smaller: {}", file_name(), io::text_of_error(errno));
-    }
-    if (int const error = file.allocate(header.bytes())) {
-        trouble = "no room for the " + std::to_string(header.bytes()) + " bytes of " + file_name() + ": " +
-                  io::text_of_error(error) + "; free some, or lower disk.size";
-        return std::nullopt;
-    }
-    return header;
-}
-
-bool Tier::write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const {
-    int error = file.write_at(header.epoch % 2 * header_bytes, encode(header)).error;
-    if (!error) error = file.sync();
-    if (error) trouble = file_name() + " cannot be written: " + io::text_of_error(error);
-    return error == 0;
 }
 
 void Tier::say(std::string trouble) {
@@ -252,11 +159,13 @@ bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
     return opened + seconds(Freshness::seconds(entry->freshness)) > until;
 }
 
-void Tier::used(std::string_view key) {
+bool Tier::used(std::string_view key) {
     auto* works = this->works();
-    if (!works) return;
+    if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
-    if (works->index.use(hash)) works->order->used(hash);
+    bool const is_here = works->index.use(hash).has_value();
+    if (is_here) works->order->used(hash);
+    return !is_here && options_.admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
 }
 
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
@@ -289,7 +198,7 @@ bool Tier::has(Fingerprint hash) const {
 
 NotStored Tier::why_not(Bytes body) {
     auto* works = this->works();
-    if (!works || works->log.failing()) return NotStored::failing;
+    if (!works || removed_ || works->log.failing()) return NotStored::failing;
     if (body > options_.object_max) return NotStored::too_large;
     if (body < options_.object_min) return NotStored::too_small;
     if (!spend(body)) return NotStored::rate;
@@ -301,16 +210,16 @@ NotStored Tier::refused(NotStored why) {
     return why;
 }
 
-/// options_.rate as a bucket of one second.
+/// options_.rate as a bucket of one second. What is larger than what is in it leaves a debt.
 bool Tier::spend(Bytes bytes) {
     if (options_.rate == 0) return true;
+    auto const rate = static_cast<double>(options_.rate);
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
-    allowance_ += static_cast<Bytes>(std::min(passed, 1.0) * static_cast<double>(options_.rate));
-    allowance_ = std::min(allowance_, options_.rate);
-    if (allowance_ == 0) return false;
-    allowance_ -= std::min(allowance_, bytes);
+    allowance_ = std::min(allowance_ + passed * rate, rate);
+    if (allowance_ <= 0) return false;
+    allowance_ -= static_cast<double>(bytes);
     return true;
 }
 
@@ -357,7 +266,9 @@ void Tier::note_stored(Object::Parts const& parts) {
 }
 
 void Tier::demote(Object const& object) {
-    if (!works() || object.kind() != Object::Kind::response || object.terms().negative || may_have(object.key())) return;
+    // Had it been asked for twice, it would be here.
+    bool const is_known = options_.admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
+    if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none) return;
     auto const parts = object.parts();
     if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);
@@ -365,7 +276,7 @@ void Tier::demote(Object const& object) {
 
 NotStored Tier::append(RecordParts& parts, Purpose purpose) {
     auto* works = this->works();
-    if (!works || works->log.failing()) return NotStored::failing;
+    if (!works || works->log.failing() || (removed_ && purpose == Purpose::newcomer)) return NotStored::failing;
     if (parts.measure() > Index::record_max) return NotStored::too_large;
     auto const room = works->log.reserve(parts.head, purpose);
     if (!room) return NotStored::too_slow;
@@ -413,14 +324,11 @@ bool Tier::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
-    // What is not found yet may be there all the same.
-    bool const all_found = works->recovery.is_over();
+    // What is not found may be there all the same.
+    bool const all_found = works->recovery.has_all();
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
-    if (erased) note_left(erased->bytes);
-    works->order->removed(hash, policy::Left::purged);
-    if (!erased && all_found) return false;
-    bury(hash);
+    if (erased || !all_found) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
     return erased.has_value();
 }
 
@@ -429,9 +337,7 @@ void Tier::drop(Fingerprint hash) {
     if (!works) return;
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
-    if (erased) note_left(erased->bytes);
-    works->order->removed(hash, policy::Left::purged);
-    bury(hash);
+    left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
 }
 
 /// A record that cannot be read, or is damaged.
@@ -439,10 +345,14 @@ void Tier::bad(Fingerprint hash, Bytes offset) {
     auto& works = *made_;
     works.recovery.bury(hash);
     auto const known = works.index.find(hash);
-    if (!works.index.erase_at(hash, offset)) return;
-    if (known) note_left(known->bytes);
+    if (works.index.erase_at(hash, offset)) left(works, hash, known ? std::optional(known->bytes) : std::nullopt);
+}
+
+/// What was taken off the index, if it was there, is to stay away.
+void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
+    if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
-    bury(hash);
+    works.graves.bury(hash);   // after recovery was told: nothing older may come back then
 }
 
 /// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
@@ -458,15 +368,8 @@ void Tier::evict_victims(Works& works) {
         works.recovery.bury(*hash);
         note_left(erased->bytes);
         victims_.fetch_add(1, std::memory_order_relaxed);
-        bury(*hash);
+        works.graves.bury(*hash);
     }
-}
-
-/// After recovery was told: nothing older may come back then.
-void Tier::bury(Fingerprint hash) {
-    if (append_tombstone(hash)) return;
-    std::lock_guard const lock(mutex_);
-    if (owed_.size() < owed_max) owed_.push_back(hash);
 }
 
 bool Tier::append_tombstone(Fingerprint hash) {
@@ -491,43 +394,44 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
         if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
         if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
     }
-    std::lock_guard const lock(mutex_);
-    auto const room = owed_max - std::min(owed_max, owed_.size());
-    owed_.insert(owed_.end(), owed.begin(), owed.begin() + static_cast<std::ptrdiff_t>(std::min(room, owed.size())));
+    works.graves.owe(owed);
 }
 
-/// Tombstones that found no room before.
-void Tier::pay_debts() {
-    std::vector<Fingerprint> owed;
-    {
-        std::lock_guard const lock(mutex_);
-        owed.swap(owed_);
-    }
-    std::vector<Fingerprint> unpaid;
-    for (auto const hash : owed)
-        // What has come since is newer than what is to be forgotten, and says so itself.
-        if (!has(hash) && !append_tombstone(hash)) unpaid.push_back(hash);
-    if (unpaid.empty()) return;
-    std::lock_guard const lock(mutex_);
-    owed_.insert(owed_.begin(), unpaid.begin(), unpaid.end());
+/// Nothing up to this generation is found by a restart, whatever its segments say.
+bool Tier::make_void(std::uint64_t generation) {
+    auto& works = *made_;
+    std::lock_guard const lock(works.header_mutex);
+    auto const trouble = works.store.make_void(generation);
+    if (!trouble.empty()) say(trouble);
+    return trouble.empty();
 }
 
 net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
-    net::Waiter waiter(executor);
-    works->log.wake_when_settled(reach_of(what), waiter.handle());
-    auto const wake = co_await waiter.wait(settle_patience);
-    std::lock_guard const lock(mutex_);
-    co_return wake == net::Wake::ready && owed_.empty();
+    auto const until = steady_now() + settle_patience;
+    // What a failed write takes with it meanwhile is owed again.
+    do {
+        net::Waiter waiter(executor);
+        bool const paid = works->graves.pay();
+        if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
+        auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
+        if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
+    } while (steady_now() < until && !works->log.failing());
+    co_return false;
 }
 
 bool Tier::wait_until_settled(Survives what) {
     auto* works = this->works();
     if (!works) return false;
-    bool const done = works->log.wait_until_settled(reach_of(what), settle_patience);
-    std::lock_guard const lock(mutex_);
-    return done && owed_.empty();
+    auto const until = steady_now() + settle_patience;
+    do {
+        if (!works->graves.pay())
+            std::this_thread::sleep_for(for_room);
+        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
+            return true;
+    } while (steady_now() < until && !works->log.failing());
+    return false;
 }
 
 // ---- threads ----
@@ -541,7 +445,7 @@ bool Tier::pause(milliseconds time) {
 
 void Tier::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
-        if (auto* works = this->works(); works && !works->log.failing()) pay_debts();
+        if (auto* works = this->works(); works && !works->log.failing()) works->graves.pay();
         if (looks % looks_a_try == 0) try_again();
     }
 }
@@ -550,17 +454,36 @@ void Tier::look_after() {
 void Tier::try_again() {
     auto* works = this->works();
     if (!works) {
-        if (open_file(When::later) == Opening::done) spdlog::info("disk: {} works now", file_name());
+        if (open_file(StoreFile::When::later) == Opening::done) works_again("works now");
         return;
     }
-    bool const there = is_device(options_.path) || works->file.is_at(file_name());
-    if (!there) say(file_name() + " was removed: what it has is served until the end, and nothing is kept beyond it");
-    if (!works->log.failing()) return;
-    std::string trouble;
-    auto const header = read_header(works->file, trouble);
-    if (!header || !write_header(works->file, *header, trouble)) return say(trouble);
-    spdlog::info("disk: {} can be written again", file_name());
+    look_for_file(*works);
+    if (removed_ || !works->log.failing()) return;
+    {
+        std::lock_guard const lock(works->header_mutex);
+        if (auto const trouble = works->store.write_header(); !trouble.empty()) return say(trouble);
+    }
     works->log.try_again();
+    works_again("can be written again");
+}
+
+/// What is stored in a file that nobody can open any more is lost with this process: nothing more is. One that was only
+/// moved may be back.
+void Tier::look_for_file(Works const& works) {
+    bool const removed = !works.store.is_there();
+    if (removed_.exchange(removed) == removed) return;
+    if (!removed) return works_again("is there again");
+    auto const trouble = file_name() + " was removed or replaced: what it held is still answered from, and nothing more is "
+                                       "stored; restart Garner for a new one";
+    spdlog::error("disk: {}", trouble);
+    std::lock_guard const lock(mutex_);
+    trouble_ = trouble;
+}
+
+void Tier::works_again(char const* how) {
+    spdlog::info("disk: {} {}", file_name(), how);
+    std::lock_guard const lock(mutex_);
+    trouble_.clear();
 }
 
 void Tier::clean() {
@@ -571,10 +494,9 @@ void Tier::clean() {
             continue;
         }
         evict_victims(*works);
-        if (auto const segment = works->log.wanted())
-            works->cleaner.clean(*segment);
-        else
-            works->log.wait_for_want(look_every);
+        auto const segment = works->log.wanted();
+        bool const done = segment && works->cleaner.clean(*segment);
+        if (!done) works->log.wait_for_want(look_every);
     }
 }
 
@@ -596,9 +518,9 @@ DiskStats Tier::stats() const {
     auto const& reader = works->reader.figures();
     auto const& cleaner = works->cleaner.figures();
     bool const over = works->recovery.is_over();
-    stats.state = works->log.failing() ? DiskStats::State::failing
-                  : over               ? DiskStats::State::working
-                                       : DiskStats::State::recovering;
+    stats.state = removed_ || works->log.failing() ? DiskStats::State::failing
+                  : over                           ? DiskStats::State::working
+                                                   : DiskStats::State::recovering;
     if (auto const trouble = works->log.trouble(); !trouble.empty() && works->log.failing()) stats.trouble = trouble;
     stats.size = works->log.header().bytes();
     stats.live = live_;

@@ -12,24 +12,24 @@
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_doorkeeper.hpp"
+#include "store/disk_graves.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
 #include "store/disk_reader.hpp"
 #include "store/disk_recovery.hpp"
 #include "store/disk_store.hpp"
+#include "store/store_file.hpp"
 
 namespace garner::store::disk {
 
-/// Where the store is that disk.path names: a file in a directory, or the block device itself.
-std::string file_of(std::string const& path);
-
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
-    Works(io::File opened, StoreHeader const& header, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
-          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone);
+    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
+          Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone);
 
-    io::File file;
-    Bytes const alignment;
+    StoreFile store;                   // its header guarded by header_mutex
+    std::mutex header_mutex;
+    io::File const& file;
     Index index;
     Bytes const capacity;              // of records, for policies that name victims
     std::unique_ptr<Order> order;
@@ -37,6 +37,7 @@ struct Works {
     Recovery recovery;
     Reader reader;
     Cleaner cleaner;
+    Graves graves;
 };
 
 class Tier final : public DiskStore, public Core {
@@ -49,7 +50,7 @@ public:
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
     bool is_fresh_until(std::string_view key, WallTime until) const override;
-    void used(std::string_view key) override;
+    bool used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
     std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
@@ -78,11 +79,7 @@ private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options_.path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
-    enum class When : std::uint8_t { at_start, later };
-    Opening open_file(When when);
-    std::optional<StoreHeader> read_header(io::File const& file, std::string& trouble) const;
-    std::optional<StoreHeader> header_for(io::File const& file, When when, std::string& trouble) const;
-    bool write_header(io::File const& file, StoreHeader const& header, std::string& trouble) const;
+    Opening open_file(StoreFile::When when);
     void say(std::string trouble);
 
     NotStored why_not(Bytes body);
@@ -93,19 +90,21 @@ private:
     ObjectPtr head_at(Index::Entry const& entry) const;
     std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
-    void bury(Fingerprint hash);
     void bad(Fingerprint hash, Bytes offset);
+    void left(Works& works, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
+    bool make_void(std::uint64_t generation);
     void note_came(Bytes bytes);
     void note_left(Bytes bytes);
     void evict_victims(Works& works);
-    void pay_debts();
 
     void look_after();
     void clean();
     bool pause(milliseconds time);
     void try_again();
+    void look_for_file(Works const& works);
+    void works_again(char const* how);
 
     DiskOptions const options_;
     std::unique_ptr<Works> made_;
@@ -113,6 +112,7 @@ private:
     Doorkeeper doorkeeper_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
+    std::atomic<bool> removed_{false};     // the file is not where it was
 
     std::atomic<Bytes> live_{0};
     std::atomic<std::uint64_t> stored_{0};
@@ -124,8 +124,7 @@ private:
     std::condition_variable stopped_;
     bool stopping_ = false;
     std::string trouble_;
-    std::vector<Fingerprint> owed_;        // tombstones that found no room
-    Bytes allowance_ = 0;                  // of options_.rate
+    double allowance_ = 0;                 // of options_.rate, in bytes
     SteadyTime allowed_at_{};
 
     std::thread recoverer_;

@@ -68,7 +68,7 @@ public:
     net::awaitable<bool> settled(Survives, net::Executor) override { co_return settles; }
     bool wait_until_settled(Survives) override { return settles; }
     void stop() override {}
-    void used(std::string_view) override {}
+    bool used(std::string_view) override { return false; }
     net::awaitable<bool> heads(std::uint32_t, std::vector<store::ObjectPtr>&, net::Executor) override { co_return false; }
     void demote(store::Object const&) override {}
     store::DiskStats stats() const override { return stats_; }

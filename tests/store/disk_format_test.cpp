@@ -71,6 +71,7 @@ TEST(DiskHeader, is_read_as_it_was_written) {
     EXPECT_EQ(read.header->least_generation, 9u);
     EXPECT_EQ(read.header->segment_bytes, some_header().segment_bytes);
     EXPECT_EQ(read.header->segments, some_header().segments);
+    EXPECT_EQ(read.header->alignment, some_header().alignment);
 }
 
 TEST(DiskHeader, is_none_with_any_byte_changed_or_missing) {
@@ -100,6 +101,26 @@ TEST(DiskHeader, with_sizes_that_no_store_has_is_none) {
     for (std::uint32_t segment_bytes : {0u, 1u, 64u, 256u << 10, 3u << 20, 32u << 20, 0xffffffffu})
         EXPECT_FALSE(decode_header(header_with(20, as_bytes(segment_bytes))).header) << segment_bytes;
     EXPECT_FALSE(decode_header(header_with(24, as_bytes(std::uint32_t{0}))).header);
+    for (std::uint32_t alignment : {0u, 8u, 24u, 128u << 10})
+        EXPECT_FALSE(decode_header(header_with(28, as_bytes(alignment))).header) << alignment;
+    auto large = shape_of(256 * GiB);
+    ++large.segments;
+    EXPECT_FALSE(decode_header(encode(large)).header) << "its last records are beyond what 16 bytes each can tell apart";
+}
+
+TEST(DiskHeader, of_a_store_that_grows_keeps_its_alignment_and_grows_as_far_as_that_reaches) {
+    auto const small = shape_of(10 * GiB);
+    EXPECT_EQ(small.alignment, 16u);
+    EXPECT_EQ(grown(small, 20 * GiB).segments, shape_of(20 * GiB).segments);
+    auto const most = grown(small, 300 * GiB);
+    EXPECT_EQ(most.alignment, 16u);
+    EXPECT_LE(most.bytes(), 256 * GiB);
+    EXPECT_GT(most.bytes(), 255 * GiB);
+    EXPECT_TRUE(decode_header(encode(most)).header);
+    EXPECT_EQ(grown(most, 1 * GiB).segments, most.segments) << "never smaller";
+    auto const large = shape_of(300 * GiB);
+    EXPECT_EQ(large.alignment, 32u);
+    EXPECT_GT(grown(large, 500 * GiB).bytes(), 499 * GiB);
 }
 
 TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
@@ -571,6 +592,7 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
     ASSERT_EQ(image.headers().size(), 2u);
     EXPECT_EQ(image.header().epoch, 1u);
     EXPECT_EQ(image.header().id, header.id);
+    EXPECT_EQ(image.header().alignment, 16u);
     ASSERT_EQ(image.segments().size(), header.segments);
     EXPECT_EQ(image.segments()[0].generation, 0u);
     auto const& segment = image.segments()[1];

@@ -88,6 +88,14 @@ TEST(DiskIndex, offsets_reach_to_the_end_of_stores_of_any_size) {
     }
 }
 
+TEST(DiskIndex, keeps_to_the_alignment_that_a_store_was_made_with) {
+    EXPECT_EQ(Index::store_max(16), 256 * GiB);
+    Index index(100 * GiB, 32);
+    index.put(one, 100 * GiB - 32, 80, 7);
+    EXPECT_EQ(index.find(one)->offset, 100 * GiB - 32);
+    EXPECT_DEATH(Index(256 * GiB + 1, 16), "broken invariant");
+}
+
 TEST(DiskIndex, an_offset_that_is_not_aligned_or_a_record_too_large_is_a_bug_that_stops) {
     Index index(1 * GiB);
     EXPECT_DEATH(index.put(one, 8, 80, 0), "broken invariant");

@@ -96,6 +96,7 @@ std::optional<DiskImage::Header> DiskImage::header_at(std::uint64_t at) const {
     header.version = get<std::uint32_t>(at + 16);
     header.segment_bytes = get<std::uint32_t>(at + 20);
     header.segments = get<std::uint32_t>(at + 24);
+    header.alignment = get<std::uint32_t>(at + 28);
     header.id = get<std::uint64_t>(at + 32);
     header.seed = get<std::uint64_t>(at + 40);
     header.epoch = get<std::uint64_t>(at + 48);
@@ -117,7 +118,7 @@ DiskImage::Segment DiskImage::segment_at(std::uint32_t number) const {
         get<std::uint64_t>(at + 8) == sum_of(view({at + 16, head_bytes - 16}), seed_of(generation, at)))
         segment.generation = generation;
     segment.footer = footer_before(end);
-    for (auto next = at + head_bytes; next + head_bytes <= end;) {
+    for (auto next = at + std::max<std::uint64_t>(head_bytes, header().alignment); next + head_bytes <= end;) {
         auto const record = record_at(next, end);
         next += record ? record->bytes() : unit;
         if (record) (record->generation == segment.generation ? segment.records : segment.left).push_back(*record);

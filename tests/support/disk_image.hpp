@@ -20,7 +20,7 @@ public:
     struct Header {
         std::uint64_t at = 0;
         std::uint64_t id = 0, seed = 0, epoch = 0, least_generation = 0;
-        std::uint32_t version = 0, segment_bytes = 0, segments = 0;
+        std::uint32_t version = 0, segment_bytes = 0, segments = 0, alignment = 0;
     };
     enum class Kind : std::uint8_t { object = 1, piece = 2, tombstone = 3 };
     struct Record {

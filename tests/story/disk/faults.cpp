@@ -87,7 +87,8 @@ TEST_F(DiskFaults, a_directory_that_is_removed_while_it_runs_costs_nobody_an_ans
     std::filesystem::remove_all(folder());
     expect_served(proxy);
     EXPECT_TRUE(eventually([&] { return !disk()["trouble"].get<std::string>().empty(); }));
-    EXPECT_THAT(disk()["trouble"].get<std::string>(), HasSubstr(file().string()));
+    EXPECT_THAT(disk()["trouble"].get<std::string>(), HasSubstr(file().string() + " was removed"));
+    EXPECT_EQ(disk()["state"], "failing");
     library().renew_all();
     expect_served(proxy, 2 * some);
     stop();

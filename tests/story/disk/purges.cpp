@@ -45,6 +45,25 @@ TEST_F(KilledAfter, a_POST_that_invalidates_it_stays_invalid) { expect_gone(post
 
 TEST_F(KilledAfter, a_reload_the_old_one_does_not_come_back) { expect_gone(reload, 16, true); }
 
+TEST_F(KilledAfter, a_purge_by_another_cache_it_stays_purged) {
+    auto const place = "127.0.0.1:" + std::to_string(free_port());
+    auto const hears = nlohmann::json{{"htcp", {{"address", place}, {"clear_allow", {"127.0.0.0/8"}}}}}.dump();
+    Proxy other(nlohmann::json{{"htcp", {{"purge_to", nlohmann::json::array({place})}}}}.dump());
+    for (std::size_t round = 0; round < 6; ++round) {
+        auto const path = Library::path(round);
+        start(hears);
+        ask(path);
+        wait_until_written(1);
+        auto const now = library().renew(path);
+        auto const reply = Client(other, origin()).send("PURGE", path);
+        EXPECT_EQ(reply.status(), 200) << reply.body();
+        kill();
+        start();
+        EXPECT_EQ(ask(path), now) << path;
+        stop();
+    }
+}
+
 TEST_F(KilledAfter, a_PURGE_of_what_is_on_disk_alone_it_stays_purged) {
     constexpr std::size_t count = 60;
     start();

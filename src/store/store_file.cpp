@@ -1,0 +1,161 @@
+#include "store/store_file.hpp"
+
+#include <spdlog/spdlog.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <utility>
+
+#include "util/clock.hpp"
+
+namespace garner::store::disk {
+
+namespace {
+
+constexpr unsigned copies = 2;               // of the header
+constexpr Bytes segment_look = 64 * KiB;
+
+std::uint64_t random_number() {
+    std::random_device device;
+    return std::uint64_t{device()} << 32 | device();
+}
+
+bool is_directory(std::string const& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+bool is_block_device(std::string const& path) {
+    struct stat about {};
+    return ::stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode);
+}
+
+StoreHeader new_store(Bytes size) {
+    auto header = shape_of(size);
+    header.id = random_number();
+    header.seed = random_number();
+    header.epoch = static_cast<std::uint64_t>(unix_seconds(wall_now()));
+    header.least_generation = 1;
+    return header;
+}
+
+}  // namespace
+
+std::string file_of(std::string const& path) { return is_block_device(path) ? path : path + "/store"; }
+
+StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
+    Opened opened;
+    StoreFile store(file_of(options.path));
+    bool const device = store.is_device();
+    if (!device && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // else open() says why not
+    auto file = io::File::open(store.name_, device ? io::File::Mode::write : io::File::Mode::create, options.faults);
+    if (file.error) {
+        opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error);
+        return opened;
+    }
+    store.file_ = std::move(file.file);
+    int const locked = store.file_.lock();
+    opened.in_use = locked == EWOULDBLOCK;
+    if (opened.in_use) return opened;
+    opened.trouble = locked ? "cannot lock " + store.name_ + ": " + io::text_of_error(locked) : store.lay_out(options, when);
+    if (opened.trouble.empty()) opened.trouble = store.write_header();
+    if (opened.trouble.empty()) opened.store = std::move(store);
+    return opened;
+}
+
+bool StoreFile::is_device() const { return is_block_device(name_); }
+
+bool StoreFile::is_there() const { return is_device() || file_.is_at(name_); }
+
+/// What is there, made larger where disk.size is; or a new store.
+std::string StoreFile::lay_out(DiskOptions const& options, When when) {
+    auto const there = file_.size();
+    auto const size = is_device() ? std::min(options.size, there) : options.size;
+    auto const wanted = new_store(size);
+    if (wanted.segments == 0) return name_ + " has room for " + std::to_string(size) + " bytes, which is too little";
+    if (is_blank()) {
+        header_ = wanted;
+    } else {
+        if (auto trouble = read_header(); !trouble.empty()) return trouble;
+        take_shape(wanted, size, when);
+    }
+    return make_room(there);
+}
+
+/// Nothing was ever written to it: it is empty, or its first start ended before there was a header. The first segment is
+/// the first to be used, and looked at, too: that the header area is zero may be damage, or what another's file begins with.
+bool StoreFile::is_blank() const {
+    std::string bytes(std::min<Bytes>(header_area + segment_look, file_.size()), '\0');
+    return !file_.read_at(0, bytes).error && bytes.find_first_not_of('\0') == bytes.npos;
+}
+
+/// The newer of two copies: one may be half written, or damaged. Empty, or what is wrong.
+std::string StoreFile::read_header() {
+    std::optional<StoreHeader> newest;
+    int error = 0;
+    for (unsigned copy = 0; copy < copies; ++copy) {
+        std::string bytes(header_bytes, '\0');
+        auto const done = file_.read_at(copy * header_bytes, bytes);
+        if (done.error && file_.size() >= header_area) error = done.error;   // else it is only too short
+        if (done.error) continue;
+        auto const read = decode_header(bytes);
+        if (read.version != 0 && !read.header)
+            return name_ + " was written by another version (format " + std::to_string(read.version) + ", this one has " +
+                   std::to_string(format_version) + "); remove it to begin anew";
+        if (!read.header || (newest && newest->epoch >= read.header->epoch)) continue;
+        newest = read.header;
+        good_copy_ = copy;
+    }
+    if (newest) header_ = *newest;
+    if (newest) return {};
+    if (error) return name_ + " cannot be read: " + io::text_of_error(error);
+    return name_ + " is there, and is no disk store; remove it, or name another disk.path";
+}
+
+void StoreFile::take_shape(StoreHeader const& wanted, Bytes size, When when) {
+    auto const known = header_;
+    if (size < known.start_of(known.segments)) {
+        spdlog::warn("disk: {} is made smaller; what it held is given up", name_);
+        header_ = wanted;
+    } else {
+        header_ = grown(known, size);
+        if (header_.bytes() + header_.segment_bytes <= size)
+            spdlog::warn("disk: {} is made no larger than {} bytes: it was begun as a smaller one; remove it to begin anew",
+                         name_, header_.bytes());
+    }
+    header_.epoch = std::max(known.epoch + 1, wanted.epoch);
+    if (when == When::later) header_.id = wanted.id;
+}
+
+std::string StoreFile::make_room(Bytes was) const {
+    auto const size = header_.bytes();
+    if (!is_device() && size < was && ::truncate(name_.c_str(), static_cast<off_t>(size)) != 0)
+        spdlog::warn("disk: {} cannot be made smaller: {}", name_, io::text_of_error(errno));
+    int const error = file_.allocate(size);
+    if (!error) return {};
+    return "no room for the " + std::to_string(size) + " bytes of " + name_ + ": " + io::text_of_error(error) +
+           "; free some, or lower disk.size";
+}
+
+/// One after the other, so that at any moment one is whole; both, so that damage to one never brings back what the store
+/// was before.
+std::string StoreFile::write_header() const {
+    auto const bytes = encode(header_);
+    int error = 0;
+    for (unsigned i = 1; i <= copies && !error; ++i) {
+        error = file_.write_at((good_copy_ + i) % copies * header_bytes, bytes).error;
+        if (!error) error = file_.sync();
+    }
+    return error ? name_ + " cannot be written: " + io::text_of_error(error) : std::string{};
+}
+
+std::string StoreFile::make_void(std::uint64_t generation) {
+    header_.least_generation = std::max(header_.least_generation, generation + 1);
+    ++header_.epoch;   // so that the copy that is written first counts
+    return write_header();
+}
+
+}  // namespace garner::store::disk

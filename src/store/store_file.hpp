@@ -1,0 +1,59 @@
+// The file of a disk store as a whole: found or made, as large as it is to be, with its header.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "io/file.hpp"
+#include "store/disk_format.hpp"
+#include "store/disk_options.hpp"
+
+namespace garner::store::disk {
+
+/// Where the store is that disk.path names: a file in a directory, or the block device itself.
+std::string file_of(std::string const& path);
+
+/// Open and locked, with room for all its segments. The header is written by one thread at a time.
+class StoreFile {
+public:
+    /// `later`: the process has gone on without it until now. What was purged and replaced meanwhile is not known any
+    /// more, so that all that it holds is void.
+    enum class When : std::uint8_t { at_start, later };
+    struct Opened;
+    /// Opens the store at options.path, grown or begun anew where options.size says so, or makes one.
+    static Opened open(DiskOptions const& options, When when);
+
+    std::string const& name() const { return name_; }
+    io::File const& file() const { return file_; }
+    StoreHeader const& header() const { return header_; }
+
+    /// Whether it is still what name() leads to.
+    bool is_there() const;
+    /// Writes both copies of the header: whether the disk can be written. Empty, or what is wrong.
+    std::string write_header() const;
+    /// The same, and from the next start on segments up to this generation hold nothing.
+    std::string make_void(std::uint64_t generation);
+
+private:
+    explicit StoreFile(std::string name) : name_(std::move(name)) {}
+    std::string lay_out(DiskOptions const& options, When when);
+    bool is_blank() const;
+    std::string read_header();
+    void take_shape(StoreHeader const& wanted, Bytes size, When when);
+    std::string make_room(Bytes was) const;
+    bool is_device() const;
+
+    std::string name_;
+    io::File file_;
+    StoreHeader header_;
+    unsigned good_copy_ = 1;      // the one that is not to be lost while the other is written
+};
+
+struct StoreFile::Opened {
+    std::optional<StoreFile> store;
+    bool in_use = false;      // by another process
+    std::string trouble;      // why it is not open, when that is not all
+};
+
+}  // namespace garner::store::disk

@@ -1,0 +1,211 @@
+// A disk that fails at one thing only: nothing that was purged or replaced comes back with the next start.
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <vector>
+
+#include "store/disk_format.hpp"
+#include "store/disk_scene.hpp"
+
+namespace garner::store {
+
+namespace {
+
+/// Judges each operation by a rule of the test.
+struct Rule : io::Faults {
+    std::function<int(Operation, Bytes offset, std::size_t size)> error;   // set before the store is opened
+    Verdict judge(Operation operation, Bytes offset, std::size_t size) override {
+        return {error ? error(operation, offset, size) : 0, SIZE_MAX};
+    }
+};
+
+}  // namespace
+
+class DiskFaults : public DiskTier {
+protected:
+    DiskFaults() { options.faults = &rule; }
+    ~DiskFaults() override { disk.reset(); }
+
+    static std::string key(int i) { return "fhttp://a/" + std::to_string(i); }
+    /// Several rounds of the log.
+    int fill() {
+        int const count = 700;
+        for (int i = 0; i < count; ++i)
+            while (store(key(i), pattern(60'000, static_cast<unsigned>(i))) == NotStored::too_slow)
+                std::this_thread::sleep_for(1ms);
+        return count;
+    }
+    int found(int count) {
+        int found = 0;
+        for (int i = 0; i < count; ++i) found += load(key(i)) != nullptr;
+        return found;
+    }
+    void forget_all(int count) {
+        for (int i = 0; i < count; ++i) disk->forget(key(i));
+        ASSERT_TRUE(settled(DiskStore::Survives::power));
+        EXPECT_EQ(found(count), 0);
+    }
+    Bytes segment_bytes() const { return disk::shape_of(options.size).segment_bytes; }
+    bool is_segment_head(Bytes offset, std::size_t size) const {
+        return size == disk::segment_head_bytes && offset >= disk::header_area &&
+               (offset - disk::header_area) % segment_bytes() == 0;
+    }
+    bool is_footer(Bytes offset, std::size_t size) const {
+        return offset >= disk::header_area && (offset + size - disk::header_area) % segment_bytes() == 0;
+    }
+
+    Rule rule;
+    std::atomic<int> faulty{0};   // what the rules go by
+};
+
+TEST_F(DiskFaults, what_was_evicted_stays_away_where_its_segment_cannot_be_wiped) {
+    rule.error = [this](auto operation, Bytes offset, std::size_t size) {
+        return operation == io::Faults::Operation::write && is_segment_head(offset, size) ? EIO : 0;
+    };
+    open();
+    auto const count = fill();
+    EXPECT_GT(disk->stats().evicted, 0u);
+    forget_all(count);
+    restart();
+    EXPECT_EQ(found(count), 0);
+    EXPECT_EQ(store("fhttp://new/", "x"), NotStored::none);
+    ASSERT_TRUE(settled());
+    restart();
+    EXPECT_EQ(body_of("fhttp://new/"), "x");
+}
+
+TEST_F(DiskFaults, what_lies_in_a_segment_out_of_use_does_not_outlive_its_tombstones) {
+    Bytes const bad = disk::header_area + 7 * segment_bytes();
+    rule.error = [this, bad](auto operation, Bytes offset, std::size_t) {
+        return operation == io::Faults::Operation::write && faulty && offset >= bad && offset < bad + segment_bytes() ? EIO : 0;
+    };
+    options.size = 12 * MiB;
+    open();
+    for (int i = 0; i < 90; ++i) store("fhttp://first/" + std::to_string(i), pattern(60'000, 1));
+    ASSERT_TRUE(settled());
+    faulty = 1;
+    auto const count = fill();
+    EXPECT_GT(disk->stats().write_errors, 0u);
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working) << "one place does not make a bad disk";
+    forget_all(count);
+    for (int i = 0; i < 90; ++i) disk->forget("fhttp://first/" + std::to_string(i));
+    ASSERT_TRUE(settled());
+    for (int i = 0; i < 300; ++i) {   // the tombstones' own segments are used again
+        store("fhttp://later/" + std::to_string(i), pattern(60'000, 2));
+        std::this_thread::sleep_for(1ms);
+    }
+    ASSERT_TRUE(settled());
+    restart();
+    EXPECT_EQ(found(count), 0);
+    for (int i = 0; i < 90; ++i) EXPECT_EQ(load("fhttp://first/" + std::to_string(i)), nullptr) << i;
+}
+
+TEST_F(DiskFaults, a_footer_that_cannot_be_written_takes_no_record_along) {
+    rule.error = [this](auto operation, Bytes offset, std::size_t size) {
+        return operation == io::Faults::Operation::write && is_footer(offset, size) ? EIO : 0;
+    };
+    open();
+    store("fhttp://a/", "kept");
+    ASSERT_TRUE(settled());
+    restart();   // which closes the segment
+    EXPECT_EQ(body_of("fhttp://a/"), "kept");
+}
+
+TEST_F(DiskFaults, a_sync_that_failed_promises_nothing_of_what_was_written_before_it) {
+    rule.error = [this](auto operation, Bytes, std::size_t) {
+        return operation == io::Faults::Operation::sync && faulty-- > 0 ? EIO : 0;
+    };
+    open();
+    store(key(0), "old");
+    store(key(1), "old");
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    faulty = 1;
+    store(key(0), "new");
+    disk->forget(key(1));
+    ASSERT_TRUE(settled(DiskStore::Survives::power)) << "by the next sync";
+    EXPECT_LT(faulty, 1);
+    EXPECT_EQ(disk->stats().write_errors, 1u);
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working);
+    EXPECT_EQ(load(key(0)), nullptr) << "nobody knows whether it came to the disk";
+    store(key(2), "later");
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    restart();
+    EXPECT_EQ(load(key(0)), nullptr);
+    EXPECT_EQ(load(key(1)), nullptr);
+    EXPECT_EQ(body_of(key(2)), "later");
+}
+
+TEST_F(DiskFaults, nobody_waits_for_ever_for_a_disk_that_does_not_sync) {
+    rule.error = [this](auto operation, Bytes, std::size_t) {
+        return operation == io::Faults::Operation::sync && faulty ? EIO : 0;
+    };
+    open();
+    faulty = 1;
+    store(key(0), "new");
+    EXPECT_FALSE(settled(DiskStore::Survives::power));
+    EXPECT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
+}
+
+TEST_F(DiskFaults, a_read_that_takes_longer_than_patience_is_given_up_and_the_record_stays) {
+    std::atomic<bool> released{false};
+    options.patience = 100ms;
+    options.readers = 1;
+    open();
+    store(key(0), "there");
+    restart();   // what is in a buffer still is read from there
+    rule.error = [&released, worker = std::this_thread::get_id()](auto operation, Bytes, std::size_t) {
+        if (operation != io::Faults::Operation::read) return 0;
+        if (std::this_thread::get_id() == worker) return EAGAIN;   // it would have to wait for the disk
+        for (int tries = 0; tries < 1000 && !released; ++tries) std::this_thread::sleep_for(5ms);
+        return 0;
+    };
+    auto const again = run([this, &released](net::Executor executor) -> net::awaitable<ObjectPtr> {
+        auto const late = co_await disk->load(key(0), executor);
+        EXPECT_EQ(late, nullptr);
+        EXPECT_EQ(disk->stats().too_late, 1u);
+        EXPECT_EQ(disk->stats().damaged, 0u);
+        released = true;
+        co_return co_await disk->load(key(0), executor);   // after the first read, by the same thread
+    });
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->bytes(), "there");
+    disk.reset();
+}
+
+TEST_F(DiskFaults, what_is_admitted_at_its_second_hit_comes_from_memory_when_that_says_so) {
+    options.admit = DiskOptions::Admit::second_hit;
+    open();
+    EXPECT_EQ(store(key(0), "x"), NotStored::not_admitted);
+    EXPECT_FALSE(disk->used(key(1))) << "never heard of";
+    EXPECT_TRUE(disk->used(key(0)));
+    EXPECT_EQ(store(key(0), "x"), NotStored::none);
+    EXPECT_FALSE(disk->used(key(0))) << "it is here";
+    auto const once = Object::make(parts(key(2), "once"), nullptr);
+    EXPECT_EQ(store(key(2), "once"), NotStored::not_admitted);
+    disk->demote(*once);
+    EXPECT_EQ(load(key(2)), nullptr);
+}
+
+TEST_F(DiskFaults, a_file_that_is_removed_is_answered_from_and_stored_to_no_more_until_it_is_back) {
+    open();
+    store(key(1), "kept");
+    ASSERT_TRUE(settled());
+    fs::rename(file(), options.path + "/moved");
+    ASSERT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
+    EXPECT_NE(disk->stats().trouble.find("was removed or replaced"), std::string::npos) << disk->stats().trouble;
+    EXPECT_EQ(body_of(key(1)), "kept");
+    EXPECT_EQ(store(key(2), "x"), NotStored::failing);
+    EXPECT_TRUE(disk->forget(key(1)));
+    EXPECT_TRUE(settled()) << "the file may be back";
+    fs::rename(options.path + "/moved", file());
+    EXPECT_TRUE(eventually([&] { return store(key(2), "x") == NotStored::none; }));
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working);
+    EXPECT_EQ(disk->stats().trouble, "");
+    fs::remove(file());
+    ASSERT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
+    restart();
+    EXPECT_EQ(disk->stats().state, DiskStats::State::working);
+    EXPECT_EQ(load(key(2)), nullptr) << "a new one";
+}
+
+}  // namespace garner::store

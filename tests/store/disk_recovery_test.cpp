@@ -1,0 +1,168 @@
+// What a start finds: over places that cannot be read, by heads, footers and records where they are damaged or disagree.
+#include "store/disk_recovery.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "store/disk_scene.hpp"
+#include "support/disk_image.hpp"
+
+namespace garner::store {
+
+namespace {
+
+using disk::header_area;
+
+constexpr Bytes segment_bytes = 512 * KiB;      // of a store as small as these
+constexpr Bytes start_of(unsigned segment) { return header_area + segment * segment_bytes; }
+
+/// Reads that touch one place fail.
+struct BadPlace : io::Faults {
+    std::atomic<Bytes> from{0}, until{0};
+    Verdict judge(Operation operation, Bytes offset, std::size_t size) override {
+        bool const hit = operation == Operation::read && offset < until && offset + size > from;
+        return {hit ? EIO : 0, SIZE_MAX};
+    }
+    void lies_at(Bytes offset, Bytes size) {
+        from = offset;
+        until = offset + size;
+    }
+    void is_gone() { until = 0; }
+};
+
+}  // namespace
+
+class DiskRecovery : public DiskTier {
+protected:
+    DiskRecovery() { options.faults = &bad; }
+    ~DiskRecovery() override { disk.reset(); }
+
+    static constexpr unsigned some = 200;         // fill the first segment, and half of the second
+    static std::string key(unsigned i) { return "fhttp://a/" + std::to_string(i); }
+    static std::string body(unsigned i) { return pattern(4'000, i); }
+    void fill() {
+        open();
+        for (unsigned i = 0; i < some; ++i) ASSERT_EQ(store(key(i), body(i)), NotStored::none);
+        ASSERT_TRUE(settled());
+    }
+    unsigned found() {
+        unsigned found = 0;
+        for (unsigned i = 0; i < some; ++i) {
+            auto const is = body_of(key(i));
+            if (is == "nothing") continue;
+            EXPECT_TRUE(is == body(i)) << i;
+            ++found;
+        }
+        return found;
+    }
+    /// The file as a kill leaves it at this moment.
+    void kill() {
+        auto const copy = options.path + "-copy";
+        fs::copy_file(file(), copy);
+        disk.reset();
+        fs::rename(copy, file());
+    }
+    test::DiskImage image() const { return test::DiskImage::read(file()); }
+    void write(Bytes at, std::string_view bytes) {
+        std::fstream file(this->file(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(at));
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+    void damage_head(unsigned segment) { write(start_of(segment) + 20, "damage"); }
+    void blank_tail(unsigned segment) { write(start_of(segment + 1) - 64, std::string(64, '\0')); }
+
+    BadPlace bad;
+};
+
+TEST_F(DiskRecovery, goes_over_a_bad_sector_and_does_not_make_it_permanent) {
+    fill();
+    kill();
+    bad.lies_at(start_of(1) + 100'000, 512);
+    open();
+    auto const with_bad_sector = found();
+    EXPECT_LT(with_bad_sector, some);
+    EXPECT_GT(with_bad_sector, some - 40) << "64 KiB, and no more";
+    kill();
+    bad.is_gone();
+    open();
+    EXPECT_GE(found(), some - 1) << "but for what was met by a read, and forgotten";
+}
+
+TEST_F(DiskRecovery, finds_a_segment_whose_head_cannot_be_read_by_its_footer_or_its_records) {
+    fill();
+    kill();
+    for (unsigned segment : {0u, 1u}) {
+        bad.lies_at(start_of(segment), 16);
+        open();
+        EXPECT_GT(found(), some - 40) << segment;
+        EXPECT_EQ(disk->stats().segments_retired, 0u);
+        kill();
+    }
+}
+
+TEST_F(DiskRecovery, leaves_alone_what_cannot_be_read_at_all_and_what_is_purged_meanwhile_does_not_come_back) {
+    fill();
+    disk.reset();
+    bad.lies_at(start_of(0), segment_bytes);
+    open();
+    EXPECT_EQ(disk->stats().segments_retired, 1u);
+    EXPECT_EQ(body_of(key(0)), "nothing");
+    EXPECT_FALSE(disk->forget(key(0)));
+    EXPECT_EQ(store(key(1), "newer"), NotStored::none);
+    disk.reset();
+    bad.is_gone();
+    open();
+    EXPECT_EQ(body_of(key(0)), "nothing");
+    EXPECT_EQ(body_of(key(1)), "newer");
+    EXPECT_TRUE(body_of(key(2)) == body(2)) << "it can be read again";
+}
+
+TEST_F(DiskRecovery, does_not_take_a_segment_that_was_made_free_for_one_that_was_not_closed) {
+    fill();
+    disk.reset();
+    damage_head(0);
+    open();
+    EXPECT_EQ(found(), some) << "its footer tells";
+    disk.reset();
+    blank_tail(0);
+    open();
+    EXPECT_LT(found(), some / 2) << "it has neither";
+    disk.reset();
+    fs::remove(file());
+    fill();
+    disk.reset();
+    damage_head(1);
+    blank_tail(1);
+    open();
+    EXPECT_GT(found(), some / 4) << "the newest may be one that was not closed";
+}
+
+TEST_F(DiskRecovery, believes_the_records_where_an_older_footer_stands_behind_them) {
+    fill();
+    disk.reset();
+    auto const header = image().header();
+    auto const generation = image().segments()[1].generation;
+    disk::Footer const older{generation - 2, wall_now(), {}};
+    auto const end = start_of(2);
+    auto const tail = encode(older, disk::Place{header.id, older.generation, end});
+    write(end - tail.size(), tail);
+    damage_head(1);
+    open();
+    EXPECT_EQ(found(), some);
+}
+
+TEST_F(DiskRecovery, gives_generations_that_no_earlier_start_can_have_given) {
+    for (int starts = 0; starts < 2; ++starts) {
+        fill();
+        disk.reset();
+        auto const image = this->image();
+        auto const least = image.header().epoch << 20;
+        std::uint64_t newest = 0;
+        for (auto const& segment : image.segments()) newest = std::max(newest, segment.generation);
+        EXPECT_GE(newest, least);
+        EXPECT_LT(newest, least + 100);
+    }
+}
+
+}  // namespace garner::store

@@ -1,0 +1,103 @@
+// A disk store in a folder of its own, for tests.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "io/file.hpp"
+#include "store/disk_store.hpp"
+#include "store/run.hpp"
+
+namespace garner::store {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+inline std::string pattern(std::size_t length, unsigned seed) {
+    std::mt19937 random(seed);
+    std::string bytes(length, '\0');
+    for (auto& byte : bytes) byte = static_cast<char>(random());
+    return bytes;
+}
+
+/// Lets writes fail while it says so.
+struct Broken : io::Faults {
+    std::atomic<int> write_error{0};
+    std::atomic<int> read_error{0};
+    Verdict judge(Operation operation, Bytes, std::size_t) override {
+        if (operation == Operation::write || operation == Operation::sync) return {write_error, SIZE_MAX};
+        if (operation == Operation::read) return {read_error, SIZE_MAX};
+        return {};
+    }
+};
+
+class DiskTier : public ::testing::Test {
+protected:
+    DiskTier() {
+        std::string name = (fs::temp_directory_path() / "garner-disk-XXXXXX").string();
+        options.path = ::mkdtemp(name.data());
+        options.size = 16 * MiB;
+        options.buffer = 4 * MiB;
+        options.sync = 20ms;
+        options.patience = 5s;
+    }
+    ~DiskTier() override {
+        disk.reset();
+        fs::remove_all(options.path);
+    }
+    void open() {
+        std::string fault;
+        disk = DiskStore::open(options, fault);
+        ASSERT_TRUE(disk) << fault;
+        for (int tries = 0; tries < 500 && disk->stats().state == DiskStats::State::recovering; ++tries)
+            std::this_thread::sleep_for(10ms);
+    }
+    void restart() {
+        disk.reset();
+        open();
+    }
+    static Object::Parts parts(std::string_view key, std::string_view body) {
+        Object::Parts parts;
+        parts.key = key;
+        parts.head = "HTTP/1.1 200 OK\r\nETag: \"x\"\r\n";
+        parts.bytes = body;
+        parts.terms.response_time = wall_now();
+        parts.terms.lifetime = 3'600;
+        parts.sequence = 5;
+        return parts;
+    }
+    NotStored store(std::string const& key, std::string const& body) { return disk->store(parts(key, body)); }
+    ObjectPtr load(std::string const& key) {
+        auto* store = disk.get();
+        return run([store, key](net::Executor executor) { return store->load(key, executor); });
+    }
+    std::string body_of(std::string const& key) {
+        auto const object = load(key);
+        return object ? std::string(object->bytes()) : std::string("nothing");
+    }
+    bool settled(DiskStore::Survives what = DiskStore::Survives::process) {
+        auto* store = disk.get();
+        return run([store, what](net::Executor executor) { return store->settled(what, executor); });
+    }
+    fs::path file() const { return fs::path(options.path) / "store"; }
+    bool eventually(std::function<bool()> const& holds) {
+        for (int tries = 0; tries < 1000; ++tries) {
+            if (holds()) return true;
+            std::this_thread::sleep_for(10ms);
+        }
+        return false;
+    }
+
+    DiskOptions options;
+    Broken faults;                      // in force where options.faults says so
+    std::unique_ptr<DiskStore> disk;
+};
+
+
+}  // namespace garner::store

@@ -1,0 +1,139 @@
+// The file of a disk store: made, known again, grown, begun anew, refused; whatever its header has been through.
+#include "store/store_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+
+namespace garner::store::disk {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Reads of one place fail.
+struct BadPlace : io::Faults {
+    Bytes from = 0, until = 0;
+    Verdict judge(Operation operation, Bytes offset, std::size_t size) override {
+        bool const hit = operation == Operation::read && offset < until && offset + size > from;
+        return {hit ? EIO : 0, SIZE_MAX};
+    }
+};
+
+class StoreFileTest : public ::testing::Test {
+protected:
+    StoreFileTest() {
+        std::string name = (fs::temp_directory_path() / "garner-file-XXXXXX").string();
+        options.path = ::mkdtemp(name.data());
+        options.size = 16 * MiB;
+    }
+    ~StoreFileTest() override { fs::remove_all(options.path); }
+
+    fs::path path() const { return fs::path(options.path) / "store"; }
+    /// Opens and closes it; what its header is then.
+    StoreHeader header(StoreFile::When when = StoreFile::When::at_start) {
+        auto const opened = StoreFile::open(options, when);
+        EXPECT_TRUE(opened.store) << opened.trouble;
+        return opened.store ? opened.store->header() : StoreHeader{};
+    }
+    std::string trouble() {
+        auto const opened = StoreFile::open(options, StoreFile::When::at_start);
+        EXPECT_FALSE(opened.store);
+        return opened.trouble;
+    }
+    void write(Bytes at, std::string_view bytes) {
+        std::fstream file(path(), std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(static_cast<std::streamoff>(at));
+        file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    }
+    void damage_copy(unsigned copy) { write(copy * header_bytes + 100, "damage"); }
+    void begin_with(std::string const& bytes) { std::ofstream(path(), std::ios::binary) << bytes; }
+
+    DiskOptions options;
+};
+
+TEST_F(StoreFileTest, is_the_same_store_at_each_start_with_a_higher_epoch) {
+    auto const first = header(), second = header();
+    EXPECT_EQ(first.id, second.id);
+    EXPECT_EQ(first.seed, second.seed);
+    EXPECT_GT(second.epoch, first.epoch);
+    EXPECT_EQ(fs::file_size(path()), first.bytes());
+}
+
+TEST_F(StoreFileTest, is_known_by_either_copy_of_its_header_alone) {
+    auto const made = header();
+    for (unsigned copy : {0u, 1u, 0u}) {
+        damage_copy(copy);
+        EXPECT_EQ(header().id, made.id) << copy;
+    }
+    damage_copy(0);
+    damage_copy(1);
+    EXPECT_NE(trouble().find("is no disk store"), std::string::npos);
+}
+
+TEST_F(StoreFileTest, with_one_copy_that_cannot_be_read_is_known_by_the_other) {
+    auto const made = header();
+    BadPlace bad;
+    options.faults = &bad;
+    for (unsigned copy : {0u, 1u}) {
+        bad.from = copy * header_bytes;
+        bad.until = bad.from + 512;
+        EXPECT_EQ(header().id, made.id) << copy;
+    }
+    bad.from = 0;
+    bad.until = header_area;
+    EXPECT_NE(trouble().find("cannot be read: Input/output error"), std::string::npos);
+}
+
+TEST_F(StoreFileTest, never_is_again_what_it_was_before_it_was_made_smaller_or_begun_anew) {
+    for (unsigned copy : {0u, 1u}) {
+        options.size = 16 * MiB;
+        header();
+        options.size = 8 * MiB;
+        auto const smaller = header();
+        damage_copy(copy);
+        EXPECT_EQ(header().id, smaller.id) << copy;
+        EXPECT_EQ(header().segments, smaller.segments) << copy;
+        auto const anew = header(StoreFile::When::later);
+        EXPECT_NE(anew.id, smaller.id);
+        damage_copy(copy);
+        EXPECT_EQ(header().id, anew.id) << copy;
+    }
+}
+
+TEST_F(StoreFileTest, that_was_left_before_it_had_a_header_is_new) {
+    for (auto const bytes : {Bytes{0}, Bytes{1'000}, header_area, 16 * MiB}) {
+        begin_with({});
+        fs::resize_file(path(), bytes);
+        EXPECT_GT(header().segments, 0u) << bytes;
+    }
+}
+
+TEST_F(StoreFileTest, that_has_lost_its_header_but_not_what_it_holds_is_left_alone) {
+    header();
+    write(0, std::string(header_area, '\0'));
+    write(header_area, "SEGM");
+    EXPECT_NE(trouble().find("is no disk store"), std::string::npos);
+}
+
+TEST_F(StoreFileTest, of_somebody_else_is_refused_with_the_same_words_whatever_its_length) {
+    for (std::size_t const bytes : {1u, 5u, 4'095u, 4'096u, 20'000u, 65'535u, 65'536u, 200'000u}) {
+        begin_with(std::string(bytes, 'x'));
+        EXPECT_NE(trouble().find("is there, and is no disk store; remove it"), std::string::npos) << bytes;
+        EXPECT_EQ(fs::file_size(path()), bytes);
+    }
+}
+
+TEST_F(StoreFileTest, grows_and_keeps_its_id_and_alignment) {
+    auto const made = header();
+    options.size = 64 * MiB;
+    auto const larger = header();
+    EXPECT_EQ(larger.id, made.id);
+    EXPECT_EQ(larger.alignment, made.alignment);
+    EXPECT_GT(larger.segments, 3 * made.segments);
+    EXPECT_EQ(fs::file_size(path()), larger.bytes());
+}
+
+}  // namespace
+}  // namespace garner::store::disk

@@ -1,0 +1,91 @@
+// What the disk lets in, where its keys say that not everything may.
+#include "story/disk/disk.hpp"
+
+namespace garner::test {
+
+namespace {
+
+constexpr std::size_t some = 32;
+
+std::uint64_t seconds_since(std::chrono::steady_clock::time_point when) {
+    return static_cast<std::uint64_t>(std::chrono::duration<double>(std::chrono::steady_clock::now() - when).count());
+}
+
+}  // namespace
+
+struct Limits : DiskScene {
+    std::size_t hits_after_restart(std::size_t count = some) {
+        stop();
+        start();
+        return ask_all(count);
+    }
+};
+
+TEST_F(Limits, second_hit_writes_what_was_asked_for_twice) {
+    start(R"({"disk": {"admit": "second-hit"}})");
+    for (std::size_t i = 0; i < some; ++i) ask(Library::path(i));
+    for (std::size_t i = 0; i < some; i += 2) {
+        bool hit = false;
+        ask(Library::path(i), {}, &hit);
+        EXPECT_TRUE(hit) << i;
+    }
+    wait_until_written(some / 2);
+    EXPECT_EQ(figure("stored"), some / 2);
+    stop();
+    start();
+    for (std::size_t i = 0; i < some; ++i) {
+        bool hit = false;
+        ask(Library::path(i), {}, &hit);
+        EXPECT_EQ(hit, i % 2 == 0) << i;
+    }
+}
+
+TEST_F(Limits, second_hit_counts_a_miss_after_a_miss_too) {
+    constexpr std::size_t many = 4 * some;   // more than memory holds
+    start(R"({"disk": {"admit": "second-hit"}, "memory": {"size": "2 MiB"}})");
+    ask_all(many);
+    EXPECT_EQ(figure("stored"), 0u);
+    ask_all(many);
+    EXPECT_GT(figure("stored"), many / 2);
+    EXPECT_LE(figure("stored"), many);
+    EXPECT_GT(hits_after_restart(many), many / 2);
+}
+
+TEST_F(Limits, small_and_large_bodies_stay_out) {
+    start(R"({"disk": {"object_min": "1000", "object_max": "30000"}})");
+    ask_all(some);
+    std::size_t fit = 0;
+    for (std::size_t i = 0; i < some; ++i) {
+        auto const size = Library::body(Library::path(i), 1).size();
+        fit += size >= 1000 && size <= 30'000;
+    }
+    wait_until_written(fit);
+    EXPECT_EQ(figure("stored"), fit);
+    stop();
+    start();
+    for (std::size_t i = 0; i < some; ++i) {
+        bool hit = false;
+        auto const size = Library::body(Library::path(i), 1).size();
+        ask(Library::path(i), {}, &hit);
+        EXPECT_EQ(hit, size >= 1000 && size <= 30'000) << size;
+    }
+}
+
+TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
+    auto const began = std::chrono::steady_clock::now();
+    start(R"({"disk": {"rate": "200 KB"}})");
+    for (int round = 0; round < 4; ++round) {
+        library().renew_all();
+        for (std::size_t i = 0; i < 2 * some; ++i) ask(Library::path(i), {{"Cache-Control", "no-cache"}});
+    }
+    auto const disk = this->disk();
+    EXPECT_GT(disk["stored"].get<int>(), 0);
+    EXPECT_GT(disk["not_stored"]["above disk.rate"].get<int>(), 0) << disk.dump(1);
+    EXPECT_LT(disk["stored_bytes"].get<std::uint64_t>(), 200'000 * (seconds_since(began) + 1) + 300'000) << disk.dump(1);
+    // What it did not write again is not there in an older version either.
+    stop();
+    start();
+    for (std::size_t i = 0; i < 2 * some; ++i) EXPECT_EQ(ask(Library::path(i)), library().version(Library::path(i))) << i;
+}
+
+}  // namespace garner::test
