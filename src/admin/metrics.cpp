@@ -231,7 +231,7 @@ constexpr Metric table[]{
     {"garner_origin_failures_total", "counter", "requests", "", "Requests that got no usable answer from the origin.",
      figure<&Figures::origin_failures>},
     {"garner_resumed_total", "counter", "bodies", "",
-     "Bodies that broke off at a peer and went on from another source.", figure<&Figures::resumed>},
+     "Bodies that broke off at a peer, or on this disk, and went on from another source.", figure<&Figures::resumed>},
     {"garner_refreshes_total", "counter", "requests", "",
      "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
 

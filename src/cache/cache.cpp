@@ -304,7 +304,7 @@ FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale
 FillLease Cache::lease_alone(Key const& key, store::ObjectPtr stale) {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    bool gone = stale && !holds(shard, *stale, key);
+    bool gone = stale && !holds(shard, *stale, key) && !(disk_ && !stale->charged() && disk_->may_have(stale->key()));
     auto lease = start_fill(shard, key, std::move(stale), false);
     // Purged since it was looked up: a 304 must not bring it back.
     if (gone) lease.fill()->attached_ = false;
@@ -352,8 +352,12 @@ bool Cache::promote_or_detach(Fill& fill) {
 
 void Cache::stop_storing(Fill& fill, bool for_a_while) {
     auto& shard = this->shard(fill.primary());
+    std::vector<store::ObjectPtr> gone;
     std::unique_lock lock(shard.mutex);
     end_in_vain(shard, fill);
+    auto const view = fill.view();
+    if (view.object && fill.attached_)
+        drop_older(shard, {fill, *view.object, view.object->key(), fill.varies_by(), nullptr}, gone);
     fill.attached_ = false;
     if (for_a_while) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
     settle(lock, shard, fill.primary());
@@ -373,10 +377,11 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
                     Came came, store::DiskFill* on_disk, std::uint64_t marker_sequence) {
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
-    bool const to_disk = disk_ && came == Came::fetched;
+    bool const to_disk = disk_ && came == Came::fetched && !fill.off_disk_;
     // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
     bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
-    bool keep = object && (to_memory || to_disk) && !vary.star;
+    // A part that has not found its place is none.
+    bool keep = object && (to_memory || to_disk) && !vary.star && object->status() != 206;
     // What memory has forgotten meanwhile is no new Vary: the variants on disk stay what they are.
     bool const marked_on_disk = keep && fill.marker_ && fill.marker_->head() == http::to_string(vary);
     if (marked_on_disk) marker_sequence = fill.marker_->sequence();
@@ -391,8 +396,14 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     std::vector<store::ObjectPtr> gone;   // freed after the lock
     std::unique_lock lock(shard.mutex);
     unregister(shard, fill);
+    if (!fill.attached_ || (came == Came::from_disk && fill.overtaken_)) return false;
+    // The variants that it brings back are over.
+    keep = keep && !(marked_on_disk && fill.unmarked_);
+    bool const fetched = object && came == Came::fetched && !vary.star;
+    auto const newcomer = [&] { return Newcomer{fill, *object, incomplete ? other : text, http::to_string(vary), nullptr}; };
+    if (fetched && (!keep || (!vary.empty() && !marker))) drop_older(shard, newcomer(), gone);
     // A 304 may have changed Vary: an object under another key than its own would never be found again.
-    if (!fill.attached_ || !keep || (!vary.empty() && !marker) || object->key() != text) return false;
+    if (!keep || (!vary.empty() && !marker) || object->key() != text) return false;
 
     auto at_primary = shard.find(primary.fingerprint, primary.text);
     bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
@@ -422,12 +433,17 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         gone.push_back(shard.remove(there.slot, policy::Left::replaced));
     if (marker && to_memory) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
     bool const marked = same_vary || (marked_on_disk && !at_primary);
-    if (to_disk && marker && (!marked || !disk_->may_have(primary.text)))
+    if (to_disk && marker && (!marked || !disk_->may_have(primary.text))) {
         disk_->store(same_vary ? at_primary.object->parts() : marker->parts());
-    if (to_disk) keep_on_disk(*object, other, on_disk);
+        if (!marked) disk_->forget(parts_text(primary.text));
+    }
+    bool kept = to_memory;
+    if (to_disk) kept |= keep_on_disk(*object, other, on_disk);
+    if (disk_ && came == Came::fetched) overtake(shard, primary);
+    if (came == Came::fetched) detach_older(shard, newcomer());
     note_bytes(shard, fill.primary());
     settle(lock, shard, fill.primary());
-    return true;
+    return kept;
 }
 
 /// Those of a URL without variants.
@@ -490,6 +506,7 @@ void Cache::forget(Key const& key, store::Object const& object) {
     store::ObjectPtr gone;
     std::lock_guard lock(shard.mutex);
     auto found = shard.find(of_object, object.key());
+    overtake(shard, key);
     if (!found && disk_) disk_->forget(object.key());
     if (found.object != &object) return;
     gone = shard.remove(found.slot, policy::Left::purged);
@@ -623,6 +640,13 @@ bool Cache::evict_one(Fingerprint near) {
     return false;
 }
 
+/// Somebody has been given a newer response of its URL, which is not stored yet.
+bool Cache::is_over(Shard const& shard, store::Object const& object) const {
+    auto const url = object.key().substr(0, object.key().find_first_of("\x01\x02"));
+    auto [first, last] = shard.fills.equal_range(fingerprint(url, seed_));
+    return std::any_of(first, last, [&](auto const& entry) { return entry.second->newest_ > object.sequence(); });
+}
+
 bool Cache::evict_from(std::size_t index) {
     auto& shard = *shards_[index];
     std::vector<store::ObjectPtr> gone;
@@ -632,7 +656,7 @@ bool Cache::evict_from(std::size_t index) {
     // Without its marker no variant would be found again.
     if (victim->kind() == store::Object::Kind::vary_marker)
         shard.drop_variants(fingerprint(victim->key(), seed_), gone);
-    else if (disk_)
+    else if (disk_ && !is_over(shard, *victim))
         disk_->demote(*victim);
     gone.push_back(std::move(victim));
     shard_bytes_[index].store(shard.bytes(), std::memory_order_relaxed);

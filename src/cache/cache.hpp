@@ -125,6 +125,14 @@ public:
     /// The same of a URL in normal form, in every partition.
     bool purge_url(std::string_view url);
 
+    /// Somebody is about to be given `newer`, which `by` has fetched and may still store: what it replaces under the URL,
+    /// the whole or the parts, with other Vary the variants, is not found on disk any more. `known_parts`: what the disk
+    /// has of them, where `newer` is a part itself. True when something may have been there: see DiskStore::settled().
+    bool supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNames const& vary,
+                           store::ObjectPtr const& known_parts);
+    /// The same in memory, of what will not be stored; nor does a fetch that began before bring it back.
+    void supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary);
+
     /// Removes this object, unless something else has taken its place already; the URL's other variants stay.
     void forget(Key const&, store::Object const&);
 
@@ -142,6 +150,11 @@ public:
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
     /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
     store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
+    /// What the disk has of the parts of what has this key when it is whole.
+    net::awaitable<store::ObjectPtr> parts_on_disk(std::string_view key, net::Executor executor);
+    /// Who reads the disk for a fetch hears afterwards whether the URL was purged meanwhile, or something else stored.
+    void begin_to_read(FillLease const& lease);
+    bool is_overtaken(Fill const& fill) const;
     /// The object with exactly this key, of a URL with this fingerprint; nullptr when there is none.
     store::ObjectPtr find(std::string_view key, Fingerprint primary) const;
     /// How far a walk over all that is stored has come; a new one stands at the beginning.
@@ -169,8 +182,9 @@ public:
     bool may_be_on_disk(Lookup const& found, Key const& key, http::RequestHead const& request) const;
     /// What may_be_on_disk() said yes to: where it is there, it is brought into memory, where that has room for it, and those
     /// who wait for `found.lead` look again. Else `found` stays as it is. Of `found.object` from disk alone, `lead` is kept
-    /// where it must be validated.
-    net::awaitable<void> look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
+    /// where it must be validated. False: the URL was purged, or something else stored under it, while the disk was read;
+    /// the lookup is to be made again.
+    net::awaitable<bool> look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
                                       http::RequestCacheControl const& control, WallTime now, Collapse collapse,
                                       net::Executor executor);
 
@@ -212,10 +226,23 @@ private:
     Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     enum class Came : std::uint8_t { fetched, from_disk };
-    /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already.
+    /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already. True when it is kept.
     bool publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant, Came came,
                  store::DiskFill* on_disk, std::uint64_t marker_sequence);
-    void keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
+    bool keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
+    /// A response under `text`, the key of the whole; `names`: of its Vary, as http::to_string.
+    struct Newcomer {
+        Fill const& by;
+        store::Object const& newer;
+        std::string_view text;
+        std::string names;
+        store::ObjectPtr known_parts;   // the parts that the disk has; nullptr: none, or not known
+    };
+    void drop_older(Shard&, Newcomer const&, std::vector<store::ObjectPtr>& gone);
+    void detach_older(Shard&, Newcomer const&);
+    bool forget_older(Shard&, Newcomer const&);
+    static void unmark(Shard& shard, Key const& key);
+    static void overtake(Shard& shard, Key const& key);
     bool forget_on_disk(Key const& key);
     struct OnDisk {
         store::ObjectPtr object;
@@ -225,8 +252,8 @@ private:
     net::awaitable<store::ObjectPtr> load(std::string_view key, net::Executor executor);
     net::awaitable<OnDisk> find_on_disk(Key const& key, http::RequestHead const& request, bool variant_missing, WallTime now,
                                         net::Executor executor);
-    net::awaitable<store::ObjectPtr> into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor);
-    void keep_marker(Key const& key, store::Object const& marker);
+    net::awaitable<store::ObjectPtr> into_memory(Key const& key, OnDisk& loaded, net::Executor executor);
+    void keep_marker(Key const& key, store::Object const& marker, Fill const& by);
     Lookup look_again(Key const& key, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
     static bool grows_newer(Shard const&, store::Object const&, Key const&);
@@ -240,6 +267,7 @@ private:
     std::size_t shard_to_shrink(Fingerprint near) const;
     bool evict_one(Fingerprint near);
     bool evict_from(std::size_t index);
+    bool is_over(Shard const&, store::Object const&) const;
     void note_bytes(Shard&, Fingerprint primary);
     void settle(std::unique_lock<std::mutex>&, Shard&, Fingerprint primary);
     bool charge_metadata(Shard&);

@@ -17,11 +17,12 @@ void Cache::set_disk(store::DiskStore* disk) {
 // ---- to disk ----
 
 /// Under the shard's lock: a purge comes before or after. `rival`: the key of its parts, or of the whole that has these.
-void Cache::keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk) {
+bool Cache::keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk) {
     auto const parts = object.parts();
     bool const kept = on_disk ? on_disk->commit(parts) : disk_->store(parts) == store::NotStored::none;
     if (!kept && on_disk) disk_->forget(parts.key);
-    if (disk_->may_have(rival)) disk_->forget(rival);
+    disk_->forget(rival);
+    return kept;
 }
 
 /// The same. Variants are found through the marker alone, which has the key of the URL.
@@ -39,7 +40,7 @@ void Cache::tell_disk(Key const& key, store::Object const& object) {
     if (!disk_->used(object.key())) return;
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    if (holds(shard, object, key)) disk_->store(object.parts());
+    if (holds(shard, object, key) && !is_over(shard, object)) disk_->store(object.parts());
 }
 
 // ---- from disk ----
@@ -47,6 +48,12 @@ void Cache::tell_disk(Key const& key, store::Object const& object) {
 net::awaitable<store::ObjectPtr> Cache::load(std::string_view key, net::Executor executor) {
     if (!disk_->may_have(key)) co_return nullptr;
     co_return co_await disk_->load(key, executor);
+}
+
+net::awaitable<store::ObjectPtr> Cache::parts_on_disk(std::string_view key, net::Executor executor) {
+    auto const text = parts_text(key);
+    if (!disk_ || !disk_->may_have(text)) co_return nullptr;
+    co_return co_await disk_->load(text, executor);
 }
 
 /// The response that the request selects; what was stored before the URL's Vary changed is none.
@@ -73,26 +80,36 @@ net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestH
     co_return found;
 }
 
-/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more.
-net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, store::ObjectPtr loaded, net::Executor executor) {
-    auto parts = loaded->parts();
+/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more. Where the disk does
+/// not give the bytes, `loaded.object` goes: what is known to be incomplete shall not be begun.
+net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& loaded, net::Executor executor) {
+    auto parts = loaded.object->parts();
     Bytes const length = parts.body ? parts.body->size() : 0;
     if (length > object_max() || !admits(parts, key.fingerprint, length)) co_return nullptr;
     if (parts.body) {
-        auto reserve = [this, near = key.fingerprint](Bytes bytes) { return reserve_growing(bytes, near); };
+        bool room = true;
+        // What comes slowly is sent as it comes, beside memory: nobody waits until it is all there.
+        auto const give_up = steady_now() + disk_->options().patience;
+        auto reserve = [&](Bytes bytes) {
+            room = steady_now() < give_up && reserve_growing(bytes, key.fingerprint);
+            return room;
+        };
+        auto const source = parts.body->source();
         parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
+        if (!parts.body && room && !source->is_whole()) disk_->forget(parts.key);
+        if (!parts.body && room) loaded.object = nullptr;
         if (!parts.body) co_return nullptr;
     }
     co_return make_object(parts, key.fingerprint);
 }
 
 /// Of a URL whose variant is not there: the next to be stored then goes beside those that are.
-void Cache::keep_marker(Key const& key, store::Object const& marker) {
+void Cache::keep_marker(Key const& key, store::Object const& marker, Fill const& by) {
     auto const charged = make_object(marker.parts(), key.fingerprint);
     if (!charged) return;
     auto& shard = this->shard(key.fingerprint);
     std::unique_lock lock(shard.mutex);
-    if (shard.find(key.fingerprint, key.text)) return;
+    if (by.overtaken_ || !by.attached_ || shard.find(key.fingerprint, key.text)) return;
     shard.put(key.fingerprint, charged);
     note_bytes(shard, key.fingerprint);
     settle(lock, shard, key.fingerprint);
@@ -115,32 +132,38 @@ bool Cache::may_be_on_disk(Lookup const& found, Key const& key, http::RequestHea
     return found.variant_missing || disk_->may_have(key.text) || (in_parts && disk_->may_have(parts_text(key.text)));
 }
 
-net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
+net::awaitable<bool> Cache::look_on_disk(Lookup& found, Key const& key, http::RequestHead const& request,
                                          http::RequestCacheControl const& control, WallTime now, Collapse collapse,
                                          net::Executor executor) {
-    // A purge meanwhile finds this lease, and what was read before it does not come into memory.
+    // What is purged or stored meanwhile finds this lease, and what was read before it neither comes into memory nor is sent.
     bool const leads = static_cast<bool>(found.lead);
     auto lead = leads ? std::move(found.lead) : lease_alone(key, nullptr);
+    begin_to_read(lead);
     auto loaded = co_await find_on_disk(key, request, found.variant_missing, now, executor);
     lead.fill()->marker_ = loaded.marker;
-    if (!loaded.object) {
-        if (loaded.marker && !found.variant_missing) keep_marker(key, *loaded.marker);
-        found.variant_missing = static_cast<bool>(loaded.marker);
-        if (leads) found.lead = std::move(lead);
-        co_return;
-    }
-    bool const is_whole = !is_incomplete(*loaded.object);
-    auto charged = co_await into_memory(key, loaded.object, executor);
+    store::ObjectPtr charged;
+    if (loaded.object) charged = co_await into_memory(key, loaded, executor);
+    bool const is_whole = loaded.object && !is_incomplete(*loaded.object);
     if (charged) {
         http::VaryNames vary;
         if (loaded.marker) vary = http::parse_vary(loaded.marker->head());
-        lead.loaded(charged, vary, loaded.variant, loaded.marker ? loaded.marker->sequence() : 0);
+        auto const sequence = loaded.marker ? loaded.marker->sequence() : 0;
+        if (!lead.loaded(charged, vary, loaded.variant, sequence)) co_return false;
         auto again = is_whole ? look_again(key, request, control, now, collapse) : lookup_parts(key, request, control, now);
         if (again.object) {
             found = std::move(again);
             found.from_disk = true;
-            co_return;
+            co_return true;
         }
+    } else if (is_overtaken(*lead.fill())) {
+        lead.look_again();
+        co_return false;
+    }
+    if (!loaded.object) {
+        if (loaded.marker && !found.variant_missing) keep_marker(key, *loaded.marker, *lead.fill());
+        found.variant_missing = static_cast<bool>(loaded.marker);
+        if (leads) found.lead = std::move(lead);
+        co_return true;
     }
     found.object = charged ? charged : loaded.object;
     found.answer = is_whole ? http::may_reuse(found.object->terms(), control, now) : may_reuse_parts(*found.object, control, now);
@@ -151,6 +174,7 @@ net::awaitable<void> Cache::look_on_disk(Lookup& found, Key const& key, http::Re
         found.lead = std::move(lead);
     else if (lead)
         lead.look_again();
+    co_return true;
 }
 
 }  // namespace garner::cache

@@ -18,6 +18,11 @@ bool Fill::selects(http::Fields const& request) const {
     return vary_.names.empty() || http::variant_key(vary_, request) == variant_;
 }
 
+std::string Fill::varies_by() const {
+    std::lock_guard lock(mutex_);
+    return http::to_string(vary_);
+}
+
 std::size_t Fill::followers() const {
     std::lock_guard lock(mutex_);
     return follower_count_;
@@ -112,19 +117,21 @@ void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary,
     fill_->change(FillView::Phase::body, std::move(growing), {}, "");
 }
 
-void FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {
-    if (!fill_) return;
+bool FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {
+    if (!fill_) return false;
     auto fill = std::move(fill_);
-    cache_->publish(*fill, object, vary, variant, Cache::Came::fetched, on_disk, object ? object->sequence() : 0);
+    bool const kept = cache_->publish(*fill, object, vary, variant, Cache::Came::fetched, on_disk, object ? object->sequence() : 0);
     fill->set_variant(std::move(vary), std::move(variant));
     fill->change(FillView::Phase::complete, std::move(object), {}, "");
+    return kept;
 }
 
-void FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
+bool FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
                        std::uint64_t marker) {
     auto fill = std::move(fill_);
     cache_->publish(*fill, object, vary, variant, Cache::Came::from_disk, nullptr, marker);
     fill->change(FillView::Phase::look_again, nullptr, {}, "");
+    return !cache_->is_overtaken(*fill);
 }
 
 void FillLease::look_again() {

@@ -58,6 +58,8 @@ public:
     FillView view() const;
     /// The response's Vary permits this request to take the object. Only after the head.
     bool selects(http::Fields const& request) const;
+    /// The names of its Vary, as http::to_string. Only after the head.
+    std::string varies_by() const;
     std::size_t followers() const;
 
     /// The body grew: wakes the followers. Producer's worker.
@@ -83,9 +85,14 @@ private:
     store::ObjectPtr const stale_;
     bool leads_others_ = true;         // set before it is shared
     bool refreshes_ = false;           // the same: it began as Lookup::Kind::refresh
+    bool off_disk_ = false;            // set by the leader
     store::ObjectPtr marker_;          // the URL's Vary marker as the disk has it; set by the leader
     std::string sought_;               // the same as refreshes_: the variant that the URL's Vary marker selected when it began; empty: none
-    bool attached_ = true;             // not purged meanwhile; guarded by the shard's lock
+    // Guarded by the shard's lock:
+    bool attached_ = true;             // not purged meanwhile
+    bool overtaken_ = false;           // what it read from disk since it began to is no longer what the disk has
+    bool unmarked_ = false;            // `marker_` has left the disk since
+    std::uint64_t newest_ = 0;         // somebody was given a response of this sequence: what is older is over
 
     mutable std::mutex mutex_;
     FillView view_;
@@ -116,10 +123,14 @@ public:
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
     /// Stores the object, unless it was purged meanwhile, and ends the fill: complete. Without a charge (an object that
     /// the budget had no room for) only the disk may have it, and those who wait. `on_disk` has its body already.
-    void complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk = nullptr);
+    /// True when one of them keeps it.
+    bool complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk = nullptr);
+    /// The disk was asked, and will not have it.
+    void keep_off_disk() { fill_->off_disk_ = true; }
     /// The same with what was loaded from disk, where memory is to have it; those who wait look it up themselves.
-    /// `marker`: the sequence of the URL's Vary marker there; variants before it count for nothing.
-    void loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant, std::uint64_t marker);
+    /// `marker`: the sequence of the URL's Vary marker there; variants before it count for nothing. False: purged or
+    /// replaced since it was read, it is not for answering any more.
+    bool loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant, std::uint64_t marker);
     /// Ends the fill: those who wait look again.
     void look_again();
     /// Nobody else may have this response; later requests do not queue behind the URL for a while.

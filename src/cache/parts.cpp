@@ -5,6 +5,7 @@
 
 #include "cache/cache.hpp"
 #include "http/partial.hpp"
+#include "http/range.hpp"
 
 namespace garner::cache {
 
@@ -47,7 +48,9 @@ http::Terms terms_of_whole(std::string_view head, http::Terms const& newest, htt
 store::BodyPtr join(Cache const& cache, store::Body const& fresh, store::Object const& known) {
     if (known.body()->size() != fresh.size()) return nullptr;
     auto joined = store::Body::join(fresh, *known.body());
-    return joined && joined->charged() <= cache.object_max() ? joined : nullptr;
+    if (!joined || joined->charged() <= cache.object_max()) return joined;
+    if (!joined->is_on_source()) return nullptr;
+    return store::BodyPtr(new store::Body(joined->size(), joined->present(), joined->source()));
 }
 
 }  // namespace
@@ -58,7 +61,7 @@ std::string parts_text(std::string_view key) {
     return text;
 }
 
-store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint primary,
+store::ObjectPtr join_part(Cache& cache, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
                            http::FreshnessOptions const& freshness) {
     StoredHead head(part);
     auto place = http::part_of(*head, part.body()->size());
@@ -66,6 +69,7 @@ store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint 
     auto body = part.body()->as_part(place->range.first, place->length);
     auto text = parts_text(part.key());
     auto known = cache.find(text, primary);
+    if (!known) known = on_disk;
     auto joined = known && belong_together(part, *known) ? join(cache, *body, *known) : nullptr;
     if (joined)
         body = std::move(joined);
@@ -85,8 +89,23 @@ store::ObjectPtr join_part(Cache& cache, store::Object const& part, Fingerprint 
         parts.status = 200;
     }
     parts.key = body->has_gaps() ? std::string_view(text) : part.key();
+    bool const on_disk_alone = !body->is_resident();
     parts.body = std::move(body);
-    return cache.make_object(parts, primary);
+    return on_disk_alone ? store::Object::make(parts, nullptr) : cache.make_object(parts, primary);
+}
+
+store::ObjectPtr outline(store::Object::Parts parts) {
+    parts.bytes = {};
+    parts.body = nullptr;
+    if (parts.status == 206) {
+        StoredHead const head(parts.head);
+        auto const place = http::parse_content_range((*head).fields.first(http::Name::content_range));
+        std::vector<store::Body::Span> there;
+        if (place && place->range) there.push_back({place->range->first, place->range->last});
+        if (!there.empty() && place->length)
+            parts.body = store::BodyPtr(new store::Body(*place->length, std::move(there), nullptr));
+    }
+    return store::Object::make(parts, nullptr);
 }
 
 bool can_answer(store::Object const& parts, http::RequestHead const& request, WallTime now) {

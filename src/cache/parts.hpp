@@ -18,10 +18,15 @@ class Cache;
 std::string parts_text(std::string_view key);
 
 /// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation and from the
-/// same address, as far as object_max permits, or begins anew. The result has the key of the parts, or that of the
-/// whole, and terms by its own head and these options. nullptr when there is no room, or when the head of the 206 does
-/// not say where it belongs (http::part_of).
-store::ObjectPtr join_part(Cache&, store::Object const& part, Fingerprint primary, http::FreshnessOptions const&);
+/// same address, in memory or else `on_disk` (Cache::parts_on_disk), or begins anew. Memory has as much of it as object_max
+/// permits; what lies on disk alone is uncharged. The result has the key of the parts, or that of the whole, and terms by
+/// its own head and these options. nullptr when there is no room, or when the head of the 206 does not say where it belongs
+/// (http::part_of).
+store::ObjectPtr join_part(Cache&, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
+                           http::FreshnessOptions const&);
+
+/// What is coming, as far as its head tells: costs nothing and has no bytes. A 206 has its place in a whole.
+store::ObjectPtr outline(store::Object::Parts parts);
 
 /// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);

@@ -205,7 +205,8 @@ Form<store::DiskOptions> disk() {
             key<T>("object_min", &T::object_min, size(0, size_max), "Smaller bodies stay out."),
             key<T>("buffer", &T::buffer, size(2 * MiB, size_max),
                    "Memory for what waits to be written, at least four segments; while it is full nothing more is stored. "
-                   "When not given, at most a quarter of `disk.size`."),
+                   "What is read and not yet sent may take as much again. When not given, at most a quarter of "
+                   "`disk.size`."),
             key<T>("sync", &T::sync, time(shortest, longest),
                    "How often what was written is forced to the disk: what a power failure may take at most."),
             key<T>("patience", &T::patience, time(shortest, longest),

@@ -28,6 +28,11 @@ bool is_plain(http::RequestHead const& request) {
            !request.fields.has(Name::if_modified_since);
 }
 
+/// What is stored does not give what lies from `at` to `end`.
+http::BrokenBody broken_at(store::Object const& object, Bytes at, std::optional<Bytes> end) {
+    return {.first = 0, .done = at, .announced = end, .length = object.length()};
+}
+
 }  // namespace
 
 /// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
@@ -159,6 +164,8 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
     store::BodyReader reader(object->body(), slice.first);
     if (follower) follower->read_up_to(slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
+    std::optional<Bytes> end;
+    if (slice.count) end = slice.first + *slice.count;
     std::array<std::string_view, write_pieces> pieces;
     char chunk_header[18];
     for (;;) {
@@ -190,6 +197,10 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (follower) follower->read_up_to(reader.offset());
         if (bytes > 0) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
+        if (dropped) {
+            auto const broken = broken_at(*object, reader.offset(), end);
+            if (co_await fetch_lost(*object, broken)) co_return co_await pass_on(object->head(), broken, slice.chunked);
+        }
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
             bool const on_disk = reader.lost() && object->body()->source();

@@ -2,6 +2,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
 #include <cstring>
 
 #include "cache/parts.hpp"
@@ -24,9 +25,8 @@ constexpr milliseconds look_again{1'000};
 // A reader of a windowed body that holds the others back is given up after this.
 constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
-constexpr Bytes window = MiB;
-// A disk whose buffers are full for so long gets no more of this body.
-constexpr milliseconds disk_patience{2'000};
+// A small memory has room for few pieces on their way to the disk. None is longer than the least window.
+constexpr Bytes window_most = MiB, window_least = 256 * KiB, windows_in_memory = 64;
 constexpr milliseconds disk_pause{5};
 
 char const* text(Trouble trouble) {
@@ -39,6 +39,10 @@ char const* text(Trouble trouble) {
 }
 
 }  // namespace
+
+Bytes FillPump::window() const {
+    return std::clamp(services_.cache.budget().capacity() / windows_in_memory, window_least, window_most);
+}
 
 void FillPump::start(std::unique_ptr<FillPump> pump) {
     auto executor = pump->services_.worker.io.get_executor();
@@ -124,7 +128,8 @@ net::awaitable<std::span<char>> FillPump::room() {
     if (kept_ == Kept::on_disk) {
         auto const free = co_await room_before_disk();
         if (!free.empty()) co_return free;
-        keep_nothing(disk_ ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
+        if (disk_) services_.cache.disk()->not_offered(store::NotStored::no_room);
+        keep_nothing(why_not_on_disk());
     }
     co_return co_await room_in_window();
 }
@@ -133,36 +138,66 @@ net::awaitable<std::span<char>> FillPump::room() {
 /// window.
 net::awaitable<std::span<char>> FillPump::room_before_disk() {
     auto& body = *growing_->body();
-    if (!co_await disk_keeps_up(window)) co_return std::span<char>{};
-    forget_what_disk_has();
+    if (!co_await disk_keeps_up(window())) co_return std::span<char>{};
+    forget_what_disk_has(window());
     auto const primary = lease_.fill()->primary();
-    auto const free = services_.cache.room(body, primary);
-    if (!free.empty()) co_return free;
-    if (!co_await disk_keeps_up(0)) co_return std::span<char>{};
-    co_return body.recycle([&](Bytes bytes) { return services_.cache.reserve(bytes, primary); });
+    auto const reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, primary); };
+    auto const give_up = steady_now() + services_.cache.disk()->options().patience;
+    for (;;) {
+        auto free = services_.cache.room(body, primary);
+        // Nothing but the end of the body that the disk has not yet: then that makes room for itself.
+        if (free.empty() && body.size() > 0 && disk_->take(body)) {
+            forget_what_disk_has(0);
+            if (disk_->taken() == body.size()) free = body.recycle(reserve);
+        }
+        if (!free.empty()) co_return free;
+        if (steady_now() > give_up || !co_await pause_for_disk()) co_return std::span<char>{};
+    }
 }
 
-/// True when the disk has all but so many bytes, whole pieces. Else it gets no more.
+/// True when the disk has all but so many bytes; it is handed a few pieces at a time. One whose buffers have no room for a
+/// piece for disk.patience gets no more.
 net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
+    if (!disk_) co_return false;
     auto const& body = *growing_->body();
-    auto const give_up = steady_now() + disk_patience;
-    while (disk_ && disk_->take(body)) {
+    auto const patience = services_.cache.disk()->options().patience;
+    auto const here = services_.worker.io.get_executor();
+    auto give_up = steady_now() + patience;
+    for (auto before = disk_->taken(); disk_->take(body); before = disk_->taken()) {
         if (body.size() - disk_->taken() <= behind) co_return true;
+        if (disk_->taken() > before) {
+            give_up = steady_now() + patience;
+            co_await net::asio::post(here, net::as_values);
+            continue;
+        }
         if (steady_now() > give_up) break;
-        net::Waiter waiter(services_.worker.io.get_executor());
-        waiting_ = waiter.handle();
-        auto const wake = co_await waiter.wait(disk_pause);
-        waiting_ = {};
-        if (wake == net::Wake::shutdown) break;
+        if (!co_await pause_for_disk()) break;
     }
     disk_ = nullptr;
     co_return false;
 }
 
-void FillPump::forget_what_disk_has() {
+/// False: the worker is going down.
+net::awaitable<bool> FillPump::pause_for_disk() {
+    lease_.fill()->grown();   // they may be waiting for what is there
+    net::Waiter waiter(services_.worker.io.get_executor());
+    waiting_ = waiter.handle();
+    auto const wake = co_await waiter.wait(disk_pause);
+    waiting_ = {};
+    co_return wake != net::Wake::shutdown;
+}
+
+/// Where the disk gave up, or memory has not even room for a window.
+http::StoreRefusal FillPump::why_not_on_disk() const {
+    bool const too_large = growing_->body()->size() > services_.cache.longest_body();
+    return too_large ? http::StoreRefusal::too_large : http::StoreRefusal::no_room;
+}
+
+/// Up to `but` bytes before the end, where that is worth while.
+void FillPump::forget_what_disk_has(Bytes but) {
     auto const taken = disk_->taken();
-    if (taken < forgotten_ + 2 * window) return;
-    forgotten_ = taken - window;
+    if (taken <= forgotten_ + 2 * but) return;
+    forgotten_ = taken - but;
     growing_->body()->forget_before(forgotten_);
 }
 
@@ -198,10 +233,11 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
         use_.fetched(received);
-        if (disk_ && body.size() > store::Object::inline_body_max) {
+        if (disk_ && (is_part() || body.size() > store::Object::inline_body_max)) {
             lease_.fill()->grown();   // nobody waits for the disk
             co_await disk_keeps_up(0);
         }
+        if (is_part()) co_await look_for_parts();
         store();
         if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
         co_return;
@@ -209,6 +245,17 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
     body.finish(Body::State::failed);
     cache::FetchFailure failure{502, text(trouble)};
     lease_.fail(std::move(failure));
+}
+
+/// Where others come to the disk meanwhile, a part of a response may be lost; what is there is of one response.
+net::awaitable<void> FillPump::look_for_parts() {
+    constexpr int looks_max = 3;
+    auto const here = services_.worker.io.get_executor();
+    for (int looks = 0; looks < looks_max; ++looks) {
+        services_.cache.begin_to_read(lease_);
+        parts_on_disk_ = co_await services_.cache.parts_on_disk(growing_->key(), here);
+        if (!services_.cache.is_overtaken(*lease_.fill())) co_return;
+    }
 }
 
 /// Bytes received.
@@ -238,7 +285,7 @@ void FillPump::store() {
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
     if (kept_ == Kept::in_memory && growing_->body()->size() > services_.cache.object_max())
         leave_memory(http::StoreRefusal::too_large);
-    if (kept_ == Kept::on_disk && !disk_) keep_nothing(http::StoreRefusal::too_large);
+    if (kept_ == Kept::on_disk && !disk_) keep_nothing(why_not_on_disk());
     auto object = to_keep();
     // Followers keep reading the body they have; what is stored may be another object with the same bytes.
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
@@ -251,13 +298,17 @@ store::ObjectPtr FillPump::to_keep() {
     auto const primary = lease_.fill()->primary();
     auto parts = growing_->parts();
     if (kept_ == Kept::nowhere) return growing_;
-    if (kept_ == Kept::on_disk) {
+    bool const is_small = body->size() <= store::Object::inline_body_max;
+    if (kept_ == Kept::on_disk && (!is_small || is_part())) {
         std::vector<Body::Span> all{{0, body->size() - 1}};
         parts.body = store::BodyPtr(new Body(body->size(), std::move(all), disk_->source()));
-        return store::Object::make(parts, nullptr);
     }
-    if (growing_->status() == 206) return cache::join_part(services_.cache, *growing_, primary, freshness_);
-    if (body->size() > store::Object::inline_body_max) return growing_;
+    if (is_part()) {
+        auto const part = kept_ == Kept::on_disk ? store::Object::make(parts, nullptr) : growing_;
+        auto joined = cache::join_part(services_.cache, *part, parts_on_disk_, primary, freshness_);
+        return joined ? joined : growing_;
+    }
+    if (!is_small) return kept_ == Kept::on_disk ? store::Object::make(parts, nullptr) : growing_;
     disk_ = nullptr;   // it is written with its head
     std::string bytes;
     bytes.reserve(body->size());
@@ -271,7 +322,7 @@ store::ObjectPtr FillPump::to_keep() {
     parts.bytes = bytes;
     parts.body = nullptr;
     bool admitted = services_.cache.admits(parts, primary);
-    if (!admitted) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
+    if (!admitted && !services_.cache.disk()) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
     auto object = admitted ? services_.cache.make_object(parts, primary) : nullptr;
     return object ? object : store::Object::make(parts, nullptr);
 }

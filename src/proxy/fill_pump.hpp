@@ -65,12 +65,17 @@ private:
     net::awaitable<std::span<char>> room_before_disk();
     net::awaitable<std::span<char>> room_in_window();
     net::awaitable<bool> disk_keeps_up(Bytes behind);
-    void forget_what_disk_has();
+    void forget_what_disk_has(Bytes but);
+    http::StoreRefusal why_not_on_disk() const;
     bool worth_finishing();
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
     Bytes count_traffic();
     net::awaitable<void> finish(client::Trouble trouble);
     void store();
+    net::awaitable<void> look_for_parts();
+    bool is_part() const { return growing_->status() == 206; }
+    Bytes window() const;
+    net::awaitable<bool> pause_for_disk();
     store::ObjectPtr to_keep();
     void keep_nothing(http::StoreRefusal why);
 
@@ -95,6 +100,7 @@ private:
     };
     Kept kept_ = Kept::in_memory;
     std::unique_ptr<store::DiskFill> disk_;    // null: nothing goes to the disk, or no more
+    store::ObjectPtr parts_on_disk_;           // that this part joins
     Bytes forgotten_ = 0;                      // before this offset memory may have nothing
     std::unique_ptr<Resumption> resumption_;   // null: whose body it is answers for its end
 };

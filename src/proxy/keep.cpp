@@ -1,6 +1,7 @@
 // Keeping what the origin answered: a new response, or new fields of a stored one.
 #include "cache/parts.hpp"
 #include "http/dates.hpp"
+#include "http/partial.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/fill_pump.hpp"
 #include "proxy/transaction.hpp"
@@ -38,8 +39,14 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     say_departure(parts.terms);
 
     // Who is given the new one shall not meet the old one again, though this process be killed.
-    if (auto* disk = services_.cache.disk(); disk && response.status != 206 && disk->forget(parts.key))
-        co_await outlives(store::DiskStore::Survives::process);
+    if (services_.cache.disk()) {
+        auto const here = services_.worker.io.get_executor();
+        store::ObjectPtr known;
+        if (response.status == 206) known = co_await services_.cache.parts_on_disk(parts.key, here);
+        auto const newer = cache::outline(parts);
+        if (services_.cache.supersede_on_disk(*lead.fill(), *newer, vary, known))
+            co_await outlives(store::DiskStore::Survives::process);
+    }
 
     bool whole = exchange_->framing().kind == http::Framing::Kind::none;
     if (!whole && !begun && response.status != 206) {
@@ -49,13 +56,14 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     if (whole) {
         bool admitted = services_.cache.admits(parts, key_.fingerprint);
         auto object = admitted ? services_.cache.make_object(parts, key_.fingerprint) : nullptr;
-        if (!admitted) {
+        bool const in_memory = object != nullptr;
+        if (!object) object = store::Object::make(parts, nullptr);
+        bool const kept = lead.complete(object, std::move(vary), std::move(variant));
+        status_.stored = in_memory || kept;
+        if (!admitted && !kept) {
             services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
             say(text(http::StoreRefusal::not_admitted));
         }
-        status_.stored = object != nullptr;
-        if (!object) object = store::Object::make(parts, nullptr);
-        lead.complete(object, std::move(vary), std::move(variant));
         object = as_it_came(parts, std::move(object));
         finish_exchange();
         co_return co_await deliver(std::move(object), nullptr);
@@ -86,7 +94,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     auto body = completing ? parts.body : services_.cache.make_body(expected);
     parts.bytes = {};
     parts.body = body;
-    auto disk = begin_on_disk(parts, expected);
+    auto disk = begin_on_disk(lead, parts, expected);
     if (disk) body->set_source(disk->source());
     bool const fits = !expected || *expected <= services_.cache.object_max();
     bool const admitted =
@@ -96,14 +104,17 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         store::ObjectPtr none;
         if (completing) co_return co_await ask_again(std::move(lead), std::move(none));
         services_.counters.not_stored.add(http::StoreRefusal::no_room);
+        if (auto* on_disk = services_.cache.disk()) on_disk->not_offered(store::NotStored::no_room);
         auto const* why = text(http::StoreRefusal::no_room);
         note_use(store::Object::make(parts, nullptr));   // another policy would have found room
-        // An older one may not answer in its place.
-        if (auto const older = services_.cache.find(parts.key, key_.fingerprint)) services_.cache.forget(key_, *older);
+        auto const newer = cache::outline(parts);
+        services_.cache.supersede_in_memory(*lead.fill(), *newer, vary);
         lead.refuse(why);
         co_return co_await stream_through(why);
     }
-    status_.stored = admitted || disk;
+    // A small one that memory does not want goes to the disk when it is whole.
+    bool const waits = !admitted && !disk && services_.cache.disk() && *expected <= store::Object::inline_body_max;
+    status_.stored = admitted || disk || waits;
     auto fill = lead.fill();
     cache::Follower follower(services_.cache, fill);
     lead.head_is_storable(growing, vary, variant);
@@ -111,7 +122,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
                                            pool_key_, growing,
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
     if (disk) pump->write_to(std::move(disk));
-    if (!admitted) {
+    if (!admitted && !waits) {
         auto const why = fits ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
         if (!status_.stored) say(text(why));
         pump->leave_memory(why);
@@ -126,16 +137,23 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     co_await deliver(std::move(growing), &follower);
 }
 
-/// For a body that goes to the disk as it comes; a small one goes when it is whole, and a part with those it joins.
-std::unique_ptr<store::DiskFill> Transaction::begin_on_disk(store::Object::Parts const& parts,
+/// For a body that goes to the disk as it comes; a small one goes when it is whole.
+std::unique_ptr<store::DiskFill> Transaction::begin_on_disk(cache::FillLease& lead, store::Object::Parts const& parts,
                                                             std::optional<Bytes> expected) {
     auto* disk = services_.cache.disk();
-    if (!disk || parts.status == 206 || expected.value_or(UINT64_MAX) <= store::Object::inline_body_max) return nullptr;
+    bool const part = parts.status == 206;
+    if (!disk || (!part && expected.value_or(UINT64_MAX) <= store::Object::inline_body_max)) return nullptr;
+    if (part) {
+        auto const place = http::part_of(exchange_->head(), expected);
+        if (!place || place->length > disk->options().object_max) return nullptr;
+    }
     // Who must be asked for twice is asked about once: what memory holds whole comes to the disk from there.
-    bool const by_itself = expected && *expected > services_.cache.object_max();
+    bool const by_itself = part || !expected || *expected > services_.cache.object_max();
     if (disk->options().admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
     auto why = store::NotStored::none;
-    return disk->begin(parts.key, expected, why);
+    auto fill = disk->begin(parts.key, expected, part ? store::DiskFill::Of::part : store::DiskFill::Of::whole, why);
+    if (why == store::NotStored::not_admitted) lead.keep_off_disk();
+    return fill;
 }
 
 /// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
@@ -196,6 +214,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
         say(text(why));
         lead.refuse(text(why));
         services_.cache.purge(key_);
+        co_await outlives(store::DiskStore::Survives::process);
         auto own = store::Object::make(parts, nullptr);
         co_return co_await deliver(std::move(own), nullptr);
     }
@@ -215,7 +234,9 @@ void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
     parts.terms.stale_while_revalidate = 0;
     auto vary = http::parse_vary(stored_head_.fields);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
-    lead.complete(services_.cache.make_object(parts, key_.fingerprint), std::move(vary), std::move(variant));
+    auto object = services_.cache.make_object(parts, key_.fingerprint);
+    if (!object) services_.cache.forget(key_, stale);
+    lead.complete(std::move(object), std::move(vary), std::move(variant));
 }
 
 }  // namespace garner::proxy

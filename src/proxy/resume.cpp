@@ -2,7 +2,10 @@
 
 #include <optional>
 
+#include "proxy/decision.hpp"
+#include "proxy/way.hpp"
 #include "proxy/whole_request.hpp"
+#include "store/body_source.hpp"
 
 namespace garner::proxy {
 
@@ -23,27 +26,56 @@ bool Transaction::may_go_on() const {
     return of_peer && client_.head().method == Method::get && !wants_upgrade() && may_try_next();
 }
 
-/// What the rest was asked for is not said to the client, which has the head that came first.
 net::awaitable<bool> Transaction::go_on_elsewhere(http::Remainder const& missing, Trouble trouble) {
-    if (trouble == Trouble::cancelled || !missing.is_obtainable(wall_now())) co_return false;
-    auto const said = status_.fwd_status;
+    if (trouble == Trouble::cancelled || !missing.is_obtainable(wall_now()) || !may_try_next()) co_return false;
     auto const broken = source().peer;
+    ++at_source_;
+    if (!co_await ask_for_rest(missing)) co_return false;
+    if (is_peers_own(trouble)) broken->connect_failed(broke_off, steady_now());
+    co_return true;
+}
+
+/// What the disk has lost or is too slow to give, and what went on without a client that was too slow itself, is asked for
+/// where it would be fetched: the client has the beginning. An object that has lost bytes for good answers nobody any more.
+net::awaitable<bool> Transaction::fetch_lost(store::Object const& object, http::BrokenBody broken) {
+    auto const& body = *object.body();
+    bool const complete = body.state() == store::Body::State::complete;
+    if (complete && body.source() && !body.source()->is_whole()) services_.cache.forget(key_, object);
+    http::Remainder missing(object.head(), broken);
+    if (!may_fetch_lost() || !missing.is_obtainable(wall_now())) co_return false;
+    hierarchical_ = true;
+    if (sources_.empty()) co_await choose_sources();
+    if (!co_await ask_for_rest(missing)) co_return false;
+    reason_ = body.source() ? "the disk did not give all of it: the rest was fetched"
+                            : "the reader was too slow: the rest was fetched";
+    co_return true;
+}
+
+bool Transaction::may_fetch_lost() const {
+    bool const may_miss = options_->misses.empty() || may_have_misses(options_->misses, rule_request());
+    bool const may_ask = may_miss && !options_->caching.offline && !control_.only_if_cached;
+    return may_ask && client_.head().method == Method::get && !wants_upgrade() && !aborted_;
+}
+
+/// Along the sources that are left, this one first. What it was asked for is not said to the client, which has the head
+/// that came first.
+net::awaitable<bool> Transaction::ask_for_rest(http::Remainder const& missing) {
+    auto const said = status_.fwd_status;
     http::Validators none;
     std::optional<Bytes> skipped;
     resuming_ = true;
-    while (!skipped && may_try_next()) {
-        ++at_source_;
+    for (;; ++at_source_) {
         note_source();
         range_text_ = missing.request_lines(wall_now());
-        if (!co_await ask_source(none, true)) continue;
-        skipped = missing.skipped_in(exchange_->head(), exchange_->framing(), wall_now());
+        bool const answered = co_await ask_source(none, true);
+        if (answered) skipped = missing.skipped_in(exchange_->head(), exchange_->framing(), wall_now());
+        if (skipped || !may_try_next()) break;
     }
     resuming_ = false;
     status_.fwd_status = said;
     if (!skipped) co_return false;
     exchange_->skip_body(*skipped);
     services_.counters.resumed.add();
-    if (is_peers_own(trouble)) broken->connect_failed(broke_off, steady_now());
     co_return true;
 }
 

@@ -1,4 +1,6 @@
 // Passing on what is not kept: as it comes, at the client's pace.
+#include <algorithm>
+
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
@@ -35,46 +37,54 @@ net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored
     }
     auto tail = patch_of(patch);
     head_sent_ = true;
-    std::array<iovec, 6> parts;
-    parts[0] = {head_text_.data(), head_text_.size()};
-    parts[1] = {const_cast<char*>(tail.data()), tail.size()};
-    std::size_t used = 2;
-    char chunk_header[18];
+    std::array<iovec, 2> head{{{head_text_.data(), head_text_.size()}, {const_cast<char*>(tail.data()), tail.size()}}};
     http::BrokenBody body;
     if (framing.kind == Kind::length) body.announced = framing.length;
+    co_await pass_on(head_text_, body, chunked, head);
+    co_await join_upload();
+}
+
+/// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. False: not all was sent.
+net::awaitable<bool> Transaction::pass_on(std::string_view head, http::BrokenBody body, bool chunked,
+                                          std::span<iovec const> before) {
+    std::array<iovec, 6> parts;
+    auto used = static_cast<std::size_t>(std::ranges::copy(before, parts.begin()).out - parts.begin());
+    char chunk_header[18];
     for (;;) {
         auto piece = exchange_->body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !exchange_->body_done()) {
             // Nothing here: let the client have what there is, then wait.
-            if (used > 0 && !co_await send(std::span(parts.data(), used))) co_return co_await join_upload();
+            if (used > 0 && !co_await send(std::span(parts.data(), used))) co_return false;
             used = 0;
             piece = co_await exchange_->read_body(options_->deadlines.body);
         }
         if (piece.trouble != Trouble::none) {
-            if (co_await stream_on(piece.trouble, body)) continue;
+            if (co_await stream_on(piece.trouble, head, body)) continue;
             if (used > 0) co_await send(std::span(parts.data(), used));
-            co_return co_await break_off(piece.trouble);
+            co_await break_off(piece.trouble);
+            co_return false;
         }
         if (piece.data.empty()) break;
         body.done += piece.data.size();
         if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
         parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
         if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
-        if (!co_await send(std::span(parts.data(), used), piece.data.size())) co_return co_await join_upload();
+        if (!co_await send(std::span(parts.data(), used), piece.data.size())) co_return false;
         used = 0;
     }
     std::string end;
     if (chunked) end.append("0\r\n").append(exchange_->trailers()).append("\r\n");
     if (!end.empty()) parts[used++] = {end.data(), end.size()};
-    if (used > 0) co_await send(std::span(parts.data(), used));
+    bool sent = true;
+    if (used > 0) sent = co_await send(std::span(parts.data(), used));
     finish_exchange();
-    co_await join_upload();
+    co_return sent;
 }
 
 /// The body goes on from another source, behind what is done of it.
-net::awaitable<bool> Transaction::stream_on(Trouble trouble, http::BrokenBody body) {
+net::awaitable<bool> Transaction::stream_on(Trouble trouble, std::string_view head, http::BrokenBody body) {
     if (!may_go_on()) co_return false;
-    http::Remainder missing(head_text_, body);
+    http::Remainder missing(head, body);
     co_return co_await go_on_elsewhere(missing, trouble);
 }
 

@@ -19,7 +19,8 @@ using http::Name;
 
 namespace {
 
-// What memory answers for is kept on disk by its use, too; one of so many tells as much.
+// What is replaced again and again while the disk is read is fetched in the end.
+constexpr int disk_looks_max = 3;
 constexpr std::string_view hits_only = "This proxy gives this client only what it has stored.";
 
 }  // namespace
@@ -62,18 +63,12 @@ net::awaitable<void> Transaction::answer() {
 net::awaitable<void> Transaction::use_cache() {
     using Kind = cache::Lookup::Kind;
     auto collapse = collapse_of(client_.head(), control_, options_->caching);
-    auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
-    bool absent = found.kind == Kind::absent || found.kind == Kind::pass;
-    if (absent && client_.head().fields.has(Name::range)) {
-        auto parts = services_.cache.lookup_parts(key_, client_.head(), control_, now_);
-        found.part_missing = parts.part_missing;
-        if (parts.object) found = std::move(parts);
-    }
-    if (services_.cache.may_be_on_disk(found, key_, client_.head())) {
+    auto found = look_in_memory(collapse);
+    if (found.object && ++services_.memory_hits % services_.hits_a_use == 0) services_.cache.tell_disk(key_, *found.object);
+    for (int looks = 0; looks < disk_looks_max && services_.cache.may_be_on_disk(found, key_, client_.head()); ++looks) {
         auto const here = services_.worker.io.get_executor();
-        co_await services_.cache.look_on_disk(found, key_, client_.head(), control_, now_, collapse, here);
-    } else if (found.object && ++services_.memory_hits % services_.hits_a_use == 0) {
-        services_.cache.tell_disk(key_, *found.object);
+        if (co_await services_.cache.look_on_disk(found, key_, client_.head(), control_, now_, collapse, here)) break;
+        found = look_in_memory(collapse);
     }
 
     // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
@@ -144,6 +139,18 @@ net::awaitable<void> Transaction::use_cache() {
     if (failed_lately()) co_return co_await answer_known_failure(std::move(found.lead), std::move(found.object));
     if (found.follow) co_return co_await follow(std::move(found.follow), std::move(found.object));
     co_await fetch(std::move(found.lead), std::move(found.object));
+}
+
+/// What is whole, else the parts that a range asks for.
+cache::Lookup Transaction::look_in_memory(cache::Collapse collapse) {
+    using Kind = cache::Lookup::Kind;
+    auto found = services_.cache.lookup(key_, client_.head(), control_, now_, collapse);
+    bool const absent = found.kind == Kind::absent || found.kind == Kind::pass;
+    if (!absent || !client_.head().fields.has(Name::range)) return found;
+    auto parts = services_.cache.lookup_parts(key_, client_.head(), control_, now_);
+    found.part_missing = parts.part_missing;
+    if (parts.object) found = std::move(parts);
+    return found;
 }
 
 /// Waits for somebody else's fetch, then answers by what it brought.

@@ -78,6 +78,7 @@ private:
     net::awaitable<Verdict> check_names();
     net::awaitable<void> answer_as_last_hop();
     net::awaitable<void> use_cache();
+    cache::Lookup look_in_memory(cache::Collapse collapse);
     net::awaitable<void> purge();
     net::awaitable<bool> outlives(store::DiskStore::Survives what);
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
@@ -140,10 +141,13 @@ private:
     void note_source();
     std::string source_name() const;   // "The parent campus"
 
-    // ---- when a peer's body breaks off: resume.cpp ----
+    // ---- when a peer's body breaks off, or the disk's: resume.cpp ----
     /// What came of the body was good, and others may have the rest. An origin's own faults stay as they are.
     bool may_go_on() const;
     net::awaitable<bool> go_on_elsewhere(http::Remainder const& missing, client::Trouble trouble);
+    net::awaitable<bool> fetch_lost(store::Object const& object, http::BrokenBody broken);
+    bool may_fetch_lost() const;
+    net::awaitable<bool> ask_for_rest(http::Remainder const& missing);
 
     // ---- asking one of them: ask.cpp ----
     net::awaitable<bool> ask_source(http::Validators validators, bool strip_conditions);
@@ -171,7 +175,7 @@ private:
     std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
-    std::unique_ptr<store::DiskFill> begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected);
+    std::unique_ptr<store::DiskFill> begin_on_disk(cache::FillLease& lead, store::Object::Parts const& parts, std::optional<Bytes> expected);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
@@ -187,7 +191,9 @@ private:
 
     // ---- passing on: stream.cpp ----
     net::awaitable<void> stream_through(std::string_view why_not_stored);
-    net::awaitable<bool> stream_on(client::Trouble trouble, http::BrokenBody body);
+    net::awaitable<bool> pass_on(std::string_view head, http::BrokenBody body, bool chunked,
+                                 std::span<iovec const> before = {});
+    net::awaitable<bool> stream_on(client::Trouble trouble, std::string_view head, http::BrokenBody body);
     net::awaitable<void> break_off(client::Trouble trouble);
 
     // ---- failures: failure.cpp ----

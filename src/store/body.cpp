@@ -13,6 +13,19 @@ constexpr Bytes largest_segment = 256 * KiB;
 // The reference counts of a segment's block, and what the allocator adds to it and to its bytes.
 constexpr Bytes segment_allocations = 64;
 
+std::vector<Body::Span> union_of(std::vector<Body::Span> spans, std::vector<Body::Span> const& more) {
+    spans.insert(spans.end(), more.begin(), more.end());
+    std::ranges::sort(spans, {}, &Body::Span::first);
+    std::vector<Body::Span> all;
+    for (auto const& span : spans) {
+        if (!all.empty() && span.first <= all.back().last + 1)
+            all.back().last = std::max(all.back().last, span.last);
+        else
+            all.push_back(span);
+    }
+    return all;
+}
+
 /// Of bodies that take nothing.
 Budget& nothing() {
     static Budget none(0, 0);
@@ -129,12 +142,21 @@ bool Body::is_resident() const {
     return std::ranges::all_of(there, [&](Span span) { return segments_have(span.first, span.last); });
 }
 
+bool Body::is_on_source() const {
+    if (!source_) return false;
+    auto const there = present();
+    return std::ranges::all_of(there, [&](Span span) { return source_->has(span.first, span.last); });
+}
+
 BodyPtr Body::as_part(Bytes first, Bytes length) const {
     // Without an expected length the last segment may be longer than what it holds.
     check(state() == State::complete && expected_ == size() && first + size() <= length);
     auto segments = segments_;
     for (auto& segment : segments) segment.offset += first;
-    return BodyPtr(new Body(budget_, length, std::move(segments)));
+    BodyPtr part(new Body(budget_, length, std::move(segments)));
+    if (source_) part->source_ = source_->as_part(first, length);
+    if (part->source_) part->on_source_ = {{first, first + size() - 1}};
+    return part;
 }
 
 BodyPtr Body::join(Body const& a, Body const& b) {
@@ -150,8 +172,15 @@ BodyPtr Body::join(Body const& a, Body const& b) {
         while (segments.size() >= 2 && segments[segments.size() - 2].end() >= segment.offset) segments.pop_back();
         segments.push_back(std::move(segment));
     }
-    if (segments.size() > segments_max) return nullptr;
-    return BodyPtr(new Body(a.budget_, a.size(), std::move(segments)));
+    bool const too_many = segments.size() > segments_max;
+    if (too_many) segments.clear();
+    auto& budget = a.segments_.empty() ? b.budget_ : a.budget_;
+    BodyPtr joined(new Body(budget, a.size(), std::move(segments)));
+    if (!a.source_ && !b.source_) return too_many ? nullptr : joined;
+    joined->source_ = !a.source_ ? b.source_ : !b.source_ ? a.source_ : a.source_->joined_with(*b.source_);
+    if (!joined->source_) return nullptr;
+    joined->on_source_ = union_of(a.present(), b.present());
+    return !too_many || joined->is_on_source() ? joined : nullptr;
 }
 
 std::optional<Body::Span> Body::missing() const {

@@ -58,19 +58,22 @@ public:
 
     /// True when memory has all that is there of it: nobody has to load anything. Of a complete body.
     bool is_resident() const;
+    /// True when the source has all that is there of it: memory may forget it. Of a complete body.
+    bool is_on_source() const;
 
-    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them. Of a complete body
-    /// that is resident, as all of the following that share bytes.
+    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them, and what the source
+    /// has of them. Of a complete body whose length was known before.
     boost::intrusive_ptr<Body> as_part(Bytes first, Bytes length) const;
-    /// All that either of two complete bodies of one length and one representation has; shares their bytes. nullptr when
-    /// that would be more than segments_max pieces.
+    /// All that either of two complete bodies of one length and one representation has; shares their bytes, in memory and
+    /// on their sources. nullptr when that would be more than segments_max pieces in memory, and cannot be had without
+    /// them, or more than the sources can join.
     static boost::intrusive_ptr<Body> join(Body const& a, Body const& b);
     static constexpr std::size_t segments_max = 1024;   // of a body that was joined
     /// From the first byte that is missing to the last; nothing when none is. Of a complete body.
     std::optional<Span> missing() const;
     /// What is there, in order, with a gap between any two. Of a complete body.
     std::vector<Span> present() const;
-    /// A growing body for those bytes of this complete one: it begins with what lies before them, and when they have come
+    /// A growing body for those bytes of this complete one, which is resident: it begins with what lies before them, and when they have come
     /// it ends with what lies behind. Both share these bytes.
     boost::intrusive_ptr<Body> completing(Span missing) const;
     /// True when no byte from `first` to `last` is missing. Of a complete body.

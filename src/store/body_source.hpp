@@ -24,6 +24,16 @@ public:
     virtual net::awaitable<Loaded> load(Bytes offset, net::Executor executor) = 0;
     /// Before this offset everything can be loaded; it grows with a body that grows.
     virtual Bytes until() const = 0;
+    /// Nothing of that is known to be lost for good: as good as sure that it can be loaded now, or later.
+    virtual bool is_whole() const = 0;
+
+    /// The same bytes in a longer body: from `first` on, of `length` in all. nullptr: it knows whole bodies only, as of the
+    /// following.
+    virtual std::shared_ptr<BodySource> as_part(Bytes, Bytes) const { return nullptr; }
+    /// What either has of one body that has gaps; nullptr, too, when that would be in too many pieces.
+    virtual std::shared_ptr<BodySource> joined_with(BodySource const&) const { return nullptr; }
+    /// From `first` to `last` it has all, of a complete body.
+    virtual bool has(Bytes, Bytes last) const { return last < until(); }
 };
 
 /// For a reader that needs_load(): brings what it looked for, so that its next() finds it. False: it cannot be had, and

@@ -1,72 +1,136 @@
 #include "store/disk_body.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace garner::store::disk {
 
 namespace {
 
 /// In order, apart from each other or not, and within the body.
-bool are_sound(std::vector<Body::Span> const& spans, Bytes length) {
+bool are_sound(std::vector<Extent> const& extents, Bytes length) {
     Bytes reached = 0;
-    for (auto const& span : spans) {
-        if (span.first < reached || span.last < span.first || span.last >= length) return false;
-        reached = span.last + 1;
+    for (auto const& extent : extents) {
+        bool const in_order = extent.first >= reached && extent.last >= extent.first && extent.last < length;
+        if (!in_order || extent.origin > extent.first || extent.body == 0) return false;
+        reached = extent.last + 1;
     }
     return true;
 }
 
-}  // namespace
-
-/// Where there is none: one behind the offset.
-Body::Span PieceSource::span_at(Bytes offset) const {
-    if (spans_.empty()) return {0, until() - 1};
-    auto const at = std::ranges::lower_bound(spans_, offset, {}, &Body::Span::last);
-    return at == spans_.end() ? Body::Span{UINT64_MAX, UINT64_MAX} : *at;
+std::vector<Body::Span> spans_of(std::vector<Extent> const& extents) {
+    std::vector<Body::Span> spans;
+    for (auto const& extent : extents) {
+        if (!spans.empty() && spans.back().last + 1 == extent.first)
+            spans.back().last = extent.last;
+        else
+            spans.push_back({extent.first, extent.last});
+    }
+    return spans;
 }
 
-std::optional<Body::Span> PieceSource::piece_at(Bytes offset) const {
-    if (offset >= until()) return std::nullopt;
-    auto const span = span_at(offset);
-    if (offset < span.first) return std::nullopt;
-    auto const first = offset - (offset - span.first) % piece_max;
-    return Body::Span{first, std::min(first + piece_max - 1, span.last)};
+}  // namespace
+
+std::vector<Extent> fill_gaps(std::vector<Extent> const& extents, std::vector<Extent> const& more) {
+    auto all = extents;
+    for (auto const& extent : more) {
+        auto rest = extent;
+        bool is_left = true;
+        for (auto const& known : extents) {
+            if (known.last < rest.first) continue;
+            if (known.first > rest.last) break;
+            if (known.first > rest.first) all.push_back({rest.first, known.first - 1, rest.body, rest.origin});
+            is_left = known.last < rest.last;
+            if (!is_left) break;
+            rest.first = known.last + 1;
+        }
+        if (is_left) all.push_back(rest);
+    }
+    std::ranges::sort(all, {}, &Extent::first);
+    return all;
+}
+
+std::vector<Extent> PieceSource::extents() const {
+    if (number_ == 0) return extents_;
+    auto const until = this->until();
+    return until == 0 ? std::vector<Extent>{} : std::vector<Extent>{{0, until - 1, number_, 0}};
+}
+
+std::optional<Extent> PieceSource::extent_at(Bytes offset) const {
+    auto const until = this->until();
+    if (offset >= until) return std::nullopt;
+    if (number_ != 0) return Extent{0, until - 1, number_, 0};
+    auto const at = std::ranges::lower_bound(extents_, offset, {}, &Extent::last);
+    if (at == extents_.end() || at->first > offset) return std::nullopt;
+    return *at;
+}
+
+std::shared_ptr<BodySource> PieceSource::as_part(Bytes first, Bytes length) const {
+    auto moved = extents();
+    for (auto& extent : moved) {
+        extent.first += first;
+        extent.last += first;
+        extent.origin += first;
+    }
+    return std::make_shared<PieceSource>(core_, length, std::move(moved));
+}
+
+std::shared_ptr<BodySource> PieceSource::joined_with(BodySource const& other) const {
+    auto const* known = dynamic_cast<PieceSource const*>(&other);
+    if (!known || !known->is_of(core_)) return nullptr;
+    auto all = fill_gaps(known->extents(), extents());
+    if (all.size() > extents_max) return nullptr;
+    return std::make_shared<PieceSource>(core_, until(), std::move(all));
+}
+
+bool PieceSource::has(Bytes first, Bytes last) const {
+    auto const spans = spans_of(extents());
+    return std::ranges::any_of(spans, [&](Body::Span span) { return span.first <= first && last <= span.last; });
 }
 
 net::awaitable<bool> PieceSource::open(net::Executor executor) {
-    opened_at_ = span_at(0).first;
+    if (number_ == 0 && !extents_.empty()) opened_at_ = extents_.front().first;
     opened_ = co_await load(opened_at_, executor);
     co_return !opened_.bytes.empty();
 }
 
+/// Once: what lies in memory from then on is its reader's.
+Loaded PieceSource::take_opened(Bytes offset) {
+    std::lock_guard const lock(mutex_);
+    bool const is_it = offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size();
+    if (!is_it) return {};
+    auto taken = std::exchange(opened_, {});
+    taken.bytes.remove_prefix(offset - opened_at_);
+    return taken;
+}
+
 net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
-    Loaded loaded;
-    if (offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size()) {
-        loaded = opened_;
-        loaded.bytes.remove_prefix(offset - opened_at_);
-        co_return loaded;
-    }
-    auto const piece = piece_at(offset);
-    if (!piece) co_return loaded;
-    auto read = co_await core_.read(hash_of(piece->first), executor);
+    auto loaded = take_opened(offset);
+    if (loaded.owner) co_return loaded;
+    auto const extent = extent_at(offset);
+    if (!extent) co_return loaded;
+    auto const piece = piece_of(*extent, offset);
+    auto const last = std::min(piece + piece_ - 1, extent->last);
+    auto read = co_await core_.read(hash_of_piece(extent->body, piece - extent->origin, core_.seed()), executor);
     if (!read) co_return loaded;
     auto const& [head, key, meta, body] = read.record;
-    bool const is_it = head.kind == RecordKind::piece && head.sequence == number_ && head.first == piece->first &&
-                       body.size() == piece->last - piece->first + 1;
+    // It may be longer: others had the end of it already.
+    bool const is_it = head.kind == RecordKind::piece && head.sequence == extent->body &&
+                       head.first == piece - extent->origin && body.size() >= last - piece + 1;
     if (!is_it) co_return loaded;
-    loaded.bytes = body.substr(offset - piece->first);
+    loaded.bytes = body.substr(offset - piece, last - offset + 1);
     loaded.owner = std::move(read.owner);
     co_return loaded;
 }
 
 bool PieceSource::is_whole() const {
-    auto const whole = [&](Body::Span span) {
-        for (auto at = span.first; at <= span.last; at += piece_max)
-            if (!core_.has(hash_of(at))) return false;
+    auto const has_all = [&](Extent const& extent) {
+        for (auto at = piece_of(extent, extent.first); at <= extent.last; at += piece_)
+            if (!core_.has(hash_of_piece(extent.body, at - extent.origin, core_.seed()))) return false;
         return true;
     };
-    if (spans_.empty()) return until() > 0 && whole({0, until() - 1});
-    return std::ranges::all_of(spans_, whole);
+    auto const all = extents();
+    return !all.empty() && std::ranges::all_of(all, has_all);
 }
 
 ObjectPtr object_of(Core& core, ReadRecord const& read) {
@@ -86,12 +150,12 @@ ObjectPtr object_of(Core& core, ReadRecord const& read) {
         parts.bytes = record.body;
         return Object::make(parts, nullptr);
     }
-    std::vector<Body::Span> spans;
-    for (auto const& span : meta->spans) spans.push_back({span.first, span.last});
-    if (meta->length == 0 || !are_sound(spans, meta->length)) return nullptr;
-    auto source = std::make_shared<PieceSource>(core, meta->body, meta->length, spans);
+    auto extents = meta->spans;
+    if (extents.empty() && meta->length > 0) extents.push_back({0, meta->length - 1, meta->body, 0});
+    if (extents.empty() || !are_sound(extents, meta->length)) return nullptr;
+    auto spans = spans_of(extents);
+    auto source = std::make_shared<PieceSource>(core, meta->length, std::move(extents));
     if (!source->is_whole()) return nullptr;
-    if (spans.empty()) spans.push_back({0, meta->length - 1});
     parts.body = BodyPtr(new Body(meta->length, std::move(spans), std::move(source)));
     return Object::make(parts, nullptr);
 }

@@ -39,6 +39,8 @@ public:
     virtual void drop(Fingerprint hash) = 0;
 
     virtual std::uint64_t seed() const = 0;
+    /// Of a body, in one record.
+    virtual Bytes piece_bytes() const = 0;
     /// A number that no other body has, not even one of an earlier process.
     virtual std::uint64_t next_body() = 0;
     virtual DiskOptions const& limits() const = 0;

@@ -28,8 +28,9 @@ Views views_of(Body const& body, Bytes first, Bytes bytes) {
     return views;
 }
 
-NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes first, Bytes bytes) {
-    auto const views = views_of(body, first, bytes);
+/// `first`: in the pieces' own body, which begins at `origin` of this one.
+NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes origin, Bytes first, Bytes bytes) {
+    auto const views = views_of(body, origin + first, bytes);
     if (views.empty()) return NotStored::failing;
     RecordParts record;
     record.head.kind = RecordKind::piece;
@@ -41,9 +42,9 @@ NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes
 }
 
 /// What the index alone may promise of it: no more than Cache::would_serve would.
-std::uint8_t freshness_of(Object::Parts const& parts, ObjectMeta const& meta) {
+std::uint8_t freshness_of(Object::Parts const& parts) {
     bool const may_promise = parts.kind == Object::Kind::response && parts.status < 400 && parts.status != 206 &&
-                             meta.spans.empty();
+                             !(parts.body && parts.body->has_gaps());
     if (!may_promise) return 0;
     auto const answer = http::may_reuse(parts.terms, {}, wall_now());
     return answer.reuse == http::Reuse::fresh ? Freshness::of(answer.ttl) : 0;
@@ -58,7 +59,7 @@ NotStored append_object(Core& core, Object::Parts const& parts, ObjectMeta meta,
     auto const encoded = encode(meta);
     RecordParts record;
     record.head.kind = RecordKind::object;
-    record.head.freshness = freshness_of(parts, meta);
+    record.head.freshness = freshness_of(parts);
     record.head.hash = hash_of(parts.key, core.seed());
     record.head.sequence = parts.sequence;
     record.key = parts.key;
@@ -68,43 +69,46 @@ NotStored append_object(Core& core, Object::Parts const& parts, ObjectMeta meta,
     return core.append(record, Purpose::newcomer);
 }
 
-ObjectMeta meta_of(std::uint64_t number, Bytes length, std::vector<Body::Span> const& spans) {
+ObjectMeta meta_of(Bytes length, std::vector<Extent> extents) {
     ObjectMeta meta;
-    meta.body = number;
     meta.length = length;
-    for (auto const& span : spans) meta.spans.push_back({span.first, span.last});
+    if (extents.empty()) return meta;
+    auto const& one = extents.front();
+    meta.body = one.body;
+    bool const is_all = extents.size() == 1 && one.first == 0 && one.last + 1 == length && one.origin == 0;
+    if (!is_all) meta.spans = std::move(extents);
     return meta;
 }
 
-/// The pieces that the body has on this disk already, all of them; nullptr when it has not.
-PieceSource const* pieces_of(Core const& core, Body const& body) {
+/// What this disk has of the body already, all of it still in the index.
+std::vector<Extent> extents_of(Core const& core, Body const& body) {
     auto const* source = dynamic_cast<PieceSource const*>(body.source().get());
-    bool const has_all = source && source->is_of(core) && source->until() == body.size() && source->is_whole();
-    return has_all ? source : nullptr;
+    bool const is_here = source && source->is_of(core) && source->is_whole();
+    return is_here ? source->extents() : std::vector<Extent>{};
+}
+
+/// What is there of the body and not on this disk, each run of bytes as a body of its own.
+std::vector<Extent> unwritten(Core& core, Body const& body, std::vector<Extent> const& written) {
+    std::vector<Extent> spans, rest;
+    for (auto const& span : body.present()) spans.push_back({span.first, span.last, 0, span.first});
+    for (auto const& extent : fill_gaps(written, spans))
+        if (extent.body == 0) rest.push_back({extent.first, extent.last, core.next_body(), extent.first});
+    return rest;
 }
 
 NotStored write_in_pieces(Core& core, Object::Parts const& parts) {
-    auto const& body = *parts.body;
-    auto const number = core.next_body();
-    auto const spans = body.present();
-    for (auto const& span : spans)
-        for (auto at = span.first; at <= span.last; at += piece_max) {
-            auto const why = append_piece(core, number, body, at, std::min(piece_max, span.last + 1 - at));
-            if (why != NotStored::none) return why;
-        }
-    bool const has_gaps = body.has_gaps();
-    return append_object(core, parts, meta_of(number, body.size(), has_gaps ? spans : std::vector<Body::Span>{}), {});
+    auto const written = write_pieces(core, *parts.body, [](unsigned) { return false; });
+    return written.why == NotStored::none ? write_head(core, parts, written) : written.why;
 }
 
 NotStored write_whole(Core& core, Object::Parts const& parts) {
-    if (!parts.body) return append_object(core, parts, meta_of(0, parts.bytes.size(), {}), {parts.bytes});
+    if (!parts.body) return append_object(core, parts, meta_of(parts.bytes.size(), {}), {parts.bytes});
     auto const& body = *parts.body;
     auto const length = body.size();
-    if (auto const* source = pieces_of(core, body))
-        return append_object(core, parts, meta_of(source->number(), length, source->spans()), {});
+    bool const with_head = extents_of(core, body).empty() && length <= Object::inline_body_max && !body.has_gaps();
+    if (!with_head) return write_in_pieces(core, parts);
     if (!body.is_resident()) return NotStored::failing;
-    if (length > Object::inline_body_max || body.has_gaps()) return write_in_pieces(core, parts);
-    return append_object(core, parts, meta_of(0, length, {}), views_of(body, 0, length));
+    return append_object(core, parts, meta_of(length, {}), views_of(body, 0, length));
 }
 
 NotStored refusal_of(DiskOptions const& limits, Object::Parts const& parts) {
@@ -116,6 +120,34 @@ NotStored refusal_of(DiskOptions const& limits, Object::Parts const& parts) {
 
 }  // namespace
 
+bool is_on_disk(Core const& core, Body const& body) {
+    auto const* source = dynamic_cast<PieceSource const*>(body.source().get());
+    if (!source || !source->is_of(core) || !source->is_whole()) return false;
+    return std::ranges::all_of(body.present(), [&](Body::Span span) { return source->has(span.first, span.last); });
+}
+
+WrittenPieces write_pieces(Core& core, Body const& body, std::function<bool(unsigned tries)> const& full) {
+    WrittenPieces written;
+    auto const here = extents_of(core, body);
+    auto const rest = unwritten(core, body, here);
+    if (here.size() + rest.size() > extents_max) return {NotStored::too_large, {}};
+    auto const piece = core.piece_bytes();
+    for (auto const& extent : rest)
+        for (Bytes at = 0; at <= extent.last - extent.first; at += piece) {
+            auto const bytes = std::min(piece, extent.last + 1 - extent.first - at);
+            auto const append = [&] { return append_piece(core, extent.body, body, extent.origin, at, bytes); };
+            written.why = append();
+            for (unsigned tries = 0; written.why == NotStored::too_slow && full(tries); ++tries) written.why = append();
+            if (written.why != NotStored::none) return written;
+        }
+    written.extents = fill_gaps(here, rest);
+    return written;
+}
+
+NotStored write_head(Core& core, Object::Parts const& parts, WrittenPieces const& written) {
+    return append_object(core, parts, meta_of(parts.body->size(), written.extents), {});
+}
+
 NotStored write_object(Core& core, Object::Parts const& parts) {
     auto why = refusal_of(core.limits(), parts);
     if (why == NotStored::none) why = write_whole(core, parts);
@@ -125,29 +157,49 @@ NotStored write_object(Core& core, Object::Parts const& parts) {
     return why;
 }
 
+PieceFill::~PieceFill() {
+    if (told_ && !committed_ && trouble_ != NotStored::none) told_(trouble_, {});
+}
+
 /// The buffers may be full now and have room soon: that is no reason to give up.
 bool PieceFill::take(Body const& growing) {
     bool const complete = growing.state() == Body::State::complete;
     auto const size = growing.size();
-    given_up_ |= size > core_.limits().object_max;
-    if (complete && size <= Object::inline_body_max) return !given_up_;
-    while (!given_up_) {
-        auto const bytes = std::min(size - taken(), piece_max);
-        if (bytes == 0 || (bytes < piece_max && !complete)) break;
-        auto const why = append_piece(core_, source_->number(), growing, taken(), bytes);
-        if (why == NotStored::too_slow) break;
-        if (why == NotStored::none)
-            source_->grew(bytes);
+    if (size > core_.limits().object_max) give_up(NotStored::too_large);
+    if (complete && lies_with_head(growing)) return !given_up_;
+    for (int pieces = 0; !given_up_ && pieces < pieces_a_call; ++pieces) {
+        auto const bytes = std::min(size - taken(), source_->piece());
+        if (bytes == 0 || (bytes < source_->piece() && !complete)) break;
+        trouble_ = append_piece(core_, source_->number(), growing, 0, taken(), bytes);
+        if (trouble_ == NotStored::too_slow) break;
+        if (trouble_ != NotStored::none)
+            give_up(trouble_);
         else
-            given_up_ = true;
+            source_->grew(bytes);
     }
     return !given_up_;
 }
 
+bool PieceFill::lies_with_head(Body const& complete) const {
+    return of_ == Of::whole && complete.size() <= Object::inline_body_max;
+}
+
+void PieceFill::give_up(NotStored why) {
+    given_up_ = true;
+    trouble_ = why;
+}
+
+/// As far as the buffers have room.
+void PieceFill::take_rest(Body const& body) {
+    auto before = taken();
+    while (take(body) && taken() > before) before = taken();
+}
+
 bool PieceFill::commit(Object::Parts const& parts) {
     check(!parts.body || parts.body->state() == Body::State::complete);
-    if (parts.body) take(*parts.body);
+    if (parts.body && of_ == Of::whole) take_rest(*parts.body);
     auto const why = write_object(core_, parts);
+    committed_ = true;
     if (told_) told_(why, parts);
     return why == NotStored::none;
 }

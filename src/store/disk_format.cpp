@@ -248,11 +248,11 @@ RecordRead decode(std::string_view bytes, Place place) {
 // ---- what an object's record says ----
 // 0 response_time, 8 date, 16 initial_age, 20 lifetime, 24 stale_while_revalidate, 28 stale_if_error, 32 stale_limit,
 // 36 age_value, 40 flags, 41 departure, 42 lifetime source, 43 kind, 44 status, 46 -, 48 source address, 64 body,
-// 72 length, 80 spans; then the spans, 16 bytes each
+// 72 length, 80 spans; then the spans: 0 first, 8 last, 16 body, 24 origin
 
 namespace {
 
-constexpr Bytes meta_fixed = 88;
+constexpr Bytes meta_fixed = 88, meta_span = 32;
 
 std::uint8_t flags_of(http::Terms const& terms) {
     return static_cast<std::uint8_t>(terms.explicit_lifetime << 0 | terms.heuristic << 1 | terms.negative << 2 |
@@ -273,7 +273,7 @@ void set_flags(http::Terms& terms, std::uint8_t flags) {
 }  // namespace
 
 std::string encode(ObjectMeta const& meta) {
-    std::string bytes(meta_fixed + meta.spans.size() * 16, '\0');
+    std::string bytes(meta_fixed + meta.spans.size() * meta_span, '\0');
     auto* at = bytes.data();
     auto const& terms = meta.terms;
     put(at, std::int64_t{terms.response_time.time_since_epoch().count()});
@@ -293,9 +293,13 @@ std::string encode(ObjectMeta const& meta) {
     put(at + 64, meta.body);
     put(at + 72, std::uint64_t{meta.length});
     put(at + 80, static_cast<std::uint32_t>(meta.spans.size()));
-    for (std::size_t i = 0; i < meta.spans.size(); ++i) {
-        put(at + meta_fixed + i * 16, std::uint64_t{meta.spans[i].first});
-        put(at + meta_fixed + i * 16 + 8, std::uint64_t{meta.spans[i].last});
+    at += meta_fixed;
+    for (auto const& span : meta.spans) {
+        put(at, std::uint64_t{span.first});
+        put(at + 8, std::uint64_t{span.last});
+        put(at + 16, span.body);
+        put(at + 24, std::uint64_t{span.origin});
+        at += meta_span;
     }
     return bytes;
 }
@@ -322,10 +326,12 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
     meta.body = get<std::uint64_t>(at + 64);
     meta.length = get<std::uint64_t>(at + 72);
     auto const spans = get<std::uint32_t>(at + 80);
-    if ((bytes.size() - meta_fixed) / 16 < spans) return std::nullopt;
-    for (std::uint32_t i = 0; i < spans; ++i)
-        meta.spans.push_back({get<std::uint64_t>(at + meta_fixed + i * 16), get<std::uint64_t>(at + meta_fixed + i * 16 + 8)});
-    bytes.remove_prefix(meta_fixed + Bytes{spans} * 16);
+    if ((bytes.size() - meta_fixed) / meta_span < spans) return std::nullopt;
+    at += meta_fixed;
+    for (std::uint32_t i = 0; i < spans; ++i, at += meta_span)
+        meta.spans.push_back({get<std::uint64_t>(at), get<std::uint64_t>(at + 8), get<std::uint64_t>(at + 16),
+                              get<std::uint64_t>(at + 24)});
+    bytes.remove_prefix(meta_fixed + Bytes{spans} * meta_span);
     return meta;
 }
 

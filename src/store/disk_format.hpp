@@ -1,5 +1,6 @@
 // The bytes of a disk store: header, segments, records, footers; docs/formats/disk_store.md tells the same in words.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -20,7 +21,7 @@ inline constexpr Bytes header_bytes = 4 * KiB;     // of one copy; there are two
 inline constexpr Bytes header_area = 64 * KiB;     // before the first segment
 inline constexpr Bytes unit = 16;                  // records begin at multiples of it, in large stores of more
 inline constexpr Bytes block = 64 * KiB;           // of a body, each with its own checksum
-inline constexpr Bytes piece_max = 256 * KiB;      // longer bodies lie in records of so many bytes
+inline constexpr Bytes piece_max = 255 * KiB;      // see StoreHeader::piece_bytes()
 inline constexpr Bytes segment_head_bytes = 64;
 inline constexpr Bytes record_head_bytes = 64;
 inline constexpr Bytes footer_entry_bytes = 24;
@@ -36,6 +37,8 @@ struct StoreHeader {
     std::uint32_t alignment = 0;          // records begin at multiples of it: settled when the store is made
 
     Bytes bytes() const { return header_area + Bytes{segments} * segment_bytes; }
+    /// Longer bodies lie in records of so many bytes: eight or more fill a segment, and leave room for the heads and the footer.
+    Bytes piece_bytes() const { return std::min(Bytes{segment_bytes} / 8 - KiB, piece_max); }
     Bytes start_of(std::uint32_t segment) const { return header_area + Bytes{segment} * segment_bytes; }
 };
 std::string encode(StoreHeader const&);                    // header_bytes long
@@ -128,9 +131,12 @@ RecordRead decode(std::string_view bytes, Place);
 
 /// What an object's record says beside its text.
 struct ObjectMeta {
+    /// Bytes of the object's body that lie in pieces of one number: from `origin` on, each of StoreHeader::piece_bytes() but the last.
     struct Span {
         Bytes first = 0;
         Bytes last = 0;                   // included
+        std::uint64_t body = 0;
+        Bytes origin = 0;                 // where in the object's body the first byte of its first piece belongs
     };
     Object::Kind kind = Object::Kind::response;
     std::uint16_t status = 200;
@@ -138,7 +144,7 @@ struct ObjectMeta {
     IpAddress source;
     std::uint64_t body = 0;               // the number of the body whose pieces have it; 0: it is in the record
     Bytes length = 0;                     // of the whole body
-    std::vector<Span> spans;              // what is there of it, where that is not all
+    std::vector<Span> spans;              // where `body` alone does not have it all, from its beginning: what is there of it
 };
 std::string encode(ObjectMeta const&);
 /// Takes the meta off `bytes`, so that the head's text is left.

@@ -90,6 +90,13 @@ struct Index::Region {
         return place >= home ? place - home : place + slots.capacity() - home;
     }
     bool full() const { return used >= slots.capacity() - slots.capacity() / 10; }
+    /// For so many entries. Regions fill alike: that they begin with different capacities keeps them from growing all at
+    /// the same time.
+    static std::uint32_t first_capacity(std::size_t number, std::uint64_t entries) {
+        constexpr std::uint64_t kinds = 6;
+        auto const least = std::max<std::uint64_t>(64, entries);
+        return static_cast<std::uint32_t>(least + least * (number % kinds) / 64);
+    }
 };
 
 // On a cache line of its own.
@@ -157,6 +164,14 @@ Bytes Index::alignment(Bytes store_bytes) {
 }
 
 Bytes Index::store_max(Bytes alignment) { return alignment << location_bits_max; }
+
+void Index::reserve(std::uint64_t entries) {
+    for (std::size_t i = 0; i < regions(); ++i) {
+        auto const capacity = Region::first_capacity(i, entries / regions());
+        std::lock_guard lock(lock_of(i));
+        if (regions_[i].used == 0 && regions_[i].slots.capacity() < capacity) regions_[i].slots = Slots(capacity);
+    }
+}
 
 std::optional<Index::Entry> Index::find(Fingerprint hash) const { return Probe(*this, hash).entry(); }
 
@@ -291,9 +306,7 @@ void Index::Probe::erase() {
 }
 
 void Index::Probe::grow() {
-    // Regions fill alike: that they begin with different capacities keeps them from growing all at the same time.
-    auto const first = 64 + static_cast<std::uint32_t>(number_ % 6);
-    auto const capacity = region_.slots.capacity() ? region_.slots.larger() : first;
+    auto const capacity = region_.slots.capacity() ? region_.slots.larger() : Region::first_capacity(number_, 0);
     Region const old = std::exchange(region_, {Slots(capacity), 0});
     auto const tag = tag_;
     for (std::uint32_t place = 0; place < old.slots.capacity(); ++place) {

@@ -42,6 +42,9 @@ public:
     /// The largest file in which offsets of that alignment can be told apart.
     static Bytes store_max(Bytes alignment);
 
+    /// About so many entries are to come: regions without any make room for them at once, instead of a tenth at a time.
+    void reserve(std::uint64_t entries);
+
     std::optional<Entry> find(Fingerprint) const;
     /// The same, and counts a use, which is in the answer.
     std::optional<Entry> use(Fingerprint);

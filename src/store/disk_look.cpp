@@ -27,7 +27,15 @@ namespace garner::store::disk {
 
 namespace {
 
-Bytes bytes_of(ObjectMeta const& meta, Bytes record) { return record + (meta.body != 0 ? meta.length : 0); }
+/// Of its body, in pieces.
+Bytes bytes_in_pieces(ObjectMeta const& meta) {
+    if (meta.spans.empty()) return meta.body != 0 ? meta.length : 0;
+    Bytes sum = 0;
+    for (auto const& span : meta.spans) sum += span.last - span.first + 1;
+    return sum;
+}
+
+bool is_whole(ObjectMeta const& meta) { return meta.spans.empty() || bytes_in_pieces(meta) == meta.length; }
 
 std::optional<Footer> contents_of(Works const& works, std::uint32_t segment) {
     if (auto pending = works.log.pending(segment)) return pending;
@@ -114,10 +122,10 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
         listed.key = read.record.key;
         listed.status = meta->status;
         listed.length = meta->length;
-        listed.bytes = bytes_of(*meta, read.record.head.bytes());
+        listed.bytes = read.record.head.bytes() + bytes_in_pieces(*meta);
         listed.stored = meta->terms.response_time;
         listed.fresh_for = std::int64_t{meta->terms.lifetime} - http::current_age(meta->terms, now);
-        listed.whole = meta->spans.empty();
+        listed.whole = is_whole(*meta);
         into.push_back(std::move(listed));
     });
     return true;

@@ -31,7 +31,7 @@ struct DiskOptions {
 };
 
 /// Why something was not written.
-enum class NotStored : std::uint8_t { none, too_slow, too_large, too_small, not_admitted, rate, failing, count };
+enum class NotStored : std::uint8_t { none, too_slow, too_large, too_small, not_admitted, rate, failing, no_room, count };
 char const* text(NotStored);
 
 struct DiskStats {

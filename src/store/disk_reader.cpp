@@ -12,12 +12,24 @@ namespace garner::store::disk {
 
 namespace {
 
+// Shorter ones are used and gone. Longer ones may be pieces, which a client that takes little keeps for long: it must not
+// keep others from what is short.
+constexpr Bytes short_record = 16 * KiB;
+constexpr milliseconds look_for_memory{5};
+
 void count(std::atomic<std::uint64_t>& figure) { figure.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
 
+Reader::Job::~Job() {
+    if (charged == 0) return;
+    memory->release(charged);
+    if (is_long) memory->release_filling(charged);
+}
+
 net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, net::Executor executor) {
     auto job = job_of(entry);
+    if (!take_memory(*job) && !co_await wait_for_memory(job, executor)) co_return ReadRecord{};
     bool at_once = from_buffer(*job);
     if (!at_once) {
         job->done = file_.read_now(job->place.offset, {job->bytes.get(), job->size});
@@ -32,6 +44,7 @@ net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, ne
 
 ReadRecord Reader::read_here(Fingerprint hash, Index::Entry const& entry) {
     auto job = job_of(entry);
+    job->bytes = std::make_unique_for_overwrite<char[]>(job->size);
     if (!from_buffer(*job)) job->done = file_.read_at(job->place.offset, {job->bytes.get(), job->size});
     return judge(hash, std::move(job));
 }
@@ -42,9 +55,34 @@ std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry) const {
     auto const segment = log_.segment_of(entry.offset);
     auto job = std::make_shared<Job>();
     job->size = std::min(entry.bytes, header.start_of(segment) + header.segment_bytes - entry.offset);
-    job->bytes = std::make_unique_for_overwrite<char[]>(job->size);
+    job->give_up = steady_now() + limits_.patience;
     job->place = {header.id, log_.segment(segment).generation, entry.offset};
     return job;
+}
+
+/// False when there is none left for it.
+bool Reader::take_memory(Job& job) const {
+    job.is_long = job.size > short_record;
+    if (job.is_long && !memory_->reserve_filling(job.size)) return false;
+    if (!memory_->reserve(job.size)) {
+        if (job.is_long) memory_->release_filling(job.size);
+        return false;
+    }
+    job.memory = memory_;
+    job.charged = job.size;
+    job.bytes = std::make_unique_for_overwrite<char[]>(job.size);
+    return true;
+}
+
+/// Until others have passed what they have. False when it took too long.
+net::awaitable<bool> Reader::wait_for_memory(std::shared_ptr<Job> job, net::Executor executor) {
+    while (steady_now() < job->give_up) {
+        net::Waiter waiter(executor);
+        co_await waiter.wait(look_for_memory);
+        if (take_memory(*job)) co_return true;
+    }
+    count(figures_.too_late);
+    co_return false;
 }
 
 bool Reader::from_buffer(Job& job) const {
@@ -61,12 +99,14 @@ bool Reader::from_buffer(Job& job) const {
 net::awaitable<bool> Reader::wait_for_disk(std::shared_ptr<Job> job, net::Executor executor) {
     net::Waiter waiter(executor);
     auto read = [this, job, handle = waiter.handle()] {
+        if (steady_now() > job->give_up) return;   // nobody waits for it any more
         job->done = file_.read_at(job->place.offset, {job->bytes.get(), job->size});
         handle.wake(net::Wake::ready);
     };
     bool const accepted = pool_.run(std::move(read));
     auto wake = net::Wake::deadline;
-    if (accepted) wake = co_await waiter.wait(patience_);
+    auto const left = std::max(std::chrono::ceil<milliseconds>(job->give_up - steady_now()), milliseconds(1));
+    if (accepted) wake = co_await waiter.wait(left);
     if (wake != net::Wake::ready) count(figures_.too_late);
     co_return wake == net::Wake::ready;
 }

@@ -8,6 +8,7 @@
 #include "io/file.hpp"
 #include "io/pool.hpp"
 #include "net/asio.hpp"
+#include "store/budget.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
@@ -29,10 +30,16 @@ public:
     /// Told of a record that cannot be read or is damaged: it must leave the index, and nothing older take its place.
     using Bad = std::function<void(Fingerprint, Bytes offset)>;
 
-    Reader(io::File const& file, Log const& log, Index& index, unsigned threads, milliseconds patience, Bad bad)
-        : file_(file), log_(log), index_(index), patience_(patience), bad_(std::move(bad)), pool_(threads, waiting_max) {}
+    struct Limits {
+        unsigned threads;         // for reads that must wait for the disk
+        milliseconds patience;    // of a read, until it is given up; it is not begun after that
+        Bytes memory;             // of all records that wait to be read or that somebody has; a quarter of it for short ones
+    };
+    Reader(io::File const& file, Log const& log, Index& index, Limits limits, Bad bad)
+        : file_(file), log_(log), index_(index), limits_(limits), bad_(std::move(bad)),
+          memory_(std::make_shared<Budget>(limits.memory, limits.memory / 4 * 3)), pool_(limits.threads, waiting_max) {}
 
-    /// See Core::read; of an entry that the index gave.
+    /// See Core::read; of an entry that the index gave. Waits for memory, too, as long as for the disk.
     net::awaitable<ReadRecord> read(Fingerprint hash, Index::Entry entry, net::Executor executor);
     /// The same on a thread that may wait.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
@@ -47,12 +54,21 @@ private:
     static constexpr std::size_t waiting_max = 1024;
     /// What one read needs, kept by whoever is last to use it.
     struct Job {
+        Job() = default;
+        Job(Job const&) = delete;
+        ~Job();
         std::unique_ptr<char[]> bytes;
         Bytes size = 0;
         Place place;
         io::Done done;
+        SteadyTime give_up;
+        std::shared_ptr<Budget> memory;   // from which `charged` was taken
+        Bytes charged = 0;
+        bool is_long = false;
     };
     std::shared_ptr<Job> job_of(Index::Entry const& entry) const;
+    bool take_memory(Job& job) const;
+    net::awaitable<bool> wait_for_memory(std::shared_ptr<Job> job, net::Executor executor);
     bool from_buffer(Job& job) const;
     ReadRecord judge(Fingerprint hash, std::shared_ptr<Job> job);
     net::awaitable<bool> wait_for_disk(std::shared_ptr<Job> job, net::Executor executor);
@@ -60,8 +76,9 @@ private:
     io::File const& file_;
     Log const& log_;
     Index& index_;
-    milliseconds const patience_;
+    Limits const limits_;
     Bad const bad_;
+    std::shared_ptr<Budget> const memory_;   // outlives this where somebody still has a record
     Figures figures_;
     io::Pool pool_;
 };

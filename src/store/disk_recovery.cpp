@@ -121,6 +121,7 @@ void Recovery::run() {
     // What was written last may be lost, and its generation with it: each start has numbers that no earlier one can have had.
     auto const generation = std::max({newest.generation + 1, header.least_generation + 1, header.epoch << generation_shift});
     log_.begin(newest.segment + 1, generation);
+    index_.reserve(about_entries(found));
     for (auto const& segment : found) {
         if (stopping_) return;
         if (auto const footer = contents_of(segment)) take(segment.segment, *footer);
@@ -225,6 +226,25 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
 }
 
 // ---- what is in them ----
+
+/// By the footers of a few. Some less: records that were replaced stand there more than once.
+std::uint64_t Recovery::about_entries(std::vector<Found> const& found) const {
+    constexpr std::size_t some = 32;
+    constexpr double newest_of_theirs = 0.9;
+    auto const& header = log_.header();
+    std::array<char, footer_tail_bytes> bytes;
+    double entries = 0, looks = 0;
+    for (std::size_t i = 0; i < found.size(); i += std::max<std::size_t>(found.size() / some, 1)) {
+        auto const end = header.start_of(found[i].segment) + header.segment_bytes;
+        if (file_.read_at(end - bytes.size(), bytes).error) continue;
+        auto const needed = decode_footer({bytes.data(), bytes.size()}, header.id, end).needed;
+        ++looks;
+        if (needed >= footer_tail_bytes && needed <= header.segment_bytes)
+            entries += static_cast<double>(needed - footer_tail_bytes) / static_cast<double>(footer_entry_bytes);
+    }
+    auto const mean = looks > 0 ? entries / looks : 0;
+    return static_cast<std::uint64_t>(newest_of_theirs * mean * static_cast<double>(found.size()));
+}
 
 /// By the footer, where it is of the same generation as the head, else by the records. A newer footer than head: it was
 /// opened again, and of what was written then not all has come to the disk. Nothing of it counts.

@@ -60,6 +60,7 @@ private:
     std::vector<Found> find_segments();
     std::vector<Doubtful> read_heads(std::vector<Found>& found);
     std::optional<Found> look_closer(Doubtful const& doubtful, std::uint64_t newest, bool was_used);
+    std::uint64_t about_entries(std::vector<Found> const& found) const;
     std::optional<Footer> contents_of(Found const& found);
     void leave_footer(std::uint32_t segment, Walked const& walked) const;
     void tell_order(std::vector<Found> const& found);

@@ -17,6 +17,10 @@ namespace garner::store {
 /// nothing that can be found.
 class DiskFill {
 public:
+    enum class Of : bool {
+        whole,   // a body that is small in the end lies with its head
+        part     // of a longer body: commit() is given the object that it became a part of, over a body that has its source
+    };
     virtual ~DiskFill() = default;
     /// Takes what the body has grown by, whole pieces at a time, and the rest once it is complete; all must be in memory.
     /// False: the store gave up on it, and so may the caller; what was taken can still be loaded. True and yet not taken:
@@ -61,7 +65,10 @@ public:
     virtual NotStored store(Object::Parts const& parts) = 0;
     /// For a body that is too long to wait until it is whole, of an object that will have this key; nullptr with the reason
     /// in `why`.
-    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) = 0;
+    virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
+                                            NotStored& why) = 0;
+    /// Counts what was not even offered.
+    virtual void not_offered(NotStored why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
     /// something may have been there.
     virtual bool forget(std::string_view key) = 0;

@@ -19,6 +19,7 @@ char const* text(NotStored why) {
     case NotStored::not_admitted: return "asked for once only (disk.admit)";
     case NotStored::rate: return "above disk.rate";
     case NotStored::failing: return "the disk fails";
+    case NotStored::no_room: return "no room in memory on its way to the disk";
     case NotStored::none:
     case NotStored::count: break;
     }
@@ -58,7 +59,7 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
       order(make_order(options.policy, capacity, store.header().seed)),
       log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost)),
       recovery(file, log, index, *order, std::move(came)),
-      reader(file, log, index, options.readers, options.patience, std::move(bad)),
+      reader(file, log, index, {options.readers, options.patience, options.buffer}, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write), std::move(make_void)),
@@ -88,6 +89,7 @@ void Tier::stop() {
 }
 
 Tier::~Tier() {
+    long_.stop();
     {
         std::lock_guard const lock(mutex_);
         stopping_ = true;
@@ -176,7 +178,7 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     if (!object || !object->body()) co_return object;
     auto& pieces = static_cast<PieceSource&>(*object->body()->source());
     if (co_await pieces.open(executor)) co_return object;
-    drop(hash_of(key, seed()));
+    if (!pieces.is_whole()) drop(hash_of(key, seed()));   // else it only took too long
     co_return nullptr;
 }
 
@@ -227,28 +229,27 @@ NotStored Tier::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
     auto why = marker && works() ? NotStored::none : why_not(parts.key, body);
-    if (why == NotStored::none) why = write_object(*this, parts);
+    bool const later = why == NotStored::none && long_.is_for(parts);
+    if (later || why != NotStored::none) forget(parts.key);
+    long_.forget(parts.key);
+    if (why == NotStored::none) why = later ? long_.take(parts) : write_object(*this, parts);
     if (why != NotStored::none) {
         forget(parts.key);
         return refused(why);
     }
-    if (!marker) note_stored(parts);
+    if (!marker && !later) note_stored(parts);
     return why;
 }
 
-std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, NotStored& why) {
+std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) {
     why = why_not(key, length.value_or(options_.object_min));
     if (why != NotStored::none) {
         refused(why);
         return nullptr;
     }
-    auto told = [this](NotStored outcome, Object::Parts const& parts) {
-        if (outcome == NotStored::none)
-            note_stored(parts);
-        else
-            refused(outcome);
-    };
-    return std::make_unique<PieceFill>(*this, std::move(told));
+    long_.forget(key);
+    auto told = [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); };
+    return std::make_unique<PieceFill>(*this, of, std::move(told));
 }
 
 /// The same, and whether it is asked for often enough.
@@ -257,6 +258,13 @@ NotStored Tier::why_not(std::string_view key, Bytes body) {
     bool const is_new = why == NotStored::none && options_.admit == DiskOptions::Admit::second_hit &&
                         !doorkeeper_.knows(hash_of(key, seed()));
     return is_new ? NotStored::not_admitted : why;
+}
+
+void Tier::note(NotStored outcome, Object::Parts const& parts) {
+    if (outcome == NotStored::none)
+        note_stored(parts);
+    else
+        refused(outcome);
 }
 
 void Tier::note_stored(Object::Parts const& parts) {
@@ -271,6 +279,12 @@ void Tier::demote(Object const& object) {
     if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none) return;
     auto const parts = object.parts();
+    if (long_.is_for(parts)) {
+        // What waits keeps its memory, which is wanted: others would have to leave in its place.
+        auto const why = long_.is_idle() ? long_.take(parts) : NotStored::too_slow;
+        if (why != NotStored::none) refused(why);
+        return;
+    }
     if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -323,6 +337,7 @@ bool Tier::write_again(Record const& record, Place const& place) {
 bool Tier::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) return false;
+    long_.forget(key);
     auto const hash = hash_of(key, works->log.header().seed);
     // What is not found may be there all the same.
     bool const all_found = works->recovery.has_all();

@@ -15,6 +15,7 @@
 #include "store/disk_graves.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
+#include "store/disk_long.hpp"
 #include "store/disk_reader.hpp"
 #include "store/disk_recovery.hpp"
 #include "store/disk_store.hpp"
@@ -42,7 +43,9 @@ struct Works {
 
 class Tier final : public DiskStore, public Core {
 public:
-    explicit Tier(DiskOptions options) : options_(std::move(options)) {}
+    explicit Tier(DiskOptions options)
+        : options_(std::move(options)),
+          long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~Tier() override;
     /// False, with `fault`, when another process has the store. Else the threads run.
     bool start(std::string& fault);
@@ -53,7 +56,9 @@ public:
     bool used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
     NotStored store(Object::Parts const& parts) override;
-    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, NotStored& why) override;
+    std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
+                                    NotStored& why) override;
+    void not_offered(NotStored why) override { refused(why); }
     bool forget(std::string_view key) override;
     net::awaitable<bool> settled(Survives what, net::Executor executor) override;
     bool wait_until_settled(Survives what) override;
@@ -72,6 +77,7 @@ public:
     bool has(Fingerprint hash) const override;
     void drop(Fingerprint hash) override;
     std::uint64_t seed() const override { return works()->log.header().seed; }
+    Bytes piece_bytes() const override { return works()->log.header().piece_bytes(); }
     std::uint64_t next_body() override { return next_body_.fetch_add(1, std::memory_order_relaxed); }
     DiskOptions const& limits() const override { return options_; }
 
@@ -84,6 +90,7 @@ private:
 
     NotStored why_not(Bytes body);
     NotStored why_not(std::string_view key, Bytes body);
+    void note(NotStored outcome, Object::Parts const& parts);
     void note_stored(Object::Parts const& parts);
     NotStored refused(NotStored why);
     bool spend(Bytes bytes);
@@ -110,6 +117,7 @@ private:
     std::unique_ptr<Works> made_;
     std::atomic<Works*> works_{nullptr};   // made_, from when it works
     Doorkeeper doorkeeper_;
+    LongWrites long_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
     std::atomic<bool> removed_{false};     // the file is not where it was

@@ -54,10 +54,12 @@ public:
     bool is_fresh_until(std::string_view, WallTime) const override { return false; }
     net::awaitable<store::ObjectPtr> load(std::string_view, net::Executor) override { co_return nullptr; }
     store::NotStored store(store::Object::Parts const&) override { return store::NotStored::failing; }
-    std::unique_ptr<store::DiskFill> begin(std::string_view, std::optional<Bytes>, store::NotStored& why) override {
+    std::unique_ptr<store::DiskFill> begin(std::string_view, std::optional<Bytes>, store::DiskFill::Of,
+                                           store::NotStored& why) override {
         why = store::NotStored::failing;
         return nullptr;
     }
+    void not_offered(store::NotStored) override {}
     bool forget(std::string_view key) override {
         std::lock_guard lock(mutex_);
         std::size_t gone = 0;

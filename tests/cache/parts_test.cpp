@@ -53,7 +53,7 @@ struct Parts : ::testing::Test {
     void keep(store::ObjectPtr object) {
         auto key = scene.cache.key("u");
         auto lead = scene.cache.lease_alone(key, nullptr);
-        if (object->status() == 206) object = join_part(scene.cache, *object, key.fingerprint, freshness);
+        if (object->status() == 206) object = join_part(scene.cache, *object, nullptr, key.fingerprint, freshness);
         lead.complete(std::move(object), http::parse_vary(vary), variant());
     }
     void keep(Bytes first, Bytes last) { keep(received({first, last})); }
@@ -217,7 +217,7 @@ TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
 TEST_F(Parts, are_purged_and_not_stored_after_that) {
     keep(0, 99);
     auto lead = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
-    auto joined = join_part(scene.cache, *received({100, 199}), scene.cache.key("u").fingerprint, freshness);
+    auto joined = join_part(scene.cache, *received({100, 199}), nullptr, scene.cache.key("u").fingerprint, freshness);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     lead.complete(std::move(joined), {}, {});
     EXPECT_FALSE(has("0-9"));

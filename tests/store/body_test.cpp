@@ -455,6 +455,7 @@ struct FakeSource : BodySource {
         co_return loaded;
     }
     Bytes until() const override { return limit; }
+    bool is_whole() const override { return works; }
 };
 
 bool bring(BodyReader& reader) {

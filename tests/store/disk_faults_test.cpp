@@ -172,6 +172,31 @@ TEST_F(DiskFaults, a_read_that_takes_longer_than_patience_is_given_up_and_the_re
     disk.reset();
 }
 
+TEST_F(DiskFaults, a_read_that_was_given_up_before_it_began_is_never_done) {
+    std::atomic<bool> released{false};
+    std::atomic<int> reads{0};
+    options.patience = 50ms;
+    options.readers = 1;
+    open();
+    for (unsigned i = 0; i < 10; ++i) store(key(i), "there");
+    restart();
+    rule.error = [&, worker = std::this_thread::get_id()](auto operation, Bytes, std::size_t) {
+        if (operation != io::Faults::Operation::read) return 0;
+        if (std::this_thread::get_id() == worker) return EAGAIN;
+        ++reads;
+        for (int tries = 0; tries < 1000 && !released; ++tries) std::this_thread::sleep_for(5ms);
+        return 0;
+    };
+    auto const last = run([&](net::Executor executor) -> net::awaitable<ObjectPtr> {
+        for (unsigned i = 0; i < 9; ++i) EXPECT_EQ(co_await disk->load(key(i), executor), nullptr);
+        released = true;
+        co_return co_await disk->load(key(9), executor);
+    });
+    EXPECT_TRUE(last);
+    EXPECT_EQ(reads, 2) << "the first, and the last";
+    disk.reset();
+}
+
 TEST_F(DiskFaults, what_is_admitted_at_its_second_hit_comes_from_memory_when_that_says_so) {
     options.admit = DiskOptions::Admit::second_hit;
     open();

@@ -276,6 +276,46 @@ TEST(DiskFill, what_cannot_be_written_takes_what_it_would_have_replaced_with_it)
 
 // ---- as it comes ----
 
+/// As much as it would take in several turns.
+bool take_all(PieceFill& fill, Body const& body) {
+    for (auto before = fill.taken();; before = fill.taken()) {
+        if (!fill.take(body)) return false;
+        if (fill.taken() == before) return true;
+    }
+}
+
+TEST(PieceFill, takes_a_few_pieces_at_once_however_many_are_there) {
+    Scene scene;
+    PieceFill fill(scene.core);
+    auto body = scene.body(10 * piece_max);
+    EXPECT_TRUE(fill.take(*body));
+    EXPECT_EQ(fill.taken(), PieceFill::pieces_a_call * piece_max);
+    EXPECT_TRUE(take_all(fill, *body));
+    EXPECT_EQ(fill.taken(), 10 * piece_max);
+    ASSERT_TRUE(fill.commit(scene.parts(body)));
+    EXPECT_TRUE(Scene::read(scene.find()->body()) == pattern(10 * piece_max));
+}
+
+TEST(PieceFill, tells_what_kept_it_from_being_whole) {
+    Scene scene;
+    std::vector<NotStored> told;
+    auto const note = [&](NotStored why, Object::Parts const&) { told.push_back(why); };
+    auto body = scene.growing();
+    scene.append(*body, 2 * piece_max);
+    for (auto const why : {NotStored::too_slow, NotStored::failing, NotStored::none}) {
+        PieceFill fill(scene.core, note);
+        scene.core.answer = why;
+        scene.core.until_answer = 1;
+        fill.take(*body);
+    }
+    body->finish(Body::State::complete);
+    {
+        PieceFill whole(scene.core, note);
+        EXPECT_TRUE(whole.commit(scene.parts(body)));
+    }
+    EXPECT_EQ(told, (std::vector{NotStored::too_slow, NotStored::failing, NotStored::none}));
+}
+
 TEST(PieceFill, takes_whole_pieces_as_they_come_and_the_last_one_at_the_end) {
     Scene scene;
     PieceFill fill(scene.core);
@@ -309,7 +349,7 @@ TEST(PieceFill, gives_readers_what_memory_has_forgotten_while_it_grows) {
     auto body = scene.growing();
     body->set_source(fill.source());
     scene.append(*body, 5 * piece_max + 10);
-    ASSERT_TRUE(fill.take(*body));
+    ASSERT_TRUE(take_all(fill, *body));
     body->forget_before(fill.taken());
     EXPECT_LE(body->charged(), 2 * piece_max);
     EXPECT_TRUE(Scene::read(body) == pattern(5 * piece_max + 10));
@@ -379,6 +419,96 @@ TEST(PieceFill, gives_up_on_faults_and_on_what_is_too_large_and_keeps_what_it_to
     EXPECT_FALSE(large.take(*too_large));
     too_large->finish(Body::State::complete);
     EXPECT_FALSE(large.commit(scene.parts(too_large)));
+    EXPECT_FALSE(scene.find());
+}
+
+// ---- parts ----
+
+/// So much of it, as far as it is there.
+std::string some_of(BodyPtr body, Bytes first, Bytes bytes) {
+    BodyReader reader(body, first);
+    std::string all;
+    std::array<std::string_view, 1> piece;
+    while (all.size() < bytes) {
+        if (reader.next(piece, bytes - all.size()) == 1) {
+            all += piece[0];
+            reader.advance(piece[0].size());
+        } else if (!reader.needs_load() || !run([&](net::Executor executor) { return load(reader, executor); })) {
+            break;
+        }
+    }
+    return all;
+}
+
+/// A part that was fetched and written, in its place.
+BodyPtr written(Scene& scene, Bytes first, Bytes bytes, Bytes length) {
+    PieceFill fill(scene.core, DiskFill::Of::part);
+    auto part = scene.body_with({{first, first + bytes - 1}}, length);
+    auto own = scene.growing(bytes);
+    own->set_source(fill.source());
+    BodyReader reader(part, first);
+    std::array<std::string_view, 1> piece;
+    while (own->size() < bytes && reader.next(piece, bytes - own->size()) == 1) {
+        for (auto left = piece[0]; !left.empty();) {
+            auto const room = own->room([&](Bytes wanted) { return scene.reserve(wanted); });
+            auto const count = std::min(room.size(), left.size());
+            std::memcpy(room.data(), left.data(), count);
+            own->grow(count);
+            left.remove_prefix(count);
+        }
+        reader.advance(piece[0].size());
+    }
+    own->finish(Body::State::complete);
+    EXPECT_TRUE(fill.take(*own));
+    EXPECT_EQ(fill.taken(), bytes);
+    return own->as_part(first, length);
+}
+
+TEST(DiskParts, cost_their_own_pieces_and_a_head_and_become_the_whole) {
+    Scene scene;
+    constexpr Bytes length = 2 * MiB;
+    // In no order, small and large, over each other's ends.
+    std::vector<Body::Span> const spans{{700'000, 1'400'000}, {0, 999}, {500, 700'500}, {1'400'001, length - 1}};
+    ObjectPtr known;
+    for (auto const& span : spans) {
+        auto fresh = written(scene, span.first, span.last - span.first + 1, length);
+        auto const joined = known ? Body::join(*fresh, *known->body()) : fresh;
+        auto const before = scene.core.appended;
+        ASSERT_EQ(write_object(scene.core, scene.parts(joined)), NotStored::none);
+        EXPECT_EQ(scene.core.appended, before + 1) << "the pieces lie there already";
+        known = scene.find();
+        ASSERT_TRUE(known);
+        EXPECT_TRUE(known->body()->has(span.first, span.last));
+        auto const bytes = span.last - span.first + 1;
+        EXPECT_TRUE(some_of(known->body(), span.first, bytes) == pattern(bytes, span.first));
+    }
+    EXPECT_FALSE(known->body()->has_gaps());
+    EXPECT_TRUE(Scene::read(known->body()) == pattern(length));
+    EXPECT_LT(scene.core.appended_bytes, length + 32 * KiB);
+}
+
+TEST(DiskParts, what_lies_in_memory_alone_is_written_beside_what_is_there) {
+    Scene scene;
+    constexpr Bytes length = MiB;
+    ASSERT_EQ(write_object(scene.core, scene.parts(scene.body_with({{0, 99'999}, {500'000, 599'999}}, length))), NotStored::none);
+    auto const joined = Body::join(*scene.body_with({{50'000, 549'999}}, length), *scene.find()->body());
+    ASSERT_TRUE(joined);
+    EXPECT_FALSE(joined->is_resident());
+    EXPECT_FALSE(joined->is_on_source());
+    auto const before = scene.core.appended;
+    ASSERT_EQ(write_object(scene.core, scene.parts(joined)), NotStored::none);
+    EXPECT_EQ(scene.core.appended, before + 3) << "400,000 bytes in two pieces, and the head";
+    auto const object = scene.find();
+    EXPECT_TRUE(object->body()->has(0, 599'999));
+    EXPECT_TRUE(some_of(object->body(), 0, 600'000) == pattern(600'000));
+}
+
+TEST(DiskParts, a_piece_that_is_gone_takes_the_object_with_it) {
+    Scene scene;
+    auto const fresh = written(scene, 300'000, 300'000, MiB);
+    ASSERT_EQ(write_object(scene.core, scene.parts(fresh)), NotStored::none);
+    ASSERT_TRUE(scene.find());
+    scene.core.drop(hash_of_piece(scene.core.bodies, piece_max, scene.core.seed()));
     EXPECT_FALSE(scene.find());
 }
 

@@ -16,7 +16,9 @@ namespace garner::store::disk {
 bool operator==(FooterEntry const& a, FooterEntry const& b) {
     return a.hash == b.hash && a.offset == b.offset && a.bytes == b.bytes && a.kind == b.kind && a.freshness == b.freshness;
 }
-bool operator==(ObjectMeta::Span const& a, ObjectMeta::Span const& b) { return a.first == b.first && a.last == b.last; }
+bool operator==(ObjectMeta::Span const& a, ObjectMeta::Span const& b) {
+    return a.first == b.first && a.last == b.last && a.body == b.body && a.origin == b.origin;
+}
 
 namespace {
 
@@ -128,7 +130,14 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
         auto header = shape_of(size);
         EXPECT_LE(header.bytes(), size);
         EXPECT_GE(header.bytes() + header.segment_bytes + header_area, size) << "nothing is wasted but a part of a segment";
-        EXPECT_GE(header.segment_bytes, 2 * piece_max);
+        RecordHead piece;
+        piece.kind = RecordKind::piece;
+        piece.body_bytes = static_cast<std::uint32_t>(header.piece_bytes());
+        auto const pieces = header.segment_bytes / header.piece_bytes();
+        auto const left = Bytes{header.segment_bytes} - segment_head_bytes - pieces * piece.bytes();
+        EXPECT_GE(pieces, 8u);
+        EXPECT_GT(left, Footer::footer_bytes(pieces + 8)) << "and of heads";
+        EXPECT_LT(left, header.segment_bytes / 60);
         EXPECT_EQ(header.start_of(header.segments), header.bytes());
         EXPECT_TRUE(decode_header(encode(header)).header) << size;
     }
@@ -381,7 +390,7 @@ ObjectMeta some_meta() {
     meta.source = IpAddress::v4(192, 0, 2, 1);
     meta.body = 99;
     meta.length = 5 * GiB;
-    meta.spans = {{0, 99}, {500, 5 * GiB - 1}};
+    meta.spans = {{0, 99, 99, 0}, {500, 5 * GiB - 1, 100, 400}};
     return meta;
 }
 
@@ -441,7 +450,7 @@ TEST(DiskMeta, is_read_as_it_was_written) {
         expect_read_back(meta);
     }
     auto many = some_meta();
-    for (Bytes i = 0; i < 1000; ++i) many.spans.push_back({i * 100, i * 100 + 50});
+    for (Bytes i = 0; i < 1000; ++i) many.spans.push_back({i * 100, i * 100 + 50, i + 1, i * 100});
     expect_read_back(many);
 }
 

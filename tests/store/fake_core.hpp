@@ -52,6 +52,7 @@ struct FakeCore : Core {
         dropped.insert(hash);
     }
     std::uint64_t seed() const override { return 7; }
+    Bytes piece_bytes() const override { return piece_max; }
     std::uint64_t next_body() override { return ++bodies; }
     DiskOptions const& limits() const override { return options; }
 };

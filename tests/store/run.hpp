@@ -9,10 +9,12 @@
 
 namespace garner::store {
 
-/// Runs `begin(executor)` to its end, on an io_context of its own.
+/// Runs `begin(executor)` to its end.
 template <class Begin>
 auto run(Begin&& begin) {
-    net::asio::io_context io;
+    // One for all of a thread: another, which woke it, may let go of the timer in its handle when the wait is long over.
+    thread_local net::asio::io_context io;
+    io.restart();
     using Result = typename decltype(begin(io.get_executor()))::value_type;
     std::optional<Result> result;
     net::asio::co_spawn(io, begin(io.get_executor()), [&](std::exception_ptr, Result value) { result = std::move(value); });

@@ -17,6 +17,25 @@ std::string in_chunks(std::string_view bytes) {
     return text + "0\r\n\r\n";
 }
 
+/// A film that gives its ranges.
+void show_ranges(Origin& origin) {
+    origin.by_hand("/film", [](Hand& hand) {
+        std::size_t first = 0, last = film.size() - 1;
+        auto const range = hand.request().head.field("Range");
+        auto fields = etag;
+        fields.emplace_back("Cache-Control", "max-age=600");
+        if (std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last) != 2)
+            return hand.answer({.fields = fields, .body = film});
+        fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
+                                                 std::to_string(film.size()));
+        hand.answer({.status = 206, .fields = fields, .body = film.substr(first, last - first + 1)});
+    });
+}
+
+std::string range_of(std::size_t first, std::size_t count) {
+    return "bytes=" + std::to_string(first) + "-" + std::to_string(first + count - 1);
+}
+
 /// The figure is in bytes; memory in these scenes is 2 MiB.
 std::uint64_t memory_used(Proxy const& proxy) { return proxy.stats()["cache"]["used_bytes"].get<std::uint64_t>(); }
 
@@ -69,6 +88,74 @@ TEST_F(Large, ranges_of_it_are_read_from_disk) {
     EXPECT_THAT(several.body(), HasSubstr(film.substr(9'000'000, 10)));
     EXPECT_THAT(several.body(), HasSubstr(film.substr(10, 10)));
     EXPECT_EQ(origin().requests("/film"), 1u);
+}
+
+TEST_F(Large, parts_that_are_longer_than_memory_are_kept_once_each_and_become_the_whole) {
+    auto& proxy = start();
+    show_ranges(origin());
+    constexpr std::size_t parts = 10;
+    auto const bytes = film.size() / parts;
+    auto ask = [&](Proxy& whom, std::size_t i) {
+        auto part = get(whom, origin(), "/film", {{"Range", range_of(i * bytes, bytes)}});
+        EXPECT_EQ(part.status(), 206);
+        EXPECT_TRUE(part.body() == film.substr(i * bytes, bytes)) << i;
+        return part.hit();
+    };
+    for (std::size_t i = 0; i < parts - 1; ++i) EXPECT_FALSE(ask(proxy, (i * 7) % parts)) << i;
+    for (std::size_t i = 0; i < parts - 1; ++i) EXPECT_TRUE(ask(proxy, (i * 7) % parts)) << i;
+    EXPECT_EQ(origin().requests("/film"), parts - 1);
+    wait_until_written(parts - 1);
+    EXPECT_LT(figure("written_bytes"), film.size() + film.size() / 20);
+    kill();
+    auto& after = start();
+    EXPECT_TRUE(ask(after, 7));
+    EXPECT_FALSE(ask(after, (9 * 7) % parts));
+    auto whole = get(after, origin(), "/film");
+    EXPECT_TRUE(whole.hit());
+    EXPECT_TRUE(whole.body() == film);
+    EXPECT_EQ(origin().requests("/film"), parts);
+    EXPECT_LT(figure("written_bytes"), film.size() / 5) << "one part and a head";
+}
+
+TEST_F(Large, many_small_parts_cost_what_they_are_and_join_what_only_the_disk_has) {
+    auto& proxy = start();
+    show_ranges(origin());
+    constexpr std::size_t some = 40, bytes = 20'000;
+    // Each overlaps the next.
+    auto ask = [&](Proxy& whom, std::size_t i) {
+        auto part = get(whom, origin(), "/film", {{"Range", range_of(i * 15'000, bytes)}});
+        EXPECT_TRUE(part.body() == film.substr(i * 15'000, bytes)) << i;
+        return part.hit();
+    };
+    for (std::size_t i = 0; i < some / 2; ++i) EXPECT_FALSE(ask(proxy, i)) << i;
+    wait_until_written(some / 2);
+    kill();
+    auto& after = start();
+    for (std::size_t i = some / 2; i < some; ++i) EXPECT_FALSE(ask(after, i)) << i;
+    for (std::size_t i = 0; i < some; ++i) EXPECT_TRUE(ask(after, i)) << i;
+    auto all = get(after, origin(), "/film", {{"Range", range_of(0, some * 15'000)}});
+    EXPECT_TRUE(all.hit());
+    EXPECT_TRUE(all.body() == film.substr(0, some * 15'000));
+    EXPECT_EQ(origin().requests("/film"), some);
+    EXPECT_TRUE(eventually([&] { return figure("buffered_bytes") == 0u; }));
+    EXPECT_LT(figure("written_bytes"), some * bytes);
+}
+
+TEST_F(Large, of_another_edition_parts_begin_anew) {
+    auto& proxy = start();
+    show_ranges(origin());
+    ASSERT_EQ(get(proxy, origin(), "/film", {{"Range", range_of(0, 3'000'000)}}).status(), 206);
+    auto const other = pattern(film.size(), 8);
+    origin().answer("/film", {.status = 206, .fields = {{"ETag", "\"other\""}, {"Cache-Control", "max-age=600"},
+                                                        {"Content-Range", "bytes 3000000-5999999/" + std::to_string(film.size())}},
+                              .body = other.substr(3'000'000, 3'000'000)});
+    EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 3'000'000)}}).body() == other.substr(3'000'000, 3'000'000));
+    auto const known = get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 1'000)}});
+    EXPECT_TRUE(known.hit());
+    origin().answer("/film", {.status = 206, .fields = {{"ETag", "\"other\""}, {"Cache-Control", "max-age=600"},
+                                                        {"Content-Range", "bytes 0-999/" + std::to_string(film.size())}},
+                              .body = other.substr(0, 1'000)});
+    EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(0, 1'000)}}).body() == other.substr(0, 1'000));
 }
 
 TEST_F(Large, a_body_of_unknown_length_outgrows_memory_and_goes_on_to_disk) {

@@ -1,0 +1,138 @@
+// What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
+#include "cache/cache.hpp"
+#include "cache/parts.hpp"
+
+namespace garner::cache {
+
+namespace {
+
+bool is_part(store::Object const& object) {
+    bool const grows = object.body() && object.body()->state() != store::Body::State::complete;
+    return object.status() == 206 || (!grows && is_incomplete(object));
+}
+
+bool is_marker_of(store::Object const* object, std::string_view names) {
+    return object && object->kind() == store::Object::Kind::vary_marker && object->head() == names;
+}
+
+}  // namespace
+
+bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNames const& vary,
+                              store::ObjectPtr const& known_parts) {
+    if (!disk_) return false;
+    auto& shard = this->shard(by.primary());
+    std::lock_guard lock(shard.mutex);
+    // Purged meanwhile: what is there now may be newer.
+    if (!by.attached_) return false;
+    by.newest_ = newer.sequence();
+    return forget_older(shard, {by, newer, newer.key(), http::to_string(vary), known_parts});
+}
+
+void Cache::supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary) {
+    auto& shard = this->shard(by.primary());
+    std::vector<store::ObjectPtr> gone;
+    std::lock_guard lock(shard.mutex);
+    if (by.attached_) drop_older(shard, {by, newer, newer.key(), http::to_string(vary), nullptr}, gone);
+}
+
+/// From memory; and what is still on its way.
+void Cache::drop_older(Shard& shard, Newcomer const& newcomer, std::vector<store::ObjectPtr>& gone) {
+    auto const& [by, newer, text, names, known_parts] = newcomer;
+    Key const key{by.key(), by.primary()};
+    bool const part = is_part(newer);
+    auto const now = wall_now();
+    auto is_older = [&](Shard::Found there) { return there && there.object->sequence() < newer.sequence(); };
+    auto remove = [&](Shard::Found there) { gone.push_back(shard.remove(there.slot, policy::Left::replaced)); };
+    auto find = [&](std::string_view of) { return shard.find(fingerprint(of, seed_), of); };
+
+    auto const at_primary = shard.find(key.fingerprint, key.text);
+    bool const is_other_vary = at_primary && !is_marker_of(at_primary.object, names);
+    bool const is_marker = at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker;
+    if (is_other_vary && (is_marker || !names.empty()) && is_older(at_primary)) {
+        shard.drop_variants(key.fingerprint, gone);
+        remove(shard.find(key.fingerprint, key.text));
+        if (auto parts = drop_parts(shard, key, policy::Left::replaced)) gone.push_back(std::move(parts));
+    }
+    auto const whole = find(text);
+    if (is_older(whole) && !(part && outranks_parts(*whole.object, newer, now))) remove(whole);
+    auto const parts = find(parts_text(text));
+    if (is_older(parts) && !(part && is_same_representation(*parts.object, newer, now))) remove(parts);
+    note_bytes(shard, key.fingerprint);
+    detach_older(shard, newcomer);
+}
+
+/// Fetches that began before: they neither store nor lead anybody any more. Those who follow them read on.
+void Cache::detach_older(Shard& shard, Newcomer const& newcomer) {
+    auto const& [by, newer, text, names, known_parts] = newcomer;
+    bool const part = is_part(newer);
+    auto is_over = [&](Fill const& fill) {
+        auto const view = fill.view();
+        if (&fill == &by || fill.key() != by.key() || view.phase != FillView::Phase::body) return false;
+        if (view.object->sequence() >= newer.sequence()) return false;
+        if (view.object->key() != text && fill.varies_by() == names) return false;
+        return !part || !is_same_representation(*view.object, newer, wall_now());
+    };
+    auto [first, last] = shard.fills.equal_range(by.primary());
+    while (first != last) {
+        auto& fill = *first->second;
+        if (!is_over(fill)) {
+            ++first;
+            continue;
+        }
+        fill.attached_ = false;
+        first = shard.fills.erase(first);
+    }
+}
+
+/// From disk. True when something was there. What is not known there goes: a whole or parts that were not read.
+bool Cache::forget_older(Shard& shard, Newcomer const& newcomer) {
+    auto const& [by, newer, text, names, known_parts] = newcomer;
+    Key const key{by.key(), by.primary()};
+    bool const part = is_part(newer);
+    auto const now = wall_now();
+    overtake(shard, key);
+    bool found = false;
+    auto const* at_primary = shard.find(key.fingerprint, key.text).object;
+    bool const same_vary = is_marker_of(at_primary, names) || is_marker_of(by.marker_.get(), names);
+    if (!names.empty() && !same_vary) {
+        found |= disk_->forget(key.text);
+        found |= disk_->forget(parts_text(key.text));
+    }
+    if (!same_vary && !part) unmark(shard, key);
+    auto outranks = [&](store::Object const* whole) {
+        return whole && whole->key() == text && !is_incomplete(*whole) && outranks_parts(*whole, newer, now);
+    };
+    bool const whole_stays = part && (outranks(by.stale().get()) || outranks(shard.find(fingerprint(text, seed_), text).object));
+    if (!whole_stays) found |= disk_->forget(text);
+    bool const parts_stay = part && known_parts && is_same_representation(*known_parts, newer, now);
+    if (!parts_stay) found |= disk_->forget(parts_text(text));
+    return found;
+}
+
+void Cache::unmark(Shard& shard, Key const& key) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->key() == key.text) first->second->unmarked_ = true;
+}
+
+// ---- who reads the disk meanwhile ----
+
+/// The disk has something else under the URL by now: who reads it meanwhile has read what is over.
+void Cache::overtake(Shard& shard, Key const& key) {
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->key() == key.text) first->second->overtaken_ = true;
+}
+
+void Cache::begin_to_read(FillLease const& lease) {
+    auto& fill = *lease.fill();
+    std::lock_guard lock(shard(fill.primary()).mutex);
+    fill.overtaken_ = false;
+}
+
+bool Cache::is_overtaken(Fill const& fill) const {
+    std::lock_guard lock(shard(fill.primary()).mutex);
+    return fill.overtaken_ || !fill.attached_;
+}
+
+}  // namespace garner::cache

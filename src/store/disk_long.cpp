@@ -1,0 +1,91 @@
+#include "store/disk_long.hpp"
+
+#include "store/disk_fill.hpp"
+#include "util/clock.hpp"
+
+namespace garner::store::disk {
+
+namespace {
+
+constexpr milliseconds for_room{2};
+constexpr unsigned tries_for_room = 2'500;   // for one record
+
+}  // namespace
+
+bool LongWrites::is_for(Object::Parts const& parts) const {
+    return parts.body && parts.body->size() > at_once_max && parts.body->is_resident() && !is_on_disk(core_, *parts.body);
+}
+
+NotStored LongWrites::take(Object::Parts const& parts) {
+    auto job = std::make_shared<Job>(Object::make(parts, nullptr));
+    auto const bytes = parts.body->size();
+    std::lock_guard const lock(mutex_);
+    if (stopping_ || (waiting_ > 0 && waiting_ + bytes > core_.limits().buffer)) return NotStored::too_slow;
+    waiting_ += bytes;
+    jobs_.push_back(std::move(job));
+    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+    changed_.notify_one();
+    return NotStored::none;
+}
+
+bool LongWrites::is_idle() const {
+    std::lock_guard const lock(mutex_);
+    return jobs_.empty();
+}
+
+void LongWrites::forget(std::string_view key) {
+    std::lock_guard const lock(mutex_);
+    for (auto const& job : jobs_) job->gone |= job->object->key() == key;
+}
+
+void LongWrites::stop() {
+    {
+        std::lock_guard const lock(mutex_);
+        stopping_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+}
+
+void LongWrites::run() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+        changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+        if (jobs_.empty()) return;
+        auto job = jobs_.front();
+        auto const why = write(*job, lock);
+        bool const gone = job->gone;
+        waiting_ -= job->object->body()->size();
+        jobs_.pop_front();
+        lock.unlock();
+        if (!gone) told_(why, job->object->parts());
+        job = nullptr;   // its bytes go without the lock
+        lock.lock();
+    }
+}
+
+/// The record that makes it found is written under the lock: what was forgotten before stays away.
+NotStored LongWrites::write(Job const& job, std::unique_lock<std::mutex>& lock) {
+    auto const parts = job.object->parts();
+    lock.unlock();
+    auto const written = write_pieces(core_, *parts.body, [&](unsigned tries) { return wait_for_room(job, tries); });
+    lock.lock();
+    auto why = written.why;
+    for (unsigned tries = 0; why == NotStored::none && !job.gone; ++tries) {
+        why = write_head(core_, parts, written);
+        if (why != NotStored::too_slow) break;
+        lock.unlock();
+        if (wait_for_room(job, tries)) why = NotStored::none;
+        lock.lock();
+    }
+    return why;
+}
+
+/// False when it is not worth waiting any more.
+bool LongWrites::wait_for_room(Job const& job, unsigned tries) {
+    std::this_thread::sleep_for(for_room);
+    std::lock_guard const lock(mutex_);
+    return tries < tries_for_room && !job.gone;
+}
+
+}  // namespace garner::store::disk

@@ -1,0 +1,177 @@
+// What is newer never gives way to what is older: not to what was read from disk before, nor to a fetch that began before.
+#include <gtest/gtest.h>
+
+#include "cache/parts.hpp"
+#include "cache/scene.hpp"
+#include "cache/slow_disk.hpp"
+#include "store/run.hpp"
+
+namespace garner::cache {
+namespace {
+
+using Kind = Lookup::Kind;
+
+struct Older : ::testing::Test {
+    Scene scene;
+    SlowDisk disk;
+    Key const key = scene.cache.key("u");
+
+    Older() { scene.cache.set_disk(&disk); }
+
+    store::ObjectPtr uncharged(std::string_view body, std::string_view text = "u") {
+        store::Object::Parts parts;
+        parts.key = text;
+        parts.head = "HTTP/1.1 200 OK\r\n";
+        parts.bytes = body;
+        parts.terms = Scene::terms(1'000);
+        parts.sequence = scene.cache.next_sequence();
+        return store::Object::make(parts, nullptr);
+    }
+    /// On disk alone.
+    void fetch_to_disk(std::string_view body) {
+        auto lead = scene.cache.lease_alone(key, nullptr);
+        EXPECT_TRUE(lead.complete(uncharged(body), {}, ""));
+    }
+    bool look_on_disk(Lookup& found) {
+        auto const request = Scene::head({});
+        http::RequestCacheControl const control;
+        auto const now = wall_now();
+        EXPECT_TRUE(scene.cache.may_be_on_disk(found, key, request));
+        return store::run([&](net::Executor executor) {
+            return scene.cache.look_on_disk(found, key, request, control, now, Collapse::lead_and_follow, executor);
+        });
+    }
+    /// What memory and disk answer together.
+    std::string answer() {
+        auto found = scene.lookup("u");
+        if (found.kind == Kind::absent && scene.cache.may_be_on_disk(found, key, Scene::head({}))) look_on_disk(found);
+        return found.object ? std::string(found.object->bytes()) : "-";
+    }
+    /// What supersede_on_disk leaves under these keys.
+    std::string left(std::vector<std::string> const& keys) const {
+        std::string left;
+        for (auto const& one : keys) left += disk.stored(one) + " ";
+        return left;
+    }
+};
+
+TEST_F(Older, what_was_replaced_on_disk_while_it_was_read_neither_comes_into_memory_nor_is_sent) {
+    fetch_to_disk("old");
+    auto found = scene.lookup("u");
+    disk.meanwhile = [&] { fetch_to_disk("new"); };
+    EXPECT_FALSE(look_on_disk(found));
+    EXPECT_FALSE(found.object);
+    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(answer(), "new");
+}
+
+TEST_F(Older, nor_does_what_was_purged_meanwhile) {
+    fetch_to_disk("old");
+    auto found = scene.lookup("u");
+    disk.meanwhile = [&] { scene.cache.purge(key); };
+    EXPECT_FALSE(look_on_disk(found));
+    EXPECT_EQ(disk.stored("u"), "-");
+    EXPECT_EQ(scene.stored("u"), "-");
+    EXPECT_EQ(answer(), "-");
+}
+
+TEST_F(Older, nor_what_somebody_is_being_given_a_newer_one_of) {
+    fetch_to_disk("old");
+    auto found = scene.lookup("u");
+    auto lead = scene.cache.lease_alone(key, nullptr);
+    disk.meanwhile = [&] { EXPECT_TRUE(scene.cache.supersede_on_disk(*lead.fill(), *uncharged("new"), {}, nullptr)); };
+    EXPECT_FALSE(look_on_disk(found));
+    EXPECT_EQ(answer(), "-");
+}
+
+TEST_F(Older, what_is_left_undisturbed_comes_into_memory) {
+    fetch_to_disk("old");
+    auto found = scene.lookup("u");
+    EXPECT_TRUE(look_on_disk(found));
+    ASSERT_TRUE(found.object);
+    EXPECT_EQ(found.object->bytes(), "old");
+    EXPECT_EQ(scene.stored("u"), "old");
+}
+
+TEST_F(Older, a_newer_whole_leaves_nothing_older_on_disk_under_the_url) {
+    auto const variant = variant_text("u", "x");
+    auto const parts = parts_text("u");
+    auto const of_variant = parts_text(variant);
+    std::vector<std::string> const keys{"u", parts, variant, of_variant};
+    auto fill_disk = [&] {
+        for (auto const& one : keys) disk.store(uncharged("old", one)->parts());
+    };
+    auto lead = scene.cache.lease_alone(key, nullptr);
+    fill_disk();
+    scene.cache.supersede_on_disk(*lead.fill(), *uncharged("new"), {}, nullptr);
+    EXPECT_EQ(left(keys), "- - old old ") << "variants are found through the marker alone, which had the key of the URL";
+    fill_disk();
+    scene.cache.supersede_on_disk(*lead.fill(), *uncharged("new", variant), http::parse_vary("accept"), nullptr);
+    EXPECT_EQ(left(keys), "- - - - ");
+}
+
+TEST_F(Older, a_newer_variant_leaves_the_others_where_they_are) {
+    scene.store("u", Scene::varying("de", "accept-language", "de"));
+    auto const vary = http::parse_vary("accept-language");
+    auto const french = variant_text("u", Scene::variant(Scene::varying("", "accept-language", "fr")));
+    auto const german = variant_text("u", Scene::variant(Scene::varying("", "accept-language", "de")));
+    auto lead = scene.cache.lease_alone(key, nullptr);
+    scene.cache.supersede_on_disk(*lead.fill(), *uncharged("fr", french), vary, nullptr);
+    EXPECT_TRUE(disk.may_have("u")) << "the marker";
+    EXPECT_EQ(disk.stored(german), "de");
+    scene.cache.supersede_on_disk(*lead.fill(), *uncharged("newer", german), vary, nullptr);
+    EXPECT_TRUE(disk.may_have("u"));
+    EXPECT_EQ(disk.stored(german), "-");
+}
+
+TEST_F(Older, what_leaves_memory_while_a_newer_one_comes_does_not_go_to_disk) {
+    Options options;
+    options.size = 256 * KiB;
+    options.policy = "lru";
+    Scene small(options);
+    SlowDisk behind;
+    small.cache.set_disk(&behind);
+    small.store("u", {.body = "old"});
+    auto lead = small.cache.lease_alone(small.cache.key("u"), nullptr);
+    small.cache.supersede_on_disk(*lead.fill(), *small.object("u", {.body = "new"}), {}, nullptr);
+    std::string const large(8 * KiB, 'x');
+    for (int i = 0; i < 100; ++i) small.store("v" + std::to_string(i), {.body = large});
+    EXPECT_FALSE(small.cache.find("u", small.cache.key("u").fingerprint));
+    EXPECT_EQ(behind.stored("u"), "-");
+}
+
+// ---- without a disk ----
+
+TEST(OlderInMemory, a_newer_one_that_is_not_kept_leaves_no_older_one) {
+    Scene scene;
+    scene.store("u", {.body = "old"});
+    auto lead = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
+    store::Object::Parts parts;
+    parts.key = "u";
+    parts.sequence = scene.cache.next_sequence();
+    EXPECT_FALSE(lead.complete(store::Object::make(parts, nullptr), {}, ""));
+    EXPECT_EQ(scene.stored("u"), "-");
+    scene.store("u", Scene::varying("old", "accept", "x"));
+    auto again = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
+    parts.sequence = scene.cache.next_sequence();
+    EXPECT_FALSE(again.complete(store::Object::make(parts, nullptr), {}, ""));
+    EXPECT_EQ(scene.cache.stats().objects, 0u) << "marker and variant";
+}
+
+TEST(OlderInMemory, a_fetch_that_began_before_what_was_answered_leads_nobody_and_is_not_stored) {
+    Scene scene;
+    auto slow = scene.lookup("u");
+    slow.lead.head_is_storable(scene.object("u", {.body = "old"}), {}, "");
+    EXPECT_EQ(scene.kind("u"), Kind::busy);
+    auto quick = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
+    store::Object::Parts parts;
+    parts.key = "u";
+    parts.sequence = scene.cache.next_sequence();
+    quick.complete(store::Object::make(parts, nullptr), {}, "");   // memory has no room for it
+    EXPECT_EQ(scene.kind("u"), Kind::absent);
+    scene.complete(slow.lead, "u", {.body = "old"});
+    EXPECT_EQ(scene.stored("u"), "-");
+}
+
+}  // namespace
+}  // namespace garner::cache

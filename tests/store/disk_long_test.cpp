@@ -1,0 +1,151 @@
+// Long bodies in the disk store: written by a thread from memory, held in bounded memory while they are read.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "store/disk_scene.hpp"
+
+namespace garner::store {
+namespace {
+
+struct DiskLong : DiskTier {
+    std::string const key = "fhttp://films.example/reel";
+    Budget budget{64 * MiB, 64 * MiB};
+
+    BodyPtr body_of_bytes(std::string const& bytes) {
+        BodyPtr body(new Body(budget, bytes.size()));
+        for (std::string_view left = bytes; !left.empty();) {
+            auto const room = body->room([&](Bytes wanted) { return budget.reserve(wanted) && budget.reserve_filling(wanted); });
+            auto const count = std::min(room.size(), left.size());
+            std::memcpy(room.data(), left.data(), count);
+            body->grow(count);
+            left.remove_prefix(count);
+        }
+        body->finish(Body::State::complete);
+        return body;
+    }
+    NotStored store_long(std::string const& key, std::string const& bytes) {
+        auto whole = parts(key, {});
+        whole.body = body_of_bytes(bytes);
+        return disk->store(whole);
+    }
+    /// However full the buffers are.
+    void store_in_the_end(std::string const& key, std::string const& bytes) {
+        while (store_long(key, bytes) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+    }
+    std::string read(ObjectPtr const& object) {
+        if (!object) return "nothing";
+        if (!object->body()) return std::string(object->bytes());
+        return run([object](net::Executor executor) -> net::awaitable<std::string> {
+            std::string bytes;
+            BodyReader reader(object->body());
+            std::array<std::string_view, 4> pieces;
+            while (bytes.size() < object->body()->size()) {
+                auto const count = reader.next(pieces, MiB);
+                for (std::size_t i = 0; i < count; ++i) bytes += pieces[i];
+                reader.advance(bytes.size() - reader.offset());
+                if (count > 0) continue;
+                if (!co_await store::load(reader, executor)) co_return std::string("lost");
+            }
+            co_return bytes;
+        });
+    }
+};
+
+}  // namespace
+
+TEST_F(DiskLong, what_is_longer_than_the_buffers_comes_to_the_disk_from_memory) {
+    open();
+    auto const film = pattern(6 * MiB, 1);
+    ASSERT_EQ(store_long(key, film), NotStored::none);
+    ASSERT_TRUE(eventually([&] { return disk->stats().stored == 1; }));
+    EXPECT_TRUE(read(load(key)) == film);
+    EXPECT_EQ(budget.used(), 0u);
+    restart();
+    EXPECT_TRUE(read(load(key)) == film);
+}
+
+TEST_F(DiskLong, a_stop_waits_for_it) {
+    open();
+    auto const film = pattern(6 * MiB, 1);
+    ASSERT_EQ(store_long(key, film), NotStored::none);
+    restart();
+    EXPECT_TRUE(read(load(key)) == film);
+}
+
+TEST_F(DiskLong, what_is_forgotten_meanwhile_stays_away_and_what_is_newer_counts) {
+    open();
+    auto const film = pattern(3 * MiB, 1);
+    for (int i = 0; i < 20; ++i) {
+        store_in_the_end(key, film);
+        std::this_thread::sleep_for(std::chrono::microseconds(i * 300));
+        disk->forget(key);
+        EXPECT_FALSE(disk->may_have(key));
+    }
+    restart();
+    EXPECT_EQ(load(key), nullptr);
+    store_in_the_end(key, film);
+    ASSERT_EQ(store(key, "newer"), NotStored::none);
+    restart();
+    EXPECT_EQ(body_of(key), "newer");
+}
+
+TEST_F(DiskLong, no_more_of_it_waits_than_the_buffers_could_hold) {
+    options.size = 64 * MiB;
+    open();
+    auto const film = pattern(3 * MiB, 1);
+    std::size_t taken = 0;
+    for (int i = 0; i < 10; ++i) taken += store_long(key + std::to_string(i), film) == NotStored::none;
+    EXPECT_GE(taken, 1u);
+    EXPECT_TRUE(eventually([&] { return disk->stats().stored == taken; }));
+    EXPECT_EQ(disk->stats().not_stored[static_cast<std::size_t>(NotStored::too_slow)], 10 - taken);
+}
+
+TEST_F(DiskLong, pieces_that_readers_keep_take_a_bounded_part_of_memory_and_leave_room_for_what_is_short) {
+    options.size = 64 * MiB;
+    options.patience = 50ms;
+    open();
+    constexpr int films = 100;
+    auto const film = pattern(200'000, 1);
+    for (int i = 0; i < films; ++i) store_in_the_end(key + std::to_string(i), film);
+    ASSERT_EQ(store("fhttp://short/", "short"), NotStored::none);
+    std::vector<Loaded> kept;
+    auto keep = [&](int i) {
+        auto const object = load(key + std::to_string(i));
+        if (!object) return false;
+        auto const source = object->body()->source();
+        kept.push_back(run([source](net::Executor executor) { return source->load(0, executor); }));
+        return !kept.back().bytes.empty();
+    };
+    int got = 0;
+    Bytes bytes = 0;
+    for (int i = 0; i < films; ++i)
+        if (keep(i)) {
+            ++got;
+            bytes += kept.back().bytes.size();
+        }
+    EXPECT_GT(got, 20);
+    EXPECT_LT(got, films);
+    EXPECT_LE(bytes, options.buffer / 4 * 3);
+    EXPECT_GT(disk->stats().too_late, 0u);
+    EXPECT_EQ(body_of("fhttp://short/"), "short");
+    kept.clear();
+    EXPECT_TRUE(keep(films - 1)) << "those who are done make room";
+}
+
+TEST_F(DiskLong, its_first_piece_is_kept_for_one_reader_only) {
+    open();
+    ASSERT_EQ(store_long(key, pattern(200'000, 1)), NotStored::none);
+    auto const object = load(key);
+    ASSERT_TRUE(object);
+    auto const source = object->body()->source();
+    auto first = run([source](net::Executor executor) { return source->load(0, executor); });
+    EXPECT_EQ(first.owner.use_count(), 1);
+    auto again = run([source](net::Executor executor) { return source->load(0, executor); });
+    EXPECT_TRUE(again.bytes == first.bytes);
+}
+
+}  // namespace garner::store
