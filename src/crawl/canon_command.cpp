@@ -48,7 +48,8 @@ struct CanonOptions {
 std::string read_base(std::string_view value, CanonicalUrl& base) {
     auto const fault = canonicalise(value, base);
     if (fault == UrlFault::none) return {};
-    return "--base: \"" + std::string(value) + "\" is no URL of http, https, ws, wss or ftp: " + std::string(name_of(fault));
+    auto const why = std::string(name_of(fault));
+    return "--base: \"" + std::string(value) + "\" is no URL of http, https, ws, wss or ftp: " + why;
 }
 
 /// Takes one option into `options`; the fault, if any.
@@ -87,13 +88,14 @@ std::string help() {
     std::string text =
         "Usage: garner seen canon [--base URL] [--layers NAME,...] [--fingerprint 64|128|rabin]\n"
         "\n"
-        "Reads URLs from standard input, one a line, and prints the canonical form of each: what the WHATWG URL Standard\n"
-        "makes of it, without the fragment. For what is none of http, https, ws, wss and ftp it prints ! and the reason.\n"
+        "Reads URLs from standard input, one a line, and prints the canonical form of each: what the WHATWG URL\n"
+        "Standard makes of it, without the fragment. For what is none of http, https, ws, wss and ftp it prints !\n"
+        "and the reason.\n"
         "\n"
         "  --base URL           the page on which they stand: relative references are resolved\n"
         "  --layers NAME,...    what is done beyond the standard; not meant for targets of redirects\n"
-        "  --fingerprint KIND   prints the fingerprint in hexadecimal and a tab before each: 64 or 128 bits of XXH3, or\n"
-        "                       Rabin's\n"
+        "  --fingerprint KIND   prints the fingerprint in hexadecimal and a tab before each: 64 or 128 bits of XXH3,\n"
+        "                       or Rabin's\n"
         "\n"
         "Layers, in the order in which they apply:\n";
     for (auto const& layer : url_layer_names()) {
@@ -102,7 +104,8 @@ std::string help() {
     text += "\nReasons:";
     for (int i = 1; i < url_fault_count; ++i)
         text.append(i % 7 == 1 ? "\n  " : " ").append(name_of(static_cast<UrlFault>(i)));
-    return text + "\n\nExit codes: 0 done, whatever the lines hold; 1 the answers cannot be written, 2 wrong command line.\n";
+    return text + "\n\nExit codes: 0 done, whatever the lines hold; 1 the answers cannot be written, 2 wrong command "
+                  "line.\n";
 }
 
 /// Answers line by line, and counts.
@@ -170,7 +173,10 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
 int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
     auto const options = read_options(arguments);
     if (options.help) return out << help(), done;
-    if (!options.fault.empty()) return err << "garner seen canon: " << options.fault << "\nTry: garner seen canon --help\n", wrong;
+    if (!options.fault.empty()) {
+        err << "garner seen canon: " << options.fault << "\nTry: garner seen canon --help\n";
+        return wrong;
+    }
     return answer_all(options, in, out, err);
 }
 

@@ -71,7 +71,6 @@ private:
                           : is_slash(first) ? base.parts.path_begin
                                             : base.parts.path_begin + base.path().rfind('/');
         text_.assign(base.text, 0, kept);
-        if (is_slash(first)) reference.remove_prefix(1);
         if (first != '?') reference = take_path(reference);
         take_query(reference);
         return UrlFault::none;
@@ -85,7 +84,6 @@ private:
         if (auto const fault = take_authority(scheme, rest.substr(0, end)); fault != UrlFault::none) return fault;
         rest.remove_prefix(end);
         parts_.path_begin = size_of(text_);
-        if (!rest.empty() && is_slash(rest.front())) rest.remove_prefix(1);
         take_query(take_path(rest));
         return UrlFault::none;
     }
@@ -115,6 +113,7 @@ private:
 
     /// Up to the ':' of the port, which is one outside of brackets.
     static std::size_t host_length(std::string_view authority) {
+        if (authority.find('[') == authority.npos) return std::min(authority.find(':'), authority.size());
         bool bracketed = false;
         for (std::size_t i = 0; i < authority.size(); ++i) {
             if (authority[i] == '[') bracketed = true;
@@ -139,6 +138,14 @@ private:
 
     /// The text behind the path.
     std::string_view take_path(std::string_view rest) {
+        bool const slash = !rest.empty() && is_slash(rest.front());
+        if (slash) {
+            if (auto const end = end_of_plain_path(rest, 0); end != rest.npos) {
+                text_.append(rest, 0, end);
+                return rest.substr(end);
+            }
+            rest.remove_prefix(1);
+        }
         auto const end = find_first_in(path_ends, rest);
         append_path(rest.substr(0, end), parts_.path_begin, text_);
         return rest.substr(end);
@@ -161,13 +168,22 @@ std::string_view without_spaces_around(std::string_view text) {
     return text;
 }
 
+/// Without a branch a byte, unlike the search for those that matter.
+bool has_controls(std::string_view text) {
+    bool found = false;
+    for (char c : text) found |= static_cast<unsigned char>(c) < ' ';
+    return found;
+}
+
 UrlFault parse(std::string_view text, CanonicalUrl const* base, CanonicalUrl& into) {
     if (text.size() > url_bytes_max) return UrlFault::too_long;
     if (copy_plain_url(text, into)) return UrlFault::none;
     text = without_spaces_around(text);
     Parser parser(base, into);
-    if (text.find_first_of("\t\n\r") == text.npos) return parser.parse(text);
-    std::string joined(text);
+    if (!has_controls(text) || text.find_first_of("\t\n\r") == text.npos) return parser.parse(text);
+    // Bytes that are no characters do not become one when the tab between them goes.
+    std::string joined;
+    append_utf8(text, joined);
     std::erase_if(joined, [](char c) { return c == '\t' || c == '\n' || c == '\r'; });
     return parser.parse(joined);
 }

@@ -11,8 +11,8 @@ namespace {
 
 UIDNA const* open_idna() {
     UErrorCode error = U_ZERO_ERROR;
-    auto const* idna = uidna_openUTS46(
-        UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII | UIDNA_NONTRANSITIONAL_TO_UNICODE, &error);
+    constexpr std::uint32_t options = UIDNA_CHECK_BIDI | UIDNA_CHECK_CONTEXTJ | UIDNA_NONTRANSITIONAL_TO_ASCII;
+    auto const* idna = uidna_openUTS46(options, &error);
     check(U_SUCCESS(error));   // its data is part of the library
     return idna;
 }

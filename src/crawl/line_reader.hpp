@@ -7,7 +7,8 @@
 
 namespace garner::crawl {
 
-/// One reader of one stream. Takes what the stream has at hand, so that a line is answered before the next one is typed.
+/// One reader of one stream. Takes what the stream has at hand, so that a line is answered before the next one is
+/// typed.
 class LineReader {
 public:
     /// Lines of more than `longest` bytes are told, not kept.

@@ -32,7 +32,8 @@ std::optional<LinkBatches::Batch> LinkBatches::take_begun_before(SteadyTime time
 std::optional<LinkBatches::Batch> LinkBatches::take(std::uint32_t destination) {
     check(destination < batches_.size());
     if (batches_[destination].links == 0) return std::nullopt;
-    auto batch = std::exchange(batches_[destination], Batch{.destination = destination, .links = 0, .urls = {}, .since = {}});
+    Batch next{.destination = destination, .links = 0, .urls = {}, .since = {}};
+    auto batch = std::exchange(batches_[destination], std::move(next));
     waiting_ -= batch.links;
     return batch;
 }

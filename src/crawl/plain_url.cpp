@@ -22,18 +22,6 @@ bool is_plain_host(std::string_view host) {
     return label < whole.size() ? !is_digit(whole[label]) : label > 0;
 }
 
-/// Where the path ends, at a '?' or '#' or the end; npos when something in it must be written otherwise.
-std::size_t plain_path_end(std::string_view text, std::size_t begin) {
-    for (auto at = begin;; ++at) {
-        at = find_first_in(path_looked_at, text, at);
-        if (at == text.size() || text[at] == '?' || text[at] == '#') return at;
-        if (text[at] != '.' && text[at] != '%') return text.npos;
-        if (text[at - 1] != '/') continue;
-        auto const segment = text.substr(at, find_first_in(segment_ends, text, at) - at);
-        if (dots_of(segment) != 0) return text.npos;
-    }
-}
-
 }  // namespace
 
 bool copy_plain_url(std::string_view text, CanonicalUrl& into) {
@@ -44,7 +32,7 @@ bool copy_plain_url(std::string_view text, CanonicalUrl& into) {
     if (!is_plain_host(text.substr(begin, end - begin))) return false;
 
     bool const bare = end == text.size() || text[end] != '/';
-    auto const path_end = bare ? end : plain_path_end(text, end);
+    auto const path_end = bare ? end : end_of_plain_path(text, end);
     if (path_end == text.npos) return false;
     auto query_end = path_end;
     if (path_end < text.size() && text[path_end] == '?') {

@@ -6,8 +6,8 @@
 
 namespace garner::crawl {
 
-/// False, with nothing said about the text, unless it is an http or https URL whose canonical form is plain to see: `into`
-/// then is what canonicalise() would make of it.
+/// False, with nothing said about the text, unless it is an http or https URL whose canonical form is plain to see:
+/// `into` then is what canonicalise() would make of it.
 bool copy_plain_url(std::string_view text, CanonicalUrl& into);
 
 }  // namespace garner::crawl

@@ -30,7 +30,8 @@ bool is_prime_to(std::uint64_t polynomial, std::uint64_t other) {
     };
     unsigned __int128 divisor = other;
     while (divisor != 0) {
-        while (dividend != 0 && width(dividend) >= width(divisor)) dividend ^= divisor << (width(dividend) - width(divisor));
+        while (dividend != 0 && width(dividend) >= width(divisor))
+            dividend ^= divisor << (width(dividend) - width(divisor));
         std::swap(dividend, divisor);
     }
     return dividend == 1;

@@ -1,7 +1,7 @@
 // Rabin's fingerprint (1981; Broder 1993): the text as a polynomial over GF(2), modulo one that is irreducible.
 //
-// What the papers on URL caching take. Its chance of two texts meeting is proven for a polynomial drawn at random, at most
-// (bits of the longer text) / 2^63; XXH3 is several times faster and has no such proof.
+// What the papers on URL caching take. Its chance of two texts meeting is proven for a polynomial drawn at random, at
+// most (bits of the longer text) / 2^63; XXH3 is several times faster and has no such proof.
 #pragma once
 #include <array>
 #include <cstdint>

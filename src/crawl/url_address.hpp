@@ -1,5 +1,5 @@
-// Hosts that are addresses, as the URL Standard reads and writes them: IPv4 in one to four decimal, octal or hexadecimal
-// numbers, IPv6 in brackets.
+// Hosts that are addresses, as the URL Standard reads and writes them: IPv4 in one to four decimal, octal or
+// hexadecimal numbers, IPv6 in brackets.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -8,8 +8,9 @@ struct Step {
     bool valid;
 };
 
-/// The first character of `text`, whose first byte is not ASCII; or else the maximal subpart of one.
+/// The first character of `text`, or else the maximal subpart of one.
 Step utf8_step(std::string_view text) {
+    if (static_cast<signed char>(text.front()) >= 0) return {1, true};
     auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     auto const lead = at(0);
     std::size_t const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
@@ -38,12 +39,28 @@ void append_encoded(std::string_view text, ByteSet set, std::string& to) {
         to.append(text.substr(0, clean));
         text.remove_prefix(clean);
         if (text.empty()) return;
-        bool const ascii = static_cast<signed char>(text.front()) >= 0;
-        auto const [length, valid] = ascii ? Step{1, true} : utf8_step(text);
+        auto const [length, valid] = utf8_step(text);
         if (valid)
             for (char c : text.substr(0, length)) append_hex(c, to);
         else
             to.append("%EF%BF%BD");
+        text.remove_prefix(length);
+    }
+}
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        auto const [length, valid] = utf8_step(text);
+        if (!valid) return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+void append_utf8(std::string_view text, std::string& to) {
+    while (!text.empty()) {
+        auto const [length, valid] = utf8_step(text);
+        to.append(valid ? text.substr(0, length) : "\xef\xbf\xbd");
         text.remove_prefix(length);
     }
 }

@@ -20,10 +20,6 @@ UrlFault append_bracketed(std::string_view host, std::string& to) {
     return UrlFault::none;
 }
 
-bool is_ascii(std::string_view text) {
-    return std::ranges::all_of(text, [](char c) { return static_cast<signed char>(c) >= 0; });
-}
-
 UrlFault append_international(std::string_view name, std::string& to) {
     if (name.size() > idna_bytes_max) return UrlFault::host_too_long;
     return append_ascii_domain(name, to) ? UrlFault::none : UrlFault::bad_idna;
@@ -44,9 +40,9 @@ UrlFault finish(std::size_t begin, std::string& to) {
 
 UrlFault append_domain(std::string_view name, std::string& to) {
     auto const begin = to.size();
-    if (is_ascii(name)) {
-        // A name in ASCII is only made lower-case, also where UTS #46 would refuse an "xn--" label (URL Standard, "domain
-        // to ASCII").
+    if ((sets_of(name) & not_ascii) == 0) {
+        // A name in ASCII is only made lower-case, also where UTS #46 would refuse an "xn--" label (URL Standard,
+        // "domain to ASCII").
         to.append(name);
         std::transform(to.begin() + static_cast<std::ptrdiff_t>(begin), to.end(),
                        to.begin() + static_cast<std::ptrdiff_t>(begin), to_lower);
@@ -60,7 +56,9 @@ UrlFault append_domain(std::string_view name, std::string& to) {
 
 UrlFault append_host(std::string_view host, std::string& to) {
     if (host.starts_with('[')) return append_bracketed(host, to);
-    if (host.find('%') == host.npos) return append_domain(host, to);
+    if ((sets_of(host) & (not_ascii | percent)) == 0) return append_domain(host, to);
+    // Before it is decoded: bytes that are no character do not become one together with what is written as %XX.
+    if (!is_utf8(host)) return UrlFault::bad_idna;
     std::string decoded;
     append_decoded(host, decoded);
     return append_domain(decoded, to);

@@ -8,7 +8,8 @@
 namespace garner::crawl {
 
 /// Appends the canonical form of a host that is not empty: lower-case ASCII, Punycode, dotted decimal, or IPv6 in
-/// brackets. On a fault what was appended means nothing. Allocates only for names that are percent-encoded or not ASCII.
+/// brackets. On a fault what was appended means nothing. Allocates only for names that are percent-encoded or not
+/// ASCII.
 UrlFault append_host(std::string_view host, std::string& to);
 
 }  // namespace garner::crawl

@@ -68,8 +68,8 @@ void append_reversed(std::string_view host, std::string& to) {
     }
 }
 
-/// scheme://(org,example,www,:port@userinfo)/path?query, as Heritrix writes it, but for letters, which keep their case: in
-/// paths it means something. Addresses are not turned around.
+/// scheme://(org,example,www,:port@userinfo)/path?query, as Heritrix writes it, but for letters, which keep their case:
+/// in paths it means something. Addresses are not turned around.
 void to_surt(CanonicalUrl& url) {
     auto const host = url.host();
     bool const address = host.starts_with('[') || ends_in_number(host);

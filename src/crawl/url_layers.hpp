@@ -1,6 +1,6 @@
 // What a crawler may do to canonical URLs beyond the standard, to call more of them the same: a layer each, off unless
-// named. A layer is a guess that two pages are one. The target of a redirect has been named by its server and gets none:
-// who canonicalises it must leave the layers out.
+// named. A layer is a guess that two pages are one. The target of a redirect has been named by its server and gets
+// none: who canonicalises it must leave the layers out.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -20,8 +20,8 @@ public:
 
     bool none() const { return chosen_ == 0; }
 
-    /// In an order of its own. All but surt leave a canonical URL, and applied once more they change nothing; surt, which
-    /// comes last, leaves a text to sort by, whose host() is what stands in the parentheses. Any thread.
+    /// In an order of its own. All but surt leave a canonical URL, and applied once more they change nothing; surt,
+    /// which comes last, leaves a text to sort by, whose host() is what stands in the parentheses. Any thread.
     void apply(CanonicalUrl& url) const;
 
 private:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <sstream>
+#include <streambuf>
 #include <vector>
 
 #include "crawl/canonical_url.hpp"
@@ -33,9 +34,10 @@ TEST(CanonCommand, answers_line_by_line) {
 
 TEST(CanonCommand, survives_whatever_a_line_holds) {
     auto const much = std::string(3'000'000, 'x');
-    auto const said = canon({}, "http://a/" + much + "\nhttp://b/\r\n\r\n" + std::string("http://c\0/\nhttp://d/\0\xff\n", 23) +
-                                    much + much + "\nhttp://e/");
-    EXPECT_EQ(said.out, "!too-long\nhttp://b/\n!empty\n!forbidden-in-host\nhttp://d/%00%EF%BF%BD\n!too-long\nhttp://e/\n");
+    auto const binary = std::string("http://c\0/\nhttp://d/\0\xff\n", 23);
+    auto const said = canon({}, "http://a/" + much + "\nhttp://b/\r\n\r\n" + binary + much + much + "\nhttp://e/");
+    EXPECT_EQ(said.out, "!too-long\nhttp://b/\n!empty\n!forbidden-in-host\n"
+                        "http://d/%00%EF%BF%BD\n!too-long\nhttp://e/\n");
     EXPECT_EQ(said.code, 0);
     EXPECT_EQ(canon({}, "").out, "");
     EXPECT_EQ(canon({}, "http://a").out, "http://a/\n");
@@ -55,10 +57,13 @@ TEST(CanonCommand, keeps_lines_apart_at_every_size) {
 }
 
 TEST(CanonCommand, takes_a_base_layers_and_a_fingerprint) {
-    EXPECT_EQ(canon({"--base", "http://www.a.org/b/", "--layers=www-strip,query-sort"}, "c?z&a\n").out, "http://a.org/b/c?a&z\n");
-    EXPECT_EQ(canon({"--fingerprint", "64"}, "http://www.example.org\n").out, "e1be71dcc715f803\thttp://www.example.org/\n");
-    EXPECT_EQ(canon({"--fingerprint=128"}, "http://www.example.org\nx\n").out, "bb01052c60144b47a87b9088d73f163d\thttp://www.example.org/\n!no-scheme\n");
-    EXPECT_EQ(canon({"--fingerprint=rabin"}, "http://www.example.org\n").out, "19e213ddce2efc02\thttp://www.example.org/\n");
+    EXPECT_EQ(canon({"--base", "http://www.a.org/b/", "--layers=www-strip,query-sort"}, "c?z&a\n").out,
+              "http://a.org/b/c?a&z\n");
+    auto const lines = "http://www.example.org\nx\n";
+    auto const rest = "\thttp://www.example.org/\n!no-scheme\n";
+    EXPECT_EQ(canon({"--fingerprint", "64"}, lines).out, std::string("e1be71dcc715f803") + rest);
+    EXPECT_EQ(canon({"--fingerprint=128"}, lines).out, std::string("bb01052c60144b47a87b9088d73f163d") + rest);
+    EXPECT_EQ(canon({"--fingerprint=rabin"}, lines).out, std::string("19e213ddce2efc02") + rest);
 }
 
 TEST(CanonCommand, says_what_is_wrong_with_a_command_line_and_what_would_do) {
@@ -91,6 +96,32 @@ TEST(CanonCommand, tells_that_nobody_reads_it) {
     out.setstate(std::ios::badbit);
     EXPECT_EQ(canon_command({}, in, out, err), 1);
     EXPECT_EQ(err.str(), "garner seen canon: the answers cannot be written\n");
+}
+
+/// Types the next line when it has seen the answers to those before.
+struct Typist : std::streambuf {
+    std::vector<std::string> lines;
+    std::ostringstream const* screen = nullptr;
+    std::vector<std::string> seen;      // on the screen before each line, and at the end
+    int_type underflow() override {
+        seen.push_back(screen->str());
+        if (seen.size() > lines.size()) return traits_type::eof();
+        auto& line = lines[seen.size() - 1];
+        setg(line.data(), line.data(), line.data() + line.size());
+        return traits_type::to_int_type(line.front());
+    }
+};
+
+TEST(CanonCommand, answers_a_line_before_it_waits_for_the_next) {
+    std::ostringstream out, err;
+    Typist typist;
+    typist.lines = {"http://a\n", "http://", "b\nx\n"};
+    typist.screen = &out;
+    std::istream in(&typist);
+    EXPECT_EQ(canon_command({}, in, out, err), 0);
+    EXPECT_EQ(typist.seen[1], "http://a/\n");
+    EXPECT_EQ(typist.seen[2], "http://a/\n");
+    EXPECT_EQ(typist.seen[3], "http://a/\nhttp://b/\n!no-scheme\n");
 }
 
 /// A stream that cannot tell how much it has at hand.

@@ -86,6 +86,9 @@ TEST(CanonicalUrl, names_why_a_text_is_none) {
         {std::string("http://a\0b/", 11), "forbidden-in-host"},
         {"http://\xff/", "bad-idna"},
         {"http://\xef\xbf\xbd/", "bad-idna"},
+        {"http://%ef\xbc\xa1/", "bad-idna"},
+        {"http://1\xd7\x90.com/", "bad-idna"},          // the Bidi rule, RFC 5893
+        {"http://a\xe2\x80\x8d/", "bad-idna"},         // ContextJ, RFC 5892
         {"http://1.2.3.256/", "bad-ipv4"},
         {"http://a.1/", "bad-ipv4"},
         {"http://1.2.3.4.5/", "bad-ipv4"},
@@ -121,6 +124,8 @@ TEST(CanonicalUrl, has_one_form_for_each_place) {
         {"http://a@b:c@example.org/", "http://a%40b:c@example.org/"},
         {"http://a/%7Eb/./%2e%2E/c/..", "http://a/"},
         {"http://a/..b/...", "http://a/..b/..."},
+        {"http://a/.b/../c/./", "http://a/c/"},
+        {"http://a/%2e%2/%2e.", "http://a/"},
         {"http://a/b/%2e", "http://a/b/"},
         {"http://a//b/..", "http://a//"},
         {"http://a/ \"<>`{}^|'%zz", "http://a/%20%22%3C%3E%60%7B%7D%5E|'%zz"},
@@ -213,6 +218,8 @@ TEST(CanonicalUrl, takes_bytes_that_are_no_utf8_as_a_browser_does) {
         {"\xf4\x90\x80\x80", mark + mark + mark + mark},    // above U+10FFFF
         {"\xf0\x9f\x92\xa9", "%F0%9F%92%A9"},
         {std::string("\0", 1) + "\x7f", "%00%7F"},
+        {"\xc3\t\xa9", mark + mark},
+        {"\xc3\xa9\t", "%C3%A9"},
     };
     for (auto const& [bytes, written] : cases) {
         EXPECT_EQ(canonical("http://a/" + bytes + "/"), "http://a/" + written + "/");
@@ -240,7 +247,8 @@ TEST(CanonicalUrl, is_the_same_by_the_quick_way) {
     for (std::size_t number = 0; number < signs.size() * signs.size() * signs.size() * signs.size(); ++number) {
         std::string text;
         for (auto rest = number; rest > 0; rest /= signs.size()) text.push_back(signs[rest % signs.size()]);
-        for (auto const* before : {"http://", "https://a.b", "http://a/", "http://a/b?"}) expect_both_ways_agree(before + text);
+        for (auto const* before : {"http://", "https://a.b", "http://a/", "http://a/b?"})
+            expect_both_ways_agree(before + text);
     }
 }
 
