@@ -5,6 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/seen_model_command.hpp"
+#include "sim/seen_sim_command.hpp"
+
 namespace garner::admin {
 
 namespace {
@@ -18,6 +21,8 @@ struct Row {
 /// A new command: its file, and a line here.
 std::vector<Row> const& rows() {
     static std::vector<Row> const rows{
+        {"sim", "a stream of links through caches of seen URLs: what each misses", sim::seen_sim_command},
+        {"model", "makes a stream of links as a crawl of many threads sees it", sim::seen_model_command},
     };
     return rows;
 }
