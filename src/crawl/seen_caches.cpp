@@ -5,6 +5,7 @@
 
 #include "crawl/bloom.hpp"
 #include "crawl/chaining.hpp"
+#include "crawl/line_cache.hpp"
 #include "crawl/lru.hpp"
 #include "crawl/lru_light.hpp"
 #include "crawl/references.hpp"
@@ -45,6 +46,11 @@ std::array const rows{
              BloomSettings::declared()},
     CacheRow{"jumping", "filters for the parts of a window, of which the oldest is emptied at once", make_one<JumpingWindow>,
              JumpingWindow::declared()},
+    CacheRow{"line", "8 fingerprints in a cache line, in the order of their last use: 64 bits, the fastest", LineRow::make,
+             LineSettings::settings},
+    CacheRow{"line32", "16 tags in a cache line: 32 bits, one error in 2.7e8", TagLineRow::make, LineSettings::settings},
+    CacheRow{"quotient", "10 quotients of fingerprints in a cache line: 51.2 bits, exact; from 81930 entries",
+             QuotientLineRow::make, LineSettings::settings},
     CacheRow{"infinite", "reference: nothing leaves", make_one<Infinite>},
     CacheRow{"min", "reference: who is not asked for again the longest leaves; nothing can miss less", make_one<Min>,
              {}, true},
