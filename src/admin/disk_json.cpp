@@ -50,6 +50,7 @@ Json disk_json(store::DiskStats const& disk, WriteCosts const& costs) {
             {"segments_retired", disk.segments_retired},
             {"hits", disk.hits},
             {"hits_at_once", disk.hits_at_once},
+            {"pieces", disk.pieces},
             {"misses", disk.misses},
             {"damaged", disk.damaged},
             {"too_late", disk.too_late},

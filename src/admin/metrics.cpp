@@ -332,6 +332,8 @@ constexpr Metric table[]{
     {"garner_disk_hits_total", "counter", "objects", "", "Found on disk, and verified.", disk_figure<&DiskStats::hits>},
     {"garner_disk_hits_at_once_total", "counter", "objects", "", "Of them, those read without waiting for the disk.",
      disk_figure<&DiskStats::hits_at_once>},
+    {"garner_disk_pieces_total", "counter", "pieces", "", "Pieces of large bodies that were read, and verified.",
+     disk_figure<&DiskStats::pieces>},
     {"garner_disk_misses_total", "counter", "look-ups", "", "The index knew something, and it was another or had gone.",
      disk_figure<&DiskStats::misses>},
     {"garner_disk_damaged_total", "counter", "records", "", "Records that did not fit their checksum; never served.",

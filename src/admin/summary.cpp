@@ -156,6 +156,7 @@ std::optional<SummarySection> disk(Stats const& stats) {
     add("segments retired", stats.count("/disk/segments_retired"));
     add("hits", stats.count("/disk/hits"));
     add("of them at once", stats.count("/disk/hits_at_once"));
+    add("pieces read", stats.count("/disk/pieces"));
     add("gone or another", stats.count("/disk/misses"));
     add("damaged", stats.count("/disk/damaged"));
     add("too late", stats.count("/disk/too_late"));

@@ -28,8 +28,8 @@ constexpr char const* explain_help =
     "  --json                       prints JSON\n";
 
 constexpr char const* cache_help =
-    "Lists, counts, checks or purges what the cache holds: of the running proxy, which is asked at admin.address; or, when\n"
-    "none runs, of the store at disk.path, which no proxy can have meanwhile.\n"
+    "Lists, counts, checks or purges what the cache holds, of the running proxy or of the store when none runs.\n"
+    "The proxy is asked at admin.address; the store at disk.path is taken, so that none can be started meanwhile.\n"
     "\n"
     "  ls [PATTERN]       the objects on disk, a line each: size, status, how long it is fresh, URL\n"
     "  stats              the figures of the tiers\n"
@@ -77,7 +77,7 @@ constexpr Row rows[]{
     {"explain", Command::explain, "URL", "garner explain URL [-H 'FIELD: VALUE' ...] [-X METHOD] [--json]\n"
      "                     [--config FILE] [--set KEY=VALUE ...]",
      explain_help},
-    {"cache", Command::cache, "ls, stats, verify or purge", "garner cache ls [PATTERN] | stats | verify | purge PATTERN [--json]\n"
+    {"cache", Command::cache, "ls, stats, verify or purge", "garner cache ls [PATTERN] | stats | verify | purge PATTERN [--json] [--rate SIZE]\n"
      "                   [--config FILE] [--set KEY=VALUE ...]",
      cache_help},
     {"sim", Command::sim, "", "garner sim --trace FILE [--policy NAME,...] [--size SIZE,...] ...",

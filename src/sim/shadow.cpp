@@ -43,7 +43,7 @@ void Shadow::all_requests(std::uint64_t requests, Bytes bytes, double dropped) {
 
 void Shadow::pace(std::uint64_t samples, double seconds) {
     auto const rate = static_cast<double>(samples) / std::max(seconds, 1.0);
-    auto const most = samples_per_second();
+    auto const most = samples_per_second() / work_of_replay();
     if (rate > most) return lower(static_cast<unsigned>(std::ceil(std::log2(rate / most))));
     // By a factor of two beyond what doubling takes, so that it does not go to and fro.
     bool const quiet = 4 * rate < most && 4 * objects_most() < terms_.objects_max;
@@ -80,7 +80,10 @@ void Shadow::keep(Sample const& sample) {
 
 void Shadow::replay(Sample const& sample, bool counted) {
     for (auto& one : miniatures_) {
-        if (one.tier.request(sample.key, sample.size) || !counted) continue;
+        bool const hit = one.tier.request(sample.key, sample.size);
+        recent_work_.work += hit ? 1 : work_of_miss;
+        ++recent_work_.replays;
+        if (hit || !counted) continue;
         ++one.misses;
         one.missed_bytes += sample.size;
     }
@@ -128,6 +131,7 @@ void Shadow::rebuild() {
             miniatures_.push_back({Tier(std::move(made), options.capacity)});
         }
     for (auto const& sample : recent_) replay(sample, false);
+    recent_work_ = {};
 }
 
 void Shadow::forget_counts() {
@@ -144,6 +148,15 @@ std::uint64_t Shadow::objects_most() const {
 }
 
 double Shadow::rate() const { return std::ldexp(1.0, -static_cast<int>(shift_)); }
+
+/// Of those since it was asked last, one with another.
+double Shadow::work_of_replay() {
+    constexpr std::uint64_t enough = 100;   // samples
+    auto const replays = recent_work_.replays;
+    if (replays >= enough * miniatures_.size()) mean_work_ = static_cast<double>(recent_work_.work) / static_cast<double>(replays);
+    recent_work_ = {};
+    return mean_work_;
+}
 
 double Shadow::samples_per_second() const {
     return terms_.replays_per_second / std::max(static_cast<double>(miniatures_.size()), 1.0);

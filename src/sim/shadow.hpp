@@ -43,7 +43,7 @@ public:
         Bytes capacity = 0;                          // of the running cache, in bytes
         std::vector<std::string> policies;           // their specs
         std::uint32_t objects_max = 8'192;           // in any miniature
-        std::uint32_t replays_per_second = 60'000;   // requests to miniatures, all together; less than 1 % of a core
+        std::uint32_t replays_per_second = 60'000;   // hits in miniatures, all together; less than 1 % of a core
     };
     /// The sizes, in halves of the running one.
     static constexpr std::array<Bytes, 4> halves{1, 2, 4, 8};
@@ -78,6 +78,8 @@ private:
     static constexpr std::size_t recent_max = 16'384;    // samples kept to build miniatures from
     static constexpr unsigned quiet_paces = 60;          // before the rate is doubled
     static constexpr std::uint32_t check_every = 64;     // requests
+    // In hits: one object comes in, and another leaves. A small cache filled with what is new does nothing else.
+    static constexpr std::uint64_t work_of_miss = 5;
 
     struct Miniature {
         Tier tier;
@@ -100,6 +102,7 @@ private:
     void forget_counts();
     std::uint64_t objects_most() const;
     double samples_per_second() const;
+    double work_of_replay();
 
     Terms terms_;
     unsigned shift_ = 0;                     // the rate is 2^-shift
@@ -109,6 +112,11 @@ private:
     std::size_t oldest_ = 0;
     std::uint64_t uncounted_ = 0;            // requests until the miniatures are warm
     unsigned quiet_ = 0;                     // paces in a row
+    struct {
+        std::uint64_t replays = 0;
+        std::uint64_t work = 0;              // in hits
+    } recent_work_;
+    double mean_work_ = 1;
     std::uint64_t epoch_ = 0;
     std::uint64_t forgotten_ = 0;
 };

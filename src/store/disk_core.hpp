@@ -12,6 +12,7 @@ namespace garner::store::disk {
 struct ReadRecord {
     std::shared_ptr<void const> owner;
     Record record;
+    bool at_once = false;   // without waiting for the disk
     explicit operator bool() const { return owner != nullptr; }
 };
 

@@ -18,7 +18,7 @@ namespace garner::store::disk {
 /// clear().
 class Index {
 public:
-    /// What an entry says. `bytes` is rounded up, by less than a third from 64 on.
+    /// What an entry says. `bytes` is rounded up: see disk_sizes.hpp.
     struct Entry {
         Bytes offset = 0;              // in the file
         Bytes bytes = 0;

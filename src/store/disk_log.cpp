@@ -7,8 +7,28 @@
 
 namespace garner::store::disk {
 
+/// Memory for one more segment: to be given a new one for each costs as much as to write it. Outlives the log as long as
+/// somebody reads. Thread-safe.
+struct Spare {
+    std::unique_ptr<char[]> take(std::size_t bytes) {
+        std::lock_guard const lock(mutex);
+        return kept ? std::move(kept) : std::make_unique_for_overwrite<char[]>(bytes);
+    }
+    void put(std::unique_ptr<char[]> bytes) {
+        std::lock_guard const lock(mutex);
+        kept.swap(bytes);   // one at most stays
+    }
+    std::mutex mutex;
+    std::unique_ptr<char[]> kept;
+};
+
 /// The bytes of a segment until they are written.
 struct Buffer {
+    explicit Buffer(std::shared_ptr<Spare> from, std::size_t size) : spare(std::move(from)), bytes(spare->take(size)) {}
+    ~Buffer() { spare->put(std::move(bytes)); }
+    Buffer(Buffer const&) = delete;
+
+    std::shared_ptr<Spare> spare;
     std::uint32_t segment = 0;
     std::uint64_t generation = 0;
     WallTime opened{};
@@ -27,7 +47,7 @@ struct Buffer {
 namespace {
 
 constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
-constexpr milliseconds gathering{2};             // a write takes what came meanwhile: what a kill can take
+constexpr milliseconds gathering{2};             // between two writes: what a kill can take
 constexpr unsigned failures_until_failing = 3;
 constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
 constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
@@ -37,7 +57,7 @@ constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost)
     : file_(file), header_(header), alignment_(alignment),
       buffers_max_(std::max<std::size_t>(buffer_bytes / header.segment_bytes, least_buffers)), sync_(sync),
-      lost_(std::move(lost)), segments_(header.segments) {}
+      lost_(std::move(lost)), segments_(header.segments), spare_(std::make_shared<Spare>()) {}
 
 Log::~Log() { end(); }
 
@@ -140,17 +160,11 @@ bool Log::open_next(Purpose purpose) {
     // What the cleaner writes again must find segments, too, or none would ever get free.
     if (purpose == Purpose::newcomer && !is_free_behind(*next, reserved)) return false;
     if (open_) close_open();
-    auto buffer = std::make_shared<Buffer>();
+    auto buffer = std::make_shared<Buffer>(spare_, header_.segment_bytes);
     buffer->segment = *next;
     buffer->generation = generation_++;
     buffer->opened = wall_now();
     buffer->position = end_position_;
-    if (spare_.empty()) {
-        buffer->bytes = std::make_unique_for_overwrite<char[]>(header_.segment_bytes);
-    } else {
-        buffer->bytes = std::move(spare_.back());
-        spare_.pop_back();
-    }
     Place const place{header_.id, buffer->generation, header_.start_of(buffer->segment)};
     encode({buffer->generation, buffer->opened}, place, std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
     buffer->used = std::max(segment_head_bytes, alignment_);
@@ -207,18 +221,21 @@ Log::Segment Log::segment(std::uint32_t number) const {
     return segments_[number];
 }
 
-Log::Buffered Log::buffered(Bytes offset) const {
+Log::Found Log::find(Bytes offset) const {
     auto const number = segment_of(offset);
     auto const at = offset - header_.start_of(number);
     std::lock_guard const lock(mutex_);
-    for (auto const& buffer : queue_) {
-        if (buffer->segment != number) continue;
-        // The record alone: behind it others are being filled.
-        auto const entry = std::ranges::lower_bound(buffer->entries, at / unit, {}, &FooterEntry::offset);
-        if (entry == buffer->entries.end() || entry->offset * unit != at) return {};
-        return {buffer, {buffer->bytes.get() + at, entry->bytes}};
-    }
-    return {};
+    Found found{{header_.id, segments_[number].generation, offset}, nullptr, {}};
+    auto const in_segment = [&](auto const& buffer) { return buffer->segment == number; };
+    auto const buffer = std::ranges::find_if(queue_, in_segment);
+    if (buffer == queue_.end()) return found;
+    // The record alone: behind it others are being filled.
+    auto const& entries = (*buffer)->entries;
+    auto const entry = std::ranges::lower_bound(entries, at / unit, {}, &FooterEntry::offset);
+    if (entry == entries.end() || entry->offset * unit != at) return found;
+    found.owner = *buffer;
+    found.bytes = {(*buffer)->bytes.get() + at, entry->bytes};
+    return found;
 }
 
 std::optional<Footer> Log::pending(std::uint32_t segment) const {
@@ -273,17 +290,20 @@ bool Log::has_work() const {
 }
 
 void Log::write_loop() {
+    SteadyTime written{};
     std::unique_lock lock(mutex_);
     for (;;) {
         idle_ = true;
         work_.wait(lock, [this] { return stopping_ || has_work(); });
         idle_ = false;
         if (stopping_ && queue_.empty()) return;
-        // What comes in the next moments goes along, unless somebody waits.
-        work_.wait_for(lock, gathering, [this] { return stopping_ || hurry_ || (has_work() && queue_.front()->closed); });
+        // What comes alone is written at once: a kill takes hardly anything then. Where more comes it goes along.
+        auto const at_once = [this] { return stopping_ || hurry_ || (has_work() && queue_.front()->closed); };
+        work_.wait_until(lock, written + gathering, at_once);
         hurry_ = false;
         while (has_work() && write_some(lock)) {
         }
+        written = steady_now();
         if (stopping_ && (queue_.empty() || failing_)) return;
     }
 }

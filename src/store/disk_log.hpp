@@ -69,12 +69,13 @@ public:
     Segment segment(std::uint32_t number) const;
     std::uint32_t segments() const { return header_.segments; }
     StoreHeader const& header() const { return header_; }
-    /// The record that begins there, where it is not written yet; `owner` empty: they are in the file.
-    struct Buffered {
-        std::shared_ptr<struct Buffer> owner;
+    /// The record that begins there: where it is not written yet its bytes, as long as `owner` lives; else it is in the file.
+    struct Found {
+        Place place;
+        std::shared_ptr<void const> owner;
         std::string_view bytes;
     };
-    Buffered buffered(Bytes offset) const;
+    Found find(Bytes offset) const;
 
     /// What a segment has that is not all written; nothing for others.
     std::optional<Footer> pending(std::uint32_t segment) const;
@@ -156,7 +157,7 @@ private:
     std::vector<Segment> segments_;
     std::deque<std::shared_ptr<struct Buffer>> queue_;   // not all written, oldest first; the open one is the last
     std::shared_ptr<struct Buffer> open_;
-    std::vector<std::unique_ptr<char[]>> spare_;
+    std::shared_ptr<struct Spare> const spare_;
     std::vector<Waiting> waiting_;
     std::vector<Some> unsynced_;
     std::uint32_t next_ = 0;

@@ -56,18 +56,15 @@ void each_live(Works const& works, std::uint32_t segment, See&& see) {
 
 }  // namespace
 
-/// As much of a record as tells its object; nullptr when there is more of that than usual, or it is damaged or gone.
-ObjectPtr Tier::head_at(Index::Entry const& entry) const {
-    constexpr Bytes enough = 4 * KiB;
-    auto const& works = *this->works();
-    std::string bytes(std::min(entry.bytes, enough), '\0');
-    auto const here = works.log.buffered(entry.offset);
-    if (here.owner)
-        bytes.assign(here.bytes.substr(0, bytes.size()));
-    else if (works.file.read_at(entry.offset, bytes).error)
-        return nullptr;
-    auto const generation = works.log.segment(works.log.segment_of(entry.offset)).generation;
-    auto const read = decode_head(bytes, {works.log.header().id, generation, entry.offset});
+namespace {
+
+constexpr Bytes head_enough = 4 * KiB;   // as a rule, to tell an object
+constexpr Bytes look_step = 256 * KiB;   // that is read at once where heads lie close together
+constexpr std::size_t close_together = 8;
+
+/// nullptr when its head is longer than usual, damaged or gone.
+ObjectPtr object_told(std::string_view bytes, Place const& place) {
+    auto const read = decode_head(bytes, place);
     bool const told = read.damage == Damage::none || (read.damage == Damage::cut && !read.record.key.empty());
     auto text = read.record.meta;
     auto const meta = told ? decode_meta(text) : std::nullopt;
@@ -81,14 +78,50 @@ ObjectPtr Tier::head_at(Index::Entry const& entry) const {
     return Object::make(parts, nullptr);
 }
 
+/// What lies in the file from an offset on, for heads that are asked for in order.
+class Window {
+public:
+    Window(Works const& works, std::uint32_t segment)
+        : works_(works), end_(works.log.header().start_of(segment) + works.log.header().segment_bytes) {}
+
+    /// `many`: others follow soon. Empty when it cannot be read.
+    std::string_view at(Bytes offset, Bytes wanted, bool many) {
+        if (offset < begin_ || offset + wanted > begin_ + bytes_.size()) read(offset, many ? look_step : wanted);
+        auto const from = std::min<Bytes>(offset - begin_, bytes_.size());
+        return std::string_view(bytes_).substr(from, head_enough);
+    }
+
+private:
+    void read(Bytes offset, Bytes size) {
+        begin_ = offset;
+        bytes_.resize(std::min(size, end_ - offset));
+        if (works_.file.read_at(offset, bytes_).error) bytes_.clear();
+    }
+
+    Works const& works_;
+    Bytes const end_;
+    Bytes begin_ = 0;
+    std::string bytes_;
+};
+
+}  // namespace
+
 std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) const {
     auto const& works = *this->works();
-    std::vector<ObjectPtr> found;
+    std::vector<Index::Entry> wanted;
     each_live(works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
-        if (entry.kind != RecordKind::object) return;
-        if (auto object = head_at(known)) found.push_back(std::move(object));
+        if (entry.kind == RecordKind::object) wanted.push_back(known);
     });
-    return found;
+    Window window(works, segment);
+    std::vector<ObjectPtr> objects;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+        auto const offset = wanted[i].offset;
+        bool const many = i + close_together < wanted.size() && wanted[i + close_together].offset < offset + look_step;
+        auto const here = works.log.find(offset);
+        auto const bytes = here.owner ? here.bytes : window.at(offset, std::min(wanted[i].bytes, head_enough), many);
+        if (auto object = object_told(bytes, here.place)) objects.push_back(std::move(object));
+    }
+    return objects;
 }
 
 net::awaitable<bool> Tier::heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) {
@@ -101,7 +134,7 @@ net::awaitable<bool> Tier::heads(std::uint32_t segment, std::vector<ObjectPtr>& 
         handle.wake(net::Wake::ready);
     };
     constexpr milliseconds long_enough{10'000};
-    if (!works->reader.run(std::move(job))) co_return true;
+    if (!works->lookers.run(std::move(job))) co_return true;
     if (co_await waiter.wait(long_enough) != net::Wake::ready) co_return true;
     into.insert(into.end(), std::make_move_iterator(found->begin()), std::make_move_iterator(found->end()));
     co_return true;

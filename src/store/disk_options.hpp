@@ -52,8 +52,9 @@ struct DiskStats {
     std::uint32_t segments = 0;
     std::uint32_t segments_recovered = 0;
     std::uint32_t segments_retired = 0;   // after faults
-    std::uint64_t hits = 0;               // loads that found a good record
-    std::uint64_t hits_at_once = 0;       // of them, without waiting for the disk
+    std::uint64_t hits = 0;               // objects that were found and are good
+    std::uint64_t hits_at_once = 0;       // of them, those whose heads were read without waiting for the disk
+    std::uint64_t pieces = 0;             // of large bodies, that were read and are good
     std::uint64_t misses = 0;             // that the index said was there: another key, gone meanwhile
     std::uint64_t damaged = 0;            // records that did not fit their checksum; never served
     std::uint64_t too_late = 0;           // loads given up after `patience`

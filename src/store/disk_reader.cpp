@@ -1,10 +1,9 @@
 #include "store/disk_reader.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include "net/waiter.hpp"
 
@@ -32,31 +31,30 @@ net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, ne
     if (!take_memory(*job) && !co_await wait_for_memory(job, executor)) co_return ReadRecord{};
     bool at_once = from_buffer(*job);
     if (!at_once) {
-        job->done = file_.read_now(job->place.offset, {job->bytes.get(), job->size});
+        job->done = file_.read_now(entry.offset, {job->bytes.get(), job->size});
         at_once = job->done.error != EAGAIN;
     }
     if (!at_once && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
     auto read = judge(hash, std::move(job));
-    if (read) count(figures_.hits);
-    if (read && at_once) count(figures_.hits_at_once);
+    read.at_once = at_once;
     co_return read;
 }
 
 ReadRecord Reader::read_here(Fingerprint hash, Index::Entry const& entry) {
     auto job = job_of(entry);
     job->bytes = std::make_unique_for_overwrite<char[]>(job->size);
-    if (!from_buffer(*job)) job->done = file_.read_at(job->place.offset, {job->bytes.get(), job->size});
+    if (!from_buffer(*job)) job->done = file_.read_at(entry.offset, {job->bytes.get(), job->size});
     return judge(hash, std::move(job));
 }
 
 /// The index knows the size rounded up: at the end of a segment there may be less.
 std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry) const {
     auto const& header = log_.header();
-    auto const segment = log_.segment_of(entry.offset);
+    auto const end = header.start_of(log_.segment_of(entry.offset)) + header.segment_bytes;
     auto job = std::make_shared<Job>();
-    job->size = std::min(entry.bytes, header.start_of(segment) + header.segment_bytes - entry.offset);
+    job->found = log_.find(entry.offset);
+    job->size = job->found.owner ? job->found.bytes.size() : std::min(entry.bytes, end - entry.offset);
     job->give_up = steady_now() + limits_.patience;
-    job->place = {header.id, log_.segment(segment).generation, entry.offset};
     return job;
 }
 
@@ -85,13 +83,12 @@ net::awaitable<bool> Reader::wait_for_memory(std::shared_ptr<Job> job, net::Exec
     co_return false;
 }
 
-bool Reader::from_buffer(Job& job) const {
-    auto const here = log_.buffered(job.place.offset);
-    if (!here.owner) return false;
-    auto const bytes = std::min<Bytes>(job.size, here.bytes.size());
-    std::memcpy(job.bytes.get(), here.bytes.data(), bytes);
-    job.done = {bytes, 0};
-    job.size = bytes;
+/// A copy: whoever has it must not keep a segment's buffer.
+bool Reader::from_buffer(Job& job) {
+    if (!job.found.owner) return false;
+    std::memcpy(job.bytes.get(), job.found.bytes.data(), job.size);
+    job.done = {job.size, 0};
+    job.found.owner.reset();
     return true;
 }
 
@@ -100,7 +97,7 @@ net::awaitable<bool> Reader::wait_for_disk(std::shared_ptr<Job> job, net::Execut
     net::Waiter waiter(executor);
     auto read = [this, job, handle = waiter.handle()] {
         if (steady_now() > job->give_up) return;   // nobody waits for it any more
-        job->done = file_.read_at(job->place.offset, {job->bytes.get(), job->size});
+        job->done = file_.read_at(job->found.place.offset, {job->bytes.get(), job->size});
         handle.wake(net::Wake::ready);
     };
     bool const accepted = pool_.run(std::move(read));
@@ -112,16 +109,15 @@ net::awaitable<bool> Reader::wait_for_disk(std::shared_ptr<Job> job, net::Execut
 }
 
 ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
-    auto const& place = job->place;
-    RecordRead read;
+    auto const& place = job->found.place;
     if (job->done.error) {
         count(figures_.errors);
-        spdlog::error("disk: a record at {} cannot be read: {}; it is fetched again", place.offset,
-                      io::text_of_error(job->done.error));
+        complaints_.add("a record at " + std::to_string(place.offset) + " cannot be read: " +
+                        io::text_of_error(job->done.error) + "; it is fetched again");
         bad_(hash, place.offset);
         return {};
     }
-    read = decode({job->bytes.get(), job->size}, place);
+    auto const read = decode({job->bytes.get(), job->size}, place);
     if (read.damage == Damage::none && read.record.head.hash == hash) return {std::move(job), read.record};
     // Written over while it was read, or since the index was asked: nothing is wrong with the disk.
     auto const there = index_.find(hash);
@@ -133,7 +129,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
         return {};
     }
     count(figures_.damaged);
-    spdlog::error("disk: a record at {} is damaged; it is fetched again", place.offset);
+    complaints_.add("a record at " + std::to_string(place.offset) + " is damaged; it is fetched again");
     bad_(hash, place.offset);
     return {};
 }

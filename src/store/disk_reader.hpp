@@ -9,6 +9,7 @@
 #include "io/pool.hpp"
 #include "net/asio.hpp"
 #include "store/budget.hpp"
+#include "store/disk_complaints.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
@@ -19,8 +20,6 @@ namespace garner::store::disk {
 class Reader {
 public:
     struct Figures {
-        std::atomic<std::uint64_t> hits{0};
-        std::atomic<std::uint64_t> hits_at_once{0};
         std::atomic<std::uint64_t> misses{0};
         std::atomic<std::uint64_t> damaged{0};
         std::atomic<std::uint64_t> too_late{0};
@@ -44,22 +43,21 @@ public:
     /// The same on a thread that may wait.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
 
-    /// On one of its threads. False, and nothing done, when too many wait already.
-    bool run(std::function<void()> job) { return pool_.run(std::move(job)); }
-
     void stop() { pool_.stop(); }
     Figures const& figures() const { return figures_; }
+    /// To be called now and then: see Complaints.
+    void tell() { complaints_.tell(); }
 
 private:
     static constexpr std::size_t waiting_max = 1024;
-    /// What one read needs, kept by whoever is last to use it.
+    /// One read. Its bytes are kept by whoever is last to use them.
     struct Job {
         Job() = default;
         Job(Job const&) = delete;
         ~Job();
+        Log::Found found;                 // in the buffers, where it is there still
         std::unique_ptr<char[]> bytes;
         Bytes size = 0;
-        Place place;
         io::Done done;
         SteadyTime give_up;
         std::shared_ptr<Budget> memory;   // from which `charged` was taken
@@ -69,7 +67,7 @@ private:
     std::shared_ptr<Job> job_of(Index::Entry const& entry) const;
     bool take_memory(Job& job) const;
     net::awaitable<bool> wait_for_memory(std::shared_ptr<Job> job, net::Executor executor);
-    bool from_buffer(Job& job) const;
+    static bool from_buffer(Job& job);
     ReadRecord judge(Fingerprint hash, std::shared_ptr<Job> job);
     net::awaitable<bool> wait_for_disk(std::shared_ptr<Job> job, net::Executor executor);
 
@@ -80,6 +78,7 @@ private:
     Bad const bad_;
     std::shared_ptr<Budget> const memory_;   // outlives this where somebody still has a record
     Figures figures_;
+    Complaints complaints_;
     io::Pool pool_;
 };
 

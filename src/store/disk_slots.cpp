@@ -37,7 +37,7 @@ void SlotTable::erase(Slot slot) {
 
 Fingerprint SlotTable::hash(Slot slot) const { return Fingerprint{nodes_[slot].known} << 28; }
 
-Bytes SlotTable::bytes(Slot slot) const { return size_of_class(nodes_[slot].size); }
+Bytes SlotTable::bytes(Slot slot) const { return typical_of_class(nodes_[slot].size); }
 
 /// By the last of the known bits: the first ones say which of several tables it is.
 std::uint32_t SlotTable::bucket(std::uint64_t known) const {

@@ -10,7 +10,7 @@
 namespace garner::store::disk {
 
 /// Hands out dense slots. Knows a hash by its first hash_bits_max bits of the Index, and gives back these. No call takes
-/// long: it grows by one bucket at a time (linear hashing: Litwin 1980). 9.4 bytes a record. Not thread-safe.
+/// long: it grows by one bucket at a time (linear hashing: Litwin 1980). 8.9 bytes a record. Not thread-safe.
 class SlotTable {
 public:
     using Slot = policy::Slot;
@@ -24,7 +24,7 @@ public:
     void erase(Slot);
     /// All but its first bits are 0.
     Fingerprint hash(Slot) const;
-    /// Rounded up: see disk_sizes.hpp.
+    /// About: see typical_of_class().
     Bytes bytes(Slot) const;
 
     Slot size() const { return used_; }
@@ -40,7 +40,7 @@ private:
     };
     static_assert(sizeof(Node) == sizeof(std::uint64_t));
     static constexpr Slot none = most_slots;
-    static constexpr unsigned load = 3;   // records for each bucket
+    static constexpr unsigned load = 5;   // records for each bucket
 
     static std::uint64_t known(Fingerprint hash) { return hash >> 28; }
     std::uint32_t bucket(std::uint64_t known) const;

@@ -7,7 +7,6 @@
 
 #include "net/waiter.hpp"
 #include "store/disk_fill.hpp"
-#include "store/disk_sizes.hpp"
 
 namespace garner::store {
 
@@ -85,6 +84,7 @@ void Tier::stop() {
     auto* works = this->works();
     if (!works) return;
     works->reader.stop();
+    works->lookers.stop();
     works->log.forget_waiting();
 }
 
@@ -128,10 +128,12 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
     made_ = std::make_unique<Works>(std::move(*opened.store), options_, lost, came, bad, write, gone, make_void,
                                     append_tombstone);
     works_.store(made_.get(), std::memory_order_release);
-    recoverer_ = std::thread([this] {
+    recoverer_ = std::thread([this, begun = steady_now()] {
         made_->recovery.run();
-        if (made_->recovery.is_over() && made_->index.size() > 0)
-            spdlog::info("disk: {} records found in {}", made_->index.size(), file_name());
+        if (!made_->recovery.is_over()) return;
+        std::chrono::duration<double> const taken = steady_now() - begun;
+        spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(),
+                     made_->log.header().bytes() / MiB, options_.policy, made_->index.size(), taken.count());
     });
     return Opening::done;
 }
@@ -175,11 +177,18 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     auto const record = co_await read(hash_of(key, seed()), executor);
     if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
     auto object = object_of(*this, record);
-    if (!object || !object->body()) co_return object;
-    auto& pieces = static_cast<PieceSource&>(*object->body()->source());
-    if (co_await pieces.open(executor)) co_return object;
-    if (!pieces.is_whole()) drop(hash_of(key, seed()));   // else it only took too long
-    co_return nullptr;
+    if (!object) co_return nullptr;
+    if (object->body()) {
+        auto& pieces = static_cast<PieceSource&>(*object->body()->source());
+        bool const opened = co_await pieces.open(executor);
+        if (!opened) {
+            if (!pieces.is_whole()) drop(hash_of(key, seed()));   // else it only took too long
+            co_return nullptr;
+        }
+    }
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    if (record.at_once) hits_at_once_.fetch_add(1, std::memory_order_relaxed);
+    co_return object;
 }
 
 net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) {
@@ -188,7 +197,9 @@ net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) 
     auto const entry = works->index.use(hash);
     if (!entry) co_return ReadRecord{};
     works->order->used(hash);
-    co_return co_await works->reader.read(hash, *entry, executor);
+    auto record = co_await works->reader.read(hash, *entry, executor);
+    if (record && record.record.head.kind == RecordKind::piece) pieces_.fetch_add(1, std::memory_order_relaxed);
+    co_return record;
 }
 
 bool Tier::has(Fingerprint hash) const {
@@ -203,7 +214,6 @@ NotStored Tier::why_not(Bytes body) {
     if (!works || removed_ || works->log.failing()) return NotStored::failing;
     if (body > options_.object_max) return NotStored::too_large;
     if (body < options_.object_min) return NotStored::too_small;
-    if (!spend(body)) return NotStored::rate;
     return NotStored::none;
 }
 
@@ -212,17 +222,21 @@ NotStored Tier::refused(NotStored why) {
     return why;
 }
 
-/// options_.rate as a bucket of one second. What is larger than what is in it leaves a debt.
-bool Tier::spend(Bytes bytes) {
+/// options_.rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
+bool Tier::may_spend() {
     if (options_.rate == 0) return true;
     auto const rate = static_cast<double>(options_.rate);
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
     allowance_ = std::min(allowance_ + passed * rate, rate);
-    if (allowance_ <= 0) return false;
+    return allowance_ > 0;
+}
+
+void Tier::spend(Bytes bytes) {
+    if (options_.rate == 0) return;
+    std::lock_guard const lock(mutex_);
     allowance_ -= static_cast<double>(bytes);
-    return true;
 }
 
 NotStored Tier::store(Object::Parts const& parts) {
@@ -252,12 +266,13 @@ std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes>
     return std::make_unique<PieceFill>(*this, of, std::move(told));
 }
 
-/// The same, and whether it is asked for often enough.
+/// The same, and whether it is asked for often enough, and not too much was written of late.
 NotStored Tier::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
-    bool const is_new = why == NotStored::none && options_.admit == DiskOptions::Admit::second_hit &&
-                        !doorkeeper_.knows(hash_of(key, seed()));
-    return is_new ? NotStored::not_admitted : why;
+    if (why != NotStored::none) return why;
+    bool const is_new = options_.admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
+    if (is_new) return NotStored::not_admitted;
+    return may_spend() ? NotStored::none : NotStored::rate;
 }
 
 void Tier::note(NotStored outcome, Object::Parts const& parts) {
@@ -277,7 +292,7 @@ void Tier::demote(Object const& object) {
     // Had it been asked for twice, it would be here.
     bool const is_known = options_.admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
     if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
-    if (why_not(object.length().value_or(0)) != NotStored::none) return;
+    if (why_not(object.length().value_or(0)) != NotStored::none || !may_spend()) return;
     auto const parts = object.parts();
     if (long_.is_for(parts)) {
         // What waits keeps its memory, which is wanted: others would have to leave in its place.
@@ -303,6 +318,7 @@ NotStored Tier::append(RecordParts& parts, Purpose purpose) {
         works->order->stored(head.hash, head.bytes());
     }
     works->log.commit(*room);
+    if (purpose == Purpose::newcomer) spend(parts.head.bytes());
     return NotStored::none;
 }
 
@@ -374,7 +390,7 @@ void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
 /// something newer that never came to the disk.
 void Tier::evict_victims(Works& works) {
     constexpr int at_once = 1'000;
-    for (int i = 0; i < at_once && live_.load(std::memory_order_relaxed) > works.capacity; ++i) {
+    for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
         auto const hash = works.order->victim();
         if (!hash) return;
         works.order->removed(*hash, policy::Left::evicted);
@@ -393,10 +409,6 @@ bool Tier::append_tombstone(Fingerprint hash) {
     parts.head.hash = hash;
     return append(parts, Purpose::bookkeeping) == NotStored::none;
 }
-
-/// As the index rounds them: what came is what leaves.
-void Tier::note_came(Bytes bytes) { live_.fetch_add(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
-void Tier::note_left(Bytes bytes) { live_.fetch_sub(size_of_class(size_class(bytes)), std::memory_order_relaxed); }
 
 /// What a failed write took with it is not there; nor may anything older be.
 void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
@@ -461,6 +473,7 @@ bool Tier::pause(milliseconds time) {
 void Tier::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
         if (auto* works = this->works(); works && !works->log.failing()) works->graves.pay();
+        if (auto* works = this->works()) works->reader.tell();
         if (looks % looks_a_try == 0) try_again();
     }
 }
@@ -538,15 +551,16 @@ DiskStats Tier::stats() const {
                                                    : DiskStats::State::recovering;
     if (auto const trouble = works->log.trouble(); !trouble.empty() && works->log.failing()) stats.trouble = trouble;
     stats.size = works->log.header().bytes();
-    stats.live = live_;
+    stats.live = live_.sum();
     stats.records = works->index.size();
     stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
     stats.buffered = log.buffered;
     stats.segments = works->log.segments();
     stats.segments_recovered = works->recovery.segments_done();
     stats.segments_retired = log.retired;
-    stats.hits = reader.hits;
-    stats.hits_at_once = reader.hits_at_once;
+    stats.hits = hits_;
+    stats.hits_at_once = hits_at_once_;
+    stats.pieces = pieces_;
     stats.misses = reader.misses;
     stats.damaged = reader.damaged + cleaner.damaged;
     stats.too_late = reader.too_late;

@@ -9,11 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "io/pool.hpp"
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_doorkeeper.hpp"
 #include "store/disk_graves.hpp"
 #include "store/disk_index.hpp"
+#include "store/disk_live.hpp"
 #include "store/disk_log.hpp"
 #include "store/disk_long.hpp"
 #include "store/disk_reader.hpp"
@@ -39,6 +41,7 @@ struct Works {
     Reader reader;
     Cleaner cleaner;
     Graves graves;
+    io::Pool lookers{1, 16};           // beside the reader, whose threads are for requests
 };
 
 class Tier final : public DiskStore, public Core {
@@ -93,8 +96,8 @@ private:
     void note(NotStored outcome, Object::Parts const& parts);
     void note_stored(Object::Parts const& parts);
     NotStored refused(NotStored why);
-    bool spend(Bytes bytes);
-    ObjectPtr head_at(Index::Entry const& entry) const;
+    bool may_spend();
+    void spend(Bytes bytes);
     std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
     void bad(Fingerprint hash, Bytes offset);
@@ -102,8 +105,8 @@ private:
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     bool make_void(std::uint64_t generation);
-    void note_came(Bytes bytes);
-    void note_left(Bytes bytes);
+    void note_came(Bytes bytes) { live_.came(bytes); }
+    void note_left(Bytes bytes) { live_.left(bytes); }
     void evict_victims(Works& works);
 
     void look_after();
@@ -122,7 +125,10 @@ private:
     std::atomic<std::uint64_t> first_sequence_{0};
     std::atomic<bool> removed_{false};     // the file is not where it was
 
-    std::atomic<Bytes> live_{0};
+    LiveBytes live_;
+    std::atomic<std::uint64_t> hits_{0};
+    std::atomic<std::uint64_t> hits_at_once_{0};
+    std::atomic<std::uint64_t> pieces_{0};
     std::atomic<std::uint64_t> stored_{0};
     std::atomic<Bytes> stored_bytes_{0};
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(NotStored::count)> not_stored_{};
@@ -132,7 +138,7 @@ private:
     std::condition_variable stopped_;
     bool stopping_ = false;
     std::string trouble_;
-    double allowance_ = 0;                 // of options_.rate, in bytes
+    double allowance_ = 0;                 // of options_.rate, in bytes; below 0: owed
     SteadyTime allowed_at_{};
 
     std::thread recoverer_;

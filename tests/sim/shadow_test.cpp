@@ -73,7 +73,7 @@ TEST(Shadow, a_lower_rate_begins_warm) {
     Shadow shadow(terms(MiB, {"lru"}));
     for (std::uint64_t i = 0; i < 4'000; ++i) request(shadow, i % 1'000, 100);
     auto const before = shadow.what_if();
-    shadow.pace(60'000, 1);   // of 15,000 that are allowed to 4 miniatures
+    shadow.pace(28'000, 1);   // of 7,500 that are allowed to 4 miniatures when a quarter is new
     auto const lowered = shadow.what_if();
     EXPECT_DOUBLE_EQ(lowered.rate, 0.25);
     EXPECT_EQ(lowered.requests, before.requests / 4);
@@ -81,6 +81,18 @@ TEST(Shadow, a_lower_rate_begins_warm) {
     for (std::uint64_t i = 0; i < 1'000; ++i) request(shadow, i, 100);
     EXPECT_GT(shadow.what_if().requests, lowered.requests);
     EXPECT_EQ(row_of(shadow.what_if(), "lru", MiB).misses, row_of(lowered, "lru", MiB).misses);
+}
+
+TEST(Shadow, what_is_always_new_is_dear_and_lowers_the_rate_further) {
+    Shadow hits(terms(MiB, {"lru"})), misses(terms(10'000, {"lru"}));
+    for (std::uint64_t i = 0; i < 5'000; ++i) {
+        request(hits, i % 100, 100);
+        request(misses, i, 100);
+    }
+    hits.pace(13'000, 1);   // of 15,000 that are allowed
+    misses.pace(13'000, 1);
+    EXPECT_EQ(hits.what_if().rate, 1);
+    EXPECT_EQ(misses.what_if().rate, 1.0 / 8);
 }
 
 TEST(Shadow, the_rate_rises_again_after_a_quiet_while) {

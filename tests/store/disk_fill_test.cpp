@@ -303,14 +303,14 @@ TEST(PieceFill, tells_what_kept_it_from_being_whole) {
     auto body = scene.growing();
     scene.append(*body, 2 * piece_max);
     for (auto const why : {NotStored::too_slow, NotStored::failing, NotStored::none}) {
-        PieceFill fill(scene.core, note);
+        PieceFill fill(scene.core, DiskFill::Of::whole, note);
         scene.core.answer = why;
         scene.core.until_answer = 1;
         fill.take(*body);
     }
     body->finish(Body::State::complete);
     {
-        PieceFill whole(scene.core, note);
+        PieceFill whole(scene.core, DiskFill::Of::whole, note);
         EXPECT_TRUE(whole.commit(scene.parts(body)));
     }
     EXPECT_EQ(told, (std::vector{NotStored::too_slow, NotStored::failing, NotStored::none}));

@@ -2,6 +2,8 @@
 #pragma once
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
+#include <deque>
+#include <mutex>
 #include <optional>
 #include <utility>
 

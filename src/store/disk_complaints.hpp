@@ -1,0 +1,46 @@
+// What goes wrong often, told seldom.
+#pragma once
+#include <spdlog/spdlog.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "util/clock.hpp"
+
+namespace garner::store::disk {
+
+/// At most one line a second to the log; it says how many more there were. Thread-safe.
+class Complaints {
+public:
+    void add(std::string text) {
+        std::lock_guard const lock(mutex_);
+        last_ = std::move(text);
+        ++gathered_;
+        tell(steady_now());
+    }
+    /// To be called now and then, so that the last ones are told, too.
+    void tell() {
+        std::lock_guard const lock(mutex_);
+        if (gathered_ > 0) tell(steady_now());
+    }
+
+private:
+    void tell(SteadyTime now) {
+        if (now - told_ < std::chrono::seconds(1)) return;
+        told_ = now;
+        auto const before = std::exchange(gathered_, 0) - 1;
+        if (before == 0)
+            spdlog::error("disk: {}", last_);
+        else
+            spdlog::error("disk: {}; {} more like this just before", last_, before);
+    }
+
+    std::mutex mutex_;
+    std::string last_;
+    std::uint64_t gathered_ = 0;
+    SteadyTime told_{};
+};
+
+}  // namespace garner::store::disk

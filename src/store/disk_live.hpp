@@ -1,0 +1,44 @@
+// How many bytes of records can still be found, where of one that leaves only the class of its size is known.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "store/disk_sizes.hpp"
+
+namespace garner::store::disk {
+
+/// Thread-safe. One that leaves takes with it the mean of its class: so the sum is about right at any time, and exact where
+/// all of a class are alike or gone.
+class LiveBytes {
+public:
+    void came(Bytes bytes) {
+        auto& kind = classes_[size_class(bytes)];
+        kind.bytes.fetch_add(bytes, std::memory_order_relaxed);
+        kind.records.fetch_add(1, std::memory_order_relaxed);
+        sum_.fetch_add(bytes, std::memory_order_relaxed);
+    }
+    /// `bytes`: its own, or rounded up to the end of its class.
+    void left(Bytes bytes) {
+        auto& kind = classes_[size_class(bytes)];
+        // Whoever was quick may leave before it was told that it came.
+        auto const records = std::max<std::int64_t>(kind.records.fetch_sub(1, std::memory_order_relaxed), 1);
+        auto there = kind.bytes.load(std::memory_order_relaxed);
+        Bytes share;
+        do share = there / static_cast<Bytes>(records);
+        while (!kind.bytes.compare_exchange_weak(there, there - share, std::memory_order_relaxed));
+        sum_.fetch_sub(share, std::memory_order_relaxed);
+    }
+    Bytes sum() const { return sum_.load(std::memory_order_relaxed); }
+
+private:
+    struct Class {
+        std::atomic<Bytes> bytes{0};
+        std::atomic<std::int64_t> records{0};
+    };
+    std::array<Class, 1 << size_bits> classes_;
+    std::atomic<Bytes> sum_{0};
+};
+
+}  // namespace garner::store::disk
