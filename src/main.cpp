@@ -332,6 +332,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::sim:
         return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen:
+        std::ios::sync_with_stdio(false);   // it reads and writes millions of lines
         return admin::seen_command(line.rest, std::cin, std::cout, std::cerr);
     case CommandLine::Command::run:
         try {

@@ -5,6 +5,11 @@
 #include <string_view>
 #include <vector>
 
+#include "crawl/canon_command.hpp"
+#include "sim/seen_set_command.hpp"
+#include "sim/seen_model_command.hpp"
+#include "sim/seen_sim_command.hpp"
+
 namespace garner::admin {
 
 namespace {
@@ -18,6 +23,10 @@ struct Row {
 /// A new command: its file, and a line here.
 std::vector<Row> const& rows() {
     static std::vector<Row> const rows{
+        {"canon", "the canonical form of URLs, and their fingerprints", crawl::canon_command},
+        {"set", "an exact set of URLs, in memory or on disk, and what it takes", sim::seen_set_command},
+        {"sim", "a stream of links through caches of seen URLs: what each misses", sim::seen_sim_command},
+        {"model", "makes a stream of links as a crawl of many threads sees it", sim::seen_model_command},
     };
     return rows;
 }

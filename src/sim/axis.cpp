@@ -34,7 +34,11 @@ std::vector<Tick> linear_ticks(double low, double high) {
     return ticks;
 }
 
-std::string power_of_two(int exponent) { return short_size(Bytes{1} << exponent); }
+bool of_two(Scale scale) { return scale == Scale::bytes || scale == Scale::counts; }
+
+std::string power_of_two(Scale scale, int exponent) {
+    return scale == Scale::counts ? "2^" + std::to_string(exponent) : short_size(Bytes{1} << exponent);
+}
 
 std::string power_of_ten(int exponent) {
     char text[32];
@@ -44,9 +48,9 @@ std::string power_of_ten(int exponent) {
 
 /// `low` and `high` are logarithms, as `base` says.
 std::vector<Tick> power_ticks(double low, double high, Scale scale) {
-    bool const bytes = scale == Scale::bytes;
-    int const first = static_cast<int>(std::ceil(bytes ? std::max(low, 0.0) : low));
-    int const last = static_cast<int>(std::floor(bytes ? std::min(high, 63.0) : high));
+    bool const two = of_two(scale);
+    int const first = static_cast<int>(std::ceil(two ? std::max(low, 0.0) : low));
+    int const last = static_cast<int>(std::floor(two ? std::min(high, 63.0) : high));
     int step = 1;
     // Steps of two and five powers of two keep every or every second tick at a full KiB, MiB, GiB.
     for (int const next : {2, 5, 10, 20})
@@ -54,13 +58,13 @@ std::vector<Tick> power_ticks(double low, double high, Scale scale) {
     std::vector<Tick> ticks;
     for (int exponent = first; exponent <= last; ++exponent)
         if (exponent % step == 0)
-            ticks.push_back({bytes ? std::exp2(exponent) : std::pow(10, exponent),
-                             bytes ? power_of_two(exponent) : power_of_ten(exponent)});
+            ticks.push_back({two ? std::exp2(exponent) : std::pow(10, exponent),
+                             two ? power_of_two(scale, exponent) : power_of_ten(exponent)});
     return ticks;
 }
 
-double logarithm(Scale scale, double value) { return scale == Scale::bytes ? std::log2(value) : std::log10(value); }
-double power(Scale scale, double value) { return scale == Scale::bytes ? std::exp2(value) : std::pow(10, value); }
+double logarithm(Scale scale, double value) { return of_two(scale) ? std::log2(value) : std::log10(value); }
+double power(Scale scale, double value) { return of_two(scale) ? std::exp2(value) : std::pow(10, value); }
 
 }  // namespace
 
@@ -95,7 +99,7 @@ Axis open_axis(Scale scale, double lowest, double highest) {
         return axis;
     }
     double low = logarithm(scale, lowest), high = logarithm(scale, highest);
-    double const least_span = scale == Scale::bytes ? 4 : 2.1;   // so that there are two ticks at least
+    double const least_span = of_two(scale) ? 4 : 2.1;   // so that there are two ticks at least
     double const room = std::max((high - low) * 0.03, (least_span - (high - low)) / 2);
     low -= room;
     high += room;

@@ -9,6 +9,7 @@ enum class Scale {
     linear,
     log,     // powers of ten
     bytes,   // powers of two, in B, KiB, MiB …
+    counts,  // powers of two, as 2^10
 };
 
 struct Tick {

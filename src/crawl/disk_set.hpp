@@ -1,0 +1,81 @@
+// The exact set on disk: one sorted run of all but the latest fingerprints, those in memory and in a log beside it.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "crawl/line_set.hpp"
+#include "crawl/run_file.hpp"
+#include "crawl/set_log.hpp"
+#include "crawl/url_set.hpp"
+
+namespace garner::crawl {
+
+class BatchOrder;
+
+/// Its run lies within half a percent of what any exact set must take; what was added since, 8 bytes each, is at most an
+/// eighth of it. Larger than memory: it holds the latest, one block of the run, and some 20 bytes for each of a batch.
+/// Cheapest in large batches: each goes over the run once in order. A batch is in the set whole or not at all, also when
+/// the process is killed; one that was answered is, and after sync() survives a power failure.
+class DiskSet final : public UrlSet {
+public:
+    struct Options {
+        std::filesystem::path directory;
+        Bytes memory = 1 * GiB;           // for the latest and what merging them takes
+        std::uint64_t latest_least = 1 << 16;   // so many may wait to be merged, however small the run is
+        io::Faults* faults = nullptr;     // outlives the set
+    };
+    struct Opened {
+        std::unique_ptr<DiskSet> set;
+        std::string fault = {};           // one line when it cannot be had: what is damaged, in use, not to be written
+    };
+    /// Continues what the directory holds, or begins there. No other process can have it until this one lets go.
+    static Opened open(Options const&);
+
+    Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
+    std::string sync() override;
+    std::uint64_t size() const override { return run_.entries() + latest_.size(); }
+    Bytes memory_bytes() const override { return latest_.memory_bytes() + run_.memory_bytes(); }
+    Bytes file_bytes() const override { return run_.file_bytes() + log_.file_bytes() + manifest_bytes; }
+
+    /// All of it into one run: the fewest bytes. Empty, or why not.
+    std::string merge();
+
+private:
+    static constexpr Bytes manifest_bytes = 64;
+
+    explicit DiskSet(Options const& options) : options_(options) {}
+    std::string path(std::string const& name) const { return (options_.directory / name).string(); }
+    std::string run_path(std::uint64_t generation) const { return path("run." + std::to_string(generation)); }
+    std::string log_path(std::uint64_t number) const { return path("log." + std::to_string(number)); }
+
+    std::string open();
+    std::string begin_anew();
+    std::string read_manifest();
+    std::string write_manifest(std::uint64_t generation, std::uint64_t entries, std::uint64_t log);
+    std::string read_latest();
+    void remove_strangers() const;
+
+    bool is_time_to_merge(std::uint64_t batch) const;
+    Added look_up(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
+    std::string look_in_run(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
+    std::string look_one_by_one(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
+    Added merge_with(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
+    std::string write_run(BatchOrder&, RunWriter&);
+    std::string change_to(std::uint64_t generation, std::uint64_t entries);
+    Added refuse(std::string fault);
+
+    Options const options_;
+    io::File lock_;
+    std::uint64_t set_ = 0, generation_ = 0, log_number_ = 0;
+    RunReader run_;                                       // without a file while generation_ is 0
+    SetLog log_;
+    LineSet latest_{{}};                                  // what the log holds
+    double fresh_share_ = 1;                              // of the last batch
+    std::string broken_;                                  // for good
+};
+
+}  // namespace garner::crawl

@@ -1,0 +1,50 @@
+// A cache of seen URLs before a set of all: what the cache knows, the set is not asked.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "crawl/seen_cache.hpp"
+#include "crawl/url_set.hpp"
+
+namespace garner::crawl {
+
+/// As exact as the cache: what that wrongly claims to have seen is never new. After a fault it takes nothing more: the
+/// cache then knows of URLs that are not in the set.
+class FrontedSet final : public UrlSet {
+public:
+    FrontedSet(std::unique_ptr<SeenCache> front, std::unique_ptr<UrlSet> behind)
+        : front_(std::move(front)), behind_(std::move(behind)) {}
+
+    Added add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) override {
+        if (!broken_.empty()) return {0, broken_};
+        front_->seen_each(batch, is_new);
+        asked_.clear();
+        for (std::size_t i = 0; i < batch.size(); ++i)
+            if (!is_new[i]) asked_.push_back(batch[i]);
+        answers_.resize(asked_.size());
+        auto added = behind_->add(asked_, answers_);
+        broken_ = added.fault;
+        std::size_t asked = 0;
+        for (auto& answer : is_new) answer = answer ? 0 : answers_[asked++];
+        requests_ += batch.size();
+        passed_ += asked_.size();
+        return added;
+    }
+    std::string sync() override { return behind_->sync(); }
+    std::uint64_t size() const override { return behind_->size(); }
+    Bytes memory_bytes() const override { return behind_->memory_bytes() + front_->memory_bits() / 8; }
+    Bytes file_bytes() const override { return behind_->file_bytes(); }
+
+    std::uint64_t requests() const { return requests_; }
+    std::uint64_t passed() const { return passed_; }   // of them, on to the set
+
+private:
+    std::unique_ptr<SeenCache> front_;
+    std::unique_ptr<UrlSet> behind_;
+    std::vector<Fingerprint> asked_;
+    std::vector<std::uint8_t> answers_;
+    std::uint64_t requests_ = 0, passed_ = 0;
+    std::string broken_;
+};
+
+}  // namespace garner::crawl

@@ -1,0 +1,359 @@
+#include "crawl/line_set.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "crawl/mixed_bits.hpp"
+#include "util/check.hpp"
+
+namespace garner::crawl {
+
+namespace {
+
+using Line = LineSet::Line;
+using Segment = LineSet::Segment;
+using Place = LineSet::Place;
+
+// A key's bits from the top: which segment, which line of it (with what that leaves over), the rest.
+constexpr unsigned high_bits = 32, low_bits = 64 - 6 - high_bits;
+constexpr std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1;
+
+// How wide a slot may be when so many are to fit in a line beside the upper five bits of its last byte.
+struct Layout {
+    std::uint32_t slots, width;
+};
+constexpr std::array layouts{Layout{12, 42}, Layout{11, 46}, Layout{10, 50}, Layout{9, 56}, Layout{8, 63}};
+static_assert(std::ranges::all_of(layouts, [](Layout const& one) { return one.slots * one.width <= 512 - 5; }));
+
+// Beyond it a newcomer moves too many others.
+constexpr double fullest = 0.955;
+constexpr int moves_at_most = 500;
+// Lines. Smaller ones grow faster: what they would save is not worth how often all of them would be put in again.
+constexpr std::uint32_t small_segment = 64 * 1024;
+
+constexpr std::uint64_t fewest_lines = 2;   // with one there is no reciprocal of 64 bits
+// In the last byte, whose lower three bits may be a slot's: how many there are, above the flag.
+constexpr unsigned overflow_flag = 0x08, one_more = 0x10;
+
+std::uint32_t count_of(Line const& line) { return line.bytes[63] / one_more; }
+bool has_overflowed(Line const& line) { return line.bytes[63] & overflow_flag; }
+
+std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
+    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(a) * b) >> 64);
+}
+
+Place place_of(Segment const& segment, std::uint64_t key) {
+    auto const product = ((key >> low_bits) & 0xffffffff) * segment.line_count;
+    // The line is the product's upper half; its lower half, by the number of lines, says which of those of this line.
+    auto const left_over = high_product(product & 0xffffffff, segment.reciprocal);
+    return {static_cast<std::uint32_t>(product >> 32), left_over << low_bits | (key & low_mask)};
+}
+
+// An involution: the other line of the other line is the first again.
+std::uint32_t other_line(Segment const& segment, std::uint32_t line, std::uint64_t remainder) {
+    auto const hash = static_cast<std::uint32_t>((remainder * 0xd6e8feb86659fd93) >> 32);
+    auto const sum = static_cast<std::uint32_t>((std::uint64_t{hash} * segment.line_count) >> 32);
+    return sum >= line ? sum - line : sum + segment.line_count - line;
+}
+
+// A slot's value: the remainder, and in its lowest bit whether it lies in its second line.
+std::uint64_t slot_value(std::uint64_t remainder, bool second) { return remainder << 1 | (second ? 1 : 0); }
+
+// The key again, but for its segment.
+std::uint64_t key_at(Segment const& segment, std::uint32_t line, std::uint64_t value) {
+    auto const remainder = value >> 1;
+    std::uint64_t const first = value & 1 ? other_line(segment, line, remainder) : line;
+    auto const high = ((first << 32) + segment.line_count - 1) / segment.line_count + (remainder >> low_bits);
+    return high << low_bits | (remainder & low_mask);
+}
+
+struct Window {
+    std::uint32_t byte, shift;
+};
+Window window_of(Segment const& segment, std::uint32_t slot) {
+    auto const bit = 32 * segment.slots + slot * segment.rest_bits;
+    auto const byte = std::min(bit / 8, 56u);   // not beyond the line
+    return {byte, bit - 8 * byte};
+}
+
+std::uint64_t rest_of(Segment const& segment, Line const& line, std::uint32_t slot) {
+    auto const [byte, shift] = window_of(segment, slot);
+    std::uint64_t word;
+    std::memcpy(&word, line.bytes + byte, sizeof word);
+    return word >> shift & ((std::uint64_t{1} << segment.rest_bits) - 1);
+}
+
+std::uint64_t value_of(Segment const& segment, Line const& line, std::uint32_t slot) {
+    std::uint32_t tag;
+    std::memcpy(&tag, line.bytes + 4 * slot, sizeof tag);
+    return rest_of(segment, line, slot) << 32 | tag;
+}
+
+void write_value(Segment const& segment, Line& line, std::uint32_t slot, std::uint64_t value) {
+    auto const tag = static_cast<std::uint32_t>(value);
+    std::memcpy(line.bytes + 4 * slot, &tag, sizeof tag);
+    auto const [byte, shift] = window_of(segment, slot);
+    auto const mask = ((std::uint64_t{1} << segment.rest_bits) - 1) << shift;
+    std::uint64_t word;
+    std::memcpy(&word, line.bytes + byte, sizeof word);
+    word = (word & ~mask) | value >> 32 << shift;
+    std::memcpy(line.bytes + byte, &word, sizeof word);
+}
+
+bool take_in(Segment const& segment, Line& line, std::uint64_t value) {
+    auto const count = count_of(line);
+    if (count == segment.slots) return false;
+    write_value(segment, line, count, value);
+    line.bytes[63] += one_more;
+    return true;
+}
+
+template <class Match>
+[[gnu::always_inline]] inline bool holds(Segment const& segment, Line const& line, std::uint64_t value) {
+    auto found = Match::mask(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
+    for (; found; found &= found - 1)
+        if (rest_of(segment, line, static_cast<std::uint32_t>(std::countr_zero(found))) == value >> 32) return true;
+    return false;
+}
+
+// So many lines, of as many slots as then fit.
+Segment segment_of(std::uint64_t lines) {
+    Segment segment;
+    check(lines >= fewest_lines && lines < UINT32_MAX);
+    segment.line_count = static_cast<std::uint32_t>(lines);
+    segment.reciprocal = UINT64_MAX / segment.line_count + 1;
+    auto const left_over_bits = static_cast<std::uint32_t>(std::bit_width(UINT32_MAX / segment.line_count));
+    auto const width = left_over_bits + low_bits + 1;
+    auto const layout = std::ranges::find_if(layouts, [&](Layout const& one) { return width <= one.width; });
+    segment.slots = layout->slots;
+    segment.rest_bits = layout->width - 32;
+    segment.lines = HugeArray<Line>(lines);
+    return segment;
+}
+
+std::uint64_t room_in(Segment const& segment) {
+    return static_cast<std::uint64_t>(fullest * segment.slots * segment.line_count);
+}
+
+// Fewest lines with room for so many: of fewer slots, or of more where those would need more lines for that alone.
+std::uint64_t lines_for(std::uint64_t entries) {
+    std::uint64_t fewest = UINT64_MAX;
+    for (auto const& layout : layouts) {
+        auto const lines = static_cast<std::uint64_t>(std::ceil(static_cast<double>(entries) / fullest / layout.slots));
+        auto const left_over_bits = std::min(layout.width - low_bits - 1, high_bits);
+        auto const least = std::uint64_t{1} << (high_bits - left_over_bits);
+        fewest = std::min(fewest, std::max({lines, least, fewest_lines}));
+    }
+    return fewest;
+}
+
+}  // namespace
+
+LineSet::LineSet(Options const& options) : options_(options), random_(options.seed | 1) { clear(); }
+
+void LineSet::clear() {
+    // Segments differ by chance.
+    auto const each = static_cast<double>(options_.expected) / segment_count;
+    auto const lines = lines_for(static_cast<std::uint64_t>(each + 4 * std::sqrt(each)));
+    for (auto& segment : segments_) segment = segment_of(lines);
+    ++growths_;
+}
+
+UrlSet::Added LineSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
+    check(batch.size() == is_new.size());
+    switch (options_.simd) {
+#if defined(__x86_64__)
+    case Simd::avx512: return {add_avx512(batch, is_new)};
+    case Simd::avx2: return {add_avx2(batch, is_new)};
+    case Simd::sse2: return {add_all<Sse2Match>(batch, is_new)};
+#endif
+    default: return {add_all<PlainMatch>(batch, is_new)};
+    }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) std::uint64_t LineSet::add_avx2(std::span<Fingerprint const> batch,
+                                                               std::span<std::uint8_t> is_new) {
+    return add_all<Avx2Match>(batch, is_new);
+}
+__attribute__((target("avx512f"))) std::uint64_t LineSet::add_avx512(std::span<Fingerprint const> batch,
+                                                                    std::span<std::uint8_t> is_new) {
+    return add_all<Avx512Match>(batch, is_new);
+}
+#endif
+
+// In blocks, each in three steps that wait for no memory: where each one's first line is; whether it is there; and, in
+// order, what was not: looked for in both lines and put in. Only the third writes. So what the second finds is there, and
+// what it does not find, because it came earlier in the same blocks or lies in its second line, the third does.
+template <class Match>
+std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
+    constexpr std::size_t block = 64;
+    struct Block {
+        std::uint64_t keys[block];
+        Place places[block];
+        std::uint16_t open[block];   // those to be looked at in the third step
+        std::size_t begin = 0, size = 0, opened = 0;
+        std::uint64_t growths = 0;   // before the places were found
+    };
+    Block blocks[3];
+
+    auto find_places = [&](Block& b) __attribute__((always_inline)) {
+        b.growths = growths_;
+        for (std::size_t i = 0; i < b.size; ++i) {
+            b.keys[i] = mixed(batch[b.begin + i] ^ options_.seed);
+            auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
+            b.places[i] = place_of(segment, b.keys[i]);
+            __builtin_prefetch(segment.lines.data() + b.places[i].first);
+        }
+    };
+    auto look = [&](Block& b) __attribute__((always_inline)) {
+        if (b.growths != growths_) find_places(b);
+        for (std::size_t i = 0; i < b.size; ++i) {
+            auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
+            auto const& [first, remainder] = b.places[i];
+            auto const& line = segment.lines[first];
+            if (holds<Match>(segment, line, slot_value(remainder, false))) {
+                is_new[b.begin + i] = 0;
+                continue;
+            }
+            if (has_overflowed(line) || count_of(line) == segment.slots)
+                __builtin_prefetch(segment.lines.data() + other_line(segment, first, remainder));
+            b.open[b.opened++] = static_cast<std::uint16_t>(i);
+        }
+    };
+    std::uint64_t fresh = 0;
+    auto settle = [&](Block& b) __attribute__((always_inline)) {
+        for (std::size_t i = 0; i < b.opened; ++i) {
+            bool const added = add_one<Match>(b.keys[b.open[i]]);
+            is_new[b.begin + b.open[i]] = added;
+            fresh += added;
+        }
+        b.opened = 0;
+    };
+
+    // Two more rounds than blocks, until the last one is settled.
+    auto const rounds = (batch.size() + block - 1) / block;
+    for (std::size_t round = 0; round < rounds + 2; ++round) {
+        if (round < rounds) {
+            auto& b = blocks[round % 3];
+            b.begin = round * block;
+            b.size = std::min(block, batch.size() - b.begin);
+            find_places(b);
+        }
+        if (round >= 1 && round - 1 < rounds) look(blocks[(round - 1) % 3]);
+        if (round >= 2) settle(blocks[(round - 2) % 3]);
+    }
+    return fresh;
+}
+
+template <class Match>
+bool LineSet::add_one(std::uint64_t key) {
+    auto const number = key >> (64 - segment_bits);
+    auto& segment = segments_[number];
+    auto const [first, remainder] = place_of(segment, key);
+    auto& line = segment.lines[first];
+    if (holds<Match>(segment, line, slot_value(remainder, false))) return false;
+    bool const full = count_of(line) == segment.slots;
+    if (has_overflowed(line) || full) {
+        auto& other = segment.lines[other_line(segment, first, remainder)];
+        if (has_overflowed(line) && holds<Match>(segment, other, slot_value(remainder, true))) return false;
+    }
+    if (!full && segment.size < room_in(segment)) {
+        take_in(segment, line, slot_value(remainder, false));
+        ++segment.size;
+        return true;
+    }
+    put(number, key);
+    return true;
+}
+
+void LineSet::put(std::size_t number, std::uint64_t key) {
+    if (segments_[number].size >= room_in(segments_[number])) grow(number);
+    while (!insert(segments_[number], key)) grow(number);
+}
+
+// False, with nothing changed but where others lie, when it finds no room.
+bool LineSet::insert(Segment& segment, std::uint64_t key) {
+    auto const [first, remainder] = place_of(segment, key);
+    auto line = first;
+    auto value = slot_value(remainder, false);
+    // Those moved, to be moved back when there is no end of it.
+    struct Move {
+        std::uint32_t line, slot;
+    };
+    std::array<Move, moves_at_most> moves;
+    for (std::size_t moved = 0;; ++moved) {
+        // The value's own line has had its turn, or is the one that it was pushed out of.
+        if (take_in(segment, segment.lines[line], value)) break;
+        auto const other = other_line(segment, line, value >> 1);
+        if (!(value & 1)) segment.lines[line].bytes[63] |= overflow_flag;
+        line = other;
+        value ^= 1;
+        if (take_in(segment, segment.lines[line], value)) break;
+        if (moved == moves_at_most) {
+            for (auto back = moved; back-- > 0;) {
+                // What hangs in the air lies in the other line of where it was taken from.
+                auto const [from, slot] = moves[back];
+                value ^= 1;
+                auto const was = value;
+                value = value_of(segment, segment.lines[from], slot);
+                write_value(segment, segment.lines[from], slot, was);
+            }
+            return false;
+        }
+        random_ = random_ * 6364136223846793005 + 1442695040888963407;
+        auto const slot = static_cast<std::uint32_t>((random_ >> 33) % segment.slots);
+        auto const pushed = value_of(segment, segment.lines[line], slot);
+        write_value(segment, segment.lines[line], slot, value);
+        moves[moved] = {line, slot};
+        value = pushed;
+    }
+    ++segment.size;
+    return true;
+}
+
+void LineSet::grow(std::size_t number) {
+    auto& segment = segments_[number];
+    ++growths_;
+    auto const step = segment.line_count < small_segment ? 4 : 8;
+    for (std::uint64_t lines = segment.line_count + segment.line_count / step + 1;; lines += lines / step + 1) {
+        auto larger = segment_of(lines);
+        bool all = true;
+        for (std::uint32_t line = 0; all && line < segment.line_count; ++line)
+            for (std::uint32_t slot = 0; all && slot < count_of(segment.lines[line]); ++slot)
+                all = insert(larger, key_at(segment, line, value_of(segment, segment.lines[line], slot)));
+        if (!all) continue;
+        segment = std::move(larger);
+        return;
+    }
+}
+
+std::uint64_t LineSet::size() const {
+    std::uint64_t all = 0;
+    for (auto const& segment : segments_) all += segment.size;
+    return all;
+}
+
+Bytes LineSet::memory_bytes() const {
+    Bytes all = sizeof *this;
+    for (auto const& segment : segments_) all += segment.lines.bytes();
+    return all;
+}
+
+std::vector<Fingerprint> LineSet::entries() const {
+    std::vector<Fingerprint> all;
+    all.reserve(size());
+    for (std::uint64_t number = 0; number < segment_count; ++number) {
+        auto const& segment = segments_[number];
+        for (std::uint32_t line = 0; line < segment.line_count; ++line)
+            for (std::uint32_t slot = 0; slot < count_of(segment.lines[line]); ++slot) {
+                auto const key = key_at(segment, line, value_of(segment, segment.lines[line], slot));
+                all.push_back(unmixed(number << (64 - segment_bits) | key) ^ options_.seed);
+            }
+    }
+    return all;
+}
+
+}  // namespace garner::crawl

@@ -1,0 +1,163 @@
+// Scatter table with circular lists: fingerprints hashed right into the array that keeps them.
+#pragma once
+#include <array>
+
+#include "crawl/abbreviated_key.hpp"
+#include "crawl/bit_fields.hpp"
+#include "crawl/hand.hpp"
+
+namespace garner::crawl {
+
+/// Broder, Najork, Wiener 2003, section 6 (Knuth, volume 3, exercise 6.4.13). 2^r entries of l + 1 bits, one more for
+/// CLOCK's marks, and nothing beside. A chain is a circle, its first stands at its home; what is not first may be moved
+/// out of the way, with its mark.
+template <class Hand>
+class Scatter final : public Batched<Scatter<Hand>> {
+public:
+    struct Shape {
+        std::uint64_t entries = 1;   // a power of two
+        unsigned bits = 64;          // l: of the fingerprint, from its beginning; at least log2 of the entries
+        std::uint64_t seed = 1;
+    };
+    explicit Scatter(Shape const& shape)
+        : key_(shape.bits, log2_of(shape.entries)),
+          link_bits_(log2_of(shape.entries)),
+          entries_(shape.entries, key_.rest_bits() + link_bits_ + 1 + Hand::marks),
+          hand_(shape.entries, shape.seed) {
+        for (std::uint64_t at = 0; at < shape.entries; ++at) write(at, free_at(at));
+    }
+
+    bool look(Fingerprint url) {
+        auto const key = key_.of(url);
+        auto entry = read(key.home);
+        if (entry.first) {
+            for (auto at = key.home;;) {
+                if (entry.rest == key.rest) return mark(at, entry), true;
+                if (entry.next == key.home) break;
+                at = entry.next;
+                entry = read(at);
+            }
+        }
+        put(key);
+        return false;
+    }
+    void prefetch(Fingerprint url) const { entries_.prefetch(key_.of(url).home); }
+    std::uint64_t entries() const override { return entries_.count(); }
+    std::uint64_t memory_bits() const override { return entries_.bits(); }
+
+private:
+    struct Entry {
+        std::uint64_t rest = 0;
+        std::uint64_t next = 0;   // of the last in its chain: the first
+        bool first = false;
+        bool marked = false;
+    };
+
+    // Whoever is not first has another one before it. So this is no entry, and a place needs no bit that says it is free.
+    static Entry free_at(std::uint64_t at) { return {.next = at}; }
+    bool is_free(std::uint64_t at) const {
+        auto const entry = read(at);
+        return !entry.first && entry.next == at;
+    }
+
+    Entry read(std::uint64_t at) const {
+        auto field = entries_.get(at);
+        auto take = [&](unsigned bits) {
+            auto const low = static_cast<std::uint64_t>(field & ((BitFields::Field{1} << bits) - 1));
+            field >>= bits;
+            return low;
+        };
+        Entry entry;
+        entry.marked = Hand::marks && take(1);
+        entry.first = take(1);
+        entry.next = take(link_bits_);
+        entry.rest = static_cast<std::uint64_t>(field);
+        return entry;
+    }
+    void write(std::uint64_t at, Entry const& entry) {
+        auto field = BitFields::Field{entry.rest} << link_bits_ | entry.next;
+        field = field << 1 | (entry.first ? 1 : 0);
+        if constexpr (Hand::marks) field = field << 1 | (entry.marked ? 1 : 0);
+        entries_.set(at, field);
+    }
+    void mark(std::uint64_t at, Entry entry) {
+        if (!Hand::marks || entry.marked) return;
+        entry.marked = true;
+        write(at, entry);
+    }
+    void link(std::uint64_t at, std::uint64_t next) {
+        auto entry = read(at);
+        entry.next = next;
+        write(at, entry);
+    }
+    std::uint64_t before(std::uint64_t at) const {
+        auto place = at;
+        for (auto entry = read(at); entry.next != at; entry = read(place)) place = entry.next;
+        return place;
+    }
+
+    void put(KeySplit::Key key) {
+        auto const place = held_ < entries_.count() ? free_place(key.home) : vacated();
+        auto const alone = Entry{.rest = key.rest, .next = key.home, .first = true};
+        if (place == key.home) return write(place, alone);
+        auto const occupant = read(key.home);
+        if (occupant.first) {
+            write(place, {.rest = key.rest, .next = occupant.next});
+            link(key.home, place);
+        } else {
+            link(before(key.home), place);
+            write(place, occupant);
+            write(key.home, alone);
+        }
+    }
+
+    /// While the table fills: its home, else the first place that is free.
+    std::uint64_t free_place(std::uint64_t home) {
+        ++held_;
+        if (is_free(home)) return home;
+        while (!is_free(filled_)) ++filled_;
+        return filled_;
+    }
+
+    std::uint64_t vacated() {
+        return take_out(hand_.victim([&](std::uint64_t at) { return read(at).marked; },
+                                     [&](std::uint64_t at) {
+                                         auto entry = read(at);
+                                         entry.marked = false;
+                                         write(at, entry);
+                                     }));
+    }
+
+    /// The place that is free afterwards: where the first of a longer chain leaves, the second moves in.
+    std::uint64_t take_out(std::uint64_t at) {
+        auto const entry = read(at);
+        if (!entry.first) {
+            link(before(at), entry.next);
+            return at;
+        }
+        if (entry.next == at) return at;
+        auto second = read(entry.next);
+        second.first = true;
+        write(at, second);
+        return entry.next;
+    }
+
+    KeySplit const key_;
+    unsigned const link_bits_;
+    BitFields entries_;
+    std::uint64_t held_ = 0;
+    std::uint64_t filled_ = 0;   // no free place before this one
+    Hand hand_;
+};
+
+/// For the table: "scatter:policy=clock:bits=64".
+struct ScatterRow {
+    static constexpr std::array<std::string_view, 2> policies{"clock", "random"};
+    static constexpr std::array settings{
+        policy::Setting{"policy", "clock or random", 0, 0, 0, policies},
+        policy::Setting{"bits", "kept of each fingerprint; fewer than 64 err", 64, 32, 64},
+    };
+    static MadeCache make(CacheOptions const&);
+};
+
+}  // namespace garner::crawl

@@ -1,0 +1,54 @@
+// The seam for caches of seen URLs: which fingerprints came by lately.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "util/hash.hpp"
+
+namespace garner::crawl {
+
+/// Stands before the exact set of all URLs: what it knows need not be asked there. It may forget; an exact one never
+/// claims to have seen what it has not, the others seldom do. One instance per thread: no thread-safety of its own, no
+/// I/O, no clock. Deterministic for a seed and a sequence of calls.
+class SeenCache {
+public:
+    virtual ~SeenCache() = default;
+
+    /// True when the fingerprint is held. A use in either case: from now on it is held, unless the policy lets nothing
+    /// in, and another one may have left for it.
+    virtual bool seen(Fingerprint) = 0;
+    /// As seen() of each in turn, at a lower cost: answers[i] becomes 1 or 0. As many answers as fingerprints.
+    virtual void seen_each(std::span<Fingerprint const>, std::span<std::uint8_t> answers) = 0;
+
+    /// How many fingerprints fit; of one without bound, how many it holds.
+    virtual std::uint64_t entries() const = 0;
+    /// What is allocated for them: keys, links, marks, whatever finds and orders them.
+    virtual std::uint64_t memory_bits() const = 0;
+};
+
+/// Gives a cache its seen_each(). It has look(Fingerprint), which is its seen(), not virtual; and
+/// prefetch(Fingerprint) const, which asks memory for what look() will touch first.
+template <class Cache>
+class Batched : public SeenCache {
+public:
+    bool seen(Fingerprint url) final { return self().look(url); }
+
+    void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) final {
+        auto const ahead = urls.size() < prefetched ? urls.size() : prefetched;
+        for (std::size_t i = 0; i < ahead; ++i) self().prefetch(urls[i]);
+        auto const last = urls.size() - ahead;
+        for (std::size_t i = 0; i < last; ++i) {
+            self().prefetch(urls[i + ahead]);
+            answers[i] = self().look(urls[i]);
+        }
+        for (std::size_t i = last; i < urls.size(); ++i) answers[i] = self().look(urls[i]);
+    }
+
+private:
+    // How many lines memory can have under way at once, and some more.
+    static constexpr std::size_t prefetched = 24;
+
+    Cache& self() { return static_cast<Cache&>(*this); }
+};
+
+}  // namespace garner::crawl

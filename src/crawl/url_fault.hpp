@@ -1,0 +1,29 @@
+// Why a text is no URL that is fetched.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+namespace garner::crawl {
+
+enum class UrlFault : std::uint8_t {
+    none,
+    empty,                 // nothing but spaces and control characters, and no base
+    too_long,              // more than url_bytes_max
+    no_scheme,             // a relative reference, and no base
+    file_scheme,
+    other_scheme,          // none of http, https, ws, wss, ftp
+    no_host,
+    host_too_long,         // an international name of more than idna_bytes_max
+    forbidden_in_host,     // a character that no host may have
+    bad_idna,              // UTS #46 refuses the international name
+    bad_ipv4,              // ends in a number but is no IPv4 address
+    bad_ipv6,
+    bad_port,              // no number
+    port_too_large,        // above 65535
+};
+inline constexpr int url_fault_count = static_cast<int>(UrlFault::port_too_large) + 1;
+
+/// In the words of `garner seen canon`: "too-long". "none" for none.
+std::string_view name_of(UrlFault fault);
+
+}  // namespace garner::crawl

@@ -1,0 +1,39 @@
+// The table of exact sets by name.
+#pragma once
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "crawl/url_set.hpp"
+
+namespace garner::crawl {
+
+struct SetOptions {
+    std::uint64_t expected = 0;           // entries that it will hold; 0: not known, it grows as they come
+    Bytes memory = 1 * GiB;               // of a set on disk: what it may take beside the batch
+    std::filesystem::path directory = {}; // of a set on disk; made where it is not there
+    std::uint64_t seed = 1;               // of hashes inside, where any are drawn
+};
+
+/// Either a set, or one line that says why there is none and the mend.
+struct MadeSet {
+    std::unique_ptr<UrlSet> set;
+    std::string fault = {};
+};
+
+struct SetRow {
+    std::string_view name;
+    std::string_view what;   // one line for --help
+    bool on_disk;            // it needs a directory
+    MadeSet (*make)(SetOptions const&);
+};
+
+/// All of them; a new one is one file and one row.
+std::span<SetRow const> url_sets();
+
+/// The set of that name; one on disk continues what its directory holds.
+MadeSet make_url_set(std::string_view name, SetOptions const&);
+
+}  // namespace garner::crawl

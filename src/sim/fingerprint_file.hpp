@@ -1,0 +1,55 @@
+// Fingerprints from a file, packed or not: as they are, as numbers of URLs, or as URLs one a line.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crawl/canonical_url.hpp"
+#include "sim/unpacked_file.hpp"
+#include "util/hash.hpp"
+
+namespace garner::sim {
+
+enum class FingerprintForm : std::uint8_t {
+    u64,    // 8 bytes each, little-endian
+    u32,    // numbers of URLs, 4 bytes each: their fingerprints are made of them
+    urls,   // one a line; what is no URL is left out and counted
+};
+/// "u64", "u32", "urls".
+std::string_view name_of(FingerprintForm);
+/// By what the name ends in, before any ".zst" or ".gz"; u64 when that says nothing.
+FingerprintForm form_of(std::string_view file_name);
+
+class FingerprintFile {
+public:
+    FingerprintFile(std::string const& path, FingerprintForm form) : file_(path), name_(path), form_(form) {}
+
+    /// Up to as many as `into` has room for; 0 at the end and after a fault.
+    std::size_t read(std::vector<Fingerprint>& into);
+    /// Names the file and what is wrong with it. Empty: nothing.
+    std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
+
+    std::uint64_t lines() const { return lines_; }      // of URLs
+    std::uint64_t no_urls() const { return no_urls_; }  // of them
+    Bytes bytes_read() const { return file_.bytes_read(); }
+    Bytes bytes_in_file() const { return file_.bytes_in_file(); }
+
+private:
+    bool refill();
+    template <class Number, class Make>
+    std::size_t read_numbers(std::vector<Fingerprint>& into, Make make);
+    std::size_t read_urls(std::vector<Fingerprint>& into);
+    bool next_line(std::string_view& line);
+
+    UnpackedFile file_;
+    std::string name_, fault_;
+    FingerprintForm form_;
+    std::vector<char> block_;
+    std::size_t at_ = 0, size_ = 0;   // in the block
+    std::string line_;                // one that goes on in the next block, as far as it can be a URL
+    crawl::CanonicalUrl url_;
+    std::uint64_t lines_ = 0, no_urls_ = 0;
+};
+
+}  // namespace garner::sim

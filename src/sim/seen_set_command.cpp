@@ -1,0 +1,256 @@
+#include "sim/seen_set_command.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <new>
+#include <ostream>
+
+#include <nlohmann/json.hpp>
+
+#include "crawl/disk_set.hpp"
+#include "crawl/url_sets.hpp"
+#include "sim/fingerprint_file.hpp"
+#include "util/clock.hpp"
+#include "util/numbers.hpp"
+#include "util/progress_line.hpp"
+#include "util/text.hpp"
+#include "util/units.hpp"
+
+namespace garner::sim {
+namespace {
+
+constexpr int done = 0, failed = 1, wrong = 2;
+constexpr Bytes least_memory = 16 * MiB;
+
+struct Options {
+    std::string input;
+    std::string path;                    // empty: in memory
+    std::string set;                     // empty: by whether there is a path
+    std::string form;                    // empty: by the input's name
+    Bytes memory = 1 * GiB;
+    std::uint64_t expected = 0, batch = 0;
+    bool json = false, verify = false, help = false;
+};
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+std::string read_count(std::string_view name, std::string_view value, std::uint64_t& to) {
+    auto const number = parse_decimal(value);
+    constexpr std::uint64_t most = 100'000'000'000;
+    if (!number || *number == 0 || *number > most)
+        return std::string(name) + ": " + quoted(value) + " is not a number from 1 to 100000000000";
+    to = *number;
+    return {};
+}
+
+std::string read_set(std::string_view value, std::string& to) {
+    to = value;
+    std::string names;
+    for (auto const& row : crawl::url_sets()) {
+        if (row.name == value) return {};
+        (names += names.empty() ? "" : ", ") += row.name;
+    }
+    return "--set: no set " + quoted(value) + "; there are " + names;
+}
+
+/// Takes one option with its value; the fault, if any.
+std::string take(std::string_view name, std::string_view value, Options& options) {
+    if (value.empty()) return std::string(name) + " needs a value";
+    if (name == "--input") return options.input = value, std::string();
+    if (name == "--path") return options.path = value, std::string();
+    if (name == "--set") return read_set(value, options.set);
+    if (name == "--expected") return read_count(name, value, options.expected);
+    if (name == "--batch") return read_count(name, value, options.batch);
+    if (name == "--form") {
+        options.form = value;
+        bool const known = value == "u64" || value == "u32" || value == "urls";
+        return known ? "" : "--form: " + quoted(value) + " is none of u64, u32, urls";
+    }
+    if (name == "--format") {
+        options.json = value == "json";
+        return options.json || value == "table" ? "" : "--format: " + quoted(value) + " is neither table nor json";
+    }
+    auto const size = parse_size(value);
+    options.memory = size.value_or(0);
+    if (!size) return "--memory: " + quoted(value) + " is no size; write 2GiB";
+    return *size >= least_memory ? "" : "--memory: " + quoted(value) + " is too little; at least 16MiB";
+}
+
+std::string read_options(std::span<std::string const> arguments, Options& options) {
+    constexpr std::array<std::string_view, 8> known{"--input", "--path",  "--set",    "--expected",
+                                                    "--batch", "--form",  "--format", "--memory"};
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        std::string_view const word = arguments[i];
+        if (word == "--help" || word == "-h") return options.help = true, std::string();
+        if (word == "--verify") {
+            options.verify = true;
+            continue;
+        }
+        auto const name = word.substr(0, word.find('='));
+        auto value = word.substr(std::min(word.size(), name.size() + 1));
+        if (!word.starts_with("--")) return quoted(word) + " is no option; the file is given with --input FILE";
+        if (std::ranges::find(known, name) == known.end()) return "unknown option " + std::string(name);
+        if (name.size() == word.size() && i + 1 < arguments.size()) value = arguments[++i];
+        if (auto fault = take(name, value, options); !fault.empty()) return fault;
+    }
+    if (options.input.empty()) return "no input; give one with --input FILE";
+    if (options.verify && options.input == "-") return "--verify reads the input twice, and standard input can be read once";
+    if (options.set.empty()) options.set = options.path.empty() ? "lines" : "runs";
+    auto const row = std::ranges::find(crawl::url_sets(), options.set, &crawl::SetRow::name);
+    if (row->on_disk && options.path.empty()) return "the set " + options.set + " lies on disk; say where with --path DIR";
+    if (!row->on_disk && !options.path.empty()) return "the set " + options.set + " lies in memory; leave out --path, or --set";
+    return {};
+}
+
+void print_help(std::ostream& out) {
+    out << "Usage: garner seen set --input FILE [--memory 2GiB] [--path DIR] ...\n\n"
+           "Puts fingerprints of URLs into an exact set, in batches, and tells how many were new and what it took.\n\n"
+           "  --input FILE      fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
+           "                    *.txt); packed with zstd or gzip or not; - for standard input\n"
+           "  --form FORM       u64, u32 or urls, whatever the file is called\n"
+           "  --memory SIZE     what the set and one batch may take; 1GiB without it\n"
+           "  --path DIR        keeps the set there, beyond memory, and goes on with what is there\n"
+           "  --set NAME        lines without --path, runs with it; there are\n";
+    for (auto const& row : crawl::url_sets())
+        out << "                      " << row.name << std::string(15 - row.name.size(), ' ') << row.what << "\n";
+    out << "  --expected N      entries that will come: lines then take just the room that they need\n"
+           "  --batch N         fingerprints at a time; by --memory without it\n"
+           "  --verify          reads the input once more: nothing may be new then\n"
+           "  --format FORMAT   table or json\n";
+}
+
+struct Figures {
+    std::uint64_t checked = 0, fresh = 0;
+    double seconds = 0;   // in the set
+
+    double per_second() const { return seconds > 0 ? static_cast<double>(checked) / seconds : 0; }
+};
+
+std::string count_text(std::uint64_t number) { return std::to_string(number); }
+std::string million(double per_second) { return with_decimals(per_second / 1e6, 2) + " M checks/s"; }
+
+class Run {
+public:
+    Run(Options const& options, std::ostream& err) : options_(options), err_(err) {
+        form_ = form_of(options.input);
+        for (auto const form : {FingerprintForm::u64, FingerprintForm::u32, FingerprintForm::urls})
+            if (name_of(form) == options.form) form_ = form;
+        // A batch, its order and its answers take some 20 bytes each: an eighth of the memory.
+        auto const fitting = std::clamp<std::uint64_t>(options.memory / 160, 1 << 16, 16 << 20);
+        batch_.resize(options.batch ? options.batch : fitting);
+        is_new_.resize(batch_.size());
+    }
+
+    /// Empty, or what went wrong.
+    std::string pass(crawl::UrlSet& set, Figures& figures, std::string const& what) {
+        ProgressLine line(err_, "garner seen set");
+        FingerprintFile file(options_.input, form_);
+        while (auto const count = file.read(batch_)) {
+            auto const begin = steady_now();
+            auto const added = set.add(std::span(batch_).first(count), std::span(is_new_).first(count));
+            if (!added.fault.empty()) return added.fault;
+            figures.seconds += std::chrono::duration<double>(steady_now() - begin).count();
+            figures.checked += count;
+            figures.fresh += added.fresh;
+            if (auto fault = beyond_memory(set); !fault.empty()) return fault;
+            auto const all = file.bytes_in_file();
+            auto const far = all ? std::to_string(100 * file.bytes_read() / all) + " %, " : "";
+            line.say(what + ": " + far + count_text(figures.checked) + " checked, " + count_text(figures.fresh) + " new, " +
+                     million(figures.per_second()));
+        }
+        lines_ = file.lines();
+        no_urls_ = file.no_urls();
+        return file.fault();
+    }
+    std::uint64_t lines() const { return lines_; }
+    std::uint64_t no_urls() const { return no_urls_; }
+
+private:
+    std::string beyond_memory(crawl::UrlSet const& set) const {
+        auto const taken = set.memory_bytes();
+        if (taken <= options_.memory || !options_.path.empty()) return {};
+        auto const gib = with_decimals(static_cast<double>(taken) / GiB, 2);
+        return "after " + count_text(set.size()) + " entries the set takes " + gib +
+               " GiB, more than --memory " + size_text(options_.memory) + "; --path DIR keeps it on disk";
+    }
+
+    Options const& options_;
+    std::ostream& err_;
+    FingerprintForm form_;
+    std::vector<Fingerprint> batch_;
+    std::vector<std::uint8_t> is_new_;
+    std::uint64_t lines_ = 0, no_urls_ = 0;
+};
+
+// log2 C(2^64, n) / n, by Stirling.
+double bound_bits(std::uint64_t entries) {
+    if (entries == 0) return 0;
+    auto const n = static_cast<double>(entries);
+    return 64 - std::log2(n) + 1 / std::log(2.0) - std::log2(2 * 3.14159265358979 * n) / (2 * n);
+}
+
+void print(Options const& options, crawl::UrlSet const& set, Figures const& figures, Run const& run, std::ostream& out) {
+    if (options.json) {
+        nlohmann::ordered_json const line{{"set", options.set},
+                                          {"input", options.input},
+                                          {"checked", figures.checked},
+                                          {"new", figures.fresh},
+                                          {"known", figures.checked - figures.fresh},
+                                          {"no_urls", run.no_urls()},
+                                          {"entries", set.size()},
+                                          {"bits_per_entry", set.bits_per_entry()},
+                                          {"bound_bits_per_entry", bound_bits(set.size())},
+                                          {"memory_bytes", set.memory_bytes()},
+                                          {"file_bytes", set.file_bytes()},
+                                          {"checks_per_second", figures.per_second()}};
+        out << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+        return;
+    }
+    out << "checked         " << figures.checked << "\n"
+        << "new             " << figures.fresh << "\n"
+        << "known           " << figures.checked - figures.fresh << "\n";
+    if (run.lines() > 0) out << "no URLs         " << run.no_urls() << " of " << run.lines() << " lines\n";
+    out << "entries         " << set.size() << "\n"
+        << "bits an entry   " << with_decimals(set.bits_per_entry(), 2) << " (none exact below "
+        << with_decimals(bound_bits(set.size()), 2) << ")\n"
+        << "memory          " << size_text(set.memory_bytes()) << "\n";
+    if (set.file_bytes() > 0) out << "on disk         " << size_text(set.file_bytes()) << "\n";
+    out << "speed           " << million(figures.per_second()) << "\n";
+}
+
+int build(Options const& options, std::ostream& out, std::ostream& err) {
+    auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", failed; };
+    auto made = crawl::make_url_set(
+        options.set, {.expected = options.expected, .memory = options.memory, .directory = options.path});
+    if (!made.set) return fail(made.fault);
+    Run run(options, err);
+    Figures figures;
+    if (auto fault = run.pass(*made.set, figures, "adding"); !fault.empty()) return fail(fault);
+    if (auto* runs = dynamic_cast<crawl::DiskSet*>(made.set.get()))
+        if (auto fault = runs->merge(); !fault.empty()) return fail(fault);
+    if (auto fault = made.set->sync(); !fault.empty()) return fail(fault);
+    print(options, *made.set, figures, run, out);
+    if (!options.verify) return done;
+    Figures again;
+    if (auto fault = run.pass(*made.set, again, "verifying"); !fault.empty()) return fail(fault);
+    if (again.fresh > 0) return fail(count_text(again.fresh) + " were new the second time");
+    if (!options.json) out << "verified        " << million(again.per_second()) << "\n";
+    return done;
+}
+
+}  // namespace
+
+int seen_set_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
+    Options options;
+    auto const fault = read_options(arguments, options);
+    if (options.help) return print_help(out), done;
+    if (!fault.empty()) return err << "garner seen set: " << fault << "\nTry: garner seen set --help\n", wrong;
+    try {
+        return build(options, out, err);
+    } catch (std::bad_alloc const&) {
+        return err << "garner seen set: out of memory; --path DIR keeps the set on disk\n", failed;
+    }
+}
+
+}  // namespace garner::sim

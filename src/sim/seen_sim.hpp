@@ -1,0 +1,40 @@
+// A stream of URL numbers through caches of seen URLs.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "sim/seen_sim_options.hpp"
+#include "util/bytes.hpp"
+
+namespace garner::sim {
+
+struct SeenResult {
+    std::string cache;                   // its spec
+    std::uint64_t entries = 0;           // as wished for
+    std::uint64_t requests = 0, misses = 0;
+    std::uint64_t false_positives = 0;   // answered seen, but never asked for before
+    std::uint64_t false_negatives = 0;   // answered new, but asked for before
+    double seconds = 0;                  // of processor time, in the cache alone
+    double bits_per_entry = 0;           // at the end
+
+    double miss_ratio() const { return share(static_cast<double>(misses)); }
+    double nanoseconds() const { return share(seconds * 1e9); }
+
+private:
+    double share(double of) const { return requests ? of / static_cast<double>(requests) : 0; }
+};
+
+struct SeenRuns {
+    std::vector<SeenResult> results;     // in the order of entries, then caches
+    std::string fault;                   // one line that names what is wrong and the mend
+};
+/// Tells now and then which run it is in and how far: packed bytes read of those in the file, 0 when not known.
+using SeenProgress = std::function<void(std::string const& run, Bytes read, Bytes in_file)>;
+
+/// A file is read once for each cache, so that a cache has the processor for itself and memory for one suffices;
+/// standard input feeds all at once. Throws std::bad_alloc when memory does not suffice.
+SeenRuns run_seen_caches(SeenSimOptions const&, SeenProgress const&);
+
+}  // namespace garner::sim

@@ -1,0 +1,54 @@
+#include "sim/seen_sim_command.hpp"
+
+#include <filesystem>
+#include <new>
+#include <ostream>
+
+#include "sim/report.hpp"
+#include "sim/seen_sim.hpp"
+#include "sim/seen_sim_report.hpp"
+#include "util/progress_line.hpp"
+
+namespace garner::sim {
+namespace {
+
+constexpr int done = 0, failed = 1, wrong = 2;
+
+SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
+    ProgressLine line(err, "garner seen sim");
+    return run_seen_caches(options, [&](std::string const& run, Bytes read, Bytes in_file) {
+        auto const far = in_file ? std::to_string(read * 100 / in_file) + " %" : short_size(read);
+        line.say(run + ": " + far + " of the stream read");
+    });
+}
+
+int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err) {
+    auto const runs = run(options, err);
+    if (options.json)
+        for (auto const& result : runs.results) out << seen_json_line(result);
+    else if (!runs.results.empty())
+        out << seen_table(runs.results);
+    out.flush();
+    if (!runs.fault.empty()) return err << "garner seen sim: " << runs.fault << '\n', failed;
+    if (!out) return err << "garner seen sim: the results cannot be written\n", failed;
+    if (options.plot.empty()) return done;
+    auto const name = std::filesystem::path(options.stream).filename().string();
+    if (auto trouble = write_seen_plots(options.plot, name, runs.results); !trouble.empty())
+        return err << "garner seen sim: " << trouble << '\n', failed;
+    return done;
+}
+
+}  // namespace
+
+int seen_sim_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
+    auto const [options, fault] = read_seen_sim_options(arguments);
+    if (options.help) return out << seen_sim_help(), done;
+    if (!fault.empty()) return err << "garner seen sim: " << fault << "\nTry: garner seen sim --help\n", wrong;
+    try {
+        return simulate(options, out, err);
+    } catch (std::bad_alloc const&) {
+        return err << "garner seen sim: out of memory; take fewer --entries\n", failed;
+    }
+}
+
+}  // namespace garner::sim

@@ -1,0 +1,32 @@
+// What `garner seen sim` was asked on its command line.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace garner::sim {
+
+struct SeenSimOptions {
+    std::string stream;                        // a file, "-" for standard input
+    std::vector<std::string> caches;           // specs
+    std::vector<std::uint64_t> entries;
+    std::uint32_t threads_model = 0;           // private caches; 0: one that all threads share
+    std::uint32_t page_links = 62;             // dealt to a thread before the next one's turn
+    bool json = false;
+    std::string plot;                          // a directory; empty: none
+    std::uint64_t seed = 1;
+    bool help = false;
+};
+
+struct ReadSeenSimOptions {
+    SeenSimOptions options;
+    std::string fault;                         // one line that names what is wrong and the mend
+};
+/// `arguments` after "seen sim". "--name=value" is the same as "--name value".
+ReadSeenSimOptions read_seen_sim_options(std::span<std::string const> arguments);
+
+/// For --help, with every cache by name.
+std::string seen_sim_help();
+
+}  // namespace garner::sim

@@ -1,0 +1,247 @@
+// The experiments of Broder, Najork, Wiener 2003 done again: url_caching_experiments figure2|...|figure11|private|all
+// [--out DIR] [--links N] [--stream FILE]. Each writes DIR/NAME.svg and DIR/NAME.csv. The paper's traces are not at hand:
+// links of its own conjecture (section 5.2), drawn from a fixed seed, stand for them, or a stream of URL numbers.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "crawl/foresight.hpp"
+#include "crawl/link_model.hpp"
+#include "crawl/seen_caches.hpp"
+#include "sim/chart.hpp"
+#include "sim/id_stream.hpp"
+#include "util/numbers.hpp"
+
+namespace garner {
+namespace {
+
+constexpr std::uint32_t threads_of_the_paper = 500;
+constexpr std::uint64_t processes = 4;   // of which a link leads to one, by its host
+
+struct Options {
+    std::string what, out = ".", stream;
+    std::uint64_t links = 10'000'000;
+};
+
+struct Trace {
+    std::string name;
+    std::vector<Fingerprint> links = {};
+    std::vector<std::uint32_t> threads = {};   // who met each, where that is known
+};
+
+Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
+    Trace trace{.name = std::string(cross ? "cross sub-trace" : "full trace") + ", " + std::to_string(threads) + " threads"};
+    crawl::LinkModel model({.threads = threads});
+    for (std::uint64_t made = 0; made < links;) {
+        auto const thread = model.thread();
+        for (auto url : model.next_page()) {
+            ++made;
+            auto const link = crawl::Dice::mixed(std::uint64_t{url} + 1);
+            if (cross && (model.of_a_host(url) || link % processes == 0)) continue;
+            trace.links.push_back(link);
+            trace.threads.push_back(thread);
+        }
+    }
+    return trace;
+}
+
+Trace from_file(std::string const& path) {
+    Trace trace{.name = std::filesystem::path(path).filename().string()};
+    sim::IdStream ids(path);
+    for (auto some = ids.next(1 << 20); !some.empty(); some = ids.next(1 << 20))
+        for (auto id : some) trace.links.push_back(crawl::Dice::mixed(std::uint64_t{id} + 1));
+    if (!ids.fault().empty()) throw std::runtime_error(ids.fault());
+    return trace;
+}
+
+Trace full(Options const& options) {
+    return options.stream.empty() ? model(threads_of_the_paper, false, options.links) : from_file(options.stream);
+}
+Trace cross(Options const& options) { return model(threads_of_the_paper, true, options.links); }
+
+using Foresight = std::shared_ptr<crawl::Foresight const>;
+
+Foresight foresee(Trace const& trace) {
+    auto foresight = std::make_shared<crawl::Foresight>();
+    if (!foresight->add(trace.links)) throw std::runtime_error("too many links");
+    return foresight;
+}
+
+std::unique_ptr<crawl::SeenCache> cache_of(std::string const& spec, std::uint64_t entries, Foresight const& foresight) {
+    auto made = crawl::make_cache(spec, {.entries = entries, .foresight = foresight});
+    if (!made.cache) throw std::runtime_error(spec + ": " + made.fault);
+    return std::move(made.cache);
+}
+
+double miss_percent(crawl::SeenCache& cache, std::span<Fingerprint const> links) {
+    std::vector<std::uint8_t> answers(links.size());
+    cache.seen_each(links, answers);
+    double misses = 0;
+    for (auto answer : answers) misses += answer == 0;
+    return links.empty() ? 0 : 100 * misses / static_cast<double>(links.size());
+}
+
+// Figures ------------------------------------------------------------------------------------------------------------
+
+struct Figure {
+    std::string name, x_name, y_name;
+    sim::Chart chart;
+};
+
+void write(Figure const& figure, Options const& options) {
+    auto const base = std::filesystem::path(options.out) / figure.name;
+    std::ofstream picture(base.string() + ".svg"), numbers(base.string() + ".csv");
+    picture << sim::svg(figure.chart);
+    numbers << "series," << figure.x_name << ',' << figure.y_name << '\n';
+    std::printf("%s: %s\n", figure.name.c_str(), figure.chart.title.c_str());
+    for (auto const& series : figure.chart.series) {
+        std::printf("  %-22s", series.name.c_str());
+        for (auto const& point : series.points) {
+            numbers << '"' << series.name << "\"," << with_decimals(point.x, 4) << ',' << with_decimals(point.y, 6) << '\n';
+            std::printf(" %6.2f", point.y);
+        }
+        std::printf("\n");
+    }
+    if (!picture.flush() || !numbers.flush()) throw std::runtime_error("cannot write " + base.string());
+}
+
+std::vector<std::string> const specs{"lru", "clock", "random", "static", "infinite", "min"};
+constexpr int powers = 21;   // sizes from 2^0 to 2^20
+
+Figure by_size(std::string name, Trace const& trace, bool against_min) {
+    Figure figure{std::move(name), "entries", against_min ? "misses_of_min" : "miss_percent", {}};
+    figure.chart = {.title = trace.name + (against_min ? ": misses against MIN's" : ": misses") + " by cache size",
+                    .x_title = "cache size (entries)",
+                    .y_title = against_min ? "misses (MIN = 1)" : "miss ratio (%)",
+                    .x_scale = sim::Scale::counts,
+                    .series = {}};
+    auto const foresight = foresee(trace);
+    std::map<std::string, std::vector<double>> percent;
+    for (auto const& spec : specs)
+        for (int power = 0; power < powers; ++power)
+            percent[spec].push_back(miss_percent(*cache_of(spec, std::uint64_t{1} << power, foresight), trace.links));
+    for (auto const& spec : specs) {
+        sim::Series line{spec, {}, spec == "min" || spec == "infinite"};
+        for (std::size_t i = 0; i < powers; ++i)
+            line.points.push_back({std::exp2(i), percent[spec][i] / (against_min ? percent["min"][i] : 1)});
+        figure.chart.series.push_back(std::move(line));
+    }
+    return figure;
+}
+
+Figure by_threads(std::string name, bool of_cross, bool a_thread, Options const& options) {
+    Figure figure{std::move(name), a_thread ? "entries_a_thread" : "entries", "miss_percent", {}};
+    figure.chart = {.title = std::string(of_cross ? "cross sub-trace" : "full trace") + ": CLOCK's misses by threads",
+                    .x_title = a_thread ? "cache size (entries a thread)" : "cache size (entries)",
+                    .y_title = "miss ratio (%)",
+                    .x_scale = sim::Scale::counts,
+                    .series = {}};
+    for (std::uint32_t threads : {20u, 100u, 500u}) {
+        auto const trace = model(threads, of_cross, options.links);
+        sim::Series line{std::to_string(threads) + " threads", {}};
+        for (int power = 0; power < powers; ++power) {
+            double const entries = std::exp2(power);
+            line.points.push_back({a_thread ? entries / threads : entries,
+                                   miss_percent(*cache_of("clock", std::uint64_t{1} << power, nullptr), trace.links)});
+        }
+        figure.chart.series.push_back(std::move(line));
+    }
+    return figure;
+}
+
+Figure over_time(std::string name, Trace const& trace) {
+    constexpr std::uint64_t entries = 1 << 18, windows = 40;
+    Figure figure{std::move(name), "links", "miss_percent", {}};
+    figure.chart = {.title = trace.name + ": misses over time, 2^18 entries",
+                    .x_title = "links",
+                    .y_title = "miss ratio (%)",
+                    .series = {}};
+    auto const foresight = foresee(trace);
+    auto const step = trace.links.size() / windows;
+    for (auto const& spec : specs) {
+        auto const cache = cache_of(spec, entries, foresight);
+        sim::Series line{spec, {}, spec == "min" || spec == "infinite"};
+        for (std::uint64_t i = 0; i < windows; ++i)
+            line.points.push_back({static_cast<double>((i + 1) * step),
+                                   miss_percent(*cache, std::span(trace.links).subspan(i * step, step))});
+        figure.chart.series.push_back(std::move(line));
+    }
+    return figure;
+}
+
+/// The question that section 7 leaves open.
+Figure private_caches(Options const& options) {
+    Figure figure{"private", "entries", "miss_percent", {}};
+    auto const trace = model(threads_of_the_paper, false, options.links);
+    figure.chart = {.title = trace.name + ": a private LRU for each against a shared one",
+                    .x_title = "entries of all caches",
+                    .y_title = "miss ratio (%)",
+                    .x_scale = sim::Scale::counts,
+                    .series = {{"shared", {}}, {"private", {}}}};
+    for (std::uint64_t each = 1; each <= 2048; each *= 2) {
+        auto const entries = each * threads_of_the_paper;
+        std::vector<std::unique_ptr<crawl::SeenCache>> caches;
+        for (std::uint32_t i = 0; i < threads_of_the_paper; ++i) caches.push_back(cache_of("lru", each, nullptr));
+        double misses = 0;
+        for (std::size_t i = 0; i < trace.links.size(); ++i) misses += !caches[trace.threads[i]]->seen(trace.links[i]);
+        auto const x = static_cast<double>(entries);
+        figure.chart.series[0].points.push_back({x, miss_percent(*cache_of("lru", entries, nullptr), trace.links)});
+        figure.chart.series[1].points.push_back({x, 100 * misses / static_cast<double>(trace.links.size())});
+    }
+    return figure;
+}
+
+Options read(int count, char** words) {
+    Options options;
+    for (int i = 1; i < count; ++i) {
+        std::string const word = words[i];
+        bool const has_value = i + 1 < count;
+        if (word == "--out" && has_value) options.out = words[++i];
+        else if (word == "--stream" && has_value) options.stream = words[++i];
+        else if (word == "--links" && has_value) options.links = std::strtoull(words[++i], nullptr, 10);
+        else options.what = options.what.empty() ? word : "?";
+    }
+    return options;
+}
+
+int run(int count, char** words) {
+    auto const options = read(count, words);
+    std::map<std::string, std::function<Figure()>> const figures{
+        {"figure2", [&] { return by_size("figure2", full(options), false); }},
+        {"figure3", [&] { return by_size("figure3", full(options), true); }},
+        {"figure4", [&] { return by_size("figure4", cross(options), false); }},
+        {"figure5", [&] { return by_size("figure5", cross(options), true); }},
+        {"figure6", [&] { return by_threads("figure6", false, false, options); }},
+        {"figure7", [&] { return by_threads("figure7", true, false, options); }},
+        {"figure8", [&] { return by_threads("figure8", false, true, options); }},
+        {"figure9", [&] { return by_threads("figure9", true, true, options); }},
+        {"figure10", [&] { return over_time("figure10", full(options)); }},
+        {"figure11", [&] { return over_time("figure11", cross(options)); }},
+        {"private", [&] { return private_caches(options); }},
+    };
+    bool const known = options.what == "all" || figures.count(options.what) > 0;
+    if (!known || options.links < 1'000)
+        return std::fprintf(stderr, "usage: url_caching_experiments figure2|...|figure11|private|all [--out DIR] "
+                                    "[--links N, at least 1000] [--stream FILE]\n"), 2;
+    std::filesystem::create_directories(options.out);
+    for (auto const& [name, make] : figures)
+        if (options.what == "all" || options.what == name) write(make(), options);
+    return 0;
+}
+
+}  // namespace
+}  // namespace garner
+
+int main(int count, char** words) try {
+    return garner::run(count, words);
+} catch (std::exception const& trouble) {
+    std::fprintf(stderr, "url_caching_experiments: %s\n", trouble.what());
+    return 1;
+}
