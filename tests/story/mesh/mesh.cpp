@@ -119,7 +119,7 @@ void Load::ask_on(CacheHost const& cache, OriginHost const& origin, std::string 
 }
 
 void expect_unharmed(std::vector<Seen> const& all, std::vector<Seen::Time> const& faults, Clock::duration frozen) {
-    constexpr Millis busy{600}, one_wait{2'000};
+    constexpr Millis busy{1'000}, one_wait{2'000};
     EXPECT_GT(all.size(), 20u) << "they hardly asked";
     int told = 0;
     for (auto const& seen : all) {
