@@ -411,6 +411,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
                      at_primary.object->head() == marker->head();
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
     if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return false;
+    // Somebody is about to be given a newer one, and its tombstone is in the log already: behind that this must not come.
+    if (to_disk && is_over(shard, *object)) return false;
     if (grows_newer(shard, *object, primary)) return false;
     // The whole is worth more than its own parts, whichever began first.
     auto rival = shard.find(of_other, other);
