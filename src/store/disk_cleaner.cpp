@@ -19,8 +19,9 @@ constexpr unsigned uses_max = 3;
 bool Cleaner::clean(std::uint32_t segment) {
     auto const leaving = keep(segment, live_of(segment));
     if (!leaving) return false;
-    // What was written again must be in the file before its first copy goes. That nothing is here any more must be on the
-    // disk before the index forgets the rest: who purges what it does not know writes no tombstone.
+    // What was written again must be in the file before its first copy goes. That nothing is here any more must be there,
+    // too, before the index forgets the rest: who purges what it does not know writes no tombstone. The next sync of the
+    // log takes it to the disk: one of its own for each segment would keep newcomers waiting for room.
     if (!log_.wait_until_settled(Log::Reaches::file, for_settling) || !wipe(segment)) return false;
     for (auto const& record : *leaving) evict(record);
     log_.free(segment);
@@ -36,8 +37,7 @@ bool Cleaner::wipe(std::uint32_t segment) {
     encode(SegmentHead{}, Place{header.id, 0, start}, head);
     std::array<char, footer_tail_bytes> const no_footer{};
     bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
-                       !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error &&
-                       file_.sync() == 0;
+                       !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error;
     return (wiped && !log_.is_behind_retired(segment)) || void_(log_.segment(segment).generation);
 }
 
