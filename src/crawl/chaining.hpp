@@ -4,6 +4,7 @@
 
 #include "crawl/abbreviated_key.hpp"
 #include "crawl/bit_fields.hpp"
+#include "crawl/chained_entries.hpp"
 #include "crawl/hand.hpp"
 
 namespace garner::crawl {
@@ -22,18 +23,17 @@ public:
     };
     explicit Chaining(Shape const& shape)
         : key_(shape.bits, log2_of(shape.entries) - shape.x),
-          link_bits_(log2_of(shape.entries)),
-          heads_(shape.entries >> shape.x, link_bits_),
-          entries_(shape.entries, key_.rest_bits() + link_bits_ + 1 + Hand::marks),
+          heads_(shape.entries >> shape.x, log2_of(shape.entries)),
+          entries_(shape.entries, key_.rest_bits(), log2_of(shape.entries)),
           hand_(shape.entries, shape.seed) {}
 
     bool look(Fingerprint url) {
         auto const key = key_.of(url);
         if (has_chain(key.home)) {
             for (auto at = head(key.home);;) {
-                auto entry = read(at);
-                if (entry.rest == key.rest) return mark(at, entry), true;
-                if (entry.last) break;
+                auto entry = entries_.read(at);
+                if (entry.rest == key.rest) return entries_.mark(at, entry), true;
+                if (entry.at_end) break;
                 at = entry.next;
             }
         }
@@ -45,39 +45,9 @@ public:
     std::uint64_t memory_bits() const override { return heads_.bits() + entries_.bits(); }
 
 private:
-    struct Entry {
-        std::uint64_t rest = 0;
-        std::uint64_t next = 0;   // of the last: its head
-        bool last = false;
-        bool marked = false;
-    };
+    // At the end of a chain is its last, whose link is its head's home.
+    using Entries = ChainedEntries<Hand::marks>;
     static constexpr std::uint64_t none = UINT64_MAX;
-
-    Entry read(std::uint64_t at) const {
-        auto field = entries_.get(at);
-        auto take = [&](unsigned bits) {
-            auto const low = static_cast<std::uint64_t>(field & ((BitFields::Field{1} << bits) - 1));
-            field >>= bits;
-            return low;
-        };
-        Entry entry;
-        entry.marked = Hand::marks && take(1);
-        entry.last = take(1);
-        entry.next = take(link_bits_);
-        entry.rest = static_cast<std::uint64_t>(field);
-        return entry;
-    }
-    void write(std::uint64_t at, Entry const& entry) {
-        auto field = BitFields::Field{entry.rest} << link_bits_ | entry.next;
-        field = field << 1 | (entry.last ? 1 : 0);
-        if constexpr (Hand::marks) field = field << 1 | (entry.marked ? 1 : 0);
-        entries_.set(at, field);
-    }
-    void mark(std::uint64_t at, Entry entry) {
-        if (!Hand::marks || entry.marked) return;
-        entry.marked = true;
-        write(at, entry);
-    }
 
     // r bits can name every entry, but not none of them. So 0 is written for a head without a chain, and whether there
     // is a chain whose first really stands at 0 is known beside.
@@ -96,39 +66,34 @@ private:
     void put(KeySplit::Key key) {
         auto const at = filled_ < entries_.count() ? filled_++ : vacated();
         bool const alone = !has_chain(key.home);
-        write(at, {.rest = key.rest, .next = alone ? key.home : head(key.home), .last = alone});
+        entries_.write(at, {.rest = key.rest, .next = alone ? key.home : head(key.home), .at_end = alone});
         set_head(key.home, at);
     }
 
     std::uint64_t vacated() {
-        auto const victim = hand_.victim([&](std::uint64_t at) { return read(at).marked; },
-                                         [&](std::uint64_t at) {
-                                             auto entry = read(at);
-                                             entry.marked = false;
-                                             write(at, entry);
-                                         });
+        auto const victim = hand_.victim([&](std::uint64_t at) { return entries_.read(at).marked; },
+                                         [&](std::uint64_t at) { entries_.unmark(at); });
         take_out(victim);
         return victim;
     }
 
     void take_out(std::uint64_t at) {
-        auto const entry = read(at);
+        auto const entry = entries_.read(at);
         auto last = entry;
-        while (!last.last) last = read(last.next);
+        while (!last.at_end) last = entries_.read(last.next);
         auto const home = last.next;
-        if (head(home) == at) return entry.last ? clear_head(home) : set_head(home, entry.next);
+        if (head(home) == at) return entry.at_end ? clear_head(home) : set_head(home, entry.next);
         auto before = head(home);
-        auto predecessor = read(before);
-        for (; predecessor.next != at; predecessor = read(before)) before = predecessor.next;
+        auto predecessor = entries_.read(before);
+        for (; predecessor.next != at; predecessor = entries_.read(before)) before = predecessor.next;
         predecessor.next = entry.next;
-        predecessor.last = entry.last;
-        write(before, predecessor);
+        predecessor.at_end = entry.at_end;
+        entries_.write(before, predecessor);
     }
 
     KeySplit const key_;
-    unsigned const link_bits_;
     BitFields heads_;
-    BitFields entries_;
+    Entries entries_;
     std::uint64_t filled_ = 0;             // the first ones
     std::uint64_t home_of_zero_ = none;    // whose chain begins at entry 0
     Hand hand_;

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "crawl/abbreviated_key.hpp"
-#include "crawl/bit_fields.hpp"
+#include "crawl/chained_entries.hpp"
 #include "crawl/hand.hpp"
 
 namespace garner::crawl {
@@ -21,21 +21,20 @@ public:
     };
     explicit Scatter(Shape const& shape)
         : key_(shape.bits, log2_of(shape.entries)),
-          link_bits_(log2_of(shape.entries)),
-          entries_(shape.entries, key_.rest_bits() + link_bits_ + 1 + Hand::marks),
+          entries_(shape.entries, key_.rest_bits(), log2_of(shape.entries)),
           hand_(shape.entries, shape.seed) {
-        for (std::uint64_t at = 0; at < shape.entries; ++at) write(at, free_at(at));
+        for (std::uint64_t at = 0; at < shape.entries; ++at) entries_.write(at, free_at(at));
     }
 
     bool look(Fingerprint url) {
         auto const key = key_.of(url);
-        auto entry = read(key.home);
-        if (entry.first) {
+        auto entry = entries_.read(key.home);
+        if (entry.at_end) {
             for (auto at = key.home;;) {
-                if (entry.rest == key.rest) return mark(at, entry), true;
+                if (entry.rest == key.rest) return entries_.mark(at, entry), true;
                 if (entry.next == key.home) break;
                 at = entry.next;
-                entry = read(at);
+                entry = entries_.read(at);
             }
         }
         put(key);
@@ -46,68 +45,40 @@ public:
     std::uint64_t memory_bits() const override { return entries_.bits(); }
 
 private:
-    struct Entry {
-        std::uint64_t rest = 0;
-        std::uint64_t next = 0;   // of the last in its chain: the first
-        bool first = false;
-        bool marked = false;
-    };
+    // At the end of a circle is its first; the last's link leads there.
+    using Entries = ChainedEntries<Hand::marks>;
+    using Entry = typename Entries::Entry;
 
     // Whoever is not first has another one before it. So this is no entry, and a place needs no bit that says it is free.
     static Entry free_at(std::uint64_t at) { return {.next = at}; }
     bool is_free(std::uint64_t at) const {
-        auto const entry = read(at);
-        return !entry.first && entry.next == at;
+        auto const entry = entries_.read(at);
+        return !entry.at_end && entry.next == at;
     }
 
-    Entry read(std::uint64_t at) const {
-        auto field = entries_.get(at);
-        auto take = [&](unsigned bits) {
-            auto const low = static_cast<std::uint64_t>(field & ((BitFields::Field{1} << bits) - 1));
-            field >>= bits;
-            return low;
-        };
-        Entry entry;
-        entry.marked = Hand::marks && take(1);
-        entry.first = take(1);
-        entry.next = take(link_bits_);
-        entry.rest = static_cast<std::uint64_t>(field);
-        return entry;
-    }
-    void write(std::uint64_t at, Entry const& entry) {
-        auto field = BitFields::Field{entry.rest} << link_bits_ | entry.next;
-        field = field << 1 | (entry.first ? 1 : 0);
-        if constexpr (Hand::marks) field = field << 1 | (entry.marked ? 1 : 0);
-        entries_.set(at, field);
-    }
-    void mark(std::uint64_t at, Entry entry) {
-        if (!Hand::marks || entry.marked) return;
-        entry.marked = true;
-        write(at, entry);
-    }
     void link(std::uint64_t at, std::uint64_t next) {
-        auto entry = read(at);
+        auto entry = entries_.read(at);
         entry.next = next;
-        write(at, entry);
+        entries_.write(at, entry);
     }
     std::uint64_t before(std::uint64_t at) const {
         auto place = at;
-        for (auto entry = read(at); entry.next != at; entry = read(place)) place = entry.next;
+        for (auto entry = entries_.read(at); entry.next != at; entry = entries_.read(place)) place = entry.next;
         return place;
     }
 
     void put(KeySplit::Key key) {
         auto const place = held_ < entries_.count() ? free_place(key.home) : vacated();
-        auto const alone = Entry{.rest = key.rest, .next = key.home, .first = true};
-        if (place == key.home) return write(place, alone);
-        auto const occupant = read(key.home);
-        if (occupant.first) {
-            write(place, {.rest = key.rest, .next = occupant.next});
+        auto const alone = Entry{.rest = key.rest, .next = key.home, .at_end = true};
+        if (place == key.home) return entries_.write(place, alone);
+        auto const occupant = entries_.read(key.home);
+        if (occupant.at_end) {
+            entries_.write(place, {.rest = key.rest, .next = occupant.next});
             link(key.home, place);
         } else {
             link(before(key.home), place);
-            write(place, occupant);
-            write(key.home, alone);
+            entries_.write(place, occupant);
+            entries_.write(key.home, alone);
         }
     }
 
@@ -120,31 +91,26 @@ private:
     }
 
     std::uint64_t vacated() {
-        return take_out(hand_.victim([&](std::uint64_t at) { return read(at).marked; },
-                                     [&](std::uint64_t at) {
-                                         auto entry = read(at);
-                                         entry.marked = false;
-                                         write(at, entry);
-                                     }));
+        return take_out(hand_.victim([&](std::uint64_t at) { return entries_.read(at).marked; },
+                                     [&](std::uint64_t at) { entries_.unmark(at); }));
     }
 
     /// The place that is free afterwards: where the first of a longer chain leaves, the second moves in.
     std::uint64_t take_out(std::uint64_t at) {
-        auto const entry = read(at);
-        if (!entry.first) {
+        auto const entry = entries_.read(at);
+        if (!entry.at_end) {
             link(before(at), entry.next);
             return at;
         }
         if (entry.next == at) return at;
-        auto second = read(entry.next);
-        second.first = true;
-        write(at, second);
+        auto second = entries_.read(entry.next);
+        second.at_end = true;
+        entries_.write(at, second);
         return entry.next;
     }
 
     KeySplit const key_;
-    unsigned const link_bits_;
-    BitFields entries_;
+    Entries entries_;
     std::uint64_t held_ = 0;
     std::uint64_t filled_ = 0;   // no free place before this one
     Hand hand_;
