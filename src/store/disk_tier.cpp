@@ -243,15 +243,18 @@ NotStored Tier::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
     auto why = marker && works() ? NotStored::none : why_not(parts.key, body);
-    bool const later = why == NotStored::none && long_.is_for(parts);
-    if (later || why != NotStored::none) forget(parts.key);
+    if (why == NotStored::none && long_.is_for(parts)) {
+        forget(parts.key);   // the new one is found when all of it is there
+        why = long_.take(parts);
+        return why == NotStored::none ? why : refused(why);
+    }
     long_.forget(parts.key);
-    if (why == NotStored::none) why = later ? long_.take(parts) : write_object(*this, parts);
+    if (why == NotStored::none) why = write_object(*this, parts);
     if (why != NotStored::none) {
         forget(parts.key);
         return refused(why);
     }
-    if (!marker && !later) note_stored(parts);
+    if (!marker) note_stored(parts);
     return why;
 }
 
