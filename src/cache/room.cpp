@@ -1,0 +1,132 @@
+// Room for what comes, at the cost of what is worth less.
+#include <algorithm>
+
+#include "cache/cache.hpp"
+
+namespace garner::cache {
+
+bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes growing) {
+    auto cost = store::Object::cost_of(parts) + growing;
+    auto used = budget_.used();
+    auto capacity = budget_.capacity();
+    if (used + cost <= capacity) return true;
+    auto of_key = fingerprint(parts.key, seed_);
+    auto& shard = this->shard(primary);
+    std::lock_guard lock(shard.mutex);
+    // What takes the place of its like is no newcomer.
+    if (shard.find(of_key, parts.key) || shard.policy().admits(of_key, cost, used + cost - capacity)) return true;
+    not_admitted_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+}
+
+store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {
+    if (!reserve(store::Object::cost_of(parts), primary)) return nullptr;
+    return store::Object::make(parts, &budget_);
+}
+
+store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
+    return store::BodyPtr(new store::Body(budget_, expected));
+}
+
+std::span<char> Cache::room(store::Body& body, Fingerprint near) {
+    return body.room([&](Bytes bytes) { return reserve_growing(bytes, near); });
+}
+
+bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
+    if (!budget_.reserve_filling(bytes)) {
+        refused_for_room_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    }
+    if (reserve(bytes, near)) return true;
+    budget_.release_filling(bytes);
+    return false;
+}
+
+bool Cache::reserve(Bytes bytes, Fingerprint near) {
+    // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
+    auto patience = 4 * bytes + MiB;
+    for (Bytes gone = 0; !budget_.reserve(bytes);) {
+        auto before = budget_.used();
+        if (bytes > budget_.capacity() || gone > patience || !evict_one(near)) {
+            refused_for_room_.fetch_add(1, std::memory_order_relaxed);
+            return false;
+        }
+        auto after = budget_.used();
+        gone += before > after ? before - after : 4 * KiB;
+    }
+    return true;
+}
+
+void Cache::note_bytes(Shard& shard, Fingerprint primary) {
+    shard_bytes_[number(primary)].store(shard.bytes(), std::memory_order_relaxed);
+}
+
+/// The end of what was done under a shard's lock: its index, policy or marks may have grown. What they took is charged
+/// before anything else is; where that needs room, others leave for it.
+void Cache::settle(std::unique_lock<std::mutex>& lock, Shard& shard, Fingerprint primary) {
+    if (charge_metadata(shard)) return;
+    auto const owed = shard.metadata_bytes() - shard.charged;
+    lock.unlock();
+    if (!reserve(owed, primary)) return;   // all is filling or pinned: the shard's next newcomer settles it
+    lock.lock();
+    shard.charged += owed;
+    charge_metadata(shard);
+}
+
+/// Under the shard's lock. False, and nothing charged, when the budget has no room for what it has grown by.
+bool Cache::charge_metadata(Shard& shard) {
+    auto const bytes = shard.metadata_bytes();
+    if (bytes > shard.charged && !budget_.reserve(bytes - shard.charged)) return false;
+    if (bytes < shard.charged) budget_.release(shard.charged - bytes);
+    shard.charged = bytes;
+    return true;
+}
+
+/// The newcomer's own shard while it has more than its share, else the fullest.
+std::size_t Cache::shard_to_shrink(Fingerprint near) const {
+    auto bytes = [&](std::size_t i) { return shard_bytes_[i].load(std::memory_order_relaxed); };
+    auto const own = number(near);
+    auto fullest = own;
+    Bytes total = 0;
+    for (std::size_t i = 0; i < shards_.size(); ++i) {
+        total += bytes(i);
+        if (bytes(i) > bytes(fullest)) fullest = i;
+    }
+    return bytes(own) * shards_.size() >= total ? own : fullest;
+}
+
+bool Cache::evict_one(Fingerprint near) {
+    // Others may empty the chosen shard first: then there is another.
+    for (std::size_t tries = 0; tries < shards_.size(); ++tries) {
+        auto index = shard_to_shrink(near);
+        if (shard_bytes_[index].load(std::memory_order_relaxed) == 0) return false;
+        if (evict_from(index)) return true;
+    }
+    return false;
+}
+
+/// Somebody has been given a newer response of its URL, which is not stored yet.
+bool Cache::is_over(Shard const& shard, store::Object const& object) const {
+    auto const url = object.key().substr(0, object.key().find_first_of("\x01\x02"));
+    auto [first, last] = shard.fills.equal_range(fingerprint(url, seed_));
+    return std::any_of(first, last, [&](auto const& entry) { return entry.second->newest_ > object.sequence(); });
+}
+
+bool Cache::evict_from(std::size_t index) {
+    auto& shard = *shards_[index];
+    std::vector<store::ObjectPtr> gone;
+    std::lock_guard lock(shard.mutex);
+    auto victim = shard.evict();
+    if (!victim) return false;
+    // Without its marker no variant would be found again.
+    if (victim->kind() == store::Object::Kind::vary_marker)
+        shard.drop_variants(fingerprint(victim->key(), seed_), gone);
+    else if (disk_ && !is_over(shard, *victim))
+        disk_->demote(*victim);
+    gone.push_back(std::move(victim));
+    shard_bytes_[index].store(shard.bytes(), std::memory_order_relaxed);
+    evictions_.fetch_add(gone.size(), std::memory_order_relaxed);
+    return true;
+}
+
+}  // namespace garner::cache
