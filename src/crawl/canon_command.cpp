@@ -8,6 +8,7 @@
 #include "crawl/line_reader.hpp"
 #include "crawl/rabin.hpp"
 #include "crawl/url_layers.hpp"
+#include "util/option_words.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -54,8 +55,6 @@ std::string read_base(std::string_view value, CanonicalUrl& base) {
 
 /// Takes one option into `options`; the fault, if any.
 std::string take(std::string_view name, std::string_view value, CanonOptions& options) {
-    if (name != "--layers" && name != "--base" && name != "--fingerprint") return "unknown option " + std::string(name);
-    if (value.empty()) return std::string(name) + " needs a value";
     if (name == "--base") return read_base(value, options.base);
     if (name == "--layers") {
         auto read = UrlLayers::read(value);
@@ -69,18 +68,10 @@ std::string take(std::string_view name, std::string_view value, CanonOptions& op
 
 CanonOptions read_options(std::span<std::string const> arguments) {
     CanonOptions options;
-    for (std::size_t i = 0; i < arguments.size() && options.fault.empty(); ++i) {
-        std::string_view const word = arguments[i];
-        if (word == "--help" || word == "-h") return options.help = true, options;
-        auto const name = word.substr(0, word.find('='));
-        auto value = word.substr(std::min(word.size(), name.size() + 1));
-        if (!word.starts_with("--")) {
-            options.fault = "\"" + std::string(word) + "\" is no option; the URLs come from standard input";
-        } else {
-            if (name.size() == word.size() && i + 1 < arguments.size()) value = arguments[++i];
-            options.fault = take(name, value, options);
-        }
-    }
+    constexpr std::string_view names[]{"--layers", "--base", "--fingerprint"};
+    OptionForm const form{.names = names, .instead = "the URLs come from standard input"};
+    options.fault = read_option_words(arguments, form, options.help,
+                                      [&](std::string_view name, std::string_view value) { return take(name, value, options); });
     return options;
 }
 

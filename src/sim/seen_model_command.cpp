@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "crawl/link_model.hpp"
-#include "sim/option_words.hpp"
+#include "util/option_words.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::sim {
@@ -86,7 +86,7 @@ bool write_links(Options const& options, std::ostream& to) {
 
 int seen_model_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     Options options;
-    auto fault = read_option_words(arguments, option_names, flags, options.help,
+    auto fault = read_option_words(arguments, {option_names, flags}, options.help,
                                    [&](std::string_view name, std::string_view value) { return take(name, value, options); });
     if (options.help) return out << help(), done;
     auto const& model = options.model;

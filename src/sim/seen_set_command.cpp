@@ -13,6 +13,7 @@
 #include "sim/fingerprint_file.hpp"
 #include "util/clock.hpp"
 #include "util/numbers.hpp"
+#include "util/option_words.hpp"
 #include "util/progress_line.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
@@ -33,13 +34,11 @@ struct Options {
     bool json = false, verify = false, help = false;
 };
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
-
 std::string read_count(std::string_view name, std::string_view value, std::uint64_t& to) {
     auto const number = parse_decimal(value);
     constexpr std::uint64_t most = 100'000'000'000;
     if (!number || *number == 0 || *number > most)
-        return std::string(name) + ": " + quoted(value) + " is not a number from 1 to 100000000000";
+        return std::string(name) + ": " + quoted_word(value) + " is not a number from 1 to 100000000000";
     to = *number;
     return {};
 }
@@ -51,12 +50,12 @@ std::string read_set(std::string_view value, std::string& to) {
         if (row.name == value) return {};
         (names += names.empty() ? "" : ", ") += row.name;
     }
-    return "--set: no set " + quoted(value) + "; there are " + names;
+    return "--set: no set " + quoted_word(value) + "; there are " + names;
 }
 
 /// Takes one option with its value; the fault, if any.
 std::string take(std::string_view name, std::string_view value, Options& options) {
-    if (value.empty()) return std::string(name) + " needs a value";
+    if (name == "--verify") return options.verify = true, std::string();
     if (name == "--input") return options.input = value, std::string();
     if (name == "--path") return options.path = value, std::string();
     if (name == "--set") return read_set(value, options.set);
@@ -65,35 +64,26 @@ std::string take(std::string_view name, std::string_view value, Options& options
     if (name == "--form") {
         options.form = value;
         bool const known = value == "u64" || value == "u32" || value == "urls";
-        return known ? "" : "--form: " + quoted(value) + " is none of u64, u32, urls";
+        return known ? "" : "--form: " + quoted_word(value) + " is none of u64, u32, urls";
     }
     if (name == "--format") {
         options.json = value == "json";
-        return options.json || value == "table" ? "" : "--format: " + quoted(value) + " is neither table nor json";
+        return options.json || value == "table" ? "" : "--format: " + quoted_word(value) + " is neither table nor json";
     }
     auto const size = parse_size(value);
     options.memory = size.value_or(0);
-    if (!size) return "--memory: " + quoted(value) + " is no size; write 2GiB";
-    return *size >= least_memory ? "" : "--memory: " + quoted(value) + " is too little; at least 16MiB";
+    if (!size) return "--memory: " + quoted_word(value) + " is no size; write 2GiB";
+    return *size >= least_memory ? "" : "--memory: " + quoted_word(value) + " is too little; at least 16MiB";
 }
 
 std::string read_options(std::span<std::string const> arguments, Options& options) {
-    constexpr std::array<std::string_view, 8> known{"--input", "--path",  "--set",    "--expected",
-                                                    "--batch", "--form",  "--format", "--memory"};
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        std::string_view const word = arguments[i];
-        if (word == "--help" || word == "-h") return options.help = true, std::string();
-        if (word == "--verify") {
-            options.verify = true;
-            continue;
-        }
-        auto const name = word.substr(0, word.find('='));
-        auto value = word.substr(std::min(word.size(), name.size() + 1));
-        if (!word.starts_with("--")) return quoted(word) + " is no option; the file is given with --input FILE";
-        if (std::ranges::find(known, name) == known.end()) return "unknown option " + std::string(name);
-        if (name.size() == word.size() && i + 1 < arguments.size()) value = arguments[++i];
-        if (auto fault = take(name, value, options); !fault.empty()) return fault;
-    }
+    constexpr std::string_view names[]{"--input", "--path",  "--set",    "--expected",
+                                       "--batch", "--form",  "--format", "--memory"};
+    constexpr std::string_view flags[]{"--verify"};
+    OptionForm const form{names, flags, "the file is given with --input FILE"};
+    auto fault = read_option_words(arguments, form, options.help,
+                                   [&](std::string_view name, std::string_view value) { return take(name, value, options); });
+    if (!fault.empty() || options.help) return fault;
     if (options.input.empty()) return "no input; give one with --input FILE";
     if (options.verify && options.input == "-") return "--verify reads the input twice, and standard input can be read once";
     if (options.set.empty()) options.set = options.path.empty() ? "lines" : "runs";

@@ -1,7 +1,7 @@
 #include "sim/seen_sim_options.hpp"
 
 #include "crawl/seen_caches.hpp"
-#include "sim/option_words.hpp"
+#include "util/option_words.hpp"
 
 namespace garner::sim {
 namespace {
@@ -86,7 +86,7 @@ std::string fault_of_the_whole(SeenSimOptions const& options) {
 ReadSeenSimOptions read_seen_sim_options(std::span<std::string const> arguments) {
     ReadSeenSimOptions read;
     auto& options = read.options;
-    read.fault = read_option_words(arguments, option_names, {}, options.help,
+    read.fault = read_option_words(arguments, {option_names}, options.help,
                                    [&](std::string_view name, std::string_view value) { return take(name, value, options); });
     if (options.caches.empty()) read_caches(default_caches, options.caches);
     if (options.entries.empty())
@@ -117,16 +117,9 @@ std::string seen_sim_help() {
         "\"new\" for one that was.\n"
         "\n"
         "Caches, with their settings as NAME:SETTING=VALUE:SETTING=VALUE:\n";
-    auto line = [&](std::string_view indent, std::string_view name, std::string_view what) {
-        text += indent;
-        text += name;
-        text.append(name.size() < 12 ? 12 - name.size() : 1, ' ');
-        text += what;
-        text += '\n';
-    };
     for (auto const& row : crawl::seen_caches()) {
-        line("  ", row.name, row.what);
-        for (auto const& setting : row.settings) line("      ", setting.name, setting.what);
+        add_help_line(text, "  ", row.name, row.what);
+        for (auto const& setting : row.settings) add_help_line(text, "      ", setting.name, setting.what);
     }
     return text + "\nExit codes: 0 done, 1 a stream that cannot be read, a size that does not fit or a picture that "
                   "cannot be\nwritten, 2 wrong command line.\n";
