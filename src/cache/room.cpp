@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cache/cache.hpp"
+#include "store/body_source.hpp"
 
 namespace garner::cache {
 
@@ -29,7 +30,9 @@ store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
 }
 
 std::span<char> Cache::room(store::Body& body, Fingerprint near) {
-    return body.room([&](Bytes bytes) { return reserve_growing(bytes, near); });
+    bool const has_some = body.source() && body.charged() >= body.source()->piece();
+    auto const most = budget_.filling_capacity() / (has_some ? 2 : 1);
+    return body.room([&](Bytes bytes) { return budget_.filling() + bytes <= most && reserve_growing(bytes, near); });
 }
 
 bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {

@@ -59,9 +59,12 @@ std::optional<Bytes> Body::length() const {
 }
 
 Bytes Body::next_capacity() const {
-    auto size = size_.load(std::memory_order_relaxed);
-    if (own_end_) return std::min(*own_end_ - std::min(size, *own_end_), largest_segment);
-    return std::clamp(size, first_segment, largest_segment);
+    auto const size = size_.load(std::memory_order_relaxed);
+    // Of a source that takes pieces none shall lie in two segments: what is full can be taken, and may go then.
+    auto const piece = source_ ? source_->piece() : 0;
+    auto const most = piece > 0 ? piece - size % piece : largest_segment;
+    if (own_end_) return std::min(*own_end_ - std::min(size, *own_end_), most);
+    return std::min(std::clamp(size, first_segment, largest_segment), most);
 }
 
 void Body::add_segment(Bytes capacity) {

@@ -22,6 +22,8 @@ public:
     virtual ~BodySource() = default;
     /// What lies from `offset` on, at most one piece of the body. Resumes on the caller's executor.
     virtual net::awaitable<Loaded> load(Bytes offset, net::Executor executor) = 0;
+    /// What it takes of a body that grows, and gives, at a time; 0: any number of bytes.
+    virtual Bytes piece() const { return 0; }
     /// Before this offset everything can be loaded; it grows with a body that grows.
     virtual Bytes until() const = 0;
     /// Nothing of that is known to be lost for good: as good as sure that it can be loaded now, or later.

@@ -29,6 +29,7 @@ public:
 
     Bytes used() const { return used_.load(std::memory_order_relaxed); }
     Bytes filling() const { return filling_.load(std::memory_order_relaxed); }
+    Bytes filling_capacity() const { return filling_capacity_.load(std::memory_order_relaxed); }
     Bytes capacity() const { return capacity_.load(std::memory_order_relaxed); }
     void set_capacity(Bytes capacity, Bytes filling_capacity) {
         capacity_.store(capacity, std::memory_order_relaxed);

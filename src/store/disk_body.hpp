@@ -38,7 +38,7 @@ public:
 
     bool is_of(Core const& core) const { return &core_ == &core; }
     std::uint64_t number() const { return number_; }
-    Bytes piece() const { return piece_; }
+    Bytes piece() const override { return piece_; }
     std::vector<Extent> extents() const;
     /// The index has every piece.
     bool is_whole() const override;
