@@ -96,7 +96,7 @@ net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& load
         };
         auto const source = parts.body->source();
         parts.body = co_await store::in_memory(parts.body, budget_, reserve, executor);
-        if (!parts.body && room && !source->is_whole()) disk_->forget(parts.key);
+        if (!parts.body && room && source && !source->is_whole()) disk_->forget(parts.key);
         if (!parts.body && room) loaded.object = nullptr;
         if (!parts.body) co_return nullptr;
     }

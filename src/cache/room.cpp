@@ -31,8 +31,10 @@ store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
 
 std::span<char> Cache::room(store::Body& body, Fingerprint near) {
     bool const has_some = body.source() && body.charged() >= body.source()->piece();
-    auto const most = budget_.filling_capacity() / (has_some ? 2 : 1);
-    return body.room([&](Bytes bytes) { return budget_.filling() + bytes <= most && reserve_growing(bytes, near); });
+    return body.room([&](Bytes bytes) {
+        bool const leaves_half = has_some && budget_.filling() + bytes > budget_.filling_capacity() / 2;
+        return !leaves_half && reserve_growing(bytes, near);
+    });
 }
 
 bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {

@@ -112,7 +112,9 @@ Exchange::Piece Exchange::body_at_hand() {
     return step();
 }
 
-net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit) {
+net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit, std::span<char> into) {
+    bool const is_plain = framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0;
+    if (is_plain && !into.empty() && !decoder_.done()) co_return co_await read_straight(limit, into);
     for (;;) {
         if (decoder_.done()) co_return at_end();
         auto piece = step();
@@ -124,6 +126,17 @@ net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit) {
             co_return failed;
         }
     }
+}
+
+/// Of a body that lies on the wire as it is, past the buffer, which is empty.
+net::awaitable<Exchange::Piece> Exchange::read_straight(milliseconds limit, std::span<char> into) {
+    Piece piece{Trouble::cancelled, {}};
+    if (cancelled_) co_return piece;
+    auto const wanted = into.first(std::min<Bytes>(into.size(), decoder_.remaining()));
+    auto const read = co_await transport_->read_some(wanted, limit);
+    piece.trouble = read.error ? trouble_of(read.error) : Trouble::none;
+    if (!read.error) piece.data = decoder_.step({into.data(), read.bytes}).data;
+    co_return piece;
 }
 
 Exchange::Traffic Exchange::take_traffic() {

@@ -42,12 +42,13 @@ public:
     http::ResponseHead const& head() const { return head_; }
     http::Framing const& framing() const { return framing_; }
 
-    /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at its end.
+    /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at its end. It may lie at
+    /// the beginning of `into`, which spares who wants it there a copy.
     struct Piece {
         Trouble trouble = Trouble::none;
         std::string_view data;
     };
-    net::awaitable<Piece> read_body(milliseconds limit);
+    net::awaitable<Piece> read_body(milliseconds limit, std::span<char> into = {});
     /// The next bytes of the body are left out of what is read; a body that has fewer is malformed.
     void skip_body(Bytes bytes) { to_skip_ = bytes; }
     /// What of the body is here already, without waiting.
@@ -82,6 +83,7 @@ public:
 
 private:
     net::awaitable<Trouble> fill_buffer(milliseconds limit);
+    net::awaitable<Piece> read_straight(milliseconds limit, std::span<char> into);
     Trouble trouble_of(net::Error const& error) const;
     Piece step();
     Piece at_end();

@@ -43,33 +43,18 @@ File::Opened File::open(std::string const& path, Mode mode, Faults* faults) {
 }
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), direct_(std::exchange(other.direct_, -1)),
-      faults_(std::exchange(other.faults_, nullptr)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)), faults_(std::exchange(other.faults_, nullptr)) {}
 
 File& File::operator=(File&& other) noexcept {
     if (this == &other) return *this;
     close();
     descriptor_ = std::exchange(other.descriptor_, -1);
-    direct_ = std::exchange(other.direct_, -1);
     faults_ = std::exchange(other.faults_, nullptr);
     return *this;
 }
 
 void File::close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-    if (direct_ >= 0) ::close(std::exchange(direct_, -1));
-}
-
-bool File::also_write_directly(std::string const& path) {
-    auto const opened = ::open(path.c_str(), O_WRONLY | O_DIRECT | O_CLOEXEC);
-    struct stat own {}, other {};
-    bool const same = opened >= 0 && ::fstat(descriptor_, &own) == 0 && ::fstat(opened, &other) == 0 &&
-                      own.st_dev == other.st_dev && own.st_ino == other.st_ino && own.st_rdev == other.st_rdev;
-    if (same)
-        direct_ = opened;
-    else if (opened >= 0)
-        ::close(opened);
-    return same;
 }
 
 Done File::read_at(Bytes offset, std::span<char> into) const {
@@ -105,7 +90,6 @@ Done File::write_at(Bytes offset, std::string_view bytes) const {
     auto const verdict = judge(faults_, Faults::Operation::write, offset, bytes.size());
     Done done;
     auto const wanted = verdict.error ? 0 : std::min(bytes.size(), verdict.at_most);
-    done.bytes = write_past_cache(offset, bytes.substr(0, wanted));
     while (done.bytes < wanted) {
         auto const more = ::pwrite(descriptor_, bytes.data() + done.bytes, wanted - done.bytes,
                                    static_cast<off_t>(offset + done.bytes));
@@ -114,21 +98,6 @@ Done File::write_at(Bytes offset, std::string_view bytes) const {
         done.bytes += static_cast<std::size_t>(more);
     }
     if (done.bytes < bytes.size()) done.error = verdict.error ? verdict.error : EIO;
-    return done;
-}
-
-/// How far it came; the rest, and what the device refuses, goes the common way.
-std::size_t File::write_past_cache(Bytes offset, std::string_view bytes) const {
-    auto const at = reinterpret_cast<std::uintptr_t>(bytes.data());
-    auto const whole = bytes.size() / direct_unit * direct_unit;
-    if (direct_ < 0 || whole < direct_least || offset % direct_unit || at % direct_unit) return 0;
-    std::size_t done = 0;
-    while (done < whole && done % direct_unit == 0) {
-        auto const more = ::pwrite(direct_, bytes.data() + done, whole - done, static_cast<off_t>(offset + done));
-        if (more < 0 && errno == EINTR) continue;
-        if (more <= 0) break;
-        done += static_cast<std::size_t>(more);
-    }
     return done;
 }
 

@@ -53,10 +53,6 @@ public:
     Done read_now(Bytes offset, std::span<char> into) const;
     /// Writes all of it, again where the system took less; may wait for the disk.
     Done write_at(Bytes offset, std::string_view bytes) const;
-    /// From now on write_at() leads past the page cache what is at least direct_least long, and begins at a multiple of
-    /// direct_unit in the file and in memory. False where the file system cannot do that. `path` led to this file.
-    bool also_write_directly(std::string const& path);
-    static constexpr Bytes direct_unit = 4 * KiB, direct_least = 64 * KiB;
     /// 0 when all that was written has reached the disk; else an errno.
     int sync() const;
     /// Asks that what was written there goes to the disk soon; does not wait.
@@ -72,10 +68,7 @@ public:
     bool is_at(std::string const& path) const;
 
 private:
-    std::size_t write_past_cache(Bytes offset, std::string_view bytes) const;
-
     int descriptor_ = -1;
-    int direct_ = -1;
     Faults* faults_ = nullptr;
 };
 

@@ -38,6 +38,20 @@ char const* text(Trouble trouble) {
     }
 }
 
+/// Of a complete body that is in memory.
+std::string text_of(Body const& body) {
+    std::string bytes;
+    bytes.reserve(body.size());
+    store::BodyReader reader(&body);
+    std::array<std::string_view, 16> pieces;
+    while (auto count = reader.next(pieces, body.size()))
+        for (std::size_t i = 0; i < count; ++i) {
+            bytes.append(pieces[i]);
+            reader.advance(pieces[i].size());
+        }
+    return bytes;
+}
+
 }  // namespace
 
 Bytes FillPump::window() const {
@@ -57,7 +71,8 @@ net::awaitable<void> FillPump::run() {
     auto give_up = steady_now() + options_->deadlines.body;
     for (;;) {
         // In short steps: an origin that says nothing must not keep a body that nobody wants any more.
-        auto piece = co_await exchange_->read_body(limit);
+        auto const open = growing_->body()->room([](Bytes) { return false; });
+        auto piece = co_await exchange_->read_body(limit, open);
         bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
         if (silent && worth_finishing()) continue;
         if (piece.trouble != Trouble::none) {
@@ -106,7 +121,7 @@ net::awaitable<bool> FillPump::append(std::string_view data) {
         auto room = co_await this->room();
         if (room.empty()) co_return false;
         auto bytes = std::min(room.size(), data.size());
-        std::memcpy(room.data(), data.data(), bytes);
+        if (room.data() != data.data()) std::memcpy(room.data(), data.data(), bytes);
         body.grow(bytes);
         data.remove_prefix(bytes);
     }
@@ -291,8 +306,9 @@ void FillPump::store() {
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
 }
 
-/// A small body moves into one allocation with its head; the segments go when the last reader is done. A part joins those
-/// that are there. What memory does not keep has its source alone.
+/// A small body moves into one allocation with its head; the segments go when the last reader is done. So does one that has
+/// more room than it needs, for its length was unknown. A part joins those that are there. What memory does not keep has its
+/// source alone.
 store::ObjectPtr FillPump::to_keep() {
     auto const& body = growing_->body();
     auto const primary = lease_.fill()->primary();
@@ -310,20 +326,16 @@ store::ObjectPtr FillPump::to_keep() {
     }
     if (!is_small) return kept_ == Kept::on_disk ? store::Object::make(parts, nullptr) : growing_;
     disk_ = nullptr;   // it is written with its head
-    std::string bytes;
-    bytes.reserve(body->size());
-    store::BodyReader reader(body);
-    std::array<std::string_view, 16> pieces;
-    while (auto count = reader.next(pieces, body->size()))
-        for (std::size_t i = 0; i < count; ++i) {
-            bytes.append(pieces[i]);
-            reader.advance(pieces[i].size());
-        }
-    parts.bytes = bytes;
-    parts.body = nullptr;
-    bool admitted = services_.cache.admits(parts, primary);
+    bool const admitted = services_.cache.admits(parts, primary, body->size());
     if (!admitted && !services_.cache.disk()) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
-    auto object = admitted ? services_.cache.make_object(parts, primary) : nullptr;
+    if (!admitted) return store::Object::make(parts, nullptr);
+    bool const lies_well = body->size() > store::Object::dense_body_max && body->charged() == body->size();
+    if (lies_well) return growing_;
+    auto const bytes = text_of(*body);
+    auto in_one = parts;
+    in_one.bytes = bytes;
+    in_one.body = nullptr;
+    auto object = services_.cache.make_object(in_one, primary);
     return object ? object : store::Object::make(parts, nullptr);
 }
 

@@ -37,7 +37,13 @@ Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
     : budget_(budget), expected_(length), own_end_(length),
       bookkeeping_(segments.size() * (sizeof(Segment) + sizeof(Block) + segment_allocations)), size_(length),
       state_(State::complete), segments_(std::move(segments)) {
-    for (auto const& segment : segments_) charged_ += segment.block->capacity;
+    for (auto const& segment : segments_) charged_ += segment.block->charged();
+}
+
+Body::Body(std::shared_ptr<void const> owner, std::string_view bytes)
+    : budget_(nothing()), expected_(bytes.size()), own_end_(bytes.size()), size_(bytes.size()), state_(State::complete) {
+    std::shared_ptr<char[]> shared(std::move(owner), const_cast<char*>(bytes.data()));   // nobody writes to a complete body
+    segments_.push_back({std::make_shared<Block>(std::move(shared), bytes.size()), 0});
 }
 
 Body::Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source)
@@ -108,7 +114,7 @@ void Body::add_rest() {
     check(size() == *own_end_);
     std::lock_guard lock(mutex_);
     for (auto& segment : rest_) {
-        charged_.fetch_add(segment.block->capacity, std::memory_order_relaxed);
+        charged_.fetch_add(segment.block->charged(), std::memory_order_relaxed);
         segments_.push_back(std::move(segment));
     }
     rest_.clear();
@@ -143,6 +149,10 @@ bool Body::is_resident() const {
     if (!source_) return true;
     auto const there = present();
     return std::ranges::all_of(there, [&](Span span) { return segments_have(span.first, span.last); });
+}
+
+bool Body::is_charged() const {
+    return std::ranges::all_of(segments_, [](Segment const& segment) { return segment.block->budget != nullptr; });
 }
 
 bool Body::is_on_source() const {
@@ -233,7 +243,7 @@ BodyPtr Body::completing(Span missing) const {
         if (segment.offset > missing.last) body->rest_.push_back(segment);
         if (segment.offset >= missing.first) continue;
         body->segments_.push_back(segment);
-        body->charged_ += segment.block->capacity;
+        body->charged_ += segment.block->charged();
     }
     return body;
 }

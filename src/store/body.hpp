@@ -30,6 +30,8 @@ public:
     };
     /// A complete body that costs no memory: of its `length` bytes these are there, in order, and the source has them.
     Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source);
+    /// A complete body that costs no memory, for somebody else keeps these bytes.
+    Body(std::shared_ptr<void const> owner, std::string_view bytes);
     ~Body();
     Body(Body const&) = delete;
 
@@ -58,6 +60,8 @@ public:
 
     /// True when memory has all that is there of it: nobody has to load anything. Of a complete body.
     bool is_resident() const;
+    /// True when what memory has of it is kept for it alone, and charged.
+    bool is_charged() const;
     /// True when the source has all that is there of it: memory may forget it. Of a complete body.
     bool is_on_source() const;
 
@@ -94,12 +98,16 @@ private:
     /// Memory that stays charged until its last user is gone: the body, or a reader of what the body has forgotten.
     struct Block {
         Block(Budget& budget, Bytes capacity)
-            : budget(budget), capacity(capacity), bytes(std::make_unique_for_overwrite<char[]>(capacity)) {}
-        ~Block() { budget.release(capacity); }
+            : budget(&budget), capacity(capacity), bytes(std::make_shared_for_overwrite<char[]>(capacity)) {}
+        Block(std::shared_ptr<char[]> bytes, Bytes capacity) : budget(nullptr), capacity(capacity), bytes(std::move(bytes)) {}
+        ~Block() {
+            if (budget) budget->release(capacity);
+        }
         Block(Block const&) = delete;
-        Budget& budget;
+        Bytes charged() const { return budget ? capacity : 0; }
+        Budget* budget;                  // null: somebody else keeps the bytes
         Bytes capacity;
-        std::unique_ptr<char[]> bytes;
+        std::shared_ptr<char[]> bytes;
     };
     struct Segment {
         std::shared_ptr<Block> block;

@@ -54,7 +54,7 @@ net::awaitable<bool> load(BodyReader& reader, net::Executor executor) {
 }
 
 net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, Reserve reserve, net::Executor executor) {
-    if (body->is_resident()) co_return body;
+    if (body->is_resident() && body->is_charged()) co_return body;
     BodyPtr joined;
     auto const there = body->present();
     for (auto const& span : there) {

@@ -147,7 +147,10 @@ ObjectPtr object_of(Core& core, ReadRecord const& read) {
     parts.sequence = record.head.sequence;
     parts.source = meta->source;
     if (meta->body == 0) {
-        parts.bytes = record.body;
+        if (record.body.size() > Object::dense_body_max)
+            parts.body = BodyPtr(new Body(read.owner, record.body));
+        else
+            parts.bytes = record.body;
         return Object::make(parts, nullptr);
     }
     auto extents = meta->spans;

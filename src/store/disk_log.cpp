@@ -1,7 +1,6 @@
 #include "store/disk_log.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "util/check.hpp"
@@ -11,20 +10,16 @@ namespace garner::store::disk {
 /// Memory for one more segment: to be given a new one for each costs as much as to write it. Outlives the log as long as
 /// somebody reads. Thread-safe.
 struct Spare {
-    struct Free {
-        void operator()(char* bytes) const { std::free(bytes); }
-    };
-    using Memory = std::unique_ptr<char[], Free>;
-    Memory take(std::size_t bytes) {
+    std::unique_ptr<char[]> take(std::size_t bytes) {
         std::lock_guard const lock(mutex);
-        return kept ? std::move(kept) : Memory(static_cast<char*>(std::aligned_alloc(io::File::direct_unit, bytes)));
+        return kept ? std::move(kept) : std::make_unique_for_overwrite<char[]>(bytes);
     }
-    void put(Memory bytes) {
+    void put(std::unique_ptr<char[]> bytes) {
         std::lock_guard const lock(mutex);
         kept.swap(bytes);   // one at most stays
     }
     std::mutex mutex;
-    Memory kept;
+    std::unique_ptr<char[]> kept;
 };
 
 /// The bytes of a segment until they are written.
@@ -38,7 +33,7 @@ struct Buffer {
     std::uint64_t generation = 0;
     WallTime opened{};
     std::uint64_t position = 0;          // of its first byte, in all that was ever appended
-    Spare::Memory bytes;
+    std::unique_ptr<char[]> bytes;
     Bytes used = 0;
     Bytes written = 0;
     std::vector<Bytes> copying;          // where records begin that are being filled
@@ -56,8 +51,6 @@ constexpr milliseconds gathering{2};             // between two writes: what a k
 constexpr unsigned failures_until_failing = 3;
 constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
 constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
-
-Bytes whole_blocks(Bytes bytes) { return bytes / io::File::direct_unit * io::File::direct_unit; }
 
 }  // namespace
 
@@ -308,7 +301,7 @@ void Log::write_loop() {
         auto const at_once = [this] { return stopping_ || hurry_ || (has_work() && queue_.front()->closed); };
         work_.wait_until(lock, written + gathering, at_once);
         hurry_ = false;
-        while (has_work() && write_some(lock) && !left_some_) {
+        while (has_work() && write_some(lock)) {
         }
         written = steady_now();
         if (stopping_ && (queue_.empty() || failing_)) return;
@@ -318,13 +311,8 @@ void Log::write_loop() {
 /// Everything that is ready of the oldest buffer. False when that failed.
 bool Log::write_some(std::unique_lock<std::mutex>& lock) {
     auto const buffer = queue_.front();
-    auto from = buffer->written, until = buffer->ready();
+    auto const from = buffer->written, until = buffer->ready();
     bool const last = buffer->closed && buffer->copying.empty();
-    bool const much = until - from >= io::File::direct_least + io::File::direct_unit;
-    // Past the page cache go whole blocks, the one that was begun before once more. The rest may find company.
-    if (much) from = whole_blocks(from);
-    left_some_ = much && !last && whole_blocks(until) < until;
-    if (left_some_) until = whole_blocks(until);
     lock.unlock();
     auto const start = header_.start_of(buffer->segment);
     auto const end = start + header_.segment_bytes;

@@ -170,7 +170,6 @@ private:
     bool hurry_ = false;                        // somebody waits for what is not written yet
     bool sync_now_ = false;                     // the same for what is not synced
     bool idle_ = false;                         // the writer waits for work
-    bool left_some_ = false;                    // it has left less than a block of what was ready
     bool failing_ = false;
     unsigned failed_in_a_row_ = 0;
     unsigned syncs_failed_in_a_row_ = 0;

@@ -10,7 +10,7 @@
 namespace garner::store::disk {
 
 inline constexpr Bytes record_max = 400 * KiB;
-inline constexpr Bytes piece_record_bytes = 255 * KiB + 96;   // of a whole piece, with its head and four checksums
+inline constexpr Bytes piece_record_bytes = 127 * KiB + 80;   // of a whole piece, with its head and two checksums
 inline constexpr unsigned size_bits = 5;
 
 // The most bytes of each class. That of whole pieces has no byte too many, so that nothing is read in vain where most of
@@ -20,7 +20,7 @@ inline constexpr auto class_bytes = [] {
     auto i = bytes.size() - 1;
     bytes[i] = record_max;
     bytes[--i] = piece_record_bytes;
-    for (; i > 1; --i) bytes[i - 1] = (bytes[i] * 319 / 400 + 15) / 16 * 16;
+    for (; i > 1; --i) bytes[i - 1] = (bytes[i] * 81 / 100 + 15) / 16 * 16;
     return bytes;
 }();
 static_assert(class_bytes[1] >= 256 && class_bytes[1] <= 512);

@@ -178,7 +178,7 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
     auto object = object_of(*this, record);
     if (!object) co_return nullptr;
-    if (object->body()) {
+    if (object->body() && object->body()->source()) {
         auto& pieces = static_cast<PieceSource&>(*object->body()->source());
         bool const opened = co_await pieces.open(executor);
         if (!opened) {

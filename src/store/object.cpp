@@ -20,7 +20,7 @@ Bytes Object::cost_of(Parts const& parts) {
 std::optional<Bytes> Object::cost_at_rest() const {
     auto const length = this->length();
     if (!length) return length;
-    Bytes const within = *length <= inline_body_max ? *length : 0;
+    Bytes const within = *length <= dense_body_max ? *length : 0;
     return heap_block(sizeof(Object) + key_size_ + head_size_ + within) + *length - within;
 }
 

@@ -15,10 +15,13 @@ namespace garner::store {
 class Object;
 using ObjectPtr = boost::intrusive_ptr<Object const>;
 
-/// Key, head and a body up to `inline_body_max` lie with the object in one allocation of exact size.
+/// Key, head and a small body lie with the object in one allocation of exact size.
 class Object {
 public:
+    /// A body up to this may lie there, and lies with its head on disk.
     static constexpr Bytes inline_body_max = 64 * KiB;
+    /// One up to this does. For a longer one of known length a copy would cost more than a block of its own.
+    static constexpr Bytes dense_body_max = 16 * KiB;
 
     enum class Kind : std::uint8_t {
         response,

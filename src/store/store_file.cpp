@@ -57,7 +57,6 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
         return opened;
     }
     store.file_ = std::move(file.file);
-    store.file_.also_write_directly(store.name_);
     int const locked = store.file_.lock();
     opened.in_use = locked == EWOULDBLOCK;
     if (opened.in_use) return opened;

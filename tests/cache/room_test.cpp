@@ -7,6 +7,7 @@
 
 #include "cache/cache.hpp"
 #include "cache/scene.hpp"
+#include "store/body_source.hpp"
 
 namespace garner::cache {
 namespace {
@@ -226,6 +227,39 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
     EXPECT_GT(scene.cache.stats().evictions, 100u);
     for (int i = 0; i < 300; ++i) scene.cache.purge(scene.cache.key("u" + std::to_string(i)));
     expect_empty(scene.cache);
+}
+
+/// Takes what it is given.
+struct Taker final : store::BodySource {
+    net::awaitable<store::Loaded> load(Bytes, net::Executor) override { co_return store::Loaded{}; }
+    Bytes piece() const override { return 64 * KiB; }
+    Bytes until() const override { return 0; }
+    bool is_whole() const override { return true; }
+};
+
+TEST(Room, bodies_that_something_else_takes_leave_half_of_the_share_to_those_that_begin) {
+    Scene scene({.size = 8 * MiB, .object_max = MiB, .fill_share = 0.25});
+    std::vector<store::BodyPtr> bodies;
+    auto const begin = [&] {
+        bodies.push_back(scene.cache.make_body(MiB));
+        bodies.back()->set_source(std::make_shared<Taker>());
+        return bodies.back().get();
+    };
+    auto const fill = [&](store::Body& body) {
+        auto const room = scene.cache.room(body, 0);
+        body.grow(room.size());
+        return room.size();
+    };
+    auto* first = begin();
+    while (fill(*first) > 0) {
+    }
+    EXPECT_EQ(first->size(), MiB);   // alone it may have as much as it needs
+    auto* second = begin();
+    EXPECT_EQ(fill(*second), 64 * KiB);
+    EXPECT_EQ(fill(*second), 0u);    // it can do with that
+    for (int i = 0; i < 15; ++i) EXPECT_EQ(fill(*begin()), 64 * KiB) << i;
+    EXPECT_EQ(scene.cache.stats().filling, 2 * MiB);
+    EXPECT_EQ(fill(*begin()), 0u);
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <future>
+#include <string>
 
 #include "client/scripted_origin.hpp"
 
@@ -301,6 +303,52 @@ TEST(Exchange, reads_the_same_wherever_the_bytes_are_split) {
         origin.wait_for_end();
     });
     EXPECT_EQ(digest(drops), expected);
+}
+
+TEST(Exchange, reads_a_body_of_known_length_straight_into_its_place) {
+    Scene scene([](OriginSide& origin) {
+        origin.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab");
+        origin.receive(1);
+        origin.send("cdefghiHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nj");
+        origin.wait_for_end();
+    });
+    ASSERT_EQ(scene.read_head(), Trouble::none);
+    std::array<char, 64> place{};
+    auto piece = scene.read_piece(seconds{5}, place);
+    EXPECT_EQ(piece.data, "ab");
+    EXPECT_NE(piece.data.data(), place.data());   // it came with the head
+    ASSERT_EQ(scene.send("!"), Trouble::none);
+    std::string rest;
+    while (!(piece = scene.read_piece(seconds{5}, place)).data.empty()) {
+        EXPECT_EQ(piece.data.data(), place.data());
+        rest += piece.data;
+    }
+    EXPECT_EQ(piece.trouble, Trouble::none);
+    EXPECT_EQ(rest, "cdefghi");
+    EXPECT_TRUE(scene.exchange->body_done());
+}
+
+TEST(Exchange, a_body_that_ends_early_on_its_way_to_its_place_is_told) {
+    for (bool drips : {false, true}) {
+        Scene scene([drips](OriginSide& origin) {
+            origin.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
+            if (!drips) origin.end();
+            origin.wait_for_end();
+        });
+        ASSERT_EQ(scene.read_head(), Trouble::none);
+        std::array<char, 64> place{};
+        EXPECT_EQ(scene.read_piece(150ms, place).trouble, drips ? Trouble::timed_out : Trouble::closed);
+    }
+}
+
+TEST(Exchange, chunks_do_not_come_to_the_place) {
+    Scene scene(says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"));
+    ASSERT_EQ(scene.read_head(), Trouble::none);
+    std::array<char, 64> place{};
+    EXPECT_EQ(scene.read_piece(seconds{5}, place).data, "abc");
+    EXPECT_EQ(scene.read_piece(seconds{5}, place).data, "");
+    EXPECT_TRUE(scene.exchange->body_done());
+    EXPECT_EQ(place[0], '\0');
 }
 
 }  // namespace

@@ -42,7 +42,9 @@ struct Scene {
     Trouble read_head(http::Method method = http::Method::get, milliseconds limit = seconds{5}) {
         return loop.run(exchange->read_head(method, limit));
     }
-    Exchange::Piece read_piece(milliseconds limit = seconds{5}) { return loop.run(exchange->read_body(limit)); }
+    Exchange::Piece read_piece(milliseconds limit = seconds{5}, std::span<char> into = {}) {
+        return loop.run(exchange->read_body(limit, into));
+    }
     struct Body {
         std::string bytes;
         Trouble trouble = Trouble::none;

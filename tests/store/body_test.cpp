@@ -604,5 +604,63 @@ TEST(SourcedBody, with_gaps_comes_into_memory_with_them_and_can_be_joined) {
     EXPECT_EQ(scene.budget.used(), 0u);
 }
 
+TEST(SourcedBody, no_piece_lies_in_two_segments_while_it_grows) {
+    struct Pieces final : FakeSource {
+        using FakeSource::FakeSource;
+        Bytes piece() const override { return 100'000; }
+    };
+    for (bool known : {true, false}) {
+        Scene scene;
+        auto body = scene.body(known ? std::optional<Bytes>(450'000) : std::nullopt);
+        auto source = std::make_shared<Pieces>(0);
+        body->set_source(source);
+        for (Bytes size = 100'000; size <= 400'000; size += 100'000) {
+            scene.append(*body, 100'000);
+            // The source has it now: all of it can make room for what comes.
+            source->limit = size;
+            auto const room = body->recycle([&](Bytes bytes) { return scene.reserve(bytes); });
+            EXPECT_FALSE(room.empty());
+            EXPECT_LE(body->charged(), 100'000u) << known;
+            EXPECT_EQ(body->size(), size);
+        }
+        body->finish(Body::State::failed);
+    }
+}
+
+TEST(Body, around_the_bytes_of_another_costs_nothing_and_keeps_them) {
+    auto bytes = std::make_shared<std::string>();
+    for (Bytes at = 0; at < 20'000; ++at) bytes->push_back(byte_at(at));
+    std::weak_ptr<std::string> const alive = bytes;
+    BodyPtr body(new Body(bytes, *bytes));
+    bytes.reset();
+    EXPECT_EQ(body->state(), Body::State::complete);
+    EXPECT_EQ(body->length(), 20'000u);
+    EXPECT_EQ(body->charged(), 0u);
+    EXPECT_TRUE(body->is_resident());
+    EXPECT_FALSE(body->is_charged());
+    EXPECT_FALSE(body->has_gaps());
+    {
+        BodyReader reader(body);
+        EXPECT_EQ(read_on(reader), 20'000u);
+    }
+    body = nullptr;
+    EXPECT_TRUE(alive.expired());
+}
+
+TEST(Body, around_the_bytes_of_another_is_copied_when_memory_is_to_keep_it) {
+    Scene scene;
+    auto bytes = std::make_shared<std::string>();
+    for (Bytes at = 0; at < 20'000; ++at) bytes->push_back(byte_at(at));
+    BodyPtr body(new Body(bytes, *bytes));
+    auto const reserve = [&](Bytes more) { return scene.reserve(more); };
+    auto kept = run([&](net::Executor executor) { return in_memory(body, scene.budget, reserve, executor); });
+    ASSERT_TRUE(kept);
+    EXPECT_TRUE(kept->is_charged());
+    EXPECT_EQ(kept->charged(), 20'000u);
+    EXPECT_EQ(scene.budget.used(), 20'000u);
+    BodyReader reader(kept);
+    EXPECT_EQ(read_on(reader), 20'000u);
+}
+
 }  // namespace
 }  // namespace garner::store

@@ -133,7 +133,8 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
         RecordHead piece;
         piece.kind = RecordKind::piece;
         piece.body_bytes = static_cast<std::uint32_t>(header.piece_bytes());
-        auto const pieces = header.segment_bytes / header.piece_bytes();
+        auto const room = Bytes{header.segment_bytes} - segment_head_bytes - footer_tail_bytes;
+        auto const pieces = room / (piece.bytes() + footer_entry_bytes);
         auto const left = Bytes{header.segment_bytes} - segment_head_bytes - pieces * piece.bytes();
         EXPECT_GE(pieces, 8u);
         EXPECT_GT(left, Footer::footer_bytes(pieces + 8)) << "and of heads";

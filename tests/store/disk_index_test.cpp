@@ -34,8 +34,8 @@ TEST(DiskIndex, a_second_put_takes_the_place_of_the_first_and_returns_it) {
     Index index(1 * GiB);
     index.put(one, 4'096, 400, 5);
     index.use(one);
-    EXPECT_EQ(index.put(one, 8'192, 496, 0), (Entry{.offset = 4'096, .bytes = 400, .freshness = 5, .uses = 1}));
-    EXPECT_EQ(index.find(one), (Entry{.offset = 8'192, .bytes = 496, .freshness = 0, .uses = 0}));
+    EXPECT_EQ(index.put(one, 8'192, 480, 0), (Entry{.offset = 4'096, .bytes = 400, .freshness = 5, .uses = 1}));
+    EXPECT_EQ(index.find(one), (Entry{.offset = 8'192, .bytes = 480, .freshness = 0, .uses = 0}));
     EXPECT_FALSE(index.put_if_absent(one, 16, 400, 1));
     EXPECT_EQ(index.find(one)->offset, 8'192u);
     EXPECT_EQ(index.size(), 1u);

@@ -79,7 +79,13 @@ protected:
     }
     std::string body_of(std::string const& key) {
         auto const object = load(key);
-        return object ? std::string(object->bytes()) : std::string("nothing");
+        if (!object) return "nothing";
+        std::string bytes(object->bytes());
+        if (!object->body()) return bytes;
+        BodyReader reader(object->body());
+        std::array<std::string_view, 1> piece;
+        for (; reader.next(piece, MiB) == 1; reader.advance(piece[0].size())) bytes += piece[0];
+        return bytes;
     }
     bool settled(DiskStore::Survives what = DiskStore::Survives::process) {
         auto* store = disk.get();

@@ -23,7 +23,7 @@ TEST(DiskSlots, a_hash_has_a_slot_from_insert_to_erase) {
     EXPECT_EQ(slots.find(hash), slot);
     EXPECT_EQ(slots.hash(slot), hash & first_bits);
     EXPECT_EQ(slots.find(slots.hash(slot)), slot);
-    EXPECT_EQ(slots.bytes(slot), 200u);
+    EXPECT_EQ(slots.bytes(slot), 168u);
     slots.erase(slot);
     EXPECT_EQ(slots.find(hash), policy::no_slot);
     EXPECT_EQ(slots.size(), 0u);
