@@ -169,7 +169,7 @@ public:
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up. One whose source takes what it has, which
-    /// makes room again, leaves half of the share to those that have none yet.
+    /// makes room again, leaves half of the share to those that have none yet, unless it is alone.
     std::span<char> room(store::Body& body, Fingerprint near);
 
     /// The tier behind memory, or nullptr. Set before the workers run; outlives them.

@@ -32,7 +32,9 @@ store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
 std::span<char> Cache::room(store::Body& body, Fingerprint near) {
     bool const has_some = body.source() && body.charged() >= body.source()->piece();
     return body.room([&](Bytes bytes) {
-        bool const leaves_half = has_some && budget_.filling() + bytes > budget_.filling_capacity() / 2;
+        auto const filling = budget_.filling();
+        bool const is_alone = filling <= body.charged();
+        bool const leaves_half = has_some && !is_alone && filling + bytes > budget_.filling_capacity() / 2;
         return !leaves_half && reserve_growing(bytes, near);
     });
 }
