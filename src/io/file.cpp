@@ -86,6 +86,10 @@ Done File::read_now(Bytes offset, std::span<char> into) const {
     return done;
 }
 
+void File::will_read(Bytes offset, Bytes size) const {
+    ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
+}
+
 Done File::write_at(Bytes offset, std::string_view bytes) const {
     auto const verdict = judge(faults_, Faults::Operation::write, offset, bytes.size());
     Done done;

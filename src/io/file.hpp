@@ -51,6 +51,8 @@ public:
     Done read_at(Bytes offset, std::span<char> into) const;
     /// The same, only if that needs no waiting: EAGAIN else.
     Done read_now(Bytes offset, std::span<char> into) const;
+    /// Asks that it be read soon, so that read_at() need not wait; does not wait.
+    void will_read(Bytes offset, Bytes size) const;
     /// Writes all of it, again where the system took less; may wait for the disk.
     Done write_at(Bytes offset, std::string_view bytes) const;
     /// 0 when all that was written has reached the disk; else an errno.

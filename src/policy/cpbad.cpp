@@ -43,6 +43,7 @@ Cpbad::Cpbad(Options const& options)
       equal_(chosen<Equal>(options, equal)),
       first_(chosen<First>(options, first)),
       size_weight_(weight_of(chosen<Size>(options, size), chosen<Log>(options, log))),
+      heap_(options.lean ? LazyHeap::Keys::lean : LazyHeap::Keys::exact),
       last_evicted_(-std::numeric_limits<double>::max()) {}
 
 void Cpbad::inserted(Slot slot, Fingerprint, Bytes size) {

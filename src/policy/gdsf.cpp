@@ -6,7 +6,7 @@
 
 namespace garner::policy {
 
-Gdsf::Gdsf(Options const&) {}
+Gdsf::Gdsf(Options const& options) : heap_(options.lean ? LazyHeap::Keys::lean : LazyHeap::Keys::exact) {}
 
 void Gdsf::inserted(Slot slot, Fingerprint, Bytes size) {
     hits_.cover(slot);

@@ -9,7 +9,7 @@ namespace garner::policy {
 
 /// The lowest L + f * 1e6 / size leaves, with f the hits since insertion plus one and L the key of the last one evicted
 /// (Cherkasova 1998; Arlitt et al. 2000). In double, nothing is ever subtracted. Ties: the least recently used leaves.
-/// hit() is O(1), the others O(log n). 24 bytes a slot. f counts up to 2^32 - 1.
+/// hit() is O(1), the others O(log n). 24 bytes a slot, 20 of a lean one. f counts up to 2^32 - 1.
 class Gdsf final : public ReplacementPolicy {
 public:
     explicit Gdsf(Options const&);

@@ -8,9 +8,12 @@ namespace garner::policy {
 /// The count of uses is at its end, after four thousand million: the held ones are numbered anew, in the same order.
 void LazyHeap::renumber_uses() {
     std::vector<std::uint32_t> order;
-    heap_.change_all([&](Entry& entry) { order.push_back(entry.used); });
+    auto const each = [this](auto change) {
+        std::visit([&](auto& heap) { heap.change_all(change); }, heap_);
+    };
+    each([&](auto& entry) { order.push_back(entry.used); });
     std::ranges::sort(order);
-    heap_.change_all([&](Entry& entry) {
+    each([&](auto& entry) {
         entry.used = static_cast<std::uint32_t>(std::ranges::lower_bound(order, entry.used) - order.begin()) + 1;
     });
     uses_ = static_cast<std::uint32_t>(order.size());

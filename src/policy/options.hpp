@@ -21,6 +21,7 @@ struct Setting {
 struct Options {
     Bytes capacity = 0;               // the tier's budget; 0 when unknown
     std::uint64_t seed = 1;
+    bool lean = false;                // less memory counts for more than the last bits of what it remembers; slots below 2^23
     std::vector<double> values = {};  // of the policy's settings, in their order; empty: all initial
 
     /// The value of setting number `index` of those declared; of a choice, which one.

@@ -8,9 +8,6 @@
 
 namespace garner::policy {
 
-/// For queues that are bounded in bytes: what is larger counts as 4 GiB - 1.
-inline std::uint32_t size_in_32_bits(Bytes size) { return static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX)); }
-
 /// One queue; Queues links what stands in it.
 struct Queue {
     Slot oldest = no_slot;

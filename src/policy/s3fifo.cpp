@@ -6,7 +6,8 @@
 
 namespace garner::policy {
 
-S3Fifo::S3Fifo(Options const& options) : share_(options.value(settings, 0)), capacity_(options.capacity) {}
+S3Fifo::S3Fifo(Options const& options) : share_(options.value(settings, 0)), capacity_(options.capacity), sizes_(options.lean),
+      lean_(options.lean) {}
 
 void S3Fifo::inserted(Slot slot, Fingerprint fingerprint, Bytes size) {
     check(!held(slot));
@@ -14,7 +15,7 @@ void S3Fifo::inserted(Slot slot, Fingerprint fingerprint, Bytes size) {
     sizes_.cover(slot);
     auto tag = Ghost::tag(fingerprint);
     items_[slot] = {.tag = tag, .place = nowhere, .uses = 0};
-    sizes_[slot] = size_in_32_bits(size);
+    sizes_.set(slot, size);
     put(ghost_.take(tag) ? main : small, slot);
 }
 
@@ -27,13 +28,15 @@ void S3Fifo::resized(Slot slot, Bytes size) {
     check(held(slot));
     auto& bytes = lines_[items_[slot].place].bytes;
     bytes -= sizes_[slot];
-    bytes += sizes_[slot] = size_in_32_bits(size);
+    sizes_.set(slot, size);
+    bytes += sizes_[slot];
 }
 
 void S3Fifo::removed(Slot slot, Left why) {
     check(held(slot));
     if (why == Left::evicted && items_[slot].place == small) {
-        ghost_.count(lines_[main].objects);
+        auto const objects = lines_[main].objects;
+        ghost_.count(lean_ ? objects - objects / 4 : objects);
         ghost_.put(items_[slot].tag);
     }
     take(slot);

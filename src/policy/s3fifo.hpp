@@ -6,16 +6,19 @@
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/queues.hpp"
+#include "policy/sizes.hpp"
 
 namespace garner::policy {
 
 /// Three FIFO queues (Yang et al., SOSP 2023). Newcomers enter the small one, or the main one if the ghost remembers
 /// them. While the small one has its share of the capacity, in bytes, its oldest is looked at: used more than once, it
-/// goes to main, its uses forgotten; else it leaves and the ghost remembers it, as many as there are objects in main.
-/// Otherwise main's oldest: it leaves if it has no uses, else it loses one and is the newest again. Uses count up to 3.
+/// goes to main, its uses forgotten; else it leaves and the ghost remembers it, as many as there are objects in main (of a
+/// lean one three quarters). Otherwise main's oldest: it leaves if it has no uses, else it loses one and is the newest
+/// again. Uses count up to 3.
 ///
 /// While the capacity is unknown, what is held is taken for it. A hit is O(1) and writes one word; victim() pays one
-/// step for each use it takes away. 16 bytes a slot and at most 8 for the ghost. An object counts for 4 GiB at most.
+/// step for each use it takes away. 16 bytes a slot and at most 8 for the ghost, of a lean one 14 and 6. An object counts
+/// for 4 GiB at most.
 class S3Fifo final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
@@ -60,9 +63,10 @@ private:
     Bytes capacity_;
     Queues queues_;
     SlotArray<Item> items_;
-    SlotArray<std::uint32_t> sizes_;
+    Sizes sizes_;
     std::array<Line, 3> lines_;   // by place
     Ghost ghost_;
+    bool const lean_;
 };
 
 }  // namespace garner::policy

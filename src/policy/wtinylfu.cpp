@@ -7,7 +7,8 @@
 namespace garner::policy {
 
 WTinyLfu::WTinyLfu(Options const& options)
-    : share_(options.value(settings, 0)), capacity_(options.capacity), sketch_({.counters = 8, .sample = 10}) {}
+    : share_(options.value(settings, 0)), capacity_(options.capacity), sizes_(options.lean),
+      sketch_({.counters = options.lean ? 6u : 8u, .sample = 10}) {}
 
 void WTinyLfu::requested(Fingerprint fingerprint) { sketch_.add(tag(fingerprint)); }
 
@@ -22,7 +23,7 @@ void WTinyLfu::inserted(Slot slot, Fingerprint fingerprint, Bytes size) {
     items_.cover(slot);
     sizes_.cover(slot);
     items_[slot].tag = tag(fingerprint);
-    sizes_[slot] = size_in_32_bits(size);
+    sizes_.set(slot, size);
     sketch_.cover(++objects_);
     expected_ = 0;
     put(size > window_most() ? probation : window, slot);
@@ -39,7 +40,8 @@ void WTinyLfu::resized(Slot slot, Bytes size) {
     check(held(slot));
     auto& bytes = segments_[items_[slot].place].bytes;
     bytes -= sizes_[slot];
-    bytes += sizes_[slot] = size_in_32_bits(size);
+    sizes_.set(slot, size);
+    bytes += sizes_[slot];
     send_back();
 }
 

@@ -6,6 +6,7 @@
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/queues.hpp"
+#include "policy/sizes.hpp"
 #include "policy/sketch.hpp"
 
 namespace garner::policy {
@@ -18,7 +19,7 @@ namespace garner::policy {
 ///
 /// victim() makes room for the newcomer that admits() was last asked about, until that is inserted.
 /// While the capacity is unknown, what is held is taken for it. A hit is O(1); victim() and admits() look at as many
-/// objects as would have to leave. 16 bytes a slot and 4 to 8 for the sketch. An object counts for 4 GiB at most.
+/// objects as would have to leave. 16 bytes a slot and 4 to 8 for the sketch, of a lean one 14 and 3 to 6. An object counts for 4 GiB at most.
 class WTinyLfu final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
@@ -71,7 +72,7 @@ private:
     Bytes capacity_;
     Queues queues_;
     SlotArray<Item> items_;
-    SlotArray<std::uint32_t> sizes_;
+    Sizes sizes_;
     std::array<Segment, 4> segments_;   // by place
     std::uint64_t objects_ = 0;
     Bytes expected_ = 0;                // of the newcomer to the window

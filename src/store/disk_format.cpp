@@ -141,10 +141,17 @@ std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint
 }
 
 // ---- records ----
-// 0 magic, 4 kind, 5 freshness, 6 -, 8 check, 16 hash, 24 sequence, 32 key_bytes, 36 meta_bytes, 40 body_bytes, 44 -,
-// 48 first, 56 generation; then key, meta, a checksum for each block, body. The check covers kind and freshness, too.
+// 0 magic, 4 kind, 4 bits, and freshness, 4 bits, 5 key_bytes, 24 bits, 8 check, 16 hash, 24 sequence, 32 generation,
+// 40 meta_bytes, 44 body_bytes; then, of pieces, first, 8 bytes; then key, meta, a checksum for each block, body. The check
+// covers bytes 4 to 7, too.
 
 namespace {
+
+std::uint32_t kind_bits_of(RecordKind kind, std::uint8_t freshness) {
+    return static_cast<std::uint32_t>(kind) | std::uint32_t{freshness} << 4;
+}
+RecordKind kind_of(std::uint32_t bits) { return static_cast<RecordKind>(bits & 15); }
+std::uint8_t freshness_of(std::uint32_t bits) { return bits >> 4 & 15; }
 
 std::uint64_t check_of_head(std::string_view until_body, std::uint64_t seed) {
     return check_of(until_body.substr(checked_from), seed ^ get<std::uint32_t>(until_body.data() + 4));
@@ -173,18 +180,16 @@ void encode(RecordParts const& parts, Place place, std::span<char> into) {
     auto const& head = parts.head;
     auto const seed = seed_of(place);
     auto* at = into.data();
-    std::memset(at, 0, record_head_bytes);
+    check(head.key_bytes < 1u << 24);
     put(at, record_magic);
-    put(at + 4, static_cast<std::uint8_t>(head.kind));
-    put(at + 5, head.freshness);
+    put(at + 4, kind_bits_of(head.kind, head.freshness) | head.key_bytes << 8);
     put(at + 16, head.hash);
     put(at + 24, head.sequence);
-    put(at + 32, head.key_bytes);
-    put(at + 36, head.meta_bytes);
-    put(at + 40, head.body_bytes);
-    put(at + 48, std::uint64_t{head.first});
-    put(at + 56, place.generation);
-    auto* out = at + record_head_bytes;
+    put(at + 32, place.generation);
+    put(at + 40, head.meta_bytes);
+    put(at + 44, head.body_bytes);
+    if (head.kind == RecordKind::piece) put(at + record_head_bytes, std::uint64_t{head.first});
+    auto* out = at + head.key_at();
     auto add = [&](std::string_view bytes) {
         if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
         out += bytes.size();
@@ -207,23 +212,24 @@ RecordRead decode_head(std::string_view bytes, Place place) {
     auto const* at = bytes.data();
     read.damage = Damage::another;
     if (bytes.size() < record_head_bytes || get<std::uint32_t>(at) != record_magic) return read;
-    if (get<std::uint64_t>(at + 56) != place.generation) return read;
+    if (get<std::uint64_t>(at + 32) != place.generation) return read;
     auto& head = read.record.head;
-    head.kind = static_cast<RecordKind>(get<std::uint8_t>(at + 4));
-    head.freshness = get<std::uint8_t>(at + 5);
+    auto const word = get<std::uint32_t>(at + 4);
+    head.kind = kind_of(word);
+    head.freshness = freshness_of(word);
+    head.key_bytes = word >> 8;
     head.hash = get<std::uint64_t>(at + 16);
     head.sequence = get<std::uint64_t>(at + 24);
-    head.key_bytes = get<std::uint32_t>(at + 32);
-    head.meta_bytes = get<std::uint32_t>(at + 36);
-    head.body_bytes = get<std::uint32_t>(at + 40);
-    head.first = get<std::uint64_t>(at + 48);
+    head.meta_bytes = get<std::uint32_t>(at + 40);
+    head.body_bytes = get<std::uint32_t>(at + 44);
     read.damage = Damage::cut;
     if (head.body_at() > bytes.size()) return read;
+    if (head.kind == RecordKind::piece) head.first = get<std::uint64_t>(at + record_head_bytes);
     read.damage = Damage::head;
     auto const until_body = bytes.substr(0, head.body_at());
     if (check_of_head(until_body, seed_of(place)) != get<std::uint64_t>(at + check_at)) return read;
-    read.record.key = bytes.substr(record_head_bytes, head.key_bytes);
-    read.record.meta = bytes.substr(record_head_bytes + head.key_bytes, head.meta_bytes);
+    read.record.key = bytes.substr(head.key_at(), head.key_bytes);
+    read.record.meta = bytes.substr(head.key_at() + head.key_bytes, head.meta_bytes);
     read.damage = Damage::none;
     if (head.bytes() > bytes.size())
         read.damage = Damage::cut;
@@ -234,7 +240,7 @@ RecordRead decode_head(std::string_view bytes, Place place) {
 
 std::uint64_t generation_said(std::string_view bytes) {
     bool const begins = bytes.size() >= record_head_bytes && get<std::uint32_t>(bytes.data()) == record_magic;
-    return begins ? get<std::uint64_t>(bytes.data() + 56) : 0;
+    return begins ? get<std::uint64_t>(bytes.data() + 32) : 0;
 }
 
 RecordRead decode(std::string_view bytes, Place place) {
@@ -246,13 +252,15 @@ RecordRead decode(std::string_view bytes, Place place) {
 }
 
 // ---- what an object's record says ----
-// 0 response_time, 8 date, 16 initial_age, 20 lifetime, 24 stale_while_revalidate, 28 stale_if_error, 32 stale_limit,
-// 36 age_value, 40 flags, 41 departure, 42 lifetime source, 43 kind, 44 status, 46 -, 48 source address, 64 body,
-// 72 length, 80 spans; then the spans: 0 first, 8 last, 16 body, 24 origin
+// 0 flags, 1 kinds, 2 status, 4 source address, 4 or 16 bytes; then numbers: response_time, date less response_time,
+// initial_age, lifetime, stale_while_revalidate, stale_if_error, stale_limit, age_value, length; where the body lies in
+// pieces body, spans, and of each span first, last less first, body, first less origin.
 
 namespace {
 
-constexpr Bytes meta_fixed = 88, meta_span = 32;
+constexpr Bytes meta_fixed = 4, v4_bytes = 4;
+constexpr std::uint8_t has_v4 = 1 << 7;                               // among the flags
+constexpr std::uint8_t is_marker = 1 << 6, in_pieces = 1 << 7;        // among the kinds
 
 std::uint8_t flags_of(http::Terms const& terms) {
     return static_cast<std::uint8_t>(terms.explicit_lifetime << 0 | terms.heuristic << 1 | terms.negative << 2 |
@@ -270,73 +278,127 @@ void set_flags(http::Terms& terms, std::uint8_t flags) {
     terms.allows_authorization = flags >> 6 & 1;
 }
 
+/// Seven bits a byte, the lowest first; all but the last have the eighth set.
+void add_number(std::string& to, std::uint64_t number) {
+    for (; number >= 0x80; number >>= 7) to += static_cast<char>(number | 0x80);
+    to += static_cast<char>(number);
+}
+
+/// 0, -1, 1, -2: what is near zero is short, whatever its sign.
+std::uint64_t folded(std::int64_t number) {
+    return static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
+}
+std::int64_t unfolded(std::uint64_t number) { return static_cast<std::int64_t>(number >> 1 ^ (~(number & 1) + 1)); }
+
+/// From the beginning of bytes on; is_good() says whether they were all there, and each as short as it can be.
+class Numbers {
+public:
+    explicit Numbers(std::string_view bytes) : rest_(bytes) {}
+
+    std::uint64_t next() {
+        std::uint64_t number = 0;
+        for (unsigned shift = 0; shift < 64 && !rest_.empty(); shift += 7) {
+            auto const byte = static_cast<std::uint8_t>(rest_.front());
+            rest_.remove_prefix(1);
+            number |= std::uint64_t{byte & 0x7fu} << shift;
+            if (byte >= 0x80) continue;
+            good_ &= (byte != 0 || shift == 0) && (shift < 63 || byte == 1);
+            return number;
+        }
+        good_ = false;
+        return 0;
+    }
+    std::uint32_t next_32() {
+        auto const number = next();
+        good_ &= number <= UINT32_MAX;
+        return static_cast<std::uint32_t>(number);
+    }
+    std::int64_t next_signed() { return unfolded(next()); }
+
+    bool is_good() const { return good_; }
+    std::string_view rest() const { return rest_; }
+
+private:
+    std::string_view rest_;
+    bool good_ = true;
+};
+
+/// What a Date is usually near to.
+std::uint64_t arrival_second(http::Terms const& terms) {
+    return static_cast<std::uint64_t>(std::chrono::floor<seconds>(terms.response_time.time_since_epoch()).count());
+}
+
 }  // namespace
 
 std::string encode(ObjectMeta const& meta) {
-    std::string bytes(meta_fixed + meta.spans.size() * meta_span, '\0');
-    auto* at = bytes.data();
     auto const& terms = meta.terms;
-    put(at, std::int64_t{terms.response_time.time_since_epoch().count()});
-    put(at + 8, terms.date_value);
-    put(at + 16, terms.initial_age);
-    put(at + 20, terms.lifetime);
-    put(at + 24, terms.stale_while_revalidate);
-    put(at + 28, terms.stale_if_error);
-    put(at + 32, terms.stale_limit);
-    put(at + 36, terms.age_value);
-    put(at + 40, flags_of(terms));
-    put(at + 41, static_cast<std::uint8_t>(terms.departure));
-    put(at + 42, static_cast<std::uint8_t>(terms.source));
-    put(at + 43, static_cast<std::uint8_t>(meta.kind));
-    put(at + 44, meta.status);
-    std::memcpy(at + 48, meta.source.bytes.data(), meta.source.bytes.size());
-    put(at + 64, meta.body);
-    put(at + 72, std::uint64_t{meta.length});
-    put(at + 80, static_cast<std::uint32_t>(meta.spans.size()));
-    at += meta_fixed;
-    for (auto const& span : meta.spans) {
-        put(at, std::uint64_t{span.first});
-        put(at + 8, std::uint64_t{span.last});
-        put(at + 16, span.body);
-        put(at + 24, std::uint64_t{span.origin});
-        at += meta_span;
-    }
+    bool const v4 = meta.source.is_v4();
+    bool const pieces = meta.body != 0 || !meta.spans.empty();
+    auto const kinds = static_cast<unsigned>(terms.departure) | static_cast<unsigned>(terms.source) << 2 |
+                       (meta.kind == Object::Kind::vary_marker ? is_marker : 0u) | (pieces ? in_pieces : 0u);
+    std::string bytes(meta_fixed, '\0');
+    put(bytes.data(), static_cast<std::uint8_t>(flags_of(terms) | (v4 ? has_v4 : 0)));
+    put(bytes.data() + 1, static_cast<std::uint8_t>(kinds));
+    put(bytes.data() + 2, meta.status);
+    auto const* address = reinterpret_cast<char const*>(meta.source.bytes.data());
+    bytes += std::string_view(address, meta.source.bytes.size()).substr(v4 ? meta.source.bytes.size() - v4_bytes : 0);
+    add_number(bytes, folded(terms.response_time.time_since_epoch().count()));
+    add_number(bytes, folded(static_cast<std::int64_t>(static_cast<std::uint64_t>(terms.date_value) - arrival_second(terms))));
+    for (std::uint64_t number : {terms.initial_age, terms.lifetime, terms.stale_while_revalidate, terms.stale_if_error,
+                                 terms.stale_limit, terms.age_value})
+        add_number(bytes, number);
+    add_number(bytes, meta.length);
+    if (!pieces) return bytes;
+    add_number(bytes, meta.body);
+    add_number(bytes, meta.spans.size());
+    for (auto const& span : meta.spans)
+        for (auto number : {span.first, span.last - span.first, span.body, span.first - span.origin}) add_number(bytes, number);
     return bytes;
 }
 
+/// One text for each meta: what could be said shorter is none.
 std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
     if (bytes.size() < meta_fixed) return std::nullopt;
-    auto const* at = bytes.data();
+    auto const flags = get<std::uint8_t>(bytes.data());
+    auto const kinds = get<std::uint8_t>(bytes.data() + 1);
     ObjectMeta meta;
     auto& terms = meta.terms;
-    terms.response_time = WallTime(milliseconds(get<std::int64_t>(at)));
-    terms.date_value = get<std::int64_t>(at + 8);
-    terms.initial_age = get<http::DeltaSeconds>(at + 16);
-    terms.lifetime = get<http::DeltaSeconds>(at + 20);
-    terms.stale_while_revalidate = get<http::DeltaSeconds>(at + 24);
-    terms.stale_if_error = get<http::DeltaSeconds>(at + 28);
-    terms.stale_limit = get<http::DeltaSeconds>(at + 32);
-    terms.age_value = get<http::DeltaSeconds>(at + 36);
-    set_flags(terms, get<std::uint8_t>(at + 40));
-    terms.departure = static_cast<http::Departure>(get<std::uint8_t>(at + 41));
-    terms.source = static_cast<http::LifetimeSource>(get<std::uint8_t>(at + 42));
-    meta.kind = static_cast<Object::Kind>(get<std::uint8_t>(at + 43));
-    meta.status = get<std::uint16_t>(at + 44);
-    std::memcpy(meta.source.bytes.data(), at + 48, meta.source.bytes.size());
-    meta.body = get<std::uint64_t>(at + 64);
-    meta.length = get<std::uint64_t>(at + 72);
-    auto const spans = get<std::uint32_t>(at + 80);
-    if ((bytes.size() - meta_fixed) / meta_span < spans) return std::nullopt;
-    at += meta_fixed;
-    for (std::uint32_t i = 0; i < spans; ++i, at += meta_span)
-        meta.spans.push_back({get<std::uint64_t>(at), get<std::uint64_t>(at + 8), get<std::uint64_t>(at + 16),
-                              get<std::uint64_t>(at + 24)});
-    bytes.remove_prefix(meta_fixed + Bytes{spans} * meta_span);
+    set_flags(terms, flags);
+    terms.departure = static_cast<http::Departure>(kinds & 3);
+    terms.source = static_cast<http::LifetimeSource>(kinds >> 2 & 15);
+    meta.kind = kinds & is_marker ? Object::Kind::vary_marker : Object::Kind::response;
+    meta.status = get<std::uint16_t>(bytes.data() + 2);
+    auto const address = flags & has_v4 ? v4_bytes : meta.source.bytes.size();
+    if (bytes.size() < meta_fixed + address) return std::nullopt;
+    if (flags & has_v4) meta.source = IpAddress::v4(0, 0, 0, 0);
+    std::memcpy(meta.source.bytes.data() + meta.source.bytes.size() - address, bytes.data() + meta_fixed, address);
+    bool good = (flags & has_v4) || !meta.source.is_v4();
+    Numbers numbers(bytes.substr(meta_fixed + address));
+    terms.response_time = WallTime(milliseconds(numbers.next_signed()));
+    terms.date_value = static_cast<std::int64_t>(static_cast<std::uint64_t>(numbers.next_signed()) + arrival_second(terms));
+    for (auto* seconds : {&terms.initial_age, &terms.lifetime, &terms.stale_while_revalidate, &terms.stale_if_error,
+                          &terms.stale_limit, &terms.age_value})
+        *seconds = numbers.next_32();
+    meta.length = numbers.next();
+    if (kinds & in_pieces) {
+        meta.body = numbers.next();
+        for (auto spans = numbers.next(); spans > 0 && numbers.is_good(); --spans) {
+            ObjectMeta::Span span;
+            span.first = numbers.next();
+            span.last = span.first + numbers.next();
+            span.body = numbers.next();
+            span.origin = span.first - numbers.next();
+            meta.spans.push_back(span);
+        }
+        good &= meta.body != 0 || !meta.spans.empty();
+    }
+    if (!good || !numbers.is_good()) return std::nullopt;
+    bytes = numbers.rest();
     return meta;
 }
 
 // ---- footers ----
-// Entries: 0 hash, 8 offset, 12 bytes, 16 kind, 17 freshness. The tail: 0 magic, 8 check, 16 generation, 24 opened,
+// Entries: 0 hash, 8 offset, 12 kind, 4 bits, and freshness, 4 bits, 13 bytes / unit, 24 bits. The tail: 0 magic, 8 check, 16 generation, 24 opened,
 // 32 entries. The check covers the tail and, before it, all entries.
 
 namespace {
@@ -353,9 +415,7 @@ std::string encode(Footer const& footer, Place place) {
     for (auto const& entry : footer.entries) {
         put(at, entry.hash);
         put(at + 8, entry.offset);
-        put(at + 12, entry.bytes);
-        put(at + 16, static_cast<std::uint8_t>(entry.kind));
-        put(at + 17, entry.freshness);
+        put(at + 12, kind_bits_of(entry.kind, entry.freshness) | static_cast<std::uint32_t>(entry.bytes / unit) << 8);
         at += footer_entry_bytes;
     }
     put(at, footer_magic);
@@ -388,9 +448,10 @@ FooterRead decode_footer(std::string_view bytes, std::uint64_t store, Bytes segm
     for (auto& entry : footer.entries) {
         entry.hash = get<std::uint64_t>(from);
         entry.offset = get<std::uint32_t>(from + 8);
-        entry.bytes = get<std::uint32_t>(from + 12);
-        entry.kind = static_cast<RecordKind>(get<std::uint8_t>(from + 16));
-        entry.freshness = get<std::uint8_t>(from + 17);
+        auto const word = get<std::uint32_t>(from + 12);
+        entry.kind = kind_of(word);
+        entry.freshness = freshness_of(word);
+        entry.bytes = static_cast<std::uint32_t>((word >> 8) * unit);
         from += footer_entry_bytes;
     }
     read.footer = std::move(footer);

@@ -16,15 +16,15 @@
 /// with the place it was written for: what was moved, swapped or left from an earlier round does not pass for good.
 namespace garner::store::disk {
 
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr Bytes header_bytes = 4 * KiB;     // of one copy; there are two, the newer good one counts
 inline constexpr Bytes header_area = 64 * KiB;     // before the first segment
 inline constexpr Bytes unit = 16;                  // records begin at multiples of it, in large stores of more
 inline constexpr Bytes block = 64 * KiB;           // of a body, each with its own checksum
 inline constexpr Bytes piece_max = 127 * KiB;      // see StoreHeader::piece_bytes()
 inline constexpr Bytes segment_head_bytes = 64;
-inline constexpr Bytes record_head_bytes = 64;
-inline constexpr Bytes footer_entry_bytes = 24;
+inline constexpr Bytes record_head_bytes = 48;
+inline constexpr Bytes footer_entry_bytes = 16;
 inline constexpr Bytes footer_tail_bytes = 64;     // at the very end of a segment, behind its entries
 
 struct StoreHeader {
@@ -78,13 +78,14 @@ struct RecordHead {
     std::uint8_t freshness = 0;           // see Freshness
     std::uint64_t hash = 0;
     std::uint64_t sequence = 0;           // store::Object's; of pieces the number of their body
-    std::uint32_t key_bytes = 0;
+    std::uint32_t key_bytes = 0;          // below 16 MiB
     std::uint32_t meta_bytes = 0;         // ObjectMeta and head text
     std::uint32_t body_bytes = 0;         // in this record
-    Bytes first = 0;                      // of pieces: where in the body their first byte belongs
+    Bytes first = 0;                      // of pieces alone: where in the body their first byte belongs
 
     Bytes blocks() const { return (body_bytes + block - 1) / block; }
-    Bytes body_at() const { return record_head_bytes + key_bytes + meta_bytes + blocks() * sizeof(std::uint64_t); }
+    Bytes key_at() const { return record_head_bytes + (kind == RecordKind::piece ? sizeof first : 0); }
+    Bytes body_at() const { return key_at() + key_bytes + meta_bytes + blocks() * sizeof(std::uint64_t); }
     /// Padding included.
     Bytes bytes() const { return (body_at() + body_bytes + unit - 1) / unit * unit; }
 };
@@ -153,7 +154,7 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes);
 struct FooterEntry {
     std::uint64_t hash = 0;
     std::uint32_t offset = 0;             // of the record in its segment, in units
-    std::uint32_t bytes = 0;              // of the record
+    std::uint32_t bytes = 0;              // of the record: a multiple of units
     RecordKind kind = RecordKind::object;
     std::uint8_t freshness = 0;
 };

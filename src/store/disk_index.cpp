@@ -77,7 +77,8 @@ private:
 }  // namespace
 
 /// A hash table by linear probing. The home of a slot follows from its tag and rises with it, and slots stand in the
-/// order of their homes (Robin Hood): a search ends at the first that is nearer to its home than it would be itself.
+/// order of their tags (Robin Hood): a search ends at the first that is nearer to its home than it would be itself, or
+/// has the same home and a higher tag.
 struct Index::Region {
     Slots slots;
     std::uint32_t used = 0;
@@ -89,12 +90,15 @@ struct Index::Region {
     std::uint32_t distance(std::uint32_t place, std::uint32_t home) const {
         return place >= home ? place - home : place + slots.capacity() - home;
     }
+    void fetch(std::uint64_t tag, unsigned tag_bits) const {
+        if (slots.capacity()) __builtin_prefetch(&slots[home(tag, tag_bits)], 1);
+    }
     bool full() const { return used >= slots.capacity() - slots.capacity() / 10; }
     /// For so many entries. Regions fill alike: that they begin with different capacities keeps them from growing all at
     /// the same time.
     static std::uint32_t first_capacity(std::size_t number, std::uint64_t entries) {
         constexpr std::uint64_t kinds = 6;
-        auto const least = std::max<std::uint64_t>(64, entries);
+        auto const least = std::max<std::uint64_t>(64, entries + entries / 8);   // so that it is not full() with them
         return static_cast<std::uint32_t>(least + least * (number % kinds) / 64);
     }
 };
@@ -108,8 +112,11 @@ struct alignas(64) Index::Lock {
 class Index::Probe {
 public:
     Probe(Index const& index, Fingerprint hash)
-        : index_(index), number_(hash >> (64 - index.region_bits_)), tag_(low_bits(hash >> tag_end(), index.tag_bits_)),
-          lock_(index.lock_of(number_)), region_(index.regions_[number_]) {
+        : Probe(index, hash, std::unique_lock(index.lock_of(index.region_of(hash)))) {}
+    /// In a region that the caller has locked, where `lock` is empty.
+    Probe(Index const& index, Fingerprint hash, std::unique_lock<std::mutex> lock)
+        : index_(index), number_(index.region_of(hash)), tag_(low_bits(hash >> tag_end(), index.tag_bits_)),
+          lock_(std::move(lock)), region_(index.regions_[number_]) {
         search();
     }
 
@@ -141,7 +148,7 @@ private:
     Index const& index_;
     std::size_t number_;
     std::uint64_t tag_;
-    std::lock_guard<std::mutex> lock_;
+    std::unique_lock<std::mutex> lock_;
     Region& region_;
     std::uint32_t place_ = 0;      // where it is, or where it would come in
     bool found_ = false;
@@ -188,11 +195,36 @@ std::optional<Index::Entry> Index::put(Fingerprint hash, Bytes offset, Bytes byt
     return before;
 }
 
-bool Index::put_if_absent(Fingerprint hash, Bytes offset, Bytes bytes, std::uint8_t freshness) {
-    Probe probe(*this, hash);
-    if (probe.found()) return false;
-    probe.store(offset, bytes, freshness);
-    return true;
+std::vector<bool> Index::put_absent(std::span<Newcomer const> newcomers) {
+    constexpr std::size_t ahead = 16;
+    auto const order = by_region(newcomers);
+    auto const region_at = [&](std::size_t i) { return region_of(newcomers[order[i]].hash); };
+    auto const tag_at = [&](std::size_t i) { return known_bits(newcomers[order[i]].hash) & low_bits(~0ull, tag_bits_); };
+    std::vector<bool> put(newcomers.size());
+    for (std::size_t i = 0, end = 0; i < order.size(); i = end) {
+        auto const number = region_at(i);
+        std::lock_guard const lock(lock_of(number));
+        for (end = i; end < order.size() && region_at(end) == number; ++end)
+            if (end - i < ahead) regions_[number].fetch(tag_at(end), tag_bits_);
+        for (auto at = i; at < end; ++at) {
+            if (at + ahead < end) regions_[number].fetch(tag_at(at + ahead), tag_bits_);
+            auto const& newcomer = newcomers[order[at]];
+            Probe probe(*this, newcomer.hash, {});
+            if (probe.found()) continue;
+            probe.store(newcomer.offset, newcomer.bytes, newcomer.freshness);
+            put[order[at]] = true;
+        }
+    }
+    return put;
+}
+
+/// Their numbers; those of one region stay in their order.
+std::vector<std::uint32_t> Index::by_region(std::span<Newcomer const> newcomers) const {
+    std::vector<std::uint32_t> ends(regions() + 1), order(newcomers.size());
+    for (auto const& newcomer : newcomers) ++ends[region_of(newcomer.hash) + 1];
+    for (std::size_t i = 1; i < ends.size(); ++i) ends[i] += ends[i - 1];
+    for (std::uint32_t i = 0; i < newcomers.size(); ++i) order[ends[region_of(newcomers[i].hash)]++] = i;
+    return order;
 }
 
 bool Index::move(Fingerprint hash, Bytes from, Bytes to, std::uint8_t freshness) {
@@ -251,7 +283,9 @@ void Index::Probe::search() {
     for (std::uint32_t away = 0;; ++away, place_ = region_.next(place_)) {
         if (!slot()) return;
         found_ = tag(slot()) == tag_;
-        if (found_ || distance(place_) < away) return;
+        if (found_) return;
+        auto const theirs = distance(place_);
+        if (theirs < away || (theirs == away && tag(slot()) > tag_)) return;
     }
 }
 
@@ -305,15 +339,30 @@ void Index::Probe::erase() {
     found_ = false;
 }
 
+/// All stand in the order of their tags and keep it: each comes to its home, or behind the one before. But for those that
+/// went round the end, or would have to.
 void Index::Probe::grow() {
     auto const capacity = region_.slots.capacity() ? region_.slots.larger() : Region::first_capacity(number_, 0);
     Region const old = std::exchange(region_, {Slots(capacity), 0});
-    auto const tag = tag_;
+    std::vector<Slot> round_the_end;
+    std::uint32_t next = 0;
     for (std::uint32_t place = 0; place < old.slots.capacity(); ++place) {
-        if (!old.slots[place]) continue;
-        tag_ = this->tag(old.slots[place]);
+        Slot const slot = old.slots[place];
+        if (!slot) continue;
+        auto const at = std::max(next, region_.home(this->tag(slot), index_.tag_bits_));
+        if (at >= capacity || old.home(this->tag(slot), index_.tag_bits_) > place) {
+            round_the_end.push_back(slot);
+            continue;
+        }
+        region_.slots[at] = slot;
+        ++region_.used;
+        next = at + 1;
+    }
+    auto const tag = tag_;
+    for (Slot const slot : round_the_end) {
+        tag_ = this->tag(slot);
         search();
-        insert(old.slots[place]);
+        insert(slot);
     }
     tag_ = tag;
 }

@@ -13,6 +13,32 @@ namespace garner::store::disk {
 /// all of a class are alike or gone.
 class LiveBytes {
 public:
+    /// Of records that came at about the same time.
+    class Sum {
+    public:
+        void add(Bytes bytes) {
+            auto& kind = classes_[size_class(bytes)];
+            kind.bytes += bytes;
+            ++kind.records;
+        }
+
+    private:
+        friend LiveBytes;
+        struct Class {
+            Bytes bytes = 0;
+            std::int64_t records = 0;
+        };
+        std::array<Class, 1 << size_bits> classes_;
+    };
+    void came(Sum const& sum) {
+        for (std::size_t i = 0; i < classes_.size(); ++i) {
+            auto const& some = sum.classes_[i];
+            if (some.records == 0) continue;
+            classes_[i].bytes.fetch_add(some.bytes, std::memory_order_relaxed);
+            classes_[i].records.fetch_add(some.records, std::memory_order_relaxed);
+            sum_.fetch_add(some.bytes, std::memory_order_relaxed);
+        }
+    }
     void came(Bytes bytes) {
         auto& kind = classes_[size_class(bytes)];
         kind.bytes.fetch_add(bytes, std::memory_order_relaxed);

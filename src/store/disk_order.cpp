@@ -87,7 +87,7 @@ public:
     PolicyOrder(std::string_view policy, Bytes capacity, std::uint64_t seed)
         : shards_(count_for(capacity)), first_(std::make_unique<Shard[]>(shards_)) {
         for (std::size_t i = 0; i < shards_; ++i)
-            first_[i].use_policy(policy::make(policy, {.capacity = capacity / shards_, .seed = seed + i}));
+            first_[i].use_policy(policy::make(policy, {.capacity = capacity / shards_, .seed = seed + i, .lean = true}));
     }
 
     void stored(Fingerprint hash, Bytes bytes) override { shard(hash).stored(hash, bytes); }

@@ -12,6 +12,7 @@ namespace {
 
 // Of a segment's end: enough for the footer of large records; of small ones it tells how much more there is.
 constexpr Bytes first_look = 4 * KiB;
+constexpr std::size_t ahead = 32;        // reads that the disk is asked for before their turn comes
 constexpr Bytes at_once = 64 * KiB;      // read of a segment: what one bad sector takes along
 constexpr unsigned generation_shift = 20;   // so many generations has one start, unless it goes on for longer than that
 
@@ -25,10 +26,9 @@ struct Tail {
     bool blank = false;     // as in a segment that was never closed, or was made free
 };
 
-Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
+Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t segment, Bytes size = first_look) {
     Tail tail;
     auto const end = header.start_of(segment) + header.segment_bytes;
-    auto size = first_look;
     for (int looks = 0; looks < 2; ++looks) {
         std::string bytes(size, '\0');
         tail.readable = !file.read_at(end - size, bytes).error;
@@ -121,10 +121,14 @@ void Recovery::run() {
     // What was written last may be lost, and its generation with it: each start has numbers that no earlier one can have had.
     auto const generation = std::max({newest.generation + 1, header.least_generation + 1, header.epoch << generation_shift});
     log_.begin(newest.segment + 1, generation);
-    index_.reserve(about_entries(found));
-    for (auto const& segment : found) {
+    auto const entries = entries_of_each(found);
+    index_.reserve(static_cast<std::uint64_t>(entries * static_cast<double>(found.size())));
+    footer_ = std::max(Footer::footer_bytes(static_cast<std::size_t>(entries)), first_look);
+    for (std::size_t i = 0; i < ahead; ++i) ask_for_footer(found, i);
+    for (std::size_t i = 0; i < found.size(); ++i) {
         if (stopping_) return;
-        if (auto const footer = contents_of(segment)) take(segment.segment, *footer);
+        ask_for_footer(found, i + ahead);
+        if (auto const footer = contents_of(found[i])) take(found[i].segment, *footer);
         done_.fetch_add(1, std::memory_order_relaxed);
     }
     {
@@ -183,7 +187,14 @@ std::vector<Recovery::Doubtful> Recovery::read_heads(std::vector<Found>& found) 
     auto const& header = log_.header();
     std::array<char, segment_head_bytes + record_head_bytes> bytes;
     std::string_view const view(bytes.data(), bytes.size());
+    auto const ask_for = [&](std::uint32_t i) {
+        if (i >= header.segments) return;
+        file_.will_read(header.start_of(i), bytes.size());
+        file_.will_read(header.start_of(i) + header.segment_bytes - first_look, first_look);
+    };
+    for (std::uint32_t i = 0; i < ahead; ++i) ask_for(i);
     for (std::uint32_t i = 0; i < header.segments && !stopping_; ++i) {
+        ask_for(i + ahead);
         bool const readable = !file_.read_at(header.start_of(i), bytes).error;
         auto const head = readable ? decode_segment_head(view, header.id, header.start_of(i)) : std::nullopt;
         if (!head)
@@ -227,14 +238,13 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
 
 // ---- what is in them ----
 
-/// By the footers of a few. Some less: records that were replaced stand there more than once.
-std::uint64_t Recovery::about_entries(std::vector<Found> const& found) const {
-    constexpr std::size_t some = 32;
-    constexpr double newest_of_theirs = 0.9;
+/// About, by the footers of a few.
+double Recovery::entries_of_each(std::vector<Found> const& found) const {
     auto const& header = log_.header();
+    auto const step = std::max<std::size_t>(found.size() / ahead, 1);
     std::array<char, footer_tail_bytes> bytes;
     double entries = 0, looks = 0;
-    for (std::size_t i = 0; i < found.size(); i += std::max<std::size_t>(found.size() / some, 1)) {
+    for (std::size_t i = 0; i < found.size(); i += step) {
         auto const end = header.start_of(found[i].segment) + header.segment_bytes;
         if (file_.read_at(end - bytes.size(), bytes).error) continue;
         auto const needed = decode_footer({bytes.data(), bytes.size()}, header.id, end).needed;
@@ -242,14 +252,20 @@ std::uint64_t Recovery::about_entries(std::vector<Found> const& found) const {
         if (needed >= footer_tail_bytes && needed <= header.segment_bytes)
             entries += static_cast<double>(needed - footer_tail_bytes) / static_cast<double>(footer_entry_bytes);
     }
-    auto const mean = looks > 0 ? entries / looks : 0;
-    return static_cast<std::uint64_t>(newest_of_theirs * mean * static_cast<double>(found.size()));
+    return looks > 0 ? entries / looks : 0;
+}
+
+/// Where there is such a one.
+void Recovery::ask_for_footer(std::vector<Found> const& found, std::size_t number) const {
+    if (number >= found.size()) return;
+    auto const& header = log_.header();
+    file_.will_read(header.start_of(found[number].segment) + header.segment_bytes - footer_, footer_);
 }
 
 /// By the footer, where it is of the same generation as the head, else by the records. A newer footer than head: it was
 /// opened again, and of what was written then not all has come to the disk. Nothing of it counts.
 std::optional<Footer> Recovery::contents_of(Found const& found) {
-    auto tail = read_tail(file_, log_.header(), found.segment);
+    auto tail = read_tail(file_, log_.header(), found.segment, footer_);
     if (!tail.readable) missed_.store(true, std::memory_order_relaxed);
     if (tail.footer && tail.footer->generation == found.generation) return std::move(tail.footer);
     if (tail.footer && tail.footer->generation > found.generation) return std::nullopt;
@@ -272,14 +288,20 @@ void Recovery::leave_footer(std::uint32_t segment, Walked const& walked) const {
 
 void Recovery::take(std::uint32_t segment, Footer const& footer) {
     auto const start = log_.header().start_of(segment);
+    std::vector<Index::Newcomer> newcomers;
+    newcomers.reserve(footer.entries.size());
     std::lock_guard const lock(mutex_);
     for (auto entry = footer.entries.rbegin(); entry != footer.entries.rend(); ++entry) {
         if (entry->kind == RecordKind::tombstone)
             buried_.insert(index_.known_bits(entry->hash));
-        else if (entry->kind != RecordKind::filler && !buried_.contains(index_.known_bits(entry->hash)) &&
-                 index_.put_if_absent(entry->hash, start + Bytes{entry->offset} * unit, entry->bytes, entry->freshness))
-            came_(entry->bytes);
+        else if (entry->kind != RecordKind::filler && !buried_.contains(index_.known_bits(entry->hash)))
+            newcomers.push_back({entry->hash, start + Bytes{entry->offset} * unit, entry->bytes, entry->freshness});
     }
+    auto const put = index_.put_absent(newcomers);
+    LiveBytes::Sum came;
+    for (std::size_t i = 0; i < put.size(); ++i)
+        if (put[i]) came.add(newcomers[i].bytes);
+    came_(came);
 }
 
 }  // namespace garner::store::disk

@@ -8,6 +8,7 @@
 
 #include "io/file.hpp"
 #include "store/disk_index.hpp"
+#include "store/disk_live.hpp"
 #include "store/disk_log.hpp"
 #include "store/disk_order.hpp"
 
@@ -26,8 +27,8 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t segme
 /// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
 class Recovery {
 public:
-    /// Told of the bytes of each record that was found.
-    using Came = std::function<void(Bytes)>;
+    /// Told of the bytes of the records that were found.
+    using Came = std::function<void(LiveBytes::Sum const&)>;
 
     Recovery(io::File const& file, Log& log, Index& index, Order& order, Came came)
         : file_(file), log_(log), index_(index), order_(order), came_(std::move(came)) {}
@@ -60,7 +61,8 @@ private:
     std::vector<Found> find_segments();
     std::vector<Doubtful> read_heads(std::vector<Found>& found);
     std::optional<Found> look_closer(Doubtful const& doubtful, std::uint64_t newest, bool was_used);
-    std::uint64_t about_entries(std::vector<Found> const& found) const;
+    double entries_of_each(std::vector<Found> const& found) const;
+    void ask_for_footer(std::vector<Found> const& found, std::size_t number) const;
     std::optional<Footer> contents_of(Found const& found);
     void leave_footer(std::uint32_t segment, Walked const& walked) const;
     void tell_order(std::vector<Found> const& found);
@@ -71,6 +73,7 @@ private:
     Index& index_;
     Order& order_;
     Came const came_;
+    Bytes footer_ = 0;                     // of a segment, about
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};
     std::atomic<bool> missed_{false};      // something could not be read

@@ -116,7 +116,7 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
     next_body_ = (epoch << epoch_shift) + 1;
     first_sequence_ = epoch << epoch_shift;
     auto lost = [this](std::uint32_t segment, std::span<FooterEntry const> entries) { this->lost(entries, segment); };
-    auto came = [this](Bytes bytes) { note_came(bytes); };
+    auto came = [this](LiveBytes::Sum const& sum) { live_.came(sum); };
     auto bad = [this](Fingerprint hash, Bytes offset) { this->bad(hash, offset); };
     auto write = [this](Record const& record, Place const& place) { return write_again(record, place); };
     auto gone = [this](Fingerprint hash, Bytes bytes) {

@@ -55,12 +55,13 @@ std::string forged_segment_head(std::string bytes) {
 std::string forged_record(std::string bytes) {
     if (bytes.size() < record_head_bytes) return bytes;
     bytes.replace(0, 4, "GREC");
-    put(bytes, 56, here.generation);
+    put(bytes, 32, here.generation);
     std::string_view const view(bytes);
     RecordHead head;
-    head.key_bytes = get<std::uint32_t>(view, 32);
-    head.meta_bytes = get<std::uint32_t>(view, 36);
-    head.body_bytes = get<std::uint32_t>(view, 40);
+    head.kind = static_cast<RecordKind>(get<std::uint8_t>(view, 4) & 15);
+    head.key_bytes = get<std::uint32_t>(view, 4) >> 8;
+    head.meta_bytes = get<std::uint32_t>(view, 40);
+    head.body_bytes = get<std::uint32_t>(view, 44);
     if (head.body_at() > bytes.size()) return bytes;
     auto const table = head.body_at() - head.blocks() * 8;
     for (Bytes i = 0; i < head.blocks() && head.bytes() <= bytes.size(); ++i) {

@@ -121,6 +121,25 @@ TEST_P(EveryPolicy, stays_within_the_budget) {
     EXPECT_GT(cache.evicted.size(), 0u);
 }
 
+TEST_P(EveryPolicy, misses_hardly_more_where_it_is_lean) {
+    constexpr Bytes budget = 256 * KiB;
+    double ratios[2];
+    Bytes bytes[2];
+    for (bool lean : {false, true}) {
+        auto policy = GetParam().make({.capacity = budget, .lean = lean});
+        Replay cache(*policy, budget);
+        std::mt19937_64 random(5);
+        for (int i = 0; i < 50'000; ++i) {
+            auto key = std::min(random() % 2000, random() % 2000);
+            cache.request(key, 1 + key * 7919 % (4 * KiB));
+        }
+        ratios[lean] = cache.miss_ratio();
+        bytes[lean] = policy->metadata_bytes();
+    }
+    EXPECT_NEAR(ratios[true], ratios[false], 0.01);
+    EXPECT_LE(bytes[true], bytes[false]);
+}
+
 TEST_P(EveryPolicy, counts_its_memory_and_needs_little_of_it) {
     auto policy = this->policy();
     auto empty = policy->metadata_bytes();

@@ -94,9 +94,9 @@ std::string header_with(std::size_t at, std::string_view bytes) {
 }
 
 TEST(DiskHeader, of_another_version_says_which) {
-    auto const read = decode_header(header_with(16, as_bytes(std::uint32_t{2})));
+    auto const read = decode_header(header_with(16, as_bytes(std::uint32_t{1})));
     EXPECT_FALSE(read.header);
-    EXPECT_EQ(read.version, 2u);
+    EXPECT_EQ(read.version, 1u);
 }
 
 TEST(DiskHeader, with_sizes_that_no_store_has_is_none) {
@@ -189,6 +189,7 @@ struct Given {
     std::uint64_t hash = 0xfeedfacecafebeef;
     std::uint64_t sequence = 4711;
 
+    Bytes first() const { return kind == RecordKind::piece ? 3 * piece_max : 0; }
     std::string whole_body() const {
         std::string whole;
         for (auto const& piece : body) whole += piece;
@@ -199,7 +200,7 @@ struct Given {
 std::string record(Given const& given, Place place = here) {
     std::vector<std::string_view> body(given.body.begin(), given.body.end());
     RecordParts parts{.head = {.kind = given.kind, .freshness = 5, .hash = given.hash, .sequence = given.sequence,
-                               .first = 3 * piece_max},
+                               .first = given.first()},
                       .key = given.key, .meta = given.meta, .text = given.text, .body = body};
     std::string bytes(parts.measure(), '#');
     EXPECT_EQ(bytes.size() % unit, 0u);
@@ -214,7 +215,7 @@ void expect_same(Record const& record, Given const& given) {
     EXPECT_EQ(record.head.freshness, 5);
     EXPECT_EQ(record.head.hash, given.hash);
     EXPECT_EQ(record.head.sequence, given.sequence);
-    EXPECT_EQ(record.head.first, 3 * piece_max);
+    EXPECT_EQ(record.head.first, given.first());
     EXPECT_EQ(record.key, given.key);
     EXPECT_EQ(record.meta, given.meta + given.text);
     EXPECT_TRUE(record.body == given.whole_body());
@@ -301,7 +302,7 @@ TEST(DiskRecord, of_another_store_place_or_generation_is_none_here) {
     other = here;
     other.generation -= 1;
     EXPECT_EQ(decode(record({}, other), here).damage, Damage::another) << "left from an earlier round: nothing is wrong";
-    auto renamed = with(record({}, other), 56, as_bytes(here.generation));
+    auto renamed = with(record({}, other), 32, as_bytes(here.generation));
     EXPECT_EQ(decode(renamed, here).damage, Damage::head);
 }
 
@@ -332,12 +333,12 @@ TEST(DiskRecord, pieces_swapped_within_a_segment_are_damaged) {
 
 TEST(DiskRecord, with_sizes_that_lie_is_never_read_beyond_its_bytes) {
     std::mt19937 random(1);
-    std::uint32_t const sizes[] = {0, 1, 63, 64, 65, 4096, 65'536, 262'144, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff};
+    std::uint32_t const sizes[] = {0, 1, 47, 48, 49, 4096, 65'536, 262'144, 0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff};
     auto const bytes = record({});
-    for (auto const key : sizes)
+    for (auto const key : {0u, 1u, 47u, 48u, 49u, 4096u, 65'536u, 262'144u, 0x7fffffu, 0x800000u, 0xfffff0u, 0xffffffu})
         for (auto const meta : sizes)
             for (auto const body : sizes) {
-                auto const lies = with(bytes, 32, as_bytes(key) + as_bytes(meta) + as_bytes(body));
+                auto const lies = with(with(bytes, 4, as_bytes(key << 8 | 0x51)), 40, as_bytes(meta) + as_bytes(body));
                 if (lies == bytes) continue;
                 // Even where somebody has made the checksum fit.
                 auto read = decode_head(lies, here);
@@ -348,7 +349,7 @@ TEST(DiskRecord, with_sizes_that_lie_is_never_read_beyond_its_bytes) {
                     continue;
                 }
                 std::uint64_t const place[] = {here.store, here.generation, here.offset};
-                auto const seed = XXH3_64bits(place, sizeof place) ^ (5u << 8 | 1u);
+                auto const seed = XXH3_64bits(place, sizeof place) ^ (key << 8 | 0x51);
                 auto const fits = with(lies, 8, as_bytes(fingerprint({lies.data() + 16, until_body - 16}, seed)));
                 read = decode(fits, here);
                 EXPECT_NE(read.damage, Damage::head);
@@ -450,6 +451,17 @@ TEST(DiskMeta, is_read_as_it_was_written) {
         meta.terms.source = static_cast<http::LifetimeSource>(source);
         expect_read_back(meta);
     }
+    auto of_v6 = some_meta();
+    of_v6.source = IpAddress::v6({0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1});
+    expect_read_back(of_v6);
+    auto whole = some_meta();
+    whole.spans.clear();
+    expect_read_back(whole);
+    whole.body = 0;
+    expect_read_back(whole);
+    whole.terms.response_time = WallTime(milliseconds(INT64_MIN));
+    whole.terms.date_value = INT64_MAX;
+    expect_read_back(whole);
     auto many = some_meta();
     for (Bytes i = 0; i < 1000; ++i) many.spans.push_back({i * 100, i * 100 + 50, i + 1, i * 100});
     expect_read_back(many);
@@ -466,11 +478,54 @@ TEST(DiskMeta, cut_anywhere_is_none) {
 }
 
 TEST(DiskMeta, with_more_spans_than_bytes_is_none) {
-    for (std::uint32_t spans : {3u, 0x0fffffffu, 0x10000000u, 0xffffffffu}) {
-        auto const lies = with(encode(some_meta()), 80, as_bytes(spans));
+    auto two = some_meta(), three = two;
+    three.spans.push_back({6 * GiB, 6 * GiB, 1, 0});
+    auto const before = encode(two), with_three = encode(three);
+    auto const at = static_cast<std::size_t>(std::ranges::mismatch(before, with_three).in1 - before.begin());
+    ASSERT_EQ(before[at], 2);
+    ASSERT_EQ(with_three[at], 3);
+    for (std::string spans : {"\x03", "\x7f", "\xff\xff\x7f", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"}) {
+        auto const lies = before.substr(0, at) + spans + before.substr(at + 1);
         std::string_view view(lies);
-        EXPECT_FALSE(decode_meta(view)) << spans;
+        EXPECT_FALSE(decode_meta(view)) << spans.size();
     }
+}
+
+TEST(DiskMeta, said_longer_than_need_be_is_none) {
+    auto meta = some_meta();
+    meta.terms.age_value = meta.length = 0;
+    meta.body = 0;
+    meta.spans.clear();
+    auto const bytes = encode(meta);
+    auto const decodes = [](std::string const& text) {
+        std::string_view view(text);
+        return decode_meta(view) && view.empty();
+    };
+    EXPECT_TRUE(decodes(bytes));
+    auto const short_of = bytes.substr(0, bytes.size() - 1);
+    EXPECT_TRUE(decodes(short_of + "\x7f"));
+    EXPECT_FALSE(decodes(short_of + std::string("\x80\x00", 2)));
+    EXPECT_TRUE(decodes(short_of + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
+    EXPECT_FALSE(decodes(short_of + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x03")) << "beyond 64 bits";
+    EXPECT_FALSE(decodes(short_of + "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"));
+    auto const no_ages = short_of.substr(0, short_of.size() - 1);
+    EXPECT_TRUE(decodes(no_ages + "\xff\xff\xff\xff\x0f" + '\0'));
+    EXPECT_FALSE(decodes(no_ages + "\xff\xff\xff\xff\x1f" + '\0')) << "an age beyond 32 bits";
+    auto as_v6 = with(bytes, 0, as_bytes(static_cast<std::uint8_t>(bytes[0] & 0x7f)));
+    as_v6.insert(4, std::string(10, '\0') + "\xff\xff");
+    EXPECT_FALSE(decodes(as_v6));
+    EXPECT_FALSE(decodes(with(bytes, 1, as_bytes(static_cast<std::uint8_t>(bytes[1] | 0x80))) + std::string(2, '\0')));
+}
+
+TEST(DiskMeta, of_what_is_usual_is_short) {
+    ObjectMeta meta;
+    meta.terms.response_time = WallTime(milliseconds(1'800'000'000'456));
+    meta.terms.date_value = 1'800'000'000;
+    meta.terms.lifetime = 31'536'000;
+    meta.terms.stale_limit = 7 * 24 * 3'600;
+    meta.source = IpAddress::v4(192, 0, 2, 1);
+    meta.length = 1'000;
+    EXPECT_LE(encode(meta).size(), 30u);
 }
 
 // ---- footers ----
@@ -479,7 +534,7 @@ Footer some_footer(std::size_t entries) {
     Footer footer{here.generation, WallTime(milliseconds(1'700'000'000'789)), {}};
     for (std::size_t i = 0; i < entries; ++i)
         footer.entries.push_back({.hash = i * 0x9e3779b97f4a7c15, .offset = static_cast<std::uint32_t>(4 + i * 7),
-                                  .bytes = static_cast<std::uint32_t>(64 + i), .kind = static_cast<RecordKind>(1 + i % 3),
+                                  .bytes = static_cast<std::uint32_t>(64 + 16 * i), .kind = static_cast<RecordKind>(1 + i % 3),
                                   .freshness = static_cast<std::uint8_t>(i % 8)});
     return footer;
 }
@@ -528,7 +583,7 @@ TEST(DiskFooter, of_another_store_place_or_generation_is_none) {
 
 TEST(DiskFooter, with_a_number_of_entries_that_lies_is_never_read_beyond_its_bytes) {
     auto const bytes = encode(some_footer(5), here);
-    for (std::uint32_t count : {0u, 1u, 4u, 6u, 1000u, 0x0aaaaaabu, 0x7fffffffu, 0xffffffffu}) {
+    for (std::uint32_t count : {0u, 1u, 4u, 6u, 1000u, 0x10000001u, 0x7fffffffu, 0xffffffffu}) {
         auto const read = read_footer(with(bytes, bytes.size() - footer_tail_bytes + 32, as_bytes(count)));
         EXPECT_FALSE(read.footer) << count;
         EXPECT_EQ(read.needed, Footer::footer_bytes(count)) << count;

@@ -17,6 +17,11 @@ namespace {
 using Entry = Index::Entry;
 constexpr Fingerprint one = 0x7777'7777'7777'7777, other = 0x8888'8888'8888'8888;
 
+bool put_if_absent(Index& index, Fingerprint hash, Bytes offset, Bytes bytes, std::uint8_t freshness) {
+    Index::Newcomer const newcomer{hash, offset, bytes, freshness};
+    return index.put_absent({&newcomer, 1}).front();
+}
+
 TEST(DiskIndex, an_entry_is_found_as_it_was_put_until_it_is_erased) {
     Index index(1 * GiB);
     EXPECT_FALSE(index.find(one));
@@ -36,9 +41,29 @@ TEST(DiskIndex, a_second_put_takes_the_place_of_the_first_and_returns_it) {
     index.use(one);
     EXPECT_EQ(index.put(one, 8'192, 480, 0), (Entry{.offset = 4'096, .bytes = 400, .freshness = 5, .uses = 1}));
     EXPECT_EQ(index.find(one), (Entry{.offset = 8'192, .bytes = 480, .freshness = 0, .uses = 0}));
-    EXPECT_FALSE(index.put_if_absent(one, 16, 400, 1));
+    EXPECT_FALSE(put_if_absent(index, one, 16, 400, 1));
     EXPECT_EQ(index.find(one)->offset, 8'192u);
     EXPECT_EQ(index.size(), 1u);
+}
+
+TEST(DiskIndex, of_many_newcomers_at_once_those_are_put_whose_hash_is_not_there_yet_the_first_of_each) {
+    Index index(1 * GiB);
+    std::mt19937_64 random(3);
+    std::unordered_map<Fingerprint, Bytes> there;
+    for (int batch = 0; batch < 20; ++batch) {
+        std::vector<Index::Newcomer> newcomers;
+        for (Bytes i = 0; i < 1'000; ++i) {
+            auto const hash = fingerprint("some key", random() % 8'000);
+            newcomers.push_back({hash, (batch * 1'000 + i) * 16, 400, 3});
+        }
+        auto const put = index.put_absent(newcomers);
+        ASSERT_EQ(put.size(), newcomers.size());
+        for (std::size_t i = 0; i < newcomers.size(); ++i)
+            EXPECT_EQ(put[i], there.emplace(newcomers[i].hash, newcomers[i].offset).second);
+    }
+    EXPECT_EQ(index.size(), there.size());
+    for (auto const& [hash, offset] : there) EXPECT_EQ(index.find(hash)->offset, offset);
+    EXPECT_TRUE(index.put_absent({}).empty());
 }
 
 TEST(DiskIndex, uses_count_to_three_and_a_move_halves_them) {
@@ -143,7 +168,7 @@ public:
             map_[hash] = {offset, 400, freshness, 0};
             break;
         case 3:
-            ASSERT_EQ(index_.put_if_absent(hash, offset, 400, freshness), !before);
+            ASSERT_EQ(put_if_absent(index_, hash, offset, 400, freshness), !before);
             map_.try_emplace(hash, Entry{offset, 400, freshness, 0});
             break;
         case 4: case 5:

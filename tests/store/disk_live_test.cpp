@@ -44,6 +44,22 @@ TEST(DiskLive, of_any_sizes_the_sum_is_right_to_two_percent_and_in_the_end_to_th
     EXPECT_EQ(live.sum(), 0u);
 }
 
+TEST(DiskLive, several_that_come_together_count_as_one_after_the_other) {
+    LiveBytes one_by_one, at_once;
+    LiveBytes::Sum sum;
+    for (Bytes bytes = 16; bytes < 300 * KiB; bytes += bytes / 3 / 16 * 16 + 16) {
+        one_by_one.came(bytes);
+        sum.add(bytes);
+    }
+    at_once.came(sum);
+    EXPECT_EQ(at_once.sum(), one_by_one.sum());
+    for (Bytes bytes : {16, 1'008, 100'000}) {
+        one_by_one.left(bytes);
+        at_once.left(bytes);
+        EXPECT_EQ(at_once.sum(), one_by_one.sum());
+    }
+}
+
 TEST(DiskLive, one_that_leaves_before_it_was_told_that_it_came_does_no_harm) {
     LiveBytes live;
     live.left(1'456);

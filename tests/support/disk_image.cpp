@@ -15,7 +15,7 @@ namespace garner::test {
 namespace {
 
 constexpr std::uint64_t header_area = 65'536, header_copy = 4'096, unit = 16, block = 65'536, head_bytes = 64;
-constexpr std::uint64_t entry_bytes = 24, tail_bytes = 64, sum_bytes = 8;
+constexpr std::uint64_t record_bytes = 48, first_bytes = 8, entry_bytes = 16, tail_bytes = 64, sum_bytes = 8;
 
 std::uint64_t sum_of(std::string_view bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
@@ -101,7 +101,7 @@ std::optional<DiskImage::Header> DiskImage::header_at(std::uint64_t at) const {
     header.seed = get<std::uint64_t>(at + 40);
     header.epoch = get<std::uint64_t>(at + 48);
     header.least_generation = get<std::uint64_t>(at + 56);
-    if (header.version != 1) return std::nullopt;
+    if (header.version != 2) return std::nullopt;
     return header;
 }
 
@@ -118,7 +118,7 @@ DiskImage::Segment DiskImage::segment_at(std::uint32_t number) const {
         get<std::uint64_t>(at + 8) == sum_of(view({at + 16, head_bytes - 16}), seed_of(generation, at)))
         segment.generation = generation;
     segment.footer = footer_before(end);
-    for (auto next = at + std::max<std::uint64_t>(head_bytes, header().alignment); next + head_bytes <= end;) {
+    for (auto next = at + std::max<std::uint64_t>(head_bytes, header().alignment); next + record_bytes <= end;) {
         auto const record = record_at(next, end);
         next += record ? record->bytes() : unit;
         if (record) (record->generation == segment.generation ? segment.records : segment.left).push_back(*record);
@@ -129,18 +129,20 @@ DiskImage::Segment DiskImage::segment_at(std::uint32_t number) const {
 std::optional<DiskImage::Record> DiskImage::record_at(std::uint64_t at, std::uint64_t end) const {
     if (view({at, 4}) != "GREC") return std::nullopt;
     Record record;
-    record.kind = static_cast<Kind>(get<std::uint8_t>(at + 4));
-    record.freshness = get<std::uint8_t>(at + 5);
+    auto const word = get<std::uint32_t>(at + 4);
+    record.kind = static_cast<Kind>(word & 15);
+    record.freshness = word >> 4 & 15;
     record.hash = get<std::uint64_t>(at + 16);
     record.sequence = get<std::uint64_t>(at + 24);
-    record.first = get<std::uint64_t>(at + 48);
-    record.generation = get<std::uint64_t>(at + 56);
-    std::uint64_t const body_bytes = get<std::uint32_t>(at + 40);
+    record.generation = get<std::uint64_t>(at + 32);
+    std::uint64_t const body_bytes = get<std::uint32_t>(at + 44);
     auto const blocks = (body_bytes + block - 1) / block;
     auto behind = [](Place before, std::uint64_t bytes) { return Place{before.at + before.bytes, bytes}; };
-    record.head = {at, head_bytes};
-    record.key_place = behind(record.head, get<std::uint32_t>(at + 32));
-    record.meta = behind(record.key_place, get<std::uint32_t>(at + 36));
+    bool const has_first = record.kind == Kind::piece && at + record_bytes + first_bytes <= end;
+    if (has_first) record.first = get<std::uint64_t>(at + record_bytes);
+    record.head = {at, record_bytes + (record.kind == Kind::piece ? first_bytes : 0)};
+    record.key_place = behind(record.head, word >> 8);
+    record.meta = behind(record.key_place, get<std::uint32_t>(at + 40));
     record.sums = behind(record.meta, blocks * sum_bytes);
     record.body = behind(record.sums, body_bytes);
     auto const body_end = record.body.at + body_bytes;
@@ -173,9 +175,9 @@ std::optional<DiskImage::Footer> DiskImage::footer_before(std::uint64_t end) con
     for (auto entry = footer.entries_place.at; entry < at; entry += entry_bytes)
         footer.entries.push_back({.hash = get<std::uint64_t>(entry),
                                   .at = start + get<std::uint32_t>(entry + 8) * unit,
-                                  .bytes = get<std::uint32_t>(entry + 12),
-                                  .kind = static_cast<Kind>(get<std::uint8_t>(entry + 16)),
-                                  .freshness = get<std::uint8_t>(entry + 17)});
+                                  .bytes = (get<std::uint32_t>(entry + 12) >> 8) * static_cast<std::uint32_t>(unit),
+                                  .kind = static_cast<Kind>(get<std::uint8_t>(entry + 12) & 15),
+                                  .freshness = static_cast<std::uint8_t>(get<std::uint8_t>(entry + 12) >> 4)});
     return footer;
 }
 

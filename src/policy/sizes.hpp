@@ -1,0 +1,58 @@
+// The sizes of objects by slot, for policies whose queues are bounded in bytes.
+#pragma once
+#include <algorithm>
+#include <bit>
+#include <variant>
+
+#include "policy/policy.hpp"
+#include "policy/slots.hpp"
+
+namespace garner::policy {
+
+/// 4 bytes a slot; what is larger counts as 4 GiB - 1. A lean one takes 2, and remembers a size to a 2048th of it, rounded
+/// down: whoever adds up must add what is remembered.
+class Sizes {
+public:
+    explicit Sizes(bool lean) {
+        if (lean) sizes_.emplace<SlotArray<std::uint16_t>>();
+    }
+
+    void cover(Slot slot) {
+        std::visit([=](auto& sizes) { sizes.cover(slot); }, sizes_);
+    }
+    /// Of slots that were covered, as the next.
+    void set(Slot slot, Bytes size) {
+        auto const bytes = static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX));
+        if (auto* all = std::get_if<0>(&sizes_))
+            (*all)[slot] = bytes;
+        else
+            std::get<1>(sizes_)[slot] = packed(bytes);
+    }
+    std::uint32_t operator[](Slot slot) const {
+        auto const* all = std::get_if<0>(&sizes_);
+        return all ? (*all)[slot] : unpacked(std::get<1>(sizes_)[slot]);
+    }
+    Bytes metadata_bytes() const {
+        return std::visit([](auto& sizes) { return sizes.metadata_bytes(); }, sizes_);
+    }
+
+private:
+    // A floating point number: how many low bits are left out, and one, then the bits behind the first; below 2048 the
+    // number itself.
+    static constexpr unsigned kept = 11;
+    static std::uint16_t packed(std::uint32_t size) {
+        auto const bits = static_cast<unsigned>(std::bit_width(size));
+        if (bits <= kept) return static_cast<std::uint16_t>(size);
+        auto const dropped = bits - kept - 1;
+        return static_cast<std::uint16_t>((dropped + 1) << kept | (size >> dropped & ((1u << kept) - 1)));
+    }
+    static std::uint32_t unpacked(std::uint16_t packed) {
+        auto const low = packed & ((1u << kept) - 1);
+        unsigned const exponent = packed >> kept;
+        return exponent == 0 ? low : (1u << kept | low) << (exponent - 1);
+    }
+
+    std::variant<SlotArray<std::uint32_t>, SlotArray<std::uint16_t>> sizes_;
+};
+
+}  // namespace garner::policy
