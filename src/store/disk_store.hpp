@@ -70,7 +70,7 @@ public:
     /// Counts what was not even offered.
     virtual void not_offered(NotStored why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
-    /// something may have been there.
+    /// something may have been there: also of what is not known, as long as not all that is there was found.
     virtual bool forget(std::string_view key) = 0;
     /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too);
     /// false when that takes more than 5 s.

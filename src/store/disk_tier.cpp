@@ -362,8 +362,9 @@ bool Tier::forget(std::string_view key) {
     bool const all_found = works->recovery.has_all();
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
-    if (erased || !all_found) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-    return erased.has_value();
+    bool const may_be_there = erased || !all_found;
+    if (may_be_there) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+    return may_be_there;
 }
 
 void Tier::drop(Fingerprint hash) {
