@@ -56,7 +56,7 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
-      log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost)),
+      log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost), make_void),
       recovery(file, log, index, *order, std::move(came)),
       reader(file, log, index, {options.readers, options.patience, options.buffer}, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,

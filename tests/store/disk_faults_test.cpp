@@ -148,6 +148,52 @@ TEST_F(DiskFaults, what_is_purged_before_all_was_found_is_in_the_file_before_tha
     EXPECT_EQ(load(key(0)), nullptr);
 }
 
+TEST_F(DiskFaults, a_power_failure_does_not_bring_back_what_was_evicted_and_then_purged) {
+    options.sync = 10s;   // nobody syncs but who is waited for
+    rule.error = [this](auto operation, Bytes offset, std::size_t size) {
+        if (operation == io::Faults::Operation::sync) keep_copy();   // of all that was written until then
+        if (operation != io::Faults::Operation::write || !is_wipe(offset, size)) return 0;
+        wiping = true;
+        while (faulty) std::this_thread::sleep_for(1ms);
+        return 0;
+    };
+    open();
+    faulty = 1;
+    for (int i = 1; !wiping; ++i)
+        while (store(key(i), pattern(60'000, static_cast<unsigned>(i))) == NotStored::too_slow && !wiping)
+            std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(settled(DiskStore::Survives::power));
+    EXPECT_TRUE(disk->may_have(key(1)));
+    faulty = 0;
+    ASSERT_TRUE(eventually([&] { return !disk->may_have(key(1)); }));
+    disk->forget(key(1));
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    restart_with_copy();
+    EXPECT_EQ(load(key(1)), nullptr);
+}
+
+TEST_F(DiskFaults, what_was_evicted_stays_away_where_the_sync_behind_that_fails) {
+    options.sync = 10s;
+    rule.error = [this](auto operation, Bytes offset, std::size_t size) {
+        if (operation == io::Faults::Operation::sync && !wiping) keep_copy();
+        if (operation == io::Faults::Operation::sync) return faulty-- > 0 ? EIO : 0;
+        if (operation == io::Faults::Operation::write && is_wipe(offset, size)) wiping = true;
+        return 0;
+    };
+    open();
+    store(key(1), pattern(60'000, 1));
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    for (int i = 2; disk->may_have(key(1)); ++i)
+        while (store(key(i), pattern(60'000, static_cast<unsigned>(i))) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+    disk->forget(key(1));
+    faulty = 1;
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    // Of what was written between the two syncs nothing came to the disk; the header did, which was synced of its own.
+    std::fstream(copy(), std::ios::in | std::ios::out | std::ios::binary) << head_of(file(), disk::header_area);
+    restart_with_copy();
+    EXPECT_EQ(load(key(1)), nullptr);
+}
+
 TEST_F(DiskFaults, a_footer_that_cannot_be_written_takes_no_record_along) {
     rule.error = [this](auto operation, Bytes offset, std::size_t size) {
         return operation == io::Faults::Operation::write && is_footer(offset, size) ? EIO : 0;
