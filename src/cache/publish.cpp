@@ -90,7 +90,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
                     Came came, store::DiskFill* on_disk, std::uint64_t marker_sequence) {
     auto& shard = this->shard(fill.primary());
     Key primary{fill.key(), fill.primary()};
-    bool const to_disk = disk_ && came == Came::fetched && !fill.off_disk_;
+    bool const is_fetched = disk_ && came == Came::fetched;
+    bool const to_disk = is_fetched && !fill.off_disk_;
     // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
     bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
     // A part that has not found its place is none.
@@ -124,7 +125,7 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
     if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return false;
     // Somebody is about to be given a newer one, and its tombstone is in the log already: behind that this must not come.
-    if (to_disk && is_over(shard, *object)) return false;
+    if (is_fetched && is_over(shard, *object)) return false;
     if (grows_newer(shard, *object, primary)) return false;
     // The whole is worth more than its own parts, whichever began first.
     auto rival = shard.find(of_other, other);
@@ -148,7 +149,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         gone.push_back(shard.remove(there.slot, policy::Left::replaced));
     if (marker && to_memory) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
     bool const marked = same_vary || (marked_on_disk && !at_primary);
-    if (to_disk && marker && (!marked || !disk_->may_have(primary.text))) {
+    // Without its marker no variant would be found there, though it come from memory later.
+    if (is_fetched && marker && (!marked || !disk_->may_have(primary.text))) {
         disk_->store(same_vary ? at_primary.object->parts() : marker->parts());
         if (!marked) disk_->forget(parts_text(primary.text));
     }

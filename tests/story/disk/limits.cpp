@@ -88,4 +88,16 @@ TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
     for (std::size_t i = 0; i < 2 * some; ++i) EXPECT_EQ(ask(Library::path(i)), library().version(Library::path(i))) << i;
 }
 
+TEST_F(Limits, what_is_refused_while_it_comes_is_counted_once) {
+    auto& proxy = start(R"({"disk": {"rate": "1 KB"}})");
+    for (auto const* path : {"/first", "/second"}) {
+        origin().answer(path, fresh(pattern(300'000)));
+        EXPECT_EQ(get(proxy, origin(), path).body().size(), 300'000u);
+        EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
+    }
+    EXPECT_EQ(figure("stored"), 1u);
+    EXPECT_EQ(disk()["not_stored"]["above disk.rate"], 1u) << disk().dump(1);
+    EXPECT_TRUE(get(proxy, origin(), "/second").hit()) << "from memory";
+}
+
 }  // namespace garner::test
