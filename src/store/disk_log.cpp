@@ -57,8 +57,8 @@ constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
          Void make_void)
     : file_(file), header_(header), alignment_(alignment),
-      buffers_max_(std::max<std::size_t>(buffer_bytes / header.segment_bytes, least_buffers)), sync_(sync),
-      lost_(std::move(lost)), void_(std::move(make_void)), segments_(header.segments), spare_(std::make_shared<Spare>()) {}
+      buffers_max_(std::max<std::size_t>(buffer_bytes / header.segment_bytes, least_buffers)), lost_(std::move(lost)),
+      void_(std::move(make_void)), segments_(header.segments), spare_(std::make_shared<Spare>()), sync_(sync) {}
 
 Log::~Log() { end(); }
 
@@ -475,6 +475,11 @@ void Log::wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds 
     work_.notify_one();
     syncing_.notify_one();
     handle.wake(net::Wake::ready);   // empty when it waits
+}
+
+void Log::sync_every(milliseconds time) {
+    std::lock_guard const lock(mutex_);
+    sync_ = time;
 }
 
 void Log::forget_waiting() {

@@ -101,6 +101,9 @@ public:
     /// The same for a thread that may wait; false when it takes longer than that.
     bool wait_until_settled(Reaches where, milliseconds most);
 
+    /// From the next sync on.
+    void sync_every(milliseconds time);
+
     /// Nobody is woken any more.
     void forget_waiting();
 
@@ -164,7 +167,6 @@ private:
     StoreHeader const header_;
     Bytes const alignment_;
     std::size_t const buffers_max_;
-    milliseconds const sync_;
     Lost const lost_;
     Void const void_;
 
@@ -184,6 +186,7 @@ private:
     std::uint64_t generation_ = 0;
     std::uint64_t end_position_ = 0;            // of the buffers before the open one
     std::uint64_t written_position_ = 0;
+    milliseconds sync_;
     std::uint64_t wipes_ = 0;
     std::uint64_t newest_wiped_ = 0;            // generation of those not synced
     bool wipes_lost_ = false;                   // some of them, by a sync that failed

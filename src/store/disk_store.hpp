@@ -86,7 +86,10 @@ public:
     virtual void stop() = 0;
 
     virtual DiskStats stats() const = 0;
+    /// Those in force; what this gave once stays as it was, also after a reconfigure().
     virtual DiskOptions const& options() const = 0;
+    /// Takes over what can change while it runs: see DiskOptions::take_over().
+    virtual void reconfigure(DiskOptions const& fresh) = 0;
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 

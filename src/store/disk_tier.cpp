@@ -106,7 +106,7 @@ Tier::~Tier() {
 }
 
 Tier::Opening Tier::open_file(StoreFile::When when) {
-    auto opened = StoreFile::open(options_, when);
+    auto opened = StoreFile::open(options(), when);
     if (opened.in_use) return Opening::in_use;
     if (!opened.store) {
         say(opened.trouble);
@@ -125,17 +125,36 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
     };
     auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
     auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
-    made_ = std::make_unique<Works>(std::move(*opened.store), options_, lost, came, bad, write, gone, make_void,
+    made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, bad, write, gone, make_void,
                                     append_tombstone);
-    works_.store(made_.get(), std::memory_order_release);
+    works_.store(made_.get());
+    tell_options();   // a reload meanwhile found nobody to tell
     recoverer_ = std::thread([this, begun = steady_now()] {
         made_->recovery.run();
         if (!made_->recovery.is_over()) return;
         std::chrono::duration<double> const taken = steady_now() - begun;
         spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(),
-                     made_->log.header().bytes() / MiB, options_.policy, made_->index.size(), taken.count());
+                     made_->log.header().bytes() / MiB, options().policy, made_->index.size(), taken.count());
     });
     return Opening::done;
+}
+
+void Tier::reconfigure(DiskOptions const& fresh) {
+    {
+        std::lock_guard const lock(mutex_);
+        auto next = all_options_.back();
+        next.take_over(fresh);
+        if (next == all_options_.back()) return;
+        options_.store(&all_options_.emplace_back(std::move(next)));
+    }
+    tell_options();
+}
+
+void Tier::tell_options() {
+    auto* works = works_.load();
+    if (!works) return;
+    works->log.sync_every(options().sync);
+    works->reader.wait_at_most(options().patience);
 }
 
 void Tier::say(std::string trouble) {
@@ -169,7 +188,7 @@ bool Tier::used(std::string_view key) {
     auto const hash = hash_of(key, works->log.header().seed);
     bool const is_here = works->index.use(hash).has_value();
     if (is_here) works->order->used(hash);
-    return !is_here && options_.admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
+    return !is_here && options().admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
 }
 
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
@@ -212,8 +231,8 @@ bool Tier::has(Fingerprint hash) const {
 NotStored Tier::why_not(Bytes body) {
     auto* works = this->works();
     if (!works || removed_ || works->log.failing()) return NotStored::failing;
-    if (body > options_.object_max) return NotStored::too_large;
-    if (body < options_.object_min) return NotStored::too_small;
+    if (body > options().object_max) return NotStored::too_large;
+    if (body < options().object_min) return NotStored::too_small;
     return NotStored::none;
 }
 
@@ -222,10 +241,10 @@ NotStored Tier::refused(NotStored why) {
     return why;
 }
 
-/// options_.rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
+/// DiskOptions::rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
 bool Tier::may_spend() {
-    if (options_.rate == 0) return true;
-    auto const rate = static_cast<double>(options_.rate);
+    auto const rate = static_cast<double>(options().rate);
+    if (rate == 0) return true;
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
@@ -234,7 +253,7 @@ bool Tier::may_spend() {
 }
 
 void Tier::spend(Bytes bytes) {
-    if (options_.rate == 0) return;
+    if (options().rate == 0) return;
     std::lock_guard const lock(mutex_);
     allowance_ -= static_cast<double>(bytes);
 }
@@ -259,7 +278,7 @@ NotStored Tier::store(Object::Parts const& parts) {
 }
 
 std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) {
-    why = why_not(key, length.value_or(options_.object_min));
+    why = why_not(key, length.value_or(options().object_min));
     if (why != NotStored::none) {
         refused(why);
         return nullptr;
@@ -273,7 +292,7 @@ std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes>
 NotStored Tier::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
     if (why != NotStored::none) return why;
-    bool const is_new = options_.admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
+    bool const is_new = options().admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
     if (is_new) return NotStored::not_admitted;
     return may_spend() ? NotStored::none : NotStored::rate;
 }
@@ -293,7 +312,7 @@ void Tier::note_stored(Object::Parts const& parts) {
 
 void Tier::demote(Object const& object) {
     // Had it been asked for twice, it would be here.
-    bool const is_known = options_.admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
+    bool const is_known = options().admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
     if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none || !may_spend()) return;
     auto const parts = object.parts();
@@ -538,7 +557,7 @@ std::uint64_t Tier::first_sequence() const { return first_sequence_.load(); }
 
 DiskStats Tier::stats() const {
     DiskStats stats;
-    stats.path = options_.path;
+    stats.path = options().path;
     {
         std::lock_guard const lock(mutex_);
         stats.trouble = trouble_;
