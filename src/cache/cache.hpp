@@ -150,6 +150,9 @@ public:
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
     /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
     store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
+    /// The same of parts that only the disk has and that lack one run of bytes, brought into memory where that has room for
+    /// the whole.
+    net::awaitable<store::ObjectPtr> parts_from_disk(Key const& key, http::RequestHead const& request, net::Executor executor);
     /// What the disk has of the parts of what has this key when it is whole.
     net::awaitable<store::ObjectPtr> parts_on_disk(std::string_view key, net::Executor executor);
     /// Who reads the disk for a fetch hears afterwards whether the URL was purged meanwhile, or something else stored.

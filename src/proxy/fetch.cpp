@@ -40,7 +40,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     bool leads = lead && lead.leads_others();
     bool whole = !of_parts && (conditional_ || leads);
     widened_ = whole && client_.head().fields.has(Name::range);
-    if (!stale && leads) find_parts();
+    if (!stale && leads) co_await find_parts();
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
     // only freshen.
     if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
