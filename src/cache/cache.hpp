@@ -232,6 +232,13 @@ private:
     /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already. True when it is kept.
     bool publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant, Came came,
                  store::DiskFill* on_disk, std::uint64_t marker_sequence);
+    struct Arrival;
+    Arrival arrival_of(Fill&, store::ObjectPtr const&, http::VaryNames const& vary, std::string const& variant, Came came,
+                       std::uint64_t marker_sequence);
+    static void look_around(Shard const&, Arrival&);
+    bool is_outdone(Shard const&, Arrival const&) const;
+    void put_in_memory(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
+    bool put_on_disk(Arrival const&, store::DiskFill* on_disk);
     bool keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
     /// A response under `text`, the key of the whole; `names`: of its Vary, as http::to_string.
     struct Newcomer {
