@@ -5,25 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/waiter.hpp"
 #include "store/disk_fill.hpp"
 
 namespace garner::store {
-
-char const* text(NotStored why) {
-    switch (why) {
-    case NotStored::too_slow: return "the disk is too slow";
-    case NotStored::too_large: return "larger than disk.object_max";
-    case NotStored::too_small: return "smaller than disk.object_min";
-    case NotStored::not_admitted: return "asked for once only (disk.admit)";
-    case NotStored::rate: return "above disk.rate";
-    case NotStored::failing: return "the disk fails";
-    case NotStored::no_room: return "no room in memory on its way to the disk";
-    case NotStored::none:
-    case NotStored::count: break;
-    }
-    return "";
-}
 
 std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
     auto tier = std::make_unique<disk::Tier>(options);
@@ -36,18 +20,12 @@ namespace disk {
 namespace {
 
 constexpr milliseconds start_patience{50};
-constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
-constexpr milliseconds for_room{20};               // in the buffers
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
 // would say so of too many, were there not room that it does not fill.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
-
-Log::Reaches reach_of(DiskStore::Survives what) {
-    return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
-}
 
 }  // namespace
 
@@ -370,120 +348,6 @@ bool Tier::write_again(Record const& record, Place const& place) {
     return true;
 }
 
-// ---- what goes ----
-
-bool Tier::forget(std::string_view key) {
-    auto* works = this->works();
-    if (!works) return false;
-    long_.forget(key);
-    auto const hash = hash_of(key, works->log.header().seed);
-    // What is not found may be there all the same.
-    bool const all_found = works->recovery.has_all();
-    works->recovery.bury(hash);
-    auto const erased = works->index.erase(hash);
-    bool const may_be_there = erased || !all_found;
-    if (may_be_there) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-    return may_be_there;
-}
-
-void Tier::drop(Fingerprint hash) {
-    auto* works = this->works();
-    if (!works) return;
-    works->recovery.bury(hash);
-    auto const erased = works->index.erase(hash);
-    left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-}
-
-/// A record that cannot be read, or is damaged.
-void Tier::bad(Fingerprint hash, Bytes offset) {
-    auto& works = *made_;
-    works.recovery.bury(hash);
-    auto const known = works.index.find(hash);
-    if (works.index.erase_at(hash, offset)) left(works, hash, known ? std::optional(known->bytes) : std::nullopt);
-}
-
-/// What was taken off the index, if it was there, is to stay away.
-void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
-    if (bytes) note_left(*bytes);
-    works.order->removed(hash, policy::Left::purged);
-    works.graves.bury(hash);   // after recovery was told: nothing older may come back then
-}
-
-/// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
-/// something newer that never came to the disk.
-void Tier::evict_victims(Works& works) {
-    constexpr int at_once = 1'000;
-    for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
-        auto const hash = works.order->victim();
-        if (!hash) return;
-        works.order->removed(*hash, policy::Left::evicted);
-        auto const erased = works.index.erase(*hash);
-        if (!erased) continue;
-        works.recovery.bury(*hash);
-        note_left(erased->bytes);
-        victims_.fetch_add(1, std::memory_order_relaxed);
-        works.graves.bury(*hash);
-    }
-}
-
-bool Tier::append_tombstone(Fingerprint hash) {
-    RecordParts parts;
-    parts.head.kind = RecordKind::tombstone;
-    parts.head.hash = hash;
-    return append(parts, Purpose::bookkeeping) == NotStored::none;
-}
-
-/// What a failed write took with it is not there; nor may anything older be.
-void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
-    auto& works = *made_;
-    auto const start = works.log.header().start_of(segment);
-    spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
-    std::vector<Fingerprint> owed;
-    for (auto const& entry : entries) {
-        works.recovery.bury(entry.hash);
-        if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
-        if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
-    }
-    works.graves.owe(owed);
-}
-
-/// Nothing up to this generation is found by a restart, whatever its segments say.
-bool Tier::make_void(std::uint64_t generation) {
-    auto& works = *made_;
-    std::lock_guard const lock(works.header_mutex);
-    auto const trouble = works.store.make_void(generation);
-    if (!trouble.empty()) say(trouble);
-    return trouble.empty();
-}
-
-net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
-    auto* works = this->works();
-    if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
-    auto const until = steady_now() + settle_patience;
-    // What a failed write takes with it meanwhile is owed again.
-    do {
-        net::Waiter waiter(executor);
-        bool const paid = works->graves.pay();
-        if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
-        auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
-        if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
-    } while (steady_now() < until && !works->log.failing());
-    co_return false;
-}
-
-bool Tier::wait_until_settled(Survives what) {
-    auto* works = this->works();
-    if (!works) return false;
-    auto const until = steady_now() + settle_patience;
-    do {
-        if (!works->graves.pay())
-            std::this_thread::sleep_for(for_room);
-        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
-            return true;
-    } while (steady_now() < until && !works->log.failing());
-    return false;
-}
-
 // ---- threads ----
 
 /// False when all is to end.
@@ -549,54 +413,6 @@ void Tier::clean() {
         bool const done = segment && works->cleaner.clean(*segment);
         if (!done) works->log.wait_for_want(look_every);
     }
-}
-
-// ---- figures ----
-
-std::uint64_t Tier::first_sequence() const { return first_sequence_.load(); }
-
-DiskStats Tier::stats() const {
-    DiskStats stats;
-    stats.path = options().path;
-    {
-        std::lock_guard const lock(mutex_);
-        stats.trouble = trouble_;
-    }
-    stats.state = DiskStats::State::failing;
-    auto const* works = this->works();
-    if (!works) return stats;
-    auto const log = works->log.figures();
-    auto const& reader = works->reader.figures();
-    auto const& cleaner = works->cleaner.figures();
-    bool const over = works->recovery.is_over();
-    stats.state = removed_ || works->log.failing() ? DiskStats::State::failing
-                  : over                           ? DiskStats::State::working
-                                                   : DiskStats::State::recovering;
-    if (auto const trouble = works->log.trouble(); !trouble.empty() && works->log.failing()) stats.trouble = trouble;
-    stats.size = works->log.header().bytes();
-    stats.live = live_.sum();
-    stats.records = works->index.size();
-    stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
-    stats.buffered = log.buffered;
-    stats.segments = works->log.segments();
-    stats.segments_recovered = works->recovery.segments_done();
-    stats.segments_retired = log.retired;
-    stats.hits = hits_;
-    stats.hits_at_once = hits_at_once_;
-    stats.pieces = pieces_;
-    stats.misses = reader.misses;
-    stats.damaged = reader.damaged + cleaner.damaged;
-    stats.too_late = reader.too_late;
-    stats.read_errors = reader.errors;
-    stats.stored = stored_;
-    for (std::size_t i = 0; i < not_stored_.size(); ++i) stats.not_stored[i] = not_stored_[i];
-    stats.stored_bytes = stored_bytes_;
-    stats.written_bytes = log.written;
-    stats.reinserted_bytes = cleaner.reinserted;
-    stats.evicted = cleaner.evicted + victims_;
-    stats.write_errors = log.write_errors;
-    stats.laps = log.laps;
-    return stats;
 }
 
 }  // namespace disk
