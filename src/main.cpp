@@ -140,6 +140,8 @@ public:
         if (!sim::AutoPolicy::is_spec(config_.memory.policy)) policy_ = config_.memory.policy;
         set_log_level(config_.proxy.log.level);
         config_.mesh = loaded.config.mesh;
+        config_.disk.take_over(loaded.config.disk);
+        if (disk_) disk_->reconfigure(config_.disk);
         server_->reconfigure(proxy_options(config_));
         server_->mesh().reconfigure(config_.mesh);
         cache_.reconfigure(cache_options(config_, policy_));

@@ -150,6 +150,9 @@ public:
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
     /// The stored parts of what this request selects, whatever their age; nullptr when there are none.
     store::ObjectPtr parts(Key const&, http::RequestHead const&) const;
+    /// The same of parts that only the disk has and that lack one run of bytes, brought into memory where that has room for
+    /// the whole.
+    net::awaitable<store::ObjectPtr> parts_from_disk(Key const& key, http::RequestHead const& request, net::Executor executor);
     /// What the disk has of the parts of what has this key when it is whole.
     net::awaitable<store::ObjectPtr> parts_on_disk(std::string_view key, net::Executor executor);
     /// Who reads the disk for a fetch hears afterwards whether the URL was purged meanwhile, or something else stored.
@@ -230,6 +233,13 @@ private:
     /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already. True when it is kept.
     bool publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant, Came came,
                  store::DiskFill* on_disk, std::uint64_t marker_sequence);
+    struct Arrival;
+    Arrival arrival_of(Fill&, store::ObjectPtr const&, http::VaryNames const& vary, std::string const& variant, Came came,
+                       std::uint64_t marker_sequence);
+    static void look_around(Shard const&, Arrival&);
+    bool is_outdone(Shard const&, Arrival const&) const;
+    void put_in_memory(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
+    bool put_on_disk(Arrival const&, store::DiskFill* on_disk);
     bool keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
     /// A response under `text`, the key of the whole; `names`: of its Vary, as http::to_string.
     struct Newcomer {

@@ -56,6 +56,21 @@ net::awaitable<store::ObjectPtr> Cache::parts_on_disk(std::string_view key, net:
     co_return co_await disk_->load(text, executor);
 }
 
+net::awaitable<store::ObjectPtr> Cache::parts_from_disk(Key const& key, http::RequestHead const& request,
+                                                        net::Executor executor) {
+    OnDisk found;
+    std::string text(key.text);
+    found.marker = find(key.text, key.fingerprint);
+    if (found.marker) {
+        if (found.marker->kind() != store::Object::Kind::vary_marker) co_return nullptr;
+        text = variant_text(key.text, http::variant_key(found.marker->head(), request.fields));
+    }
+    found.object = co_await parts_on_disk(text, executor);
+    if (!found.object || !found.object->body() || !found.object->body()->missing()) co_return nullptr;
+    if (found.marker && found.object->sequence() < found.marker->sequence()) co_return nullptr;
+    co_return co_await into_memory(key, found, executor);
+}
+
 /// The response that the request selects; what was stored before the URL's Vary changed is none.
 net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestHead const& request, bool variant_missing,
                                                   WallTime now, net::Executor executor) {

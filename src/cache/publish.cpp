@@ -86,79 +86,136 @@ store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary,
     return make_object(parts, key.fingerprint);
 }
 
+/// What came, and where it would lie.
+struct Cache::Arrival {
+    Fill& fill;
+    store::ObjectPtr const& object;
+    Came came;
+    bool keep = false;
+    bool to_memory = false;
+    bool to_disk = false;          // where it was not refused already
+    bool incomplete = false;
+    bool marked_on_disk = false;   // by a marker that has this Vary
+    std::string names{};           // of its Vary, as http::to_string
+    store::ObjectPtr marker{};     // of a URL with variants
+    std::string whole{};           // the key of the whole of it
+    // Of one response there is the whole or parts, never both.
+    std::string text{}, rival{};
+    Fingerprint of_text = 0, of_rival = 0;
+    // Under the lock: what is at the URL now.
+    Shard::Found at_primary{};
+    bool same_vary = false;        // that is the marker of this Vary
+
+    Key primary() const { return {fill.key(), fill.primary()}; }
+    bool is_fetched() const { return came == Came::fetched; }
+    Newcomer newcomer() const { return {fill, *object, whole, names, nullptr}; }
+};
+
 bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
                     Came came, store::DiskFill* on_disk, std::uint64_t marker_sequence) {
+    auto arrival = arrival_of(fill, object, vary, variant, came, marker_sequence);
     auto& shard = this->shard(fill.primary());
-    Key primary{fill.key(), fill.primary()};
-    bool const to_disk = disk_ && came == Came::fetched && !fill.off_disk_;
-    // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
-    bool const to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
-    // A part that has not found its place is none.
-    bool keep = object && (to_memory || to_disk) && !vary.star && object->status() != 206;
-    // What memory has forgotten meanwhile is no new Vary: the variants on disk stay what they are.
-    bool const marked_on_disk = keep && fill.marker_ && fill.marker_->head() == http::to_string(vary);
-    if (marked_on_disk) marker_sequence = fill.marker_->sequence();
-    auto marker = keep && !vary.empty() ? make_marker(primary, vary, marker_sequence) : nullptr;
-    auto text = vary.empty() ? fill.key() : variant_text(primary.text, variant);
-    // Of one response there is the whole or parts, never both.
-    auto other = parts_text(text);
-    bool incomplete = keep && is_incomplete(*object);
-    if (incomplete) std::swap(text, other);
-    auto of_text = fingerprint(text, seed_);
-    auto of_other = fingerprint(other, seed_);
     std::vector<store::ObjectPtr> gone;   // freed after the lock
     std::unique_lock lock(shard.mutex);
     unregister(shard, fill);
     if (!fill.attached_ || (came == Came::from_disk && fill.overtaken_)) return false;
     // The variants that it brings back are over.
-    keep = keep && !(marked_on_disk && fill.unmarked_);
-    bool const fetched = object && came == Came::fetched && !vary.star;
-    auto const newcomer = [&] { return Newcomer{fill, *object, incomplete ? other : text, http::to_string(vary), nullptr}; };
-    if (fetched && (!keep || (!vary.empty() && !marker))) drop_older(shard, newcomer(), gone);
+    if (arrival.marked_on_disk && fill.unmarked_) arrival.keep = false;
+    bool const supersedes = object && came == Came::fetched && !vary.star;
+    if (supersedes && !arrival.keep) drop_older(shard, arrival.newcomer(), gone);
     // A 304 may have changed Vary: an object under another key than its own would never be found again.
-    if (!keep || (!vary.empty() && !marker) || object->key() != text) return false;
+    if (!arrival.keep || object->key() != arrival.text) return false;
+    look_around(shard, arrival);
+    if (is_outdone(shard, arrival)) return false;
 
-    auto at_primary = shard.find(primary.fingerprint, primary.text);
-    bool same_vary = marker && at_primary && at_primary.object->kind() == store::Object::Kind::vary_marker &&
-                     at_primary.object->head() == marker->head();
-    auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object->sequence(); };
-    if (is_newer(shard.find(of_text, text)) || (!same_vary && is_newer(at_primary))) return false;
-    // Somebody is about to be given a newer one, and its tombstone is in the log already: behind that this must not come.
-    if (to_disk && is_over(shard, *object)) return false;
-    if (grows_newer(shard, *object, primary)) return false;
-    // The whole is worth more than its own parts, whichever began first.
-    auto rival = shard.find(of_other, other);
-    bool newer = is_newer(rival);
-    if (incomplete && rival && (newer || outranks_parts(*rival.object, *object, wall_now()))) return false;
-    if (!incomplete && newer && !is_same_representation(*rival.object, *object, wall_now())) return false;
-
-    if (!incomplete) shard.clear_pass(fill.primary());   // parts say nothing about the whole
-    if (!same_vary) {
-        shard.drop_variants(primary.fingerprint, gone);
-        if (marker) gone.push_back(shard.put(primary.fingerprint, marker));
-        if (marker) gone.push_back(drop_parts(shard, primary, policy::Left::replaced));
-    }
-    if ((rival = shard.find(of_other, other))) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
-    auto there = shard.find(of_text, text);
-    if (there && to_memory && fill.stale().get() == there.object)
-        gone.push_back(shard.freshen(there.slot, object));
-    else if (to_memory)
-        gone.push_back(shard.put(of_text, object));
-    else if (there)
-        gone.push_back(shard.remove(there.slot, policy::Left::replaced));
-    if (marker && to_memory) gone.push_back(shard.add_variant(primary.fingerprint, of_text));
-    bool const marked = same_vary || (marked_on_disk && !at_primary);
-    if (to_disk && marker && (!marked || !disk_->may_have(primary.text))) {
-        disk_->store(same_vary ? at_primary.object->parts() : marker->parts());
-        if (!marked) disk_->forget(parts_text(primary.text));
-    }
-    bool kept = to_memory;
-    if (to_disk) kept |= keep_on_disk(*object, other, on_disk);
-    if (disk_ && came == Came::fetched) overtake(shard, primary);
-    if (came == Came::fetched) detach_older(shard, newcomer());
+    put_in_memory(shard, arrival, gone);
+    bool const kept_on_disk = disk_ && arrival.is_fetched() && put_on_disk(arrival, on_disk);
+    if (disk_ && arrival.is_fetched()) overtake(shard, arrival.primary());
+    if (arrival.is_fetched()) detach_older(shard, arrival.newcomer());
     note_bytes(shard, fill.primary());
     settle(lock, shard, fill.primary());
-    return kept;
+    return arrival.to_memory || kept_on_disk;
+}
+
+Cache::Arrival Cache::arrival_of(Fill& fill, store::ObjectPtr const& object, http::VaryNames const& vary,
+                                 std::string const& variant, Came came, std::uint64_t marker_sequence) {
+    Arrival arrival{fill, object, came};
+    arrival.to_disk = disk_ && came == Came::fetched && !fill.off_disk_;
+    // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
+    arrival.to_memory = object && object->charged() && (!object->body() || object->body()->is_resident());
+    // A part that has not found its place is none.
+    arrival.keep = object && (arrival.to_memory || arrival.to_disk) && !vary.star && object->status() != 206;
+    arrival.names = http::to_string(vary);
+    arrival.whole = vary.empty() ? fill.key() : variant_text(fill.key(), variant);
+    if (!arrival.keep) return arrival;
+
+    arrival.incomplete = is_incomplete(*object);
+    arrival.text = arrival.whole;
+    arrival.rival = parts_text(arrival.whole);
+    if (arrival.incomplete) arrival.text.swap(arrival.rival);
+    arrival.of_text = fingerprint(arrival.text, seed_);
+    arrival.of_rival = fingerprint(arrival.rival, seed_);
+    // What memory has forgotten meanwhile is no new Vary: the variants on disk stay what they are.
+    arrival.marked_on_disk = fill.marker_ && fill.marker_->head() == arrival.names;
+    if (arrival.marked_on_disk) marker_sequence = fill.marker_->sequence();
+    if (!vary.empty()) arrival.marker = make_marker(arrival.primary(), vary, marker_sequence);
+    arrival.keep = vary.empty() || arrival.marker;
+    return arrival;
+}
+
+void Cache::look_around(Shard const& shard, Arrival& arrival) {
+    auto const primary = arrival.primary();
+    arrival.at_primary = shard.find(primary.fingerprint, primary.text);
+    auto const* there = arrival.at_primary.object;
+    arrival.same_vary = arrival.marker && there && there->kind() == store::Object::Kind::vary_marker &&
+                        there->head() == arrival.marker->head();
+}
+
+/// By what is there, or by what somebody has been given already.
+bool Cache::is_outdone(Shard const& shard, Arrival const& arrival) const {
+    auto const& object = *arrival.object;
+    auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
+    if (is_newer(shard.find(arrival.of_text, arrival.text))) return true;
+    if (!arrival.same_vary && is_newer(arrival.at_primary)) return true;
+    // Somebody is about to be given a newer one, and its tombstone is in the log already: behind that this must not come.
+    if (disk_ && arrival.is_fetched() && is_over(shard, object)) return true;
+    if (grows_newer(shard, object, arrival.primary())) return true;
+    // The whole is worth more than its own parts, whichever began first.
+    auto const rival = shard.find(arrival.of_rival, arrival.rival);
+    if (!rival) return false;
+    if (arrival.incomplete) return is_newer(rival) || outranks_parts(*rival.object, object, wall_now());
+    return is_newer(rival) && !is_same_representation(*rival.object, object, wall_now());
+}
+
+void Cache::put_in_memory(Shard& shard, Arrival const& arrival, std::vector<store::ObjectPtr>& gone) {
+    auto const primary = arrival.primary();
+    if (!arrival.incomplete) shard.clear_pass(primary.fingerprint);   // parts say nothing about the whole
+    if (!arrival.same_vary) {
+        shard.drop_variants(primary.fingerprint, gone);
+        if (arrival.marker) gone.push_back(shard.put(primary.fingerprint, arrival.marker));
+        if (arrival.marker) gone.push_back(drop_parts(shard, primary, policy::Left::replaced));
+    }
+    auto const rival = shard.find(arrival.of_rival, arrival.rival);
+    if (rival) gone.push_back(shard.remove(rival.slot, policy::Left::replaced));
+    auto const there = shard.find(arrival.of_text, arrival.text);
+    if (there && arrival.to_memory && arrival.fill.stale().get() == there.object)
+        gone.push_back(shard.freshen(there.slot, arrival.object));
+    else if (arrival.to_memory)
+        gone.push_back(shard.put(arrival.of_text, arrival.object));
+    else if (there)
+        gone.push_back(shard.remove(there.slot, policy::Left::replaced));
+    if (arrival.marker && arrival.to_memory) gone.push_back(shard.add_variant(primary.fingerprint, arrival.of_text));
+}
+
+/// True when it is kept there. Without its marker no variant would be found, though it come from memory later.
+bool Cache::put_on_disk(Arrival const& arrival, store::DiskFill* on_disk) {
+    auto const& url = arrival.fill.key();
+    bool const marked = arrival.same_vary || (arrival.marked_on_disk && !arrival.at_primary);
+    if (arrival.marker && (!marked || !disk_->may_have(url))) {
+        disk_->store(arrival.same_vary ? arrival.at_primary.object->parts() : arrival.marker->parts());
+        if (!marked) disk_->forget(parts_text(url));
+    }
+    return arrival.to_disk && keep_on_disk(*arrival.object, arrival.rival, on_disk);
 }
 
 /// Those of a URL without variants.

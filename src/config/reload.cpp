@@ -9,8 +9,8 @@ struct Row {
     bool (*same)(Config const&, Config const&);
 };
 
-// Listening sockets and what each worker keeps of its own (resolver, pool, TLS) are made at the start, and
-// so is the disk tier.
+// Listening sockets and what each worker keeps of its own (resolver, pool, TLS) are made at the start, and so are the disk
+// tier's file, index, buffers and threads.
 constexpr Row rows[]{
     {"listen", [](Config const& a, Config const& b) { return a.proxy.listen == b.proxy.listen; }},
     {"workers", [](Config const& a, Config const& b) { return a.workers == b.workers; }},
@@ -18,7 +18,11 @@ constexpr Row rows[]{
     {"memory.what_if", [](Config const& a, Config const& b) { return a.memory.what_if == b.memory.what_if; }},
     {"memory.variants_per_url",
      [](Config const& a, Config const& b) { return a.memory.variants_per_url == b.memory.variants_per_url; }},
-    {"disk", [](Config const& a, Config const& b) { return a.disk == b.disk; }},
+    {"disk.path", [](Config const& a, Config const& b) { return a.disk.path == b.disk.path; }},
+    {"disk.size", [](Config const& a, Config const& b) { return a.disk.size == b.disk.size; }},
+    {"disk.policy", [](Config const& a, Config const& b) { return a.disk.policy == b.disk.policy; }},
+    {"disk.buffer", [](Config const& a, Config const& b) { return a.disk.buffer == b.disk.buffer; }},
+    {"disk.readers", [](Config const& a, Config const& b) { return a.disk.readers == b.disk.readers; }},
     {"dns", [](Config const& a, Config const& b) { return a.dns == b.dns; }},
     {"connect", [](Config const& a, Config const& b) { return a.connect == b.connect; }},
     {"tls", [](Config const& a, Config const& b) { return a.tls == b.tls; }},

@@ -40,7 +40,7 @@ net::awaitable<void> Transaction::fetch(cache::FillLease lead, store::ObjectPtr 
     bool leads = lead && lead.leads_others();
     bool whole = !of_parts && (conditional_ || leads);
     widened_ = whole && client_.head().fields.has(Name::range);
-    if (!stale && leads) find_parts();
+    if (!stale && leads) co_await find_parts();
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
     // only freshen.
     if (!lead && (stale || client_.head().method == Method::get)) lead = services_.cache.lease_alone(key_, stale);
@@ -128,8 +128,9 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     store::BodyPtr nothing_yet;
     if (why == StoreRefusal::none)
         co_return co_await store_response(std::move(lead), response, control, std::move(nothing_yet));
-    keep_nothing(std::move(lead), stale ? stale.get() : parts.get(), control, why);
-    if (stale) co_await outlives(store::DiskStore::Survives::process);
+    auto const* known = stale ? stale.get() : parts.get();
+    keep_nothing(std::move(lead), known, control, why);
+    if (known) co_await outlives(store::DiskStore::Survives::process);
     if (widened_ && response.status == 200) co_return co_await ask_for_range();
     co_await stream_through(text(why));
 }

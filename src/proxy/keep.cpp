@@ -152,7 +152,7 @@ std::unique_ptr<store::DiskFill> Transaction::begin_on_disk(cache::FillLease& le
     if (disk->options().admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
     auto why = store::NotStored::none;
     auto fill = disk->begin(parts.key, expected, part ? store::DiskFill::Of::part : store::DiskFill::Of::whole, why);
-    if (why == store::NotStored::not_admitted) lead.keep_off_disk();
+    if (!fill) lead.keep_off_disk();   // it is not asked again when the body is whole
     return fill;
 }
 

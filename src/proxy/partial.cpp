@@ -27,9 +27,14 @@ bool Transaction::is_combinable(http::ResponseHead const& response) const {
 }
 
 /// What is to be fetched whole may be there in parts: then the origin is asked for the rest of it alone.
-void Transaction::find_parts() {
+net::awaitable<void> Transaction::find_parts() {
     auto parts = services_.cache.parts(key_, client_.head());
-    if (!parts) return;
+    auto const here = services_.worker.io.get_executor();
+    if (!parts) parts = co_await services_.cache.parts_from_disk(key_, client_.head(), here);
+    if (parts) ask_for_rest(std::move(parts));
+}
+
+void Transaction::ask_for_rest(store::ObjectPtr parts) {
     auto length = parts->body()->size();
     auto missing = lacks(*parts, services_.cache.object_max());
     bool reachable = !source_matters_ || permits(rule_request(), parts->source()).allowed();

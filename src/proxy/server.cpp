@@ -52,6 +52,12 @@ std::string text_of(net::TcpEndpoint const& endpoint) {
     return (endpoint.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port());
 }
 
+/// Of hits in memory, the disk is told one in so many; of each, where it waits for the second to take what it has not.
+unsigned hits_a_use(store::DiskStore const* disk) {
+    constexpr unsigned enough = 8;
+    return disk && disk->options().admit == store::DiskOptions::Admit::second_hit ? 1 : enough;
+}
+
 }  // namespace
 
 std::unique_ptr<Server> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
@@ -87,8 +93,7 @@ bool Server::open(std::string& fault) {
         auto room = std::make_unique<Room>();
         room->worker = std::make_unique<net::Worker>(number, *names_, tls, server_.net);
         room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
-        bool const waits_for_second = cache_.disk() && cache_.disk()->options().admit == store::DiskOptions::Admit::second_hit;
-        if (waits_for_second) room->services->hits_a_use = 1;
+        room->services->hits_a_use = hits_a_use(cache_.disk());
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
         rooms_.push_back(std::move(room));
     }
@@ -190,8 +195,12 @@ void Server::reconfigure(std::shared_ptr<Options const> options) {
         std::lock_guard lock(options_mutex_);
         options_ = options;
     }
+    auto const a_use = hits_a_use(cache_.disk());
     for (auto& room : rooms_)
-        asio::post(room->worker->io, [services = room->services.get(), options] { services->options = options; });
+        asio::post(room->worker->io, [services = room->services.get(), options, a_use] {
+            services->options = options;
+            services->hits_a_use = a_use;
+        });
 }
 
 std::vector<Counters const*> Server::counters() const {

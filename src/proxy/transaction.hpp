@@ -185,7 +185,8 @@ private:
 
     // ---- parts: partial.cpp ----
     bool is_combinable(http::ResponseHead const& response) const;
-    void find_parts();
+    net::awaitable<void> find_parts();
+    void ask_for_rest(store::ObjectPtr parts);
     IpAddress source_address() const;
     bool completes(store::Object const& parts) const;
     net::awaitable<void> complete(cache::FillLease lead, store::ObjectPtr parts);

@@ -20,8 +20,8 @@ bool Cleaner::clean(std::uint32_t segment) {
     auto const leaving = keep(segment, live_of(segment));
     if (!leaving) return false;
     // What was written again must be in the file before its first copy goes. That nothing is here any more must be there,
-    // too, before the index forgets the rest: who purges what it does not know writes no tombstone. The next sync of the
-    // log takes it to the disk: one of its own for each segment would keep newcomers waiting for room.
+    // too, before the index forgets the rest: who purges what it does not know writes no tombstone, and waits for the next
+    // sync of the log, which takes this along. One of its own for each segment would keep newcomers waiting for room.
     if (!log_.wait_until_settled(Log::Reaches::file, for_settling) || !wipe(segment)) return false;
     for (auto const& record : *leaving) evict(record);
     log_.free(segment);
@@ -36,9 +36,12 @@ bool Cleaner::wipe(std::uint32_t segment) {
     std::array<char, segment_head_bytes> head;
     encode(SegmentHead{}, Place{header.id, 0, start}, head);
     std::array<char, footer_tail_bytes> const no_footer{};
+    auto const generation = log_.segment(segment).generation;
     bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
                        !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error;
-    return (wiped && !log_.is_behind_retired(segment)) || void_(log_.segment(segment).generation);
+    if (!wiped || log_.is_behind_retired(segment)) return void_(generation);
+    log_.wiped(generation);
+    return true;
 }
 
 /// The records that the index still knows here, in the order of the log.

@@ -54,10 +54,11 @@ constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 
 }  // namespace
 
-Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost)
+Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
+         Void make_void)
     : file_(file), header_(header), alignment_(alignment),
-      buffers_max_(std::max<std::size_t>(buffer_bytes / header.segment_bytes, least_buffers)), sync_(sync),
-      lost_(std::move(lost)), segments_(header.segments), spare_(std::make_shared<Spare>()) {}
+      buffers_max_(std::max<std::size_t>(buffer_bytes / header.segment_bytes, least_buffers)), lost_(std::move(lost)),
+      void_(std::move(make_void)), segments_(header.segments), spare_(std::make_shared<Spare>()), sync_(sync) {}
 
 Log::~Log() { end(); }
 
@@ -269,6 +270,13 @@ bool Log::wait_for_want(milliseconds most) const {
     return !stopping_;
 }
 
+void Log::wiped(std::uint64_t generation) {
+    std::lock_guard const lock(mutex_);
+    ++wipes_;
+    newest_wiped_ = std::max(newest_wiped_, generation);
+    if (is_sync_wanted()) syncing_.notify_one();
+}
+
 void Log::free(std::uint32_t segment) {
     std::lock_guard const lock(mutex_);
     segments_[segment].use = Use::free;
@@ -352,7 +360,7 @@ void Log::note_written(Buffer& buffer, Bytes until) {
     auto& unsynced = unsynced_.back().entries;
     unsynced.insert(unsynced.end(), first, last);
     buffer.entries_written = static_cast<std::size_t>(last - buffer.entries.begin());
-    if (sync_now_) syncing_.notify_one();
+    if (is_sync_wanted()) syncing_.notify_one();
 }
 
 /// Under the lock. All of it is in the file.
@@ -387,9 +395,9 @@ void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const
 void Log::sync_loop() {
     std::unique_lock lock(mutex_);
     for (;;) {
-        syncing_.wait_for(lock, sync_, [this] { return stopping_ || (sync_now_ && written_position_ > synced_position_); });
+        syncing_.wait_for(lock, sync_, [this] { return stopping_ || is_sync_wanted(); });
         bool const stop = stopping_ && queue_.empty();
-        if (written_position_ > synced_position_ || stop) sync(lock);
+        if (to_sync() || stop) sync(lock);
         if (stop || (stopping_ && failing_)) return;
         if (stopping_) syncing_.wait_for(lock, gathering);
     }
@@ -398,8 +406,8 @@ void Log::sync_loop() {
 /// Under the lock, which is left meanwhile. After an error nobody knows what of the last writes has come to the disk, and
 /// the next sync does not tell: all of it counts as lost.
 void Log::sync(std::unique_lock<std::mutex>& lock) {
-    sync_now_ = false;
-    auto const until = written_position_;
+    Mark until{written_position_, wipes_};
+    auto const newest_wiped = std::exchange(newest_wiped_, 0);
     auto const unsynced = std::exchange(unsynced_, {});
     lock.unlock();
     int const error = file_.sync();
@@ -414,7 +422,8 @@ void Log::sync(std::unique_lock<std::mutex>& lock) {
     } else {
         syncs_failed_in_a_row_ = 0;
     }
-    synced_position_ = until;   // not before the tombstones for what is lost are owed
+    if (newest_wiped && !wipes_are_synced(lock, newest_wiped, error)) until.wipes = synced_.wipes;
+    synced_ = until;   // not before the tombstones for what is lost are owed
     std::vector<net::WakeHandle> wake;
     take_settled(wake);
     lock.unlock();
@@ -422,32 +431,55 @@ void Log::sync(std::unique_lock<std::mutex>& lock) {
     lock.lock();
 }
 
+/// The same. One that a sync may have lost cannot be done again, for its segment may be in use again; nor need it be:
+/// segments are wiped in the order of their generations.
+bool Log::wipes_are_synced(std::unique_lock<std::mutex>& lock, std::uint64_t newest, int error) {
+    wipes_lost_ = wipes_lost_ || error;
+    if (!wipes_lost_) return true;
+    lock.unlock();
+    bool const are_void = void_(newest);
+    lock.lock();
+    wipes_lost_ = !are_void;
+    if (!are_void) newest_wiped_ = std::max(newest_wiped_, newest);
+    return are_void;
+}
+
 /// Under the lock.
 void Log::take_settled(std::vector<net::WakeHandle>& into) {
     settled_.notify_all();
     auto const now = steady_now();
     auto const done = [&](Waiting& waiting) {
-        if (waiting.position > reached(waiting.where)) return waiting.until < now;
+        if (!has_reached(waiting.mark, waiting.where)) return waiting.until < now;
         into.push_back(std::move(waiting.handle));
         return true;
     };
     std::erase_if(waiting_, done);
 }
 
+/// Under the lock. Somebody waits for it.
+void Log::want(Mark mark, Reaches where) {
+    hurry_ = true;
+    if (where == Reaches::disk) wanted_on_disk_ = mark;
+}
+
 void Log::wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds most) {
     auto const until = steady_now() + most;
     {
         std::lock_guard const lock(mutex_);
-        auto const now = position();
-        if (now > reached(where)) {
+        auto const now = mark();
+        if (!has_reached(now, where)) {
             waiting_.push_back({now, where, std::move(handle), until});
-            hurry_ = true;
-            sync_now_ |= where == Reaches::disk;
+            want(now, where);
         }
     }
     work_.notify_one();
     syncing_.notify_one();
     handle.wake(net::Wake::ready);   // empty when it waits
+}
+
+void Log::sync_every(milliseconds time) {
+    std::lock_guard const lock(mutex_);
+    sync_ = time;
 }
 
 void Log::forget_waiting() {
@@ -457,12 +489,11 @@ void Log::forget_waiting() {
 
 bool Log::wait_until_settled(Reaches where, milliseconds most) {
     std::unique_lock lock(mutex_);
-    auto const wanted = position();
-    hurry_ = true;
-    sync_now_ |= where == Reaches::disk;
+    auto const wanted = mark();
+    want(wanted, where);
     work_.notify_one();
     syncing_.notify_one();
-    return settled_.wait_for(lock, most, [&] { return wanted <= reached(where); });
+    return settled_.wait_for(lock, most, [&] { return has_reached(wanted, where); });
 }
 
 // ---- faults and figures ----

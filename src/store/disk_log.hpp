@@ -37,10 +37,13 @@ public:
     };
     static constexpr std::uint8_t failures_max = 2;   // then it is not used any more
 
+    /// Makes void for good what all segments up to this generation hold; false: that could not be written.
+    using Void = std::function<bool(std::uint64_t generation)>;
     /// Told of what a failed write has lost, or may have lost where a sync failed: in order, without any lock.
     using Lost = std::function<void(std::uint32_t segment, std::span<FooterEntry const>)>;
 
-    Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost);
+    Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
+        Void make_void);
     ~Log();
 
     /// A segment as recovery found it. Before begin().
@@ -85,6 +88,9 @@ public:
     std::optional<std::uint32_t> wanted() const;
     /// Waits until wanted() may say something new, or the time is over, or end().
     bool wait_for_want(milliseconds most) const;
+    /// What a segment of this generation held was overwritten, so that no restart finds it. The next sync takes that to the
+    /// disk; who waits until something has reached the disk waits for it, too.
+    void wiped(std::uint64_t generation);
     void free(std::uint32_t segment);
     /// Whether the one before it in the round is out of use.
     bool is_behind_retired(std::uint32_t segment) const;
@@ -94,6 +100,9 @@ public:
     void wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds most);
     /// The same for a thread that may wait; false when it takes longer than that.
     bool wait_until_settled(Reaches where, milliseconds most);
+
+    /// From the next sync on.
+    void sync_every(milliseconds time);
 
     /// Nobody is woken any more.
     void forget_waiting();
@@ -114,8 +123,13 @@ public:
     Bytes metadata_bytes() const;
 
 private:
+    /// What was written until some moment.
+    struct Mark {
+        std::uint64_t position = 0;   // in all that was ever appended
+        std::uint64_t wipes = 0;
+    };
     struct Waiting {
-        std::uint64_t position;
+        Mark mark;
         Reaches where;
         net::WakeHandle handle;
         SteadyTime until;
@@ -138,15 +152,23 @@ private:
     void sync_loop();
     void sync(std::unique_lock<std::mutex>&);
     void take_settled(std::vector<net::WakeHandle>& into);
+    bool to_sync() const { return written_position_ > synced_.position || wipes_ > synced_.wipes; }
+    bool is_sync_wanted() const { return !has_reached(wanted_on_disk_, Reaches::disk) && to_sync() && !wipes_lost_; }
+    void want(Mark mark, Reaches where);
+    bool wipes_are_synced(std::unique_lock<std::mutex>&, std::uint64_t newest, int error);
     std::uint64_t position() const;
-    std::uint64_t reached(Reaches where) const { return where == Reaches::disk ? synced_position_ : written_position_; }
+    Mark mark() const { return {position(), wipes_}; }
+    bool has_reached(Mark mark, Reaches where) const {
+        if (where == Reaches::file) return mark.position <= written_position_;
+        return mark.position <= synced_.position && mark.wipes <= synced_.wipes;
+    }
 
     io::File const& file_;
     StoreHeader const header_;
     Bytes const alignment_;
     std::size_t const buffers_max_;
-    milliseconds const sync_;
     Lost const lost_;
+    Void const void_;
 
     mutable std::mutex mutex_;
     mutable std::condition_variable work_;      // for the writer
@@ -164,11 +186,15 @@ private:
     std::uint64_t generation_ = 0;
     std::uint64_t end_position_ = 0;            // of the buffers before the open one
     std::uint64_t written_position_ = 0;
-    std::uint64_t synced_position_ = 0;
+    milliseconds sync_;
+    std::uint64_t wipes_ = 0;
+    std::uint64_t newest_wiped_ = 0;            // generation of those not synced
+    bool wipes_lost_ = false;                   // some of them, by a sync that failed
+    Mark synced_;
+    Mark wanted_on_disk_;                       // somebody waits for it
     bool running_ = false;
     bool stopping_ = false;
     bool hurry_ = false;                        // somebody waits for what is not written yet
-    bool sync_now_ = false;                     // the same for what is not synced
     bool idle_ = false;                         // the writer waits for work
     bool failing_ = false;
     unsigned failed_in_a_row_ = 0;

@@ -27,6 +27,15 @@ struct DiskOptions {
     Bytes rate = 0;                             // bytes a second that may be written for newcomers; 0: any
     io::Faults* faults = nullptr;               // of tests
 
+    /// What a running store can change is as in `fresh` then; file, index, buffers and threads are made at the start.
+    void take_over(DiskOptions const& fresh) {
+        object_max = fresh.object_max;
+        sync = fresh.sync;
+        patience = fresh.patience;
+        admit = fresh.admit;
+        object_min = fresh.object_min;
+        rate = fresh.rate;
+    }
     friend bool operator==(DiskOptions const&, DiskOptions const&) = default;
 };
 

@@ -54,7 +54,7 @@ std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry) const {
     auto job = std::make_shared<Job>();
     job->found = log_.find(entry.offset);
     job->size = job->found.owner ? job->found.bytes.size() : std::min(entry.bytes, end - entry.offset);
-    job->give_up = steady_now() + limits_.patience;
+    job->give_up = steady_now() + patience_.load(std::memory_order_relaxed);
     return job;
 }
 

@@ -35,13 +35,16 @@ public:
         Bytes memory;             // of all records that wait to be read or that somebody has; a quarter of it for short ones
     };
     Reader(io::File const& file, Log const& log, Index& index, Limits limits, Bad bad)
-        : file_(file), log_(log), index_(index), limits_(limits), bad_(std::move(bad)),
+        : file_(file), log_(log), index_(index), patience_(limits.patience), bad_(std::move(bad)),
           memory_(std::make_shared<Budget>(limits.memory, limits.memory / 4 * 3)), pool_(limits.threads, waiting_max) {}
 
     /// See Core::read; of an entry that the index gave. Waits for memory, too, as long as for the disk.
     net::awaitable<ReadRecord> read(Fingerprint hash, Index::Entry entry, net::Executor executor);
     /// The same on a thread that may wait.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
+
+    /// In place of limits.patience, for reads from now on.
+    void wait_at_most(milliseconds patience) { patience_.store(patience, std::memory_order_relaxed); }
 
     void stop() { pool_.stop(); }
     Figures const& figures() const { return figures_; }
@@ -74,7 +77,7 @@ private:
     io::File const& file_;
     Log const& log_;
     Index& index_;
-    Limits const limits_;
+    std::atomic<milliseconds> patience_;
     Bad const bad_;
     std::shared_ptr<Budget> const memory_;   // outlives this where somebody still has a record
     Figures figures_;

@@ -70,7 +70,7 @@ public:
     /// Counts what was not even offered.
     virtual void not_offered(NotStored why) = 0;
     /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
-    /// something may have been there.
+    /// something may have been there: also of what is not known, as long as not all that is there was found.
     virtual bool forget(std::string_view key) = 0;
     /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too);
     /// false when that takes more than 5 s.
@@ -86,7 +86,10 @@ public:
     virtual void stop() = 0;
 
     virtual DiskStats stats() const = 0;
+    /// Those in force; what this gave once stays as it was, also after a reconfigure().
     virtual DiskOptions const& options() const = 0;
+    /// Takes over what can change while it runs: see DiskOptions::take_over().
+    virtual void reconfigure(DiskOptions const& fresh) = 0;
     /// Higher than any sequence in any record, for the sequences of this process.
     virtual std::uint64_t first_sequence() const = 0;
 

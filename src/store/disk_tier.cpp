@@ -5,25 +5,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "net/waiter.hpp"
 #include "store/disk_fill.hpp"
 
 namespace garner::store {
-
-char const* text(NotStored why) {
-    switch (why) {
-    case NotStored::too_slow: return "the disk is too slow";
-    case NotStored::too_large: return "larger than disk.object_max";
-    case NotStored::too_small: return "smaller than disk.object_min";
-    case NotStored::not_admitted: return "asked for once only (disk.admit)";
-    case NotStored::rate: return "above disk.rate";
-    case NotStored::failing: return "the disk fails";
-    case NotStored::no_room: return "no room in memory on its way to the disk";
-    case NotStored::none:
-    case NotStored::count: break;
-    }
-    return "";
-}
 
 std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
     auto tier = std::make_unique<disk::Tier>(options);
@@ -36,18 +20,12 @@ namespace disk {
 namespace {
 
 constexpr milliseconds start_patience{50};
-constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
-constexpr milliseconds for_room{20};               // in the buffers
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
 // would say so of too many, were there not room that it does not fill.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
-
-Log::Reaches reach_of(DiskStore::Survives what) {
-    return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
-}
 
 }  // namespace
 
@@ -56,7 +34,7 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
-      log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost)),
+      log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost), make_void),
       recovery(file, log, index, *order, std::move(came)),
       reader(file, log, index, {options.readers, options.patience, options.buffer}, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
@@ -106,7 +84,7 @@ Tier::~Tier() {
 }
 
 Tier::Opening Tier::open_file(StoreFile::When when) {
-    auto opened = StoreFile::open(options_, when);
+    auto opened = StoreFile::open(options(), when);
     if (opened.in_use) return Opening::in_use;
     if (!opened.store) {
         say(opened.trouble);
@@ -125,17 +103,36 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
     };
     auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
     auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
-    made_ = std::make_unique<Works>(std::move(*opened.store), options_, lost, came, bad, write, gone, make_void,
+    made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, bad, write, gone, make_void,
                                     append_tombstone);
-    works_.store(made_.get(), std::memory_order_release);
+    works_.store(made_.get());
+    tell_options();   // a reload meanwhile found nobody to tell
     recoverer_ = std::thread([this, begun = steady_now()] {
         made_->recovery.run();
         if (!made_->recovery.is_over()) return;
         std::chrono::duration<double> const taken = steady_now() - begun;
         spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(),
-                     made_->log.header().bytes() / MiB, options_.policy, made_->index.size(), taken.count());
+                     made_->log.header().bytes() / MiB, options().policy, made_->index.size(), taken.count());
     });
     return Opening::done;
+}
+
+void Tier::reconfigure(DiskOptions const& fresh) {
+    {
+        std::lock_guard const lock(mutex_);
+        auto next = all_options_.back();
+        next.take_over(fresh);
+        if (next == all_options_.back()) return;
+        options_.store(&all_options_.emplace_back(std::move(next)));
+    }
+    tell_options();
+}
+
+void Tier::tell_options() {
+    auto* works = works_.load();
+    if (!works) return;
+    works->log.sync_every(options().sync);
+    works->reader.wait_at_most(options().patience);
 }
 
 void Tier::say(std::string trouble) {
@@ -169,7 +166,7 @@ bool Tier::used(std::string_view key) {
     auto const hash = hash_of(key, works->log.header().seed);
     bool const is_here = works->index.use(hash).has_value();
     if (is_here) works->order->used(hash);
-    return !is_here && options_.admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
+    return !is_here && options().admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
 }
 
 net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
@@ -212,8 +209,8 @@ bool Tier::has(Fingerprint hash) const {
 NotStored Tier::why_not(Bytes body) {
     auto* works = this->works();
     if (!works || removed_ || works->log.failing()) return NotStored::failing;
-    if (body > options_.object_max) return NotStored::too_large;
-    if (body < options_.object_min) return NotStored::too_small;
+    if (body > options().object_max) return NotStored::too_large;
+    if (body < options().object_min) return NotStored::too_small;
     return NotStored::none;
 }
 
@@ -222,10 +219,10 @@ NotStored Tier::refused(NotStored why) {
     return why;
 }
 
-/// options_.rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
+/// DiskOptions::rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
 bool Tier::may_spend() {
-    if (options_.rate == 0) return true;
-    auto const rate = static_cast<double>(options_.rate);
+    auto const rate = static_cast<double>(options().rate);
+    if (rate == 0) return true;
     std::lock_guard const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
@@ -234,7 +231,7 @@ bool Tier::may_spend() {
 }
 
 void Tier::spend(Bytes bytes) {
-    if (options_.rate == 0) return;
+    if (options().rate == 0) return;
     std::lock_guard const lock(mutex_);
     allowance_ -= static_cast<double>(bytes);
 }
@@ -259,7 +256,7 @@ NotStored Tier::store(Object::Parts const& parts) {
 }
 
 std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) {
-    why = why_not(key, length.value_or(options_.object_min));
+    why = why_not(key, length.value_or(options().object_min));
     if (why != NotStored::none) {
         refused(why);
         return nullptr;
@@ -273,7 +270,7 @@ std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes>
 NotStored Tier::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
     if (why != NotStored::none) return why;
-    bool const is_new = options_.admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
+    bool const is_new = options().admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
     if (is_new) return NotStored::not_admitted;
     return may_spend() ? NotStored::none : NotStored::rate;
 }
@@ -293,7 +290,7 @@ void Tier::note_stored(Object::Parts const& parts) {
 
 void Tier::demote(Object const& object) {
     // Had it been asked for twice, it would be here.
-    bool const is_known = options_.admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
+    bool const is_known = options().admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
     if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none || !may_spend()) return;
     auto const parts = object.parts();
@@ -349,119 +346,6 @@ bool Tier::write_again(Record const& record, Place const& place) {
     }
     works.log.commit(*room);
     return true;
-}
-
-// ---- what goes ----
-
-bool Tier::forget(std::string_view key) {
-    auto* works = this->works();
-    if (!works) return false;
-    long_.forget(key);
-    auto const hash = hash_of(key, works->log.header().seed);
-    // What is not found may be there all the same.
-    bool const all_found = works->recovery.has_all();
-    works->recovery.bury(hash);
-    auto const erased = works->index.erase(hash);
-    if (erased || !all_found) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-    return erased.has_value();
-}
-
-void Tier::drop(Fingerprint hash) {
-    auto* works = this->works();
-    if (!works) return;
-    works->recovery.bury(hash);
-    auto const erased = works->index.erase(hash);
-    left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-}
-
-/// A record that cannot be read, or is damaged.
-void Tier::bad(Fingerprint hash, Bytes offset) {
-    auto& works = *made_;
-    works.recovery.bury(hash);
-    auto const known = works.index.find(hash);
-    if (works.index.erase_at(hash, offset)) left(works, hash, known ? std::optional(known->bytes) : std::nullopt);
-}
-
-/// What was taken off the index, if it was there, is to stay away.
-void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
-    if (bytes) note_left(*bytes);
-    works.order->removed(hash, policy::Left::purged);
-    works.graves.bury(hash);   // after recovery was told: nothing older may come back then
-}
-
-/// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
-/// something newer that never came to the disk.
-void Tier::evict_victims(Works& works) {
-    constexpr int at_once = 1'000;
-    for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
-        auto const hash = works.order->victim();
-        if (!hash) return;
-        works.order->removed(*hash, policy::Left::evicted);
-        auto const erased = works.index.erase(*hash);
-        if (!erased) continue;
-        works.recovery.bury(*hash);
-        note_left(erased->bytes);
-        victims_.fetch_add(1, std::memory_order_relaxed);
-        works.graves.bury(*hash);
-    }
-}
-
-bool Tier::append_tombstone(Fingerprint hash) {
-    RecordParts parts;
-    parts.head.kind = RecordKind::tombstone;
-    parts.head.hash = hash;
-    return append(parts, Purpose::bookkeeping) == NotStored::none;
-}
-
-/// What a failed write took with it is not there; nor may anything older be.
-void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
-    auto& works = *made_;
-    auto const start = works.log.header().start_of(segment);
-    spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
-    std::vector<Fingerprint> owed;
-    for (auto const& entry : entries) {
-        works.recovery.bury(entry.hash);
-        if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
-        if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
-    }
-    works.graves.owe(owed);
-}
-
-/// Nothing up to this generation is found by a restart, whatever its segments say.
-bool Tier::make_void(std::uint64_t generation) {
-    auto& works = *made_;
-    std::lock_guard const lock(works.header_mutex);
-    auto const trouble = works.store.make_void(generation);
-    if (!trouble.empty()) say(trouble);
-    return trouble.empty();
-}
-
-net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
-    auto* works = this->works();
-    if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
-    auto const until = steady_now() + settle_patience;
-    // What a failed write takes with it meanwhile is owed again.
-    do {
-        net::Waiter waiter(executor);
-        bool const paid = works->graves.pay();
-        if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
-        auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
-        if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
-    } while (steady_now() < until && !works->log.failing());
-    co_return false;
-}
-
-bool Tier::wait_until_settled(Survives what) {
-    auto* works = this->works();
-    if (!works) return false;
-    auto const until = steady_now() + settle_patience;
-    do {
-        if (!works->graves.pay())
-            std::this_thread::sleep_for(for_room);
-        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
-            return true;
-    } while (steady_now() < until && !works->log.failing());
-    return false;
 }
 
 // ---- threads ----
@@ -529,54 +413,6 @@ void Tier::clean() {
         bool const done = segment && works->cleaner.clean(*segment);
         if (!done) works->log.wait_for_want(look_every);
     }
-}
-
-// ---- figures ----
-
-std::uint64_t Tier::first_sequence() const { return first_sequence_.load(); }
-
-DiskStats Tier::stats() const {
-    DiskStats stats;
-    stats.path = options_.path;
-    {
-        std::lock_guard const lock(mutex_);
-        stats.trouble = trouble_;
-    }
-    stats.state = DiskStats::State::failing;
-    auto const* works = this->works();
-    if (!works) return stats;
-    auto const log = works->log.figures();
-    auto const& reader = works->reader.figures();
-    auto const& cleaner = works->cleaner.figures();
-    bool const over = works->recovery.is_over();
-    stats.state = removed_ || works->log.failing() ? DiskStats::State::failing
-                  : over                           ? DiskStats::State::working
-                                                   : DiskStats::State::recovering;
-    if (auto const trouble = works->log.trouble(); !trouble.empty() && works->log.failing()) stats.trouble = trouble;
-    stats.size = works->log.header().bytes();
-    stats.live = live_.sum();
-    stats.records = works->index.size();
-    stats.metadata = works->index.metadata_bytes() + works->order->metadata_bytes() + works->log.metadata_bytes();
-    stats.buffered = log.buffered;
-    stats.segments = works->log.segments();
-    stats.segments_recovered = works->recovery.segments_done();
-    stats.segments_retired = log.retired;
-    stats.hits = hits_;
-    stats.hits_at_once = hits_at_once_;
-    stats.pieces = pieces_;
-    stats.misses = reader.misses;
-    stats.damaged = reader.damaged + cleaner.damaged;
-    stats.too_late = reader.too_late;
-    stats.read_errors = reader.errors;
-    stats.stored = stored_;
-    for (std::size_t i = 0; i < not_stored_.size(); ++i) stats.not_stored[i] = not_stored_[i];
-    stats.stored_bytes = stored_bytes_;
-    stats.written_bytes = log.written;
-    stats.reinserted_bytes = cleaner.reinserted;
-    stats.evicted = cleaner.evicted + victims_;
-    stats.write_errors = log.write_errors;
-    stats.laps = log.laps;
-    return stats;
 }
 
 }  // namespace disk

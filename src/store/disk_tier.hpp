@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,7 +48,7 @@ struct Works {
 class Tier final : public DiskStore, public Core {
 public:
     explicit Tier(DiskOptions options)
-        : options_(std::move(options)),
+        : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~Tier() override;
     /// False, with `fault`, when another process has the store. Else the threads run.
@@ -67,7 +68,8 @@ public:
     bool wait_until_settled(Survives what) override;
     void demote(Object const& object) override;
     DiskStats stats() const override;
-    DiskOptions const& options() const override { return options_; }
+    DiskOptions const& options() const override { return *options_.load(); }
+    void reconfigure(DiskOptions const& fresh) override;
     std::uint64_t first_sequence() const override;
     void stop() override;
     net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
@@ -82,13 +84,14 @@ public:
     std::uint64_t seed() const override { return works()->log.header().seed; }
     Bytes piece_bytes() const override { return works()->log.header().piece_bytes(); }
     std::uint64_t next_body() override { return next_body_.fetch_add(1, std::memory_order_relaxed); }
-    DiskOptions const& limits() const override { return options_; }
+    DiskOptions const& limits() const override { return options(); }
 
 private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
-    std::string file_name() const { return file_of(options_.path); }
+    std::string file_name() const { return file_of(options().path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
     Opening open_file(StoreFile::When when);
+    void tell_options();
     void say(std::string trouble);
 
     NotStored why_not(Bytes body);
@@ -116,7 +119,8 @@ private:
     void look_for_file(Works const& works);
     void works_again(char const* how);
 
-    DiskOptions const options_;
+    std::deque<DiskOptions> all_options_;  // of each reload: somebody may still go by an earlier one; guarded by mutex_
+    std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<Works> made_;
     std::atomic<Works*> works_{nullptr};   // made_, from when it works
     Doorkeeper doorkeeper_;
@@ -138,7 +142,7 @@ private:
     std::condition_variable stopped_;
     bool stopping_ = false;
     std::string trouble_;
-    double allowance_ = 0;                 // of options_.rate, in bytes; below 0: owed
+    double allowance_ = 0;                 // of DiskOptions::rate, in bytes; below 0: owed
     SteadyTime allowed_at_{};
 
     std::thread recoverer_;

@@ -75,6 +75,7 @@ public:
     void demote(store::Object const&) override {}
     store::DiskStats stats() const override { return stats_; }
     store::DiskOptions const& options() const override { return options_; }
+    void reconfigure(store::DiskOptions const& fresh) override { options_.take_over(fresh); }
     std::uint64_t first_sequence() const override { return 1; }
     bool list(std::uint32_t segment, std::vector<Listed>& into) override {
         if (on_list) on_list(segment);

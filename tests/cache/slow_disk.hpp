@@ -47,6 +47,7 @@ public:
     void stop() override {}
     store::DiskStats stats() const override { return {}; }
     store::DiskOptions const& options() const override { return options_; }
+    void reconfigure(store::DiskOptions const& fresh) override { options_.take_over(fresh); }
     std::uint64_t first_sequence() const override { return 1; }
     net::awaitable<bool> heads(std::uint32_t, std::vector<store::ObjectPtr>&, net::Executor) override { co_return false; }
     bool list(std::uint32_t, std::vector<Listed>&) override { return false; }

@@ -12,8 +12,9 @@ TEST(Reload, names_what_needs_a_restart) {
     EXPECT_TRUE(cannot_change(running, running).empty());
     auto const fresh = load("{}", {"memory.size=64MiB", "dns.servers=10.0.0.1", "listen[0].address=:80", "workers=3",
                                    "log.level=warn",
-                                   "caching.offline=true", "access=[{\"deny\":\"all\"}]", "admin.address=", "disk.size=20GiB"});
-    std::vector<std::string> const expected{"listen", "workers", "disk", "dns", "admin.address"};
+                                   "caching.offline=true", "access=[{\"deny\":\"all\"}]", "admin.address=", "disk.size=20GiB", "disk.rate=1MB",
+                                   "disk.admit=second-hit"});
+    std::vector<std::string> const expected{"listen", "workers", "disk.size", "dns", "admin.address"};
     EXPECT_EQ(cannot_change(running, fresh.config), expected);
 }
 

@@ -1,6 +1,7 @@
 // A disk that fails at one thing only: nothing that was purged or replaced comes back with the next start.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <mutex>
 #include <vector>
 
@@ -10,6 +11,12 @@
 namespace garner::store {
 
 namespace {
+
+std::string head_of(fs::path const& file, Bytes bytes) {
+    std::string head(bytes, '\0');
+    std::ifstream(file, std::ios::binary).read(head.data(), static_cast<std::streamsize>(bytes));
+    return head;
+}
 
 /// Judges each operation by a rule of the test.
 struct Rule : io::Faults {
@@ -45,16 +52,34 @@ protected:
         ASSERT_TRUE(settled(DiskStore::Survives::power));
         EXPECT_EQ(found(count), 0);
     }
+    /// The file as a kill leaves it, or a copy of it from before then.
+    void keep_copy() const { fs::copy_file(file(), copy(), fs::copy_options::overwrite_existing); }
+    void restart_with_copy() {
+        auto const kept = copy() + "-kept";
+        fs::rename(copy(), kept);
+        disk.reset();
+        fs::rename(kept, file());
+        open();
+    }
+    std::string copy() const { return options.path + "/copy"; }
     Bytes segment_bytes() const { return disk::shape_of(options.size).segment_bytes; }
     bool is_segment_head(Bytes offset, std::size_t size) const {
         return size == disk::segment_head_bytes && offset >= disk::header_area &&
                (offset - disk::header_area) % segment_bytes() == 0;
+    }
+    /// Of a write in the first lap: back to a segment that was written.
+    bool is_wipe(Bytes offset, std::size_t size) {
+        bool const back = offset < furthest;
+        if (!back) furthest = offset;
+        return back && is_segment_head(offset, size);
     }
     bool is_footer(Bytes offset, std::size_t size) const {
         return offset >= disk::header_area && (offset + size - disk::header_area) % segment_bytes() == 0;
     }
 
     Rule rule;
+    std::atomic<Bytes> furthest{0};
+    std::atomic<bool> wiping{false};
     std::atomic<int> faulty{0};   // what the rules go by
 };
 
@@ -98,6 +123,75 @@ TEST_F(DiskFaults, what_lies_in_a_segment_out_of_use_does_not_outlive_its_tombst
     restart();
     EXPECT_EQ(found(count), 0);
     for (int i = 0; i < 90; ++i) EXPECT_EQ(load("fhttp://first/" + std::to_string(i)), nullptr) << i;
+}
+
+TEST_F(DiskFaults, what_is_purged_before_all_was_found_is_in_the_file_before_that_is_answered) {
+    open();
+    store(key(0), "old");
+    disk.reset();
+    faulty = 1;
+    Bytes const second_segment = disk::header_area + segment_bytes();
+    rule.error = [this, second_segment](auto operation, Bytes offset, std::size_t size) {
+        bool const first = operation == io::Faults::Operation::read && is_footer(offset, size) && offset < second_segment;
+        while (first && faulty) std::this_thread::sleep_for(1ms);
+        return 0;
+    };
+    std::string fault;
+    disk = DiskStore::open(options, fault);
+    ASSERT_TRUE(disk) << fault;
+    EXPECT_EQ(disk->stats().state, DiskStats::State::recovering);
+    EXPECT_TRUE(disk->forget(key(0))) << "it may be there";
+    EXPECT_TRUE(settled());
+    keep_copy();
+    faulty = 0;
+    restart_with_copy();
+    EXPECT_EQ(load(key(0)), nullptr);
+}
+
+TEST_F(DiskFaults, a_power_failure_does_not_bring_back_what_was_evicted_and_then_purged) {
+    options.sync = 10s;   // nobody syncs but who is waited for
+    rule.error = [this](auto operation, Bytes offset, std::size_t size) {
+        if (operation == io::Faults::Operation::sync) keep_copy();   // of all that was written until then
+        if (operation != io::Faults::Operation::write || !is_wipe(offset, size)) return 0;
+        wiping = true;
+        while (faulty) std::this_thread::sleep_for(1ms);
+        return 0;
+    };
+    open();
+    faulty = 1;
+    for (int i = 1; !wiping; ++i)
+        while (store(key(i), pattern(60'000, static_cast<unsigned>(i))) == NotStored::too_slow && !wiping)
+            std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(settled(DiskStore::Survives::power));
+    EXPECT_TRUE(disk->may_have(key(1)));
+    faulty = 0;
+    ASSERT_TRUE(eventually([&] { return !disk->may_have(key(1)); }));
+    disk->forget(key(1));
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    restart_with_copy();
+    EXPECT_EQ(load(key(1)), nullptr);
+}
+
+TEST_F(DiskFaults, what_was_evicted_stays_away_where_the_sync_behind_that_fails) {
+    options.sync = 10s;
+    rule.error = [this](auto operation, Bytes offset, std::size_t size) {
+        if (operation == io::Faults::Operation::sync && !wiping) keep_copy();
+        if (operation == io::Faults::Operation::sync) return faulty-- > 0 ? EIO : 0;
+        if (operation == io::Faults::Operation::write && is_wipe(offset, size)) wiping = true;
+        return 0;
+    };
+    open();
+    store(key(1), pattern(60'000, 1));
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    for (int i = 2; disk->may_have(key(1)); ++i)
+        while (store(key(i), pattern(60'000, static_cast<unsigned>(i))) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+    disk->forget(key(1));
+    faulty = 1;
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    // Of what was written between the two syncs nothing came to the disk; the header did, which was synced of its own.
+    std::fstream(copy(), std::ios::in | std::ios::out | std::ios::binary) << head_of(file(), disk::header_area);
+    restart_with_copy();
+    EXPECT_EQ(load(key(1)), nullptr);
 }
 
 TEST_F(DiskFaults, a_footer_that_cannot_be_written_takes_no_record_along) {

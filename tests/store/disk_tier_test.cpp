@@ -319,4 +319,35 @@ TEST_F(DiskTier, many_threads_meet_nothing_wrong) {
     EXPECT_EQ(disk->stats().damaged, 0u);
 }
 
+TEST_F(DiskTier, takes_new_limits_while_it_runs_and_leaves_alone_what_is_made_at_the_start) {
+    open();
+    auto const& before = disk->options();
+    EXPECT_EQ(store("fhttp://a/1", pattern(2'000, 1)), NotStored::none);
+    auto fresh = options;
+    fresh.object_max = 1'000;
+    fresh.object_min = 10;
+    fresh.sync = 40ms;
+    fresh.patience = 1s;
+    fresh.size = 2 * options.size;
+    fresh.policy = "lru";
+    disk->reconfigure(fresh);
+    EXPECT_EQ(store("fhttp://a/2", pattern(2'000, 1)), NotStored::too_large);
+    EXPECT_EQ(store("fhttp://a/3", "x"), NotStored::too_small);
+    EXPECT_EQ(body_of("fhttp://a/1"), pattern(2'000, 1)) << "what is there stays";
+    EXPECT_EQ(disk->options().patience, 1s);
+    EXPECT_EQ(disk->options().size, options.size);
+    EXPECT_EQ(disk->options().policy, options.policy);
+    EXPECT_EQ(before.object_max, options.object_max) << "who went by it may go on";
+    fresh = options;
+    fresh.admit = DiskOptions::Admit::second_hit;
+    fresh.rate = 100;
+    disk->reconfigure(fresh);
+    EXPECT_EQ(store("fhttp://a/2", pattern(2'000, 1)), NotStored::not_admitted);
+    EXPECT_EQ(store("fhttp://a/2", pattern(2'000, 1)), NotStored::none);
+    EXPECT_EQ(store("fhttp://a/4", pattern(2'000, 1)), NotStored::not_admitted);
+    EXPECT_EQ(store("fhttp://a/4", pattern(2'000, 1)), NotStored::rate);
+    disk->reconfigure(options);
+    EXPECT_EQ(store("fhttp://a/5", pattern(2'000, 1)), NotStored::none);
+}
+
 }  // namespace garner::store

@@ -324,4 +324,30 @@ TEST_F(Large, many_at_once_are_all_kept) {
     for (int i = 0; i < films; ++i) EXPECT_EQ(origin().requests("/film" + std::to_string(i)), 1u) << i << disk().dump(1);
 }
 
+TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_doorkeeper) {
+    auto& proxy = start(R"({"disk": {"admit": "second-hit"}})");
+    auto const chunked = [](std::string_view bytes) {
+        return [bytes](Hand& hand) {
+            hand.send(Answer{.fields = {{"Cache-Control", "max-age=600"}}, .delimited = Delimited::by_chunks}.head_text());
+            hand.send(in_chunks(bytes));
+        };
+    };
+    origin().by_hand("/film", chunked(film));
+    origin().by_hand("/short", chunked(std::string_view(film).substr(0, 100'000)));
+    for (int i = 1; i <= 2; ++i) {
+        auto reply = get(proxy, origin(), "/film");
+        EXPECT_FALSE(reply.hit()) << i;
+        EXPECT_TRUE(reply.body() == film) << "read to its end, or the fetch is given up";
+        EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << i;
+    }
+    auto third = get(proxy, origin(), "/film");
+    EXPECT_TRUE(third.hit()) << third.field("Cache-Status") << disk().dump(1);
+    EXPECT_TRUE(third.body() == film);
+    EXPECT_EQ(figure("stored"), 1u);
+    EXPECT_EQ(get(proxy, origin(), "/short").body().size(), 100'000u);
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
+    EXPECT_EQ(figure("stored"), 1u) << "asked for once";
+    EXPECT_EQ(disk()["not_stored"]["asked for once only (disk.admit)"], 2u) << "each once: " << disk().dump(1);
+}
+
 }  // namespace garner::test

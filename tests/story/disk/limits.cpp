@@ -88,4 +88,31 @@ TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
     for (std::size_t i = 0; i < 2 * some; ++i) EXPECT_EQ(ask(Library::path(i)), library().version(Library::path(i))) << i;
 }
 
+TEST_F(Limits, what_is_refused_while_it_comes_is_counted_once) {
+    auto& proxy = start(R"({"disk": {"rate": "1 KB"}})");
+    for (auto const* path : {"/first", "/second"}) {
+        origin().answer(path, fresh(pattern(300'000)));
+        EXPECT_EQ(get(proxy, origin(), path).body().size(), 300'000u);
+        EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
+    }
+    EXPECT_EQ(figure("stored"), 1u);
+    EXPECT_EQ(disk()["not_stored"]["above disk.rate"], 1u) << disk().dump(1);
+    EXPECT_TRUE(get(proxy, origin(), "/second").hit()) << "from memory";
+}
+
+TEST_F(Limits, SIGHUP_changes_what_comes_in_and_names_what_needs_a_restart) {
+    auto& proxy = start();
+    ask("/3");
+    wait_until_written(1);
+    proxy.reconfigure(R"({"disk": {"admit": "second-hit", "size": "128 MiB"}})");
+    proxy.signal(SIGHUP);
+    ASSERT_TRUE(eventually([&] { return proxy.child().errors().find("configuration read again") != std::string::npos; }));
+    EXPECT_THAT(proxy.child().errors(), HasSubstr("disk.size changes only with a restart"));
+    EXPECT_THAT(proxy.child().errors(), Not(HasSubstr("disk.admit changes")));
+    ask("/4");
+    EXPECT_EQ(figure("stored"), 1u) << "asked for once";
+    ask("/4");   // from memory
+    EXPECT_TRUE(eventually([&] { return figure("stored") == 2; })) << disk().dump(1);
+}
+
 }  // namespace garner::test

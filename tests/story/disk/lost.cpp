@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t length = 3 * 1024 * 1024;
 std::string const film = pattern(length, 7);
+std::string const clip = film.substr(0, 600'000);   // has room in memory
 Fields const etag{{"ETag", R"("film")"}};
 
 /// Of what the scenes ask for, a range has a first byte.
@@ -183,6 +184,28 @@ TEST_F(Lost, what_cannot_be_brought_into_memory_is_not_there) {
     EXPECT_TRUE(get(proxy(), origin(), "/film").hit());
     EXPECT_EQ(origin().requests("/film"), 2u);
     EXPECT_EQ(figure("damaged"), 1u);
+}
+
+TEST_F(Lost, parts_that_only_the_disk_has_are_completed) {
+    start();
+    serve(origin(), "/clip", clip);
+    auto const half = clip.size() / 2;
+    auto part = Client(proxy(), origin()).get("/clip", {{"Range", "bytes=0-" + std::to_string(half - 1)}});
+    EXPECT_TRUE(part.body() == clip.substr(0, half));
+    wait_until_written(1);
+    kill();
+    start();
+    auto whole = get(proxy(), origin(), "/clip");
+    EXPECT_TRUE(whole.body() == clip);
+    EXPECT_TRUE(whole.stored());
+    EXPECT_EQ(origin().last("/clip").head.field("Range"), "bytes=" + std::to_string(half) + "-");
+    wait_until_written(1);
+    kill();
+    start();
+    auto again = get(proxy(), origin(), "/clip");
+    EXPECT_TRUE(again.hit());
+    EXPECT_TRUE(again.body() == clip);
+    EXPECT_EQ(origin().requests("/clip"), 2u);
 }
 
 }  // namespace garner::test

@@ -1,0 +1,182 @@
+// The keys of the memory and the disk tier.
+#include <bit>
+
+#include "config/key_parts.hpp"
+#include "policy/policies.hpp"
+#include "sim/auto_policy.hpp"
+#include "store/disk_format.hpp"
+#include "util/units.hpp"
+
+namespace garner::config {
+
+namespace {
+
+// "name" or "name:setting=value:…"; `own` is a name that is none of a policy, and has no settings.
+Form<std::string> policy_spec(std::string const& own = "") {
+    std::vector<std::string> names;
+    if (!own.empty()) names.push_back(own);
+    for (auto const& row : policy::all()) names.emplace_back(row.name);
+    auto const named = choice(std::move(names));
+    auto read = [named, own](Reader& reader, Json const& value, std::string& into) {
+        if (!value.is_string()) return named.read(reader, value, into);
+        auto const& text = value.get_ref<std::string const&>();
+        std::string name, written;
+        if (!named.read(reader, text.substr(0, text.find(':')), name)) return false;
+        if (!config::text().read(reader, value, written)) return false;
+        if (name == own) {
+            if (written != own) return reader.fault(in_quotes(own) + " has no settings", "write the name alone");
+            into = own;
+            return true;
+        }
+        auto const spec = policy::read_spec(written);
+        auto const mend = "write " + in_quotes(name + ":setting=value") + ", or the name alone";
+        if (!spec.row) return reader.fault(spec.fault, mend);
+        into = std::move(written);
+        return true;
+    };
+    // Policies come and go with their files: the schema does not list them.
+    return {"policy", {{"type", "string"}}, read, named.show};
+}
+
+/// A policy, or whichever does best.
+Form<std::string> policy_or_auto() {
+    auto form = policy_spec();
+    form.read = [policy = form.read](Reader& reader, Json const& value, std::string& into) {
+        if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy(reader, value, into);
+        auto const fault = sim::AutoPolicy::read(value.get<std::string>()).fault;
+        if (!fault.empty()) return reader.fault(fault, "write auto, or auto:aim=bytes");
+        into = value.get<std::string>();
+        return true;
+    };
+    return form;
+}
+
+/// "auto" may come to any of them.
+Bytes least_memory(cache::Options memory) {
+    if (!sim::AutoPolicy::is_spec(memory.policy)) return cache::least_size(memory);
+    Bytes least = 0;
+    for (auto const& row : policy::all()) {
+        memory.policy = row.name;
+        least = std::max(least, cache::least_size(memory));
+    }
+    return least;
+}
+
+void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
+    if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if) {
+        Reader::Step const step(reader, "what_if");
+        reader.fault("is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
+    }
+    if (!std::has_single_bit(memory.shards)) {
+        Reader::Step const step(reader, "shards");
+        reader.fault("is not a power of two", "write 64 or " + std::to_string(std::bit_ceil(memory.shards)));
+    }
+    // The default shrinks with a small memory; what is written is believed, and told when it can never come true.
+    if (!value.contains("object_max"))
+        memory.object_max = std::min(memory.object_max, memory.size / 2);
+    else if (memory.object_max > memory.size) {
+        Reader::Step const step(reader, "object_max");
+        reader.notice("is larger than memory.size", "objects larger than memory are never kept in it");
+    }
+    if (auto const least = least_memory(memory); memory.size < least) {
+        Reader::Step const step(reader, "size");
+        reader.fault("leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
+                     "write " + in_quotes(size_text(least)) + " or more, or another policy");
+    }
+}
+
+}  // namespace
+
+Form<cache::Options> memory() {
+    using T = cache::Options;
+    return object_of<T>(
+        {
+            key<T>("size", &T::size, size(64 * KiB, size_max),
+                   "The memory tier's whole budget: bodies, heads, keys, index, policy and remembered failures."),
+            key<T>("policy", &T::policy, policy_or_auto(),
+                   "Which object leaves when memory is full: a replacement policy by name, with settings or without. `auto` "
+                   "follows the one that would have missed the fewest objects, `auto:aim=bytes` bytes, of the sampled "
+                   "traffic: when another has missed `margin=3` percent less in each of `windows=3` comparisons of "
+                   "`window=10` seconds, and the last change is `rest=60` seconds ago (write `auto:margin=5:rest=600`)."),
+            key<T>("what_if", &T::what_if, flag(),
+                   "A sample of the traffic goes through miniatures of all policies at half, the same, twice and four "
+                   "times `memory.size`: see `garner stats --what-if`."),
+            key<T>("object_max", &T::object_max, size(0, size_max),
+                   "The largest body kept in memory. When not given, at most half of `memory.size`."),
+            key<T>("fill_share", &T::fill_share, fraction(0.01, 1),
+                   "Share of `memory.size` for bodies that are still being received."),
+            key<T>("shards", &T::shards, count(1, 4'096),
+                   "Parts with a lock each; a power of two. Fewer where each would have less than 256 KiB."),
+            key<T>("variants_per_url", &T::variants_per_url, count(1, 1'024),
+                   "Responses kept for one URL that differ by Vary; the oldest leaves."),
+        },
+        check_memory);
+}
+
+namespace {
+
+/// The log fills one segment while others are written, and what must be kept of one that is needed has its place, too.
+Bytes least_buffer(store::DiskOptions const& disk) {
+    constexpr Bytes segments = 4;
+    return segments * store::disk::shape_of(disk.size).segment_bytes;
+}
+
+void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
+    auto const least = least_buffer(disk);
+    // What is not written follows a small disk; what is written is believed.
+    if (!value.contains("object_max"))
+        disk.object_max = std::min(disk.object_max, disk.size / 2);
+    else if (disk.object_max > disk.size) {
+        Reader::Step const step(reader, "object_max");
+        reader.notice("is larger than disk.size", "objects larger than the disk tier are never kept in it");
+    }
+    if (!value.contains("buffer"))
+        disk.buffer = std::max(least, std::min(disk.buffer, disk.size / 4));
+    else if (disk.buffer < least) {
+        Reader::Step const step(reader, "buffer");
+        reader.fault("holds less than four segments of a disk tier of " + size_text(disk.size),
+                     "write " + in_quotes(size_text(least)) + " or more, or a smaller disk.size");
+    }
+    if (disk.object_min <= disk.object_max) return;
+    Reader::Step const step(reader, "object_min");
+    reader.fault("is larger than disk.object_max, so that nothing would be stored", "lower it, or raise object_max");
+}
+
+}  // namespace
+
+Form<store::DiskOptions> disk() {
+    using T = store::DiskOptions;
+    using enum T::Admit;
+    constexpr milliseconds shortest{10}, longest{10'000};
+    return object_of<T>(
+        {
+            key<T>("path", &T::path, text(),
+                   "Directory of the disk tier, or a block device, which it then has for itself; empty for none."),
+            key<T>("size", &T::size, size(16 * MiB, size_max),
+                   "The disk tier's whole budget, taken at the start; a device is used as far as it goes."),
+            key<T>("policy", &T::policy, policy_spec(T{}.policy),
+                   "Which object leaves when the disk tier is full. `fifo-reinsertion`: the oldest that was not used since "
+                   "it was written; it costs no memory. A replacement policy, with settings or without: the one that the "
+                   "policy names, for up to 30 bytes of memory an object more."),
+            key<T>("object_max", &T::object_max, size(0, size_max),
+                   "The largest body kept on disk. When not given, at most half of `disk.size`."),
+            key<T>("object_min", &T::object_min, size(0, size_max), "Smaller bodies stay out."),
+            key<T>("buffer", &T::buffer, size(2 * MiB, size_max),
+                   "Memory for what waits to be written, at least four segments; while it is full nothing more is stored. "
+                   "What is read and not yet sent may take as much again. When not given, at most a quarter of "
+                   "`disk.size`."),
+            key<T>("sync", &T::sync, time(shortest, longest),
+                   "How often what was written is forced to the disk: what a power failure may take at most."),
+            key<T>("patience", &T::patience, time(shortest, longest),
+                   "How long a request waits for the disk before it goes to the origin."),
+            key<T>("readers", &T::readers, count(1, 64), "Threads for reads that must wait for the disk."),
+            key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
+                   "What is written: all that may be stored, or what was asked for twice, which spares a disk that wears "
+                   "out."),
+            key<T>("rate", &T::rate, size(0, size_max),
+                   "Bytes a second that newcomers may have written, for the same end; 0 for any."),
+        },
+        check_disk);
+}
+
+}  // namespace garner::config

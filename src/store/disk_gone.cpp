@@ -1,0 +1,132 @@
+// What goes from the disk tier, and how it stays away.
+#include <spdlog/spdlog.h>
+
+#include "net/waiter.hpp"
+#include "store/disk_tier.hpp"
+
+namespace garner::store::disk {
+
+namespace {
+
+constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
+constexpr milliseconds for_room{20};               // in the buffers
+
+Log::Reaches reach_of(DiskStore::Survives what) {
+    return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
+}
+
+}  // namespace
+
+bool Tier::forget(std::string_view key) {
+    auto* works = this->works();
+    if (!works) return false;
+    long_.forget(key);
+    auto const hash = hash_of(key, works->log.header().seed);
+    // What is not found may be there all the same.
+    bool const all_found = works->recovery.has_all();
+    works->recovery.bury(hash);
+    auto const erased = works->index.erase(hash);
+    bool const may_be_there = erased || !all_found;
+    if (may_be_there) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+    return may_be_there;
+}
+
+void Tier::drop(Fingerprint hash) {
+    auto* works = this->works();
+    if (!works) return;
+    works->recovery.bury(hash);
+    auto const erased = works->index.erase(hash);
+    left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+}
+
+/// A record that cannot be read, or is damaged.
+void Tier::bad(Fingerprint hash, Bytes offset) {
+    auto& works = *made_;
+    works.recovery.bury(hash);
+    auto const known = works.index.find(hash);
+    if (works.index.erase_at(hash, offset)) left(works, hash, known ? std::optional(known->bytes) : std::nullopt);
+}
+
+/// What was taken off the index, if it was there, is to stay away.
+void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
+    if (bytes) note_left(*bytes);
+    works.order->removed(hash, policy::Left::purged);
+    works.graves.bury(hash);   // after recovery was told: nothing older may come back then
+}
+
+/// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
+/// something newer that never came to the disk.
+void Tier::evict_victims(Works& works) {
+    constexpr int at_once = 1'000;
+    for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
+        auto const hash = works.order->victim();
+        if (!hash) return;
+        works.order->removed(*hash, policy::Left::evicted);
+        auto const erased = works.index.erase(*hash);
+        if (!erased) continue;
+        works.recovery.bury(*hash);
+        note_left(erased->bytes);
+        victims_.fetch_add(1, std::memory_order_relaxed);
+        works.graves.bury(*hash);
+    }
+}
+
+bool Tier::append_tombstone(Fingerprint hash) {
+    RecordParts parts;
+    parts.head.kind = RecordKind::tombstone;
+    parts.head.hash = hash;
+    return append(parts, Purpose::bookkeeping) == NotStored::none;
+}
+
+/// What a failed write took with it is not there; nor may anything older be.
+void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
+    auto& works = *made_;
+    auto const start = works.log.header().start_of(segment);
+    spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
+    std::vector<Fingerprint> owed;
+    for (auto const& entry : entries) {
+        works.recovery.bury(entry.hash);
+        if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
+        if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
+    }
+    works.graves.owe(owed);
+}
+
+/// Nothing up to this generation is found by a restart, whatever its segments say.
+bool Tier::make_void(std::uint64_t generation) {
+    auto& works = *made_;
+    std::lock_guard const lock(works.header_mutex);
+    auto const trouble = works.store.make_void(generation);
+    if (!trouble.empty()) say(trouble);
+    return trouble.empty();
+}
+
+net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
+    auto* works = this->works();
+    if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
+    auto const until = steady_now() + settle_patience;
+    // What a failed write takes with it meanwhile is owed again.
+    do {
+        net::Waiter waiter(executor);
+        bool const paid = works->graves.pay();
+        if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
+        auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
+        if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
+    } while (steady_now() < until && !works->log.failing());
+    co_return false;
+}
+
+bool Tier::wait_until_settled(Survives what) {
+    auto* works = this->works();
+    if (!works) return false;
+    auto const until = steady_now() + settle_patience;
+    do {
+        if (!works->graves.pay())
+            std::this_thread::sleep_for(for_room);
+        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
+            return true;
+    } while (steady_now() < until && !works->log.failing());
+    return false;
+}
+
+}  // namespace garner::store::disk

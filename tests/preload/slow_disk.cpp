@@ -1,0 +1,82 @@
+// A slow disk: loaded into a program before its C library (LD_PRELOAD), this holds up whatever the program does with files
+// named "store". $SLOW_DISK names a file with two numbers: milliseconds for a read, and for a write or sync. While there is
+// none, nothing is slow.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace {
+
+bool is_store(int descriptor) {
+    std::array<char, 4096> path;
+    auto const link = "/proc/self/fd/" + std::to_string(descriptor);
+    auto const length = ::readlink(link.c_str(), path.data(), path.size());
+    return length > 0 && std::string_view(path.data(), static_cast<std::size_t>(length)).ends_with("/store");
+}
+
+struct Times {
+    unsigned read = 0, write = 0;   // milliseconds
+};
+
+Times times_of(int descriptor) {
+    auto const* control = std::getenv("SLOW_DISK");
+    if (!control || !is_store(descriptor)) return {};
+    auto* file = std::fopen(control, "r");
+    if (!file) return {};
+    Times times;
+    if (std::fscanf(file, "%u %u", &times.read, &times.write) != 2) times = {};
+    std::fclose(file);
+    return times;
+}
+
+void hold(unsigned milliseconds) {
+    if (milliseconds > 0) ::usleep(milliseconds * 1000);
+}
+
+template <class Function>
+Function* real(char const* name) {
+    return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
+}
+
+}  // namespace
+
+extern "C" {
+
+ssize_t pread(int descriptor, void* into, std::size_t bytes, off_t at) {
+    static auto* const next = real<decltype(pread)>("pread");
+    hold(times_of(descriptor).read);
+    return next(descriptor, into, bytes, at);
+}
+
+ssize_t pwrite(int descriptor, void const* from, std::size_t bytes, off_t at) {
+    static auto* const next = real<decltype(pwrite)>("pwrite");
+    hold(times_of(descriptor).write);
+    return next(descriptor, from, bytes, at);
+}
+
+int fdatasync(int descriptor) {
+    static auto* const next = real<decltype(fdatasync)>("fdatasync");
+    hold(times_of(descriptor).write);
+    return next(descriptor);
+}
+
+/// What would have to wait says so, where it is asked not to.
+ssize_t preadv2(int descriptor, iovec const* into, int count, off_t at, int flags) {
+    static auto* const next = real<decltype(preadv2)>("preadv2");
+    if ((flags & RWF_NOWAIT) && times_of(descriptor).read > 0) {
+        errno = EAGAIN;
+        return -1;
+    }
+    hold(times_of(descriptor).read);
+    return next(descriptor, into, count, at, flags);
+}
+
+}
