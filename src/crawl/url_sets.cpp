@@ -7,6 +7,7 @@
 #include "crawl/line_set.hpp"
 #include "crawl/mercator_file.hpp"
 #include "crawl/mercator_table.hpp"
+#include "crawl/redis_set.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -27,29 +28,45 @@ MadeSet make_mercator_file(SetOptions const& options) {
     return {std::move(opened.set), std::move(opened.fault)};
 }
 
+MadeSet make_redis(SetOptions const& options) {
+    RedisSet::Options redis{.expected = options.expected};
+    if (auto fault = read_redis_address(options.address, redis.address); !fault.empty()) return {nullptr, "redis: " + fault};
+    auto opened = RedisSet::open(redis);
+    return {std::move(opened.set), std::move(opened.fault)};
+}
+
 constexpr std::array rows{
     SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines},
     SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
     SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator},
     SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},
+    SetRow{"redis", "elsewhere: in Redis Cluster, for many crawlers; redis:HOST:PORT,HOST:PORT", false, make_redis, true},
 };
-
-std::string names() {
-    std::string text;
-    for (auto const& row : rows) (text += text.empty() ? "" : ", ") += row.name;
-    return text;
-}
 
 }  // namespace
 
 std::span<SetRow const> url_sets() { return rows; }
 
+SetRow const* find_url_set(std::string_view name) {
+    auto const row = std::ranges::find(rows, name.substr(0, name.find(':')), &SetRow::name);
+    return row == rows.end() || (!row->elsewhere && row->name != name) ? nullptr : &*row;
+}
+
+std::string url_set_names() {
+    std::string text;
+    for (auto const& row : rows) (text += text.empty() ? "" : ", ") += row.name;
+    return text;
+}
+
 MadeSet make_url_set(std::string_view name, SetOptions const& options) {
-    auto const row = std::ranges::find(rows, name, &SetRow::name);
-    if (row == rows.end()) return {nullptr, "no set \"" + std::string(name) + "\"; there are " + names()};
+    auto const* row = find_url_set(name);
+    if (!row) return {nullptr, "no set \"" + std::string(name) + "\"; there are " + url_set_names()};
     if (row->on_disk && options.directory.empty())
         return {nullptr, "the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
-    return row->make(options);
+    if (!row->elsewhere || name == row->name) return row->make(options);
+    auto with_address = options;
+    with_address.address = name.substr(row->name.size() + 1);
+    return row->make(with_address);
 }
 
 }  // namespace garner::crawl

@@ -15,6 +15,7 @@ struct SetOptions {
     Bytes memory = 1 * GiB;               // of a set on disk: what it may take beside the batch
     std::filesystem::path directory = {}; // of a set on disk; made where it is not there
     std::uint64_t seed = 1;               // of hashes inside, where any are drawn
+    std::string address = {};             // of a set on other machines: what stands behind its name and a colon
 };
 
 /// Either a set, or one line that says why there is none and the mend.
@@ -28,12 +29,18 @@ struct SetRow {
     std::string_view what;   // one line for --help
     bool on_disk;            // it needs a directory
     MadeSet (*make)(SetOptions const&);
+    bool elsewhere = false;  // it lies on other machines and needs an address
 };
 
 /// All of them; a new one is one file and one row.
 std::span<SetRow const> url_sets();
 
-/// The set of that name; one on disk continues what its directory holds.
+/// The row of a name, or of NAME:ADDRESS; none: nullptr.
+SetRow const* find_url_set(std::string_view name);
+/// "lines, runs, ..."
+std::string url_set_names();
+
+/// The set of that name; one on disk continues what its directory holds, one elsewhere what is at NAME:ADDRESS.
 MadeSet make_url_set(std::string_view name, SetOptions const&);
 
 }  // namespace garner::crawl

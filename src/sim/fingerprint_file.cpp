@@ -1,21 +1,31 @@
 #include "sim/fingerprint_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <type_traits>
 
-#include "crawl/fingerprint.hpp"
 #include "crawl/mixed_bits.hpp"
 
 namespace garner::sim {
 
 namespace {
+
 constexpr std::size_t block_bytes = 256 * KiB;
-}
+
+// Of the number of a URL, and of its text.
+void make(std::uint32_t number, Fingerprint& to) { to = crawl::mixed(number + 1ull); }
+void make(std::uint32_t number, crawl::Fingerprint128& to) { to = {crawl::mixed(number + 1ull), number}; }
+void make(std::string_view url, Fingerprint& to) { to = crawl::fingerprint64(url); }
+void make(std::string_view url, crawl::Fingerprint128& to) { to = crawl::fingerprint128(url); }
+
+}  // namespace
 
 std::string_view name_of(FingerprintForm form) {
     switch (form) {
     case FingerprintForm::u32: return "u32";
     case FingerprintForm::urls: return "urls";
+    case FingerprintForm::u128: return "u128";
     case FingerprintForm::u64: break;
     }
     return "u64";
@@ -25,20 +35,25 @@ FingerprintForm form_of(std::string_view name) {
     for (std::string_view const packed : {".zst", ".gz"})
         if (name.ends_with(packed)) name.remove_suffix(packed.size());
     if (name.ends_with(".u32")) return FingerprintForm::u32;
+    if (name.ends_with(".u128")) return FingerprintForm::u128;
     if (name.ends_with(".urls") || name.ends_with(".txt")) return FingerprintForm::urls;
     return FingerprintForm::u64;
 }
 
-std::size_t FingerprintFile::read(std::vector<Fingerprint>& into) {
+template <class Print>
+std::size_t FingerprintFile::read(std::vector<Print>& into) {
     if (!fault().empty()) return 0;
-    switch (form_) {
-    case FingerprintForm::u32:
-        return read_numbers<std::uint32_t>(into, [](std::uint32_t number) { return crawl::mixed(number + 1ull); });
-    case FingerprintForm::urls: return read_urls(into);
-    case FingerprintForm::u64: break;
-    }
-    return read_numbers<std::uint64_t>(into, [](std::uint64_t number) { return number; });
+    if (form_ == FingerprintForm::urls) return read_urls(into);
+    if (form_ == FingerprintForm::u32)
+        return read_numbers<std::uint32_t>(into, [](std::uint32_t number, Print& to) { make(number, to); });
+    if constexpr (std::is_same_v<Print, Fingerprint>)
+        return read_numbers<std::uint64_t>(into, [](std::uint64_t number, Print& to) { to = number; });
+    else
+        return read_numbers<std::array<std::uint64_t, 2>>(
+            into, [](std::array<std::uint64_t, 2> const& halves, Print& to) { to = {halves[1], halves[0]}; });
 }
+template std::size_t FingerprintFile::read(std::vector<Fingerprint>&);
+template std::size_t FingerprintFile::read(std::vector<crawl::Fingerprint128>&);
 
 // What is left of the block moves to its beginning, and more comes behind it.
 bool FingerprintFile::refill() {
@@ -52,14 +67,14 @@ bool FingerprintFile::refill() {
     return more > 0;
 }
 
-template <class Number, class Make>
-std::size_t FingerprintFile::read_numbers(std::vector<Fingerprint>& into, Make make) {
+template <class Number, class Print, class Make>
+std::size_t FingerprintFile::read_numbers(std::vector<Print>& into, Make make_print) {
     std::size_t count = 0;
     while (count < into.size()) {
         for (; count < into.size() && size_ - at_ >= sizeof(Number); at_ += sizeof(Number)) {
             Number number;
             std::memcpy(&number, block_.data() + at_, sizeof number);
-            into[count++] = make(number);
+            make_print(number, into[count++]);
         }
         if (count == into.size() || refill()) continue;
         if (size_ > at_ && file_.fault().empty())
@@ -70,7 +85,8 @@ std::size_t FingerprintFile::read_numbers(std::vector<Fingerprint>& into, Make m
     return fault().empty() ? count : 0;
 }
 
-std::size_t FingerprintFile::read_urls(std::vector<Fingerprint>& into) {
+template <class Print>
+std::size_t FingerprintFile::read_urls(std::vector<Print>& into) {
     std::size_t count = 0;
     std::string_view line;
     while (count < into.size() && next_line(line)) {
@@ -78,7 +94,7 @@ std::size_t FingerprintFile::read_urls(std::vector<Fingerprint>& into) {
         if (line.empty()) continue;
         ++lines_;
         if (crawl::canonicalise(line, url_) == crawl::UrlFault::none)
-            into[count++] = crawl::fingerprint64(url_.text);
+            make(url_.text, into[count++]);
         else
             ++no_urls_;
     }

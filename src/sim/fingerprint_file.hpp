@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "crawl/canonical_url.hpp"
+#include "crawl/fingerprint.hpp"
 #include "sim/unpacked_file.hpp"
-#include "util/hash.hpp"
 
 namespace garner::sim {
 
@@ -15,8 +15,9 @@ enum class FingerprintForm : std::uint8_t {
     u64,    // 8 bytes each, little-endian
     u32,    // numbers of URLs, 4 bytes each: their fingerprints are made of them
     urls,   // one a line; what is no URL is left out and counted
+    u128,   // 16 bytes each, little-endian
 };
-/// "u64", "u32", "urls".
+/// "u64", "u32", "urls", "u128".
 std::string_view name_of(FingerprintForm);
 /// By what the name ends in, before any ".zst" or ".gz"; u64 when that says nothing.
 FingerprintForm form_of(std::string_view file_name);
@@ -25,8 +26,10 @@ class FingerprintFile {
 public:
     FingerprintFile(std::string const& path, FingerprintForm form) : file_(path), name_(path), form_(form) {}
 
-    /// Up to as many as `into` has room for; 0 at the end and after a fault.
-    std::size_t read(std::vector<Fingerprint>& into);
+    /// Up to as many as `into` has room for; 0 at the end and after a fault. Print is Fingerprint, of any form but u128, or
+    /// crawl::Fingerprint128, of any but u64.
+    template <class Print>
+    std::size_t read(std::vector<Print>& into);
     /// Names the file and what is wrong with it. Empty: nothing.
     std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
 
@@ -37,9 +40,10 @@ public:
 
 private:
     bool refill();
-    template <class Number, class Make>
-    std::size_t read_numbers(std::vector<Fingerprint>& into, Make make);
-    std::size_t read_urls(std::vector<Fingerprint>& into);
+    template <class Number, class Print, class Make>
+    std::size_t read_numbers(std::vector<Print>& into, Make make);
+    template <class Print>
+    std::size_t read_urls(std::vector<Print>& into);
     bool next_line(std::string_view& line);
 
     UnpackedFile file_;

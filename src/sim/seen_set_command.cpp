@@ -10,6 +10,7 @@
 
 #include "crawl/disk_set.hpp"
 #include "crawl/url_sets.hpp"
+#include "crawl/wide_set.hpp"
 #include "sim/fingerprint_file.hpp"
 #include "util/clock.hpp"
 #include "util/numbers.hpp"
@@ -31,8 +32,27 @@ struct Options {
     std::string form;                    // empty: by the input's name
     Bytes memory = 1 * GiB;
     std::uint64_t expected = 0, batch = 0;
+    bool wide = false;                   // of 128 bits
     bool json = false, verify = false, help = false;
+
+    /// It keeps what is there to memory, and --memory is its bound.
+    bool in_memory() const;
+    FingerprintForm input_form() const;
 };
+
+bool Options::in_memory() const {
+    auto const* row = crawl::find_url_set(set);
+    return wide || (row && !row->on_disk && !row->elsewhere);
+}
+
+constexpr std::array forms{FingerprintForm::u64, FingerprintForm::u32, FingerprintForm::urls, FingerprintForm::u128};
+
+FingerprintForm Options::input_form() const {
+    auto const* const named = std::ranges::find(forms, form, [](FingerprintForm one) { return name_of(one); });
+    if (named != forms.end()) return *named;
+    auto const by_name = form_of(input);
+    return wide && by_name == FingerprintForm::u64 ? FingerprintForm::u128 : by_name;
+}
 
 std::string read_count(std::string_view name, std::string_view value, std::uint64_t& to) {
     auto const number = parse_decimal(value);
@@ -45,12 +65,7 @@ std::string read_count(std::string_view name, std::string_view value, std::uint6
 
 std::string read_set(std::string_view value, std::string& to) {
     to = value;
-    std::string names;
-    for (auto const& row : crawl::url_sets()) {
-        if (row.name == value) return {};
-        (names += names.empty() ? "" : ", ") += row.name;
-    }
-    return "--set: no set " + quoted_word(value) + "; there are " + names;
+    return crawl::find_url_set(value) ? "" : "--set: no set " + quoted_word(value) + "; there are " + crawl::url_set_names();
 }
 
 /// Takes one option with its value; the fault, if any.
@@ -63,8 +78,12 @@ std::string take(std::string_view name, std::string_view value, Options& options
     if (name == "--batch") return read_count(name, value, options.batch);
     if (name == "--form") {
         options.form = value;
-        bool const known = value == "u64" || value == "u32" || value == "urls";
-        return known ? "" : "--form: " + quoted_word(value) + " is none of u64, u32, urls";
+        bool const known = std::ranges::any_of(forms, [&](FingerprintForm one) { return name_of(one) == value; });
+        return known ? "" : "--form: " + quoted_word(value) + " is none of u64, u32, urls, u128";
+    }
+    if (name == "--fingerprint") {
+        options.wide = value == "128";
+        return options.wide || value == "64" ? "" : "--fingerprint: " + quoted_word(value) + " is neither 64 nor 128";
     }
     if (name == "--format") {
         options.json = value == "json";
@@ -76,9 +95,17 @@ std::string take(std::string_view name, std::string_view value, Options& options
     return *size >= least_memory ? "" : "--memory: " + quoted_word(value) + " is too little; at least 16MiB";
 }
 
+std::string check_wide(Options& options) {
+    if (!options.set.empty() || !options.path.empty())
+        return "fingerprints of 128 bits have a set of their own, in memory; leave out --set and --path";
+    if (options.input_form() == FingerprintForm::u64) return "the input has fingerprints of 64 bits; leave out --fingerprint 128";
+    options.set = "wide";
+    return {};
+}
+
 std::string read_options(std::span<std::string const> arguments, Options& options) {
-    constexpr std::string_view names[]{"--input", "--path",  "--set",    "--expected",
-                                       "--batch", "--form",  "--format", "--memory"};
+    constexpr std::string_view names[]{"--input", "--path", "--set",    "--expected",   "--batch",
+                                       "--form",  "--format", "--memory", "--fingerprint"};
     constexpr std::string_view flags[]{"--verify"};
     OptionForm const form{names, flags, "the file is given with --input FILE"};
     auto fault = read_option_words(arguments, form, options.help,
@@ -86,10 +113,13 @@ std::string read_options(std::span<std::string const> arguments, Options& option
     if (!fault.empty() || options.help) return fault;
     if (options.input.empty()) return "no input; give one with --input FILE";
     if (options.verify && options.input == "-") return "--verify reads the input twice, and standard input can be read once";
+    if (options.wide) return check_wide(options);
+    if (options.input_form() == FingerprintForm::u128) return "fingerprints of 128 bits need --fingerprint 128";
     if (options.set.empty()) options.set = options.path.empty() ? "lines" : "runs";
-    auto const row = std::ranges::find(crawl::url_sets(), options.set, &crawl::SetRow::name);
+    auto const* row = crawl::find_url_set(options.set);
+    auto const where = row->elsewhere ? " lies elsewhere" : " lies in memory";
     if (row->on_disk && options.path.empty()) return "the set " + options.set + " lies on disk; say where with --path DIR";
-    if (!row->on_disk && !options.path.empty()) return "the set " + options.set + " lies in memory; leave out --path, or --set";
+    if (!row->on_disk && !options.path.empty()) return "the set " + options.set + where + "; leave out --path, or --set";
     return {};
 }
 
@@ -98,7 +128,8 @@ void print_help(std::ostream& out) {
            "Puts fingerprints of URLs into an exact set, in batches, and tells how many were new and what it took.\n\n"
            "  --input FILE      fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
            "                    *.txt); packed with zstd or gzip or not; - for standard input\n"
-           "  --form FORM       u64, u32 or urls, whatever the file is called\n"
+           "  --form FORM       u64, u32, urls or u128 (16 bytes), whatever the file is called\n"
+           "  --fingerprint N   64 bits, or 128, of which no two URLs meet; in memory, 146 bits an entry and more\n"
            "  --memory SIZE     what the set and one batch may take; 1GiB without it\n"
            "  --path DIR        keeps the set there, beyond memory, and goes on with what is there\n"
            "  --set NAME        lines without --path, runs with it; there are\n";
@@ -111,7 +142,8 @@ void print_help(std::ostream& out) {
 }
 
 struct Figures {
-    std::uint64_t checked = 0, fresh = 0;
+    std::uint64_t checked = 0, fresh = 0, doubtful = 0;
+    std::uint64_t lines = 0, no_urls = 0;   // of the input; of them
     double seconds = 0;   // in the set
 
     double per_second() const { return seconds > 0 ? static_cast<double>(checked) / seconds : 0; }
@@ -120,12 +152,10 @@ struct Figures {
 std::string count_text(std::uint64_t number) { return std::to_string(number); }
 std::string million(double per_second) { return with_decimals(per_second / 1e6, 2) + " M checks/s"; }
 
+template <class Print>
 class Run {
 public:
     Run(Options const& options, std::ostream& err) : options_(options), err_(err) {
-        form_ = form_of(options.input);
-        for (auto const form : {FingerprintForm::u64, FingerprintForm::u32, FingerprintForm::urls})
-            if (name_of(form) == options.form) form_ = form;
         // A batch, its order and its answers take some 20 bytes each: an eighth of the memory.
         auto const fitting = std::clamp<std::uint64_t>(options.memory / 160, 1 << 16, 16 << 20);
         batch_.resize(options.batch ? options.batch : fitting);
@@ -133,9 +163,9 @@ public:
     }
 
     /// Empty, or what went wrong.
-    std::string pass(crawl::UrlSet& set, Figures& figures, std::string const& what) {
+    std::string pass(crawl::SetOf<Print>& set, Figures& figures, std::string const& what) {
         ProgressLine line(err_, "garner seen set");
-        FingerprintFile file(options_.input, form_);
+        FingerprintFile file(options_.input, options_.input_form());
         while (auto const count = file.read(batch_)) {
             auto const begin = steady_now();
             auto const added = set.add(std::span(batch_).first(count), std::span(is_new_).first(count));
@@ -143,23 +173,22 @@ public:
             figures.seconds += std::chrono::duration<double>(steady_now() - begin).count();
             figures.checked += count;
             figures.fresh += added.fresh;
+            figures.doubtful += added.doubtful;
             if (auto fault = beyond_memory(set); !fault.empty()) return fault;
             auto const all = file.bytes_in_file();
             auto const far = all ? std::to_string(100 * file.bytes_read() / all) + " %, " : "";
             line.say(what + ": " + far + count_text(figures.checked) + " checked, " + count_text(figures.fresh) + " new, " +
                      million(figures.per_second()));
         }
-        lines_ = file.lines();
-        no_urls_ = file.no_urls();
+        figures.lines = file.lines();
+        figures.no_urls = file.no_urls();
         return file.fault();
     }
-    std::uint64_t lines() const { return lines_; }
-    std::uint64_t no_urls() const { return no_urls_; }
 
 private:
-    std::string beyond_memory(crawl::UrlSet const& set) const {
+    std::string beyond_memory(crawl::SetFigures const& set) const {
         auto const taken = set.memory_bytes();
-        if (taken <= options_.memory || !options_.path.empty()) return {};
+        if (taken <= options_.memory || !options_.in_memory()) return {};
         auto const gib = with_decimals(static_cast<double>(taken) / GiB, 2);
         return "after " + count_text(set.size()) + " entries the set takes " + gib +
                " GiB, more than --memory " + size_text(options_.memory) + "; --path DIR keeps it on disk";
@@ -167,30 +196,30 @@ private:
 
     Options const& options_;
     std::ostream& err_;
-    FingerprintForm form_;
-    std::vector<Fingerprint> batch_;
+    std::vector<Print> batch_;
     std::vector<std::uint8_t> is_new_;
-    std::uint64_t lines_ = 0, no_urls_ = 0;
 };
 
-// log2 C(2^64, n) / n, by Stirling.
-double bound_bits(std::uint64_t entries) {
+// log2 C(2^bits, n) / n, by Stirling.
+double bound_bits(double bits, std::uint64_t entries) {
     if (entries == 0) return 0;
     auto const n = static_cast<double>(entries);
-    return 64 - std::log2(n) + 1 / std::log(2.0) - std::log2(2 * 3.14159265358979 * n) / (2 * n);
+    return bits - std::log2(n) + 1 / std::log(2.0) - std::log2(2 * 3.14159265358979 * n) / (2 * n);
 }
 
-void print(Options const& options, crawl::UrlSet const& set, Figures const& figures, Run const& run, std::ostream& out) {
+void print(Options const& options, crawl::SetFigures const& set, Figures const& figures, std::ostream& out) {
+    auto const bound = bound_bits(options.wide ? 128 : 64, set.size());
     if (options.json) {
         nlohmann::ordered_json const line{{"set", options.set},
                                           {"input", options.input},
                                           {"checked", figures.checked},
                                           {"new", figures.fresh},
                                           {"known", figures.checked - figures.fresh},
-                                          {"no_urls", run.no_urls()},
+                                          {"doubtful", figures.doubtful},
+                                          {"no_urls", figures.no_urls},
                                           {"entries", set.size()},
                                           {"bits_per_entry", set.bits_per_entry()},
-                                          {"bound_bits_per_entry", bound_bits(set.size())},
+                                          {"bound_bits_per_entry", bound},
                                           {"memory_bytes", set.memory_bytes()},
                                           {"file_bytes", set.file_bytes()},
                                           {"checks_per_second", figures.per_second()}};
@@ -200,33 +229,50 @@ void print(Options const& options, crawl::UrlSet const& set, Figures const& figu
     out << "checked         " << figures.checked << "\n"
         << "new             " << figures.fresh << "\n"
         << "known           " << figures.checked - figures.fresh << "\n";
-    if (run.lines() > 0) out << "no URLs         " << run.no_urls() << " of " << run.lines() << " lines\n";
+    if (figures.doubtful > 0) out << "doubtful        " << figures.doubtful << " of the new: an answer was lost\n";
+    if (figures.lines > 0) out << "no URLs         " << figures.no_urls << " of " << figures.lines << " lines\n";
     out << "entries         " << set.size() << "\n"
         << "bits an entry   " << with_decimals(set.bits_per_entry(), 2) << " (none exact below "
-        << with_decimals(bound_bits(set.size()), 2) << ")\n"
+        << with_decimals(bound, 2) << ")\n"
         << "memory          " << size_text(set.memory_bytes()) << "\n";
-    if (set.file_bytes() > 0) out << "on disk         " << size_text(set.file_bytes()) << "\n";
+    if (set.file_bytes() > 0)
+        out << (options.path.empty() ? "elsewhere       " : "on disk         ") << size_text(set.file_bytes()) << "\n";
     out << "speed           " << million(figures.per_second()) << "\n";
 }
 
-int build(Options const& options, std::ostream& out, std::ostream& err) {
+/// Empty, or why what was added may not last.
+std::string finish(crawl::SetFigures& set, Options const& options) {
+    if (auto* runs = dynamic_cast<crawl::DiskSet*>(&set))
+        if (auto fault = runs->merge(); !fault.empty()) return fault;
+    // In memory nothing lasts, and elsewhere as long as those who serve it have decided.
+    return options.path.empty() ? "" : set.sync();
+}
+
+template <class Print>
+int build(Options const& options, crawl::SetOf<Print>& set, std::ostream& out, std::ostream& err) {
     auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", failed; };
-    auto made = crawl::make_url_set(
-        options.set, {.expected = options.expected, .memory = options.memory, .directory = options.path});
-    if (!made.set) return fail(made.fault);
-    Run run(options, err);
+    Run<Print> run(options, err);
     Figures figures;
-    if (auto fault = run.pass(*made.set, figures, "adding"); !fault.empty()) return fail(fault);
-    if (auto* runs = dynamic_cast<crawl::DiskSet*>(made.set.get()))
-        if (auto fault = runs->merge(); !fault.empty()) return fail(fault);
-    if (auto fault = made.set->sync(); !fault.empty()) return fail(fault);
-    print(options, *made.set, figures, run, out);
+    if (auto fault = run.pass(set, figures, "adding"); !fault.empty()) return fail(fault);
+    if (auto fault = finish(set, options); !fault.empty()) return fail(fault);
+    print(options, set, figures, out);
     if (!options.verify) return done;
     Figures again;
-    if (auto fault = run.pass(*made.set, again, "verifying"); !fault.empty()) return fail(fault);
+    if (auto fault = run.pass(set, again, "verifying"); !fault.empty()) return fail(fault);
     if (again.fresh > 0) return fail(count_text(again.fresh) + " were new the second time");
     if (!options.json) out << "verified        " << million(again.per_second()) << "\n";
     return done;
+}
+
+int build(Options const& options, std::ostream& out, std::ostream& err) {
+    if (options.wide) {
+        crawl::WideSet set({.expected = options.expected});
+        return build<crawl::Fingerprint128>(options, set, out, err);
+    }
+    auto const made = crawl::make_url_set(
+        options.set, {.expected = options.expected, .memory = options.memory, .directory = options.path});
+    if (!made.set) return err << "garner seen set: " << made.fault << "\n", failed;
+    return build<Fingerprint>(options, *made.set, out, err);
 }
 
 }  // namespace

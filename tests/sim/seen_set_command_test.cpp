@@ -67,6 +67,20 @@ TEST_F(SeenSet, counts_what_is_new_in_every_form) {
     EXPECT_EQ(of_urls["no_urls"], 1);
 }
 
+TEST_F(SeenSet, fingerprints_may_have_128_bits) {
+    auto const u128 = write("some.u128", bytes_of<std::uint64_t>({5, 6, 5, 7, 5, 6, 6, 5}));
+    auto const u32 = write("some.u32", bytes_of<std::uint32_t>({1, 2, 3, 2, 1, 0}));
+    auto const urls = write("some.urls", "http://a.example/\nHTTP://A.example\nnone\nhttp://b.example");
+    auto const of_u128 = figures({"--input", u128, "--fingerprint", "128"});
+    EXPECT_EQ(of_u128["new"], 3);
+    EXPECT_EQ(of_u128["known"], 1);
+    EXPECT_EQ(of_u128["set"], "wide");
+    EXPECT_GT(of_u128["bound_bits_per_entry"], 120);
+    EXPECT_EQ(figures({"--input", u32, "--fingerprint", "128"})["new"], 4);
+    EXPECT_EQ(figures({"--input", urls, "--fingerprint=128"})["new"], 2);
+    EXPECT_EQ(run({"--input", urls, "--fingerprint", "128", "--verify"}), 0) << err_;
+}
+
 TEST_F(SeenSet, a_line_that_is_too_long_is_no_url_and_the_next_one_is) {
     auto const urls = write("long.urls", "http://a.example/" + std::string(3'000'000, 'x') + "\nhttp://b.example/\n");
     auto const result = figures({"--input", urls});
@@ -111,11 +125,18 @@ TEST_F(SeenSet, a_wrong_command_line_is_told_what_would_be_right) {
     expect_wrong({}, "no input; give one with --input FILE");
     expect_wrong({"--input", "f", "--set", "line"}, "no set \"line\"; there are lines");
     expect_wrong({"--input", "f", "--set", "runs"}, "--path DIR");
+    expect_wrong({"--input", "f", "--fingerprint", "96"}, "neither 64 nor 128");
+    expect_wrong({"--input", "f.u128"}, "need --fingerprint 128");
+    expect_wrong({"--input", "f.urls", "--fingerprint", "128", "--set", "lines"}, "a set of their own");
+    expect_wrong({"--input", "f", "--form", "u64", "--fingerprint", "128"}, "leave out --fingerprint 128");
+    expect_wrong({"--input", "f", "--set", "redis:localhost:1", "--path", "d"}, "lies elsewhere; leave out --path");
     expect_wrong({"--input", "f", "--memory", "2"}, "at least 16MiB");
     expect_wrong({"--input", "f", "--memory", "much"}, "is no size");
     expect_wrong({"--input", "f", "--batch", "0"}, "--batch");
     expect_wrong({"--input", "f", "--bits"}, "unknown option --bits");
     expect_wrong({"--input", "-", "--verify"}, "standard input can be read once");
+    EXPECT_EQ(run({"--input", "f", "--set", "redis"}), 1);
+    EXPECT_NE(err_.find("write redis:HOST:PORT,HOST:PORT"), std::string::npos) << err_;
     EXPECT_EQ(run({"--help"}), 0);
     EXPECT_NE(out_.find("mercator-file"), std::string::npos);
 }
