@@ -30,7 +30,7 @@ bool Transaction::is_combinable(http::ResponseHead const& response) const {
 net::awaitable<void> Transaction::find_parts() {
     auto parts = services_.cache.parts(key_, client_.head());
     auto const here = services_.worker.io.get_executor();
-    if (!parts) parts = co_await services_.cache.parts_from_disk(key_, client_.head(), here);
+    if (!parts && services_.cache.disk()) parts = co_await services_.cache.parts_from_disk(key_, client_.head(), here);
     if (parts) ask_for_rest(std::move(parts));
 }
 
