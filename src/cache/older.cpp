@@ -1,4 +1,6 @@
 // What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
+#include <algorithm>
+
 #include "cache/cache.hpp"
 #include "cache/parts.hpp"
 
@@ -24,7 +26,11 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     std::lock_guard lock(shard.mutex);
     // Purged meanwhile: what is there now may be newer.
     if (!by.attached_) return false;
-    by.newest_ = newer.sequence();
+    // Others that began before and wait until they may be given out find out when they would be stored: memory may have
+    // forgotten this one by then.
+    auto [first, last] = shard.fills.equal_range(by.primary());
+    for (; first != last; ++first)
+        if (first->second->key() == by.key()) first->second->newest_ = std::max(first->second->newest_, newer.sequence());
     return forget_older(shard, {by, newer, newer.key(), http::to_string(vary), known_parts});
 }
 
