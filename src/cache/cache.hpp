@@ -252,6 +252,7 @@ private:
     void drop_older(Shard&, Newcomer const&, std::vector<store::ObjectPtr>& gone);
     void detach_older(Shard&, Newcomer const&);
     bool forget_older(Shard&, Newcomer const&);
+    static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);
     static void unmark(Shard& shard, Key const& key);
     static void overtake(Shard& shard, Key const& key);
     bool forget_on_disk(Key const& key);

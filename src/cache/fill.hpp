@@ -93,6 +93,8 @@ private:
     bool overtaken_ = false;           // what it read from disk since it began to is no longer what the disk has
     bool unmarked_ = false;            // `marker_` has left the disk since
     std::uint64_t newest_ = 0;         // somebody was given a response of this sequence: what is older is over
+    store::ObjectPtr rival_;           // what somebody was given of another fetch since this one began, without its body
+    std::string rival_varies_by_;      // the names of its Vary
 
     mutable std::mutex mutex_;
     FillView view_;

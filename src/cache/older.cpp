@@ -1,6 +1,4 @@
 // What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
-#include <algorithm>
-
 #include "cache/cache.hpp"
 #include "cache/parts.hpp"
 
@@ -26,12 +24,25 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     std::lock_guard lock(shard.mutex);
     // Purged meanwhile: what is there now may be newer.
     if (!by.attached_) return false;
-    // Others that began before and wait until they may be given out find out when they would be stored: memory may have
-    // forgotten this one by then.
+    auto names = http::to_string(vary);
+    if (contradicts_rival(by, newer, newer.key(), names)) return false;   // nor will it be stored
+    by.newest_ = newer.sequence();
     auto [first, last] = shard.fills.equal_range(by.primary());
-    for (; first != last; ++first)
-        if (first->second->key() == by.key()) first->second->newest_ = std::max(first->second->newest_, newer.sequence());
-    return forget_older(shard, {by, newer, newer.key(), http::to_string(vary), known_parts});
+    for (; first != last; ++first) {
+        auto& other = *first->second;
+        if (&other == &by || other.key() != by.key()) continue;
+        other.rival_ = store::ObjectPtr(&newer);
+        other.rival_varies_by_ = names;
+    }
+    return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
+}
+
+/// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
+/// somebody was given first stays. What was made earlier must not come behind it, though it came later, or waited longer.
+bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
+    auto const& rival = fill.rival_;
+    if (!rival || (rival->key() != text && fill.rival_varies_by_ == names)) return false;   // another variant
+    return !is_same_representation(*rival, object, wall_now());
 }
 
 void Cache::supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary) {

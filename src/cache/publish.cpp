@@ -178,8 +178,7 @@ bool Cache::is_outdone(Shard const& shard, Arrival const& arrival) const {
     if (is_newer(shard.find(arrival.of_text, arrival.text))) return true;
     if (!arrival.same_vary && is_newer(arrival.at_primary)) return true;
     // Somebody is about to be given a newer one, and its tombstone is in the log already: behind that this must not come.
-    bool const is_superseded = arrival.fill.newest_ > object.sequence() || is_over(shard, object);
-    if (disk_ && arrival.is_fetched() && is_superseded) return true;
+    if (arrival.is_fetched() && contradicts_rival(arrival.fill, object, arrival.whole, arrival.names)) return true;
     if (grows_newer(shard, object, arrival.primary())) return true;
     // The whole is worth more than its own parts, whichever began first.
     auto const rival = shard.find(arrival.of_rival, arrival.rival);

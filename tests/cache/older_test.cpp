@@ -140,6 +140,55 @@ TEST_F(Older, what_leaves_memory_while_a_newer_one_comes_does_not_go_to_disk) {
     EXPECT_EQ(behind.stored("u"), "-");
 }
 
+TEST_F(Older, of_two_fetches_at_a_time_the_one_that_somebody_was_given_first_stays) {
+    auto quick = scene.cache.lease_alone(key, nullptr);
+    auto slow = scene.cache.lease_alone(key, nullptr);   // may have been answered before, and come later
+    auto const given = uncharged("given");
+    scene.cache.supersede_on_disk(*quick.fill(), *given, {}, nullptr);
+    EXPECT_TRUE(quick.complete(given, {}, ""));
+    auto const late = uncharged("late");
+    EXPECT_FALSE(scene.cache.supersede_on_disk(*slow.fill(), *late, {}, nullptr));
+    EXPECT_EQ(disk.stored("u"), "given");
+    EXPECT_FALSE(slow.complete(late, {}, ""));
+    EXPECT_EQ(disk.stored("u"), "given");
+    fetch_to_disk("asked for later");
+    EXPECT_EQ(disk.stored("u"), "asked for later");
+}
+
+TEST_F(Older, nor_does_it_go_when_memory_has_forgotten_it_and_another_waited_longer) {
+    auto slow = scene.cache.lease_alone(key, nullptr);
+    auto const early = uncharged("early");
+    scene.cache.supersede_on_disk(*slow.fill(), *early, {}, nullptr);
+    auto quick = scene.cache.lease_alone(key, nullptr);
+    auto const given = uncharged("given");
+    scene.cache.supersede_on_disk(*quick.fill(), *given, {}, nullptr);
+    EXPECT_TRUE(quick.complete(given, {}, ""));
+    EXPECT_FALSE(slow.complete(early, {}, ""));
+    EXPECT_EQ(disk.stored("u"), "given");
+}
+
+TEST_F(Older, variants_at_a_time_are_all_kept_and_so_is_one_representation_twice) {
+    auto const vary = http::parse_vary("accept");
+    for (auto const* tag : {"", "ETag: \"1\"\r\n"}) {
+        auto first = scene.cache.lease_alone(key, nullptr);
+        auto second = scene.cache.lease_alone(key, nullptr);
+        auto const object = [&](std::string_view text) {
+            auto const head = std::string("HTTP/1.1 200 OK\r\n") + tag;
+            auto const untagged = uncharged("kept", text);
+            auto parts = untagged->parts();
+            parts.head = head;
+            parts.sequence = scene.cache.next_sequence();
+            return store::Object::make(parts, nullptr);
+        };
+        bool const tagged = *tag != '\0';
+        auto const a = object(variant_text("u", "x")), b = object(variant_text("u", tagged ? "x" : "y"));
+        scene.cache.supersede_on_disk(*first.fill(), *a, vary, nullptr);
+        scene.cache.supersede_on_disk(*second.fill(), *b, vary, nullptr);
+        EXPECT_TRUE(first.complete(a, vary, "x")) << tag;
+        EXPECT_TRUE(second.complete(b, vary, tagged ? "x" : "y")) << tag;
+    }
+}
+
 // ---- without a disk ----
 
 TEST(OlderInMemory, a_newer_one_that_is_not_kept_leaves_no_older_one) {
