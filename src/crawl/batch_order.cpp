@@ -112,6 +112,11 @@ void BatchOrder::read_slice(unsigned slice, std::vector<Fingerprint>& urls, std:
     urls.resize(size), places.resize(size);
 }
 
+BatchOrder::Unsorted BatchOrder::slices(unsigned first, unsigned count) {
+    auto const begin = slice_begins_[first % ways], size = slice_begins_[first % ways + count] - begin;
+    return {std::span(sliced_).subspan(begin, size), std::span(new_in_part_).subspan(begin, size)};
+}
+
 void BatchOrder::close_part() {
     auto const begin = part_begins_[part_], end = part_begins_[part_ + 1];
     std::array<std::uint32_t, ways> next;

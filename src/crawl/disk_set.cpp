@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "crawl/batch_order.hpp"
+#include "crawl/bucket_index.hpp"
 #include "crawl/set_bytes.hpp"
 #include "util/check.hpp"
 
@@ -39,15 +40,6 @@ private:
     BatchOrder& order_;
     unsigned const slices_;
 };
-
-// Both rise.
-void mark_new(std::span<Fingerprint const> known, InBucket const& asked, BatchOrder& order) {
-    std::size_t k = 0;
-    for (std::size_t i = 0; i < asked.urls.size(); ++i) {
-        while (k < known.size() && known[k] < asked.urls[i]) ++k;
-        if (k == known.size() || known[k] != asked.urls[i]) order.found_new(asked.places[i]);
-    }
-}
 
 void merge_and_mark(std::span<Fingerprint const> known, InBucket const& asked, BatchOrder& order,
                     std::vector<Fingerprint>& merged) {
@@ -207,17 +199,23 @@ std::string DiskSet::look_in_run(std::span<Fingerprint const> batch, std::span<s
     }
     if (batch.size() < one_by_one) return look_one_by_one(batch, is_new);
     BatchOrder order({}, batch);
-    InBucket asked(order, run_.bits());
+    BucketIndex index;
     run_.read_ahead(block_bytes);
     auto const in_part = run_.buckets() >> BatchOrder::part_bits;
+    auto const slices = 1u << (BatchOrder::slice_bits - run_.bits());
     for (unsigned part = 0; part < 1u << BatchOrder::part_bits; ++part) {
         order.open_part(part);
         for (auto bucket = part * in_part; bucket < (part + 1) * in_part; ++bucket) {
-            asked.read(bucket);
+            auto const asked = order.slices(static_cast<unsigned>(bucket) * slices, slices);
             if (asked.urls.empty()) continue;
             std::span<Fingerprint const> known;
             if (!run_.read(bucket, known)) return run_.fault();
-            mark_new(known, asked, order);
+            if (known.empty()) {
+                std::ranges::fill(asked.is_new, std::uint8_t{1});
+                continue;
+            }
+            index.take(known, run_.bits());
+            index.mark_new(asked.urls, asked.is_new);
         }
         order.close_part();
     }

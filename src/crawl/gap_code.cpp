@@ -1,8 +1,14 @@
 #include "crawl/gap_code.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace garner::crawl {
 
@@ -16,6 +22,147 @@ std::uint64_t upper_sum_at_most(unsigned lower, unsigned universe_bits) {
 }
 
 std::uint64_t mask_of(unsigned bits) { return (std::uint64_t{1} << bits) - 1; }
+
+struct Code {
+    char const* uppers;
+    std::uint64_t upper_words;
+    char const* lowers;
+    unsigned lower;   // bits of each
+};
+
+std::uint64_t word_at(char const* from) {
+    std::uint64_t word;
+    std::memcpy(&word, from, sizeof word);
+    return word;
+}
+
+bool read_one_by_one(Code const& code, std::uint64_t base, std::span<std::uint64_t> numbers) {
+    auto const mask = mask_of(code.lower);
+    std::size_t i = 0;
+    std::uint64_t before = base;   // of the lower parts so far, and one for each number
+    for (std::uint64_t w = 0; w < code.upper_words; ++w) {
+        auto word = word_at(code.uppers + w * 8);
+        if (numbers.size() - i < static_cast<std::uint64_t>(std::popcount(word))) return false;
+        for (; word; word &= word - 1, ++i) {
+            auto const bit = i * code.lower;
+            before += word_at(code.lowers + bit / 8) >> bit % 8 & mask;
+            // The zeros before this one: its place less the ones.
+            auto const zeros = w * 64 + static_cast<std::uint64_t>(std::countr_zero(word)) - i;
+            numbers[i] = before + (zeros << code.lower);
+            ++before;
+        }
+    }
+    return i == numbers.size();
+}
+
+#if defined(__x86_64__)
+
+// Bytes: with more of them zeros could not be counted in 32 bits.
+constexpr std::size_t eight_at_once_at_most = std::size_t{1} << 28;
+
+#define GARNER_TARGET __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2")))
+
+/// How many zeros stand before each one, of a piece of the upper parts.
+class Zeros {
+public:
+    /// The next word's. `first` is how many zeros there would be before its first bit if that were a one.
+    GARNER_TARGET void add(std::uint64_t word, std::uint32_t first) {
+        alignas(64) static constexpr auto rising = [] {
+            std::array<std::uint8_t, 64> all{};
+            for (unsigned i = 0; i < 64; ++i) all[i] = static_cast<std::uint8_t>(i);
+            return all;
+        }();
+        // The places of its ones, less how many ones stand before each, in bytes: that is below 64.
+        auto const places = _mm512_maskz_compress_epi8(word, _mm512_load_si512(rising.data()));
+        auto const zeros = _mm512_sub_epi8(places, _mm512_load_si512(rising.data()));
+        auto* const to = counts_ + held_;
+        auto const before = _mm512_set1_epi32(static_cast<int>(first));
+        _mm512_storeu_si512(to, _mm512_add_epi32(before, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(zeros))));
+        _mm512_storeu_si512(to + 16, _mm512_add_epi32(before, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(zeros, 1))));
+        _mm512_storeu_si512(to + 32, _mm512_add_epi32(before, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(zeros, 2))));
+        _mm512_storeu_si512(to + 48, _mm512_add_epi32(before, _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(zeros, 3))));
+        held_ += static_cast<std::size_t>(std::popcount(word));
+    }
+    std::uint32_t const* counts() const { return counts_; }
+    std::size_t held() const { return held_; }
+    /// All but the last `count`, fewer than eight, are done with.
+    void keep_last(std::size_t count) {
+        std::uint32_t last[8];
+        std::memcpy(last, counts_ + (held_ - count), count * sizeof *last);
+        std::memcpy(counts_, last, count * sizeof *last);
+        held_ = count;
+    }
+
+    static constexpr std::size_t words = 32;   // of the piece
+
+private:
+    std::uint32_t counts_[8 + words * 64 + 64];
+    std::size_t held_ = 0;
+};
+
+/// Makes numbers of gaps, eight at once. The lower parts of eight begin with a byte.
+class Eight {
+public:
+    GARNER_TARGET Eight(unsigned lower, std::uint64_t base)
+        : lower_(lower), mask_(_mm512_set1_epi64(static_cast<long long>(mask_of(lower)))),
+          carry_(_mm512_set1_epi64(static_cast<long long>(base - 1))) {
+        alignas(64) std::array<std::uint8_t, 64> bytes;
+        alignas(64) std::array<std::uint64_t, 8> shifts;
+        for (unsigned i = 0; i < 8; ++i) {
+            shifts[i] = i * lower % 8;
+            for (unsigned b = 0; b < 8; ++b) bytes[i * 8 + b] = static_cast<std::uint8_t>(i * lower / 8 + b);
+        }
+        bytes_ = _mm512_load_si512(bytes.data());
+        shifts_ = _mm512_load_si512(shifts.data());
+    }
+    /// The next eight, of which the last ones may mean nothing.
+    GARNER_TARGET void make(char const* lowers, std::uint32_t const* zeros, std::uint64_t* to) {
+        auto const spread = _mm512_permutexvar_epi8(bytes_, _mm512_loadu_si512(lowers));
+        auto const lows = _mm512_and_si512(_mm512_srlv_epi64(spread, shifts_), mask_);
+        auto const none = _mm512_setzero_si512();
+        auto sums = _mm512_add_epi64(lows, _mm512_set1_epi64(1));
+        sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 7));
+        sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 6));
+        sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 4));
+        auto const counts = _mm512_cvtepu32_epi64(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(zeros)));
+        auto const uppers = _mm512_sll_epi64(counts, _mm_cvtsi32_si128(static_cast<int>(lower_)));
+        _mm512_storeu_si512(to, _mm512_add_epi64(_mm512_add_epi64(sums, carry_), uppers));
+        carry_ = _mm512_add_epi64(carry_, _mm512_permutexvar_epi64(_mm512_set1_epi64(7), sums));
+    }
+
+private:
+    unsigned lower_;
+    __m512i mask_, bytes_, shifts_;
+    __m512i carry_;   // of all before: their lower parts, and one for each
+};
+
+GARNER_TARGET bool read_eight_at_once(Code const& code, std::uint64_t base, std::span<std::uint64_t> numbers) {
+    Zeros zeros;
+    Eight eight(code.lower, base);
+    std::size_t ones = 0, done = 0;
+    for (std::uint64_t w = 0; w < code.upper_words;) {
+        for (auto const end = std::min(code.upper_words, w + Zeros::words); w < end; ++w) {
+            auto const word = word_at(code.uppers + w * 8);
+            auto const more = static_cast<std::size_t>(std::popcount(word));
+            if (numbers.size() - ones < more) return false;
+            zeros.add(word, static_cast<std::uint32_t>(w * 64 - ones));
+            ones += more;
+        }
+        std::size_t i = 0;
+        for (; i + 8 <= zeros.held(); i += 8, done += 8)
+            eight.make(code.lowers + done / 8 * code.lower, zeros.counts() + i, numbers.data() + done);
+        zeros.keep_last(zeros.held() - i);
+    }
+    if (zeros.held() > 0) {
+        std::uint64_t last[8];
+        eight.make(code.lowers + done / 8 * code.lower, zeros.counts(), last);
+        std::memcpy(numbers.data() + done, last, zeros.held() * sizeof *last);
+    }
+    return ones == numbers.size();
+}
+
+#undef GARNER_TARGET
+#endif
 
 }  // namespace
 
@@ -69,35 +216,30 @@ std::uint64_t write_gaps(std::span<std::uint64_t const> numbers, std::uint64_t b
     return bytes;
 }
 
+GapReader best_gap_reader() {
+#if defined(__x86_64__)
+    bool const has = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                     __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2");
+    return has ? GapReader::avx512 : GapReader::plain;
+#else
+    return GapReader::plain;
+#endif
+}
+
 bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits,
-               std::span<std::uint64_t> numbers) {
+               std::span<std::uint64_t> numbers, GapReader reader) {
     auto const count = numbers.size();
     if (count == 0) return from.empty();
     auto const lower = lower_bits(count, universe_bits);
-    auto const mask = mask_of(lower);
     auto const lower_bytes = in_words(count * lower);
     if (from.size() < lower_bytes + 8) return false;
-    auto const* const lowers = from.data() + (from.size() - lower_bytes);
-    auto const upper_words = (from.size() - lower_bytes) / 8;
-
-    std::size_t i = 0;
-    std::uint64_t before = base;   // of the lower parts so far, and one for each number
-    for (std::uint64_t w = 0; w < upper_words; ++w) {
-        std::uint64_t word;
-        std::memcpy(&word, from.data() + w * 8, 8);
-        if (count - i < static_cast<std::uint64_t>(std::popcount(word))) return false;
-        for (; word; word &= word - 1, ++i) {
-            std::uint64_t low;
-            auto const bit = i * lower;
-            std::memcpy(&low, lowers + bit / 8, 8);
-            before += low >> bit % 8 & mask;
-            // The zeros before this one: its place less the ones.
-            auto const zeros = w * 64 + static_cast<std::uint64_t>(std::countr_zero(word)) - i;
-            numbers[i] = before + (zeros << lower);
-            ++before;
-        }
-    }
-    return i == count;
+    auto const upper_bytes = from.size() - lower_bytes;
+    Code const code{.uppers = from.data(), .upper_words = upper_bytes / 8, .lowers = from.data() + upper_bytes, .lower = lower};
+#if defined(__x86_64__)
+    if (reader == GapReader::avx512 && from.size() < eight_at_once_at_most) return read_eight_at_once(code, base, numbers);
+#endif
+    static_cast<void>(reader);
+    return read_one_by_one(code, base, numbers);
 }
 
 }  // namespace garner::crawl

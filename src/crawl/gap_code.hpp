@@ -17,7 +17,17 @@ std::uint64_t bytes_at_most(std::uint64_t count, unsigned universe_bits);
 /// of 8; room for bytes_at_most() and 8 more.
 std::uint64_t write_gaps(std::span<std::uint64_t const> numbers, std::uint64_t base, unsigned universe_bits, char* to);
 
-/// As many numbers as `numbers` has room for. False when these bytes were not written so. Reads up to 8 bytes beyond them.
-bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits, std::span<std::uint64_t> numbers);
+/// What reads them: one number after the other, or eight at once, where the machine has AVX-512 with VBMI2. With the same
+/// answers.
+enum class GapReader { plain, avx512 };
+GapReader best_gap_reader();
+
+/// What may be read beyond the bytes.
+inline constexpr std::size_t gap_slack = 64;
+
+/// As many numbers as `numbers` has room for. False when these bytes were not written so. Reads up to gap_slack bytes
+/// beyond them.
+bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits, std::span<std::uint64_t> numbers,
+               GapReader reader = best_gap_reader());
 
 }  // namespace garner::crawl

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <vector>
 
+#include "crawl/huge_array.hpp"
 #include "crawl/line_ops.hpp"
 #include "crawl/lru.hpp"
 
@@ -22,13 +22,13 @@ struct FirstBits {
     }
 };
 
-/// Which of a line's slots is given up for the front one: the key's own, else the last.
-GARNER_INLINE unsigned slot_given_up(unsigned match, unsigned ways) {
-    return static_cast<unsigned>(std::countr_zero(match | 1u << (ways - 1)));
+/// Which slot holds the key, of the matches there are; `ways`: none.
+GARNER_INLINE unsigned slot_of(unsigned match, unsigned ways) {
+    return static_cast<unsigned>(std::countr_zero(match | 1u << ways));
 }
 
-/// A shape has a Line, its ways, and touch<Ops>(): true when the line holds the fingerprint. Either way it is at
-/// `place(held)` from now on, and when it was not held the last one has left.
+/// A shape has a Line, its ways; at_front(), whether the line's first slot holds the fingerprint; and touch<Ops>(), which
+/// tells where it was held, or `ways`, and changes the line by the step that `step_for(where)` says.
 struct WholeFingerprints {
     static constexpr unsigned ways = 8;
     struct alignas(64) Line {
@@ -46,12 +46,13 @@ struct WholeFingerprints {
     }
     GARNER_INLINE std::uint64_t line_of(Fingerprint url) const { return home.line_of(url); }
 
-    template <class Ops, class Place>
-    GARNER_INLINE bool touch(Line& line, Fingerprint url, Place place) const {
-        auto const match = Ops::match64(line.urls, url);
-        auto const from = slot_given_up(match, ways), to = place(match != 0);
-        Ops::move64(line.urls, to, from, url);
-        return match != 0;
+    GARNER_INLINE bool at_front(Line const& line, Fingerprint url) const { return line.urls[0] == url; }
+
+    template <class Ops, class StepFor>
+    GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
+        auto const found = slot_of(Ops::match64(line.urls, url), ways);
+        Ops::arrange64(line.urls, step_for(found), url);
+        return found;
     }
 
     FirstBits home;
@@ -68,14 +69,19 @@ struct Tags {
     Line empty(std::uint64_t) const { return {}; }
     GARNER_INLINE std::uint64_t line_of(Fingerprint url) const { return home.line_of(url); }
 
-    template <class Ops, class Place>
-    GARNER_INLINE bool touch(Line& line, Fingerprint url, Place place) const {
+    GARNER_INLINE bool at_front(Line const& line, Fingerprint url) const { return line.tags[0] == tag_of(url); }
+
+    template <class Ops, class StepFor>
+    GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
+        auto const tag = tag_of(url);
+        auto const found = slot_of(Ops::match32(line.tags, tag), ways);
+        Ops::arrange32(line.tags, step_for(found), tag);
+        return found;
+    }
+
+    GARNER_INLINE static std::uint32_t tag_of(Fingerprint url) {
         auto const low = static_cast<std::uint32_t>(url);
-        auto const tag = low + (low == 0);   // 0 is an empty place
-        auto const match = Ops::match32(line.tags, tag);
-        auto const from = slot_given_up(match, ways), to = place(match != 0);
-        Ops::move32(line.tags, to, from, tag);
-        return match != 0;
+        return low + (low == 0);   // 0 is an empty place
     }
 
     FirstBits home;
@@ -104,28 +110,40 @@ struct Quotients {
     }
     GARNER_INLINE std::uint64_t line_of(Fingerprint url) const { return divided(url).line; }
 
-    template <class Ops, class Place>
-    GARNER_INLINE bool touch(Line& line, Fingerprint url, Place place) const {
-        auto const key = divided(url).quotient;
-        auto const low = static_cast<std::uint32_t>(key);
-        auto const middle = static_cast<std::uint16_t>(key >> 32);
-        auto const high = static_cast<std::uint32_t>(key >> 48);
-        unsigned match = Ops::match32(line.low, low) & ((1u << ways) - 1);
-        for (; match; match &= match - 1) {
-            auto const at = static_cast<unsigned>(std::countr_zero(match));
-            if (line.middle[at] == middle && ((line.high >> (3 * at)) & 7) == high) break;
-        }
-        auto const from = slot_given_up(match, ways), to = place(match != 0);
-        Plain::move(line.low, to, from, low);
-        Plain::move(line.middle, to, from, middle);
-        auto const moved = ((std::uint32_t{8} << (3 * from)) - 1) & ~((std::uint32_t{1} << (3 * to)) - 1);
-        auto const up = (line.high << 3 & moved) & ~(std::uint32_t{7} << (3 * to));
-        line.high = (line.high & ~moved) | up | high << (3 * to);
-        return match != 0;
+    GARNER_INLINE bool at_front(Line const& line, Fingerprint url) const {
+        return holds(line, 0, Key(divided(url).quotient));
+    }
+
+    template <class Ops, class StepFor>
+    GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
+        Key const key(divided(url).quotient);
+        unsigned match = Ops::match32(line.low, key.low) & ((1u << ways) - 1);
+        while (match && !holds(line, static_cast<unsigned>(std::countr_zero(match)), key)) match &= match - 1;
+        auto const found = slot_of(match, ways);
+        Step const& step = step_for(found);
+        Plain::arrange<ways>(line.low, step, key.low);
+        Plain::arrange<ways>(line.middle, step, key.middle);
+        auto const to = 3 * step.to, from = 3 * step.from;
+        auto const moved = ((std::uint32_t{8} << from) - 1) & ~((std::uint32_t{1} << to) - 1);
+        auto const up = (line.high << 3 & moved) & ~(std::uint32_t{7} << to);
+        line.high = (line.high & ~moved) | up | key.high << to;
+        return found;
     }
 
 private:
     using Plain = line_ops::Plain;
+    struct Key {
+        explicit Key(std::uint64_t quotient)
+            : low(static_cast<std::uint32_t>(quotient)), middle(static_cast<std::uint16_t>(quotient >> 32)),
+              high(static_cast<std::uint32_t>(quotient >> 48)) {}
+        std::uint32_t low;
+        std::uint16_t middle;
+        std::uint32_t high;
+    };
+    GARNER_INLINE static bool holds(Line const& line, unsigned slot, Key const& key) {
+        return line.low[slot] == key.low && line.middle[slot] == key.middle &&
+               (line.high >> (3 * slot) & 7) == key.high;
+    }
     struct Divided {
         std::uint64_t quotient, line;
     };
@@ -144,9 +162,8 @@ template <class Shape>
 class LineCache final : public SeenCache {
 public:
     LineCache(std::uint64_t lines, Insertion::Way way, Isa isa)
-        : shape_(lines), insertion_(way, lines, Shape::ways), isa_(isa) {
-        lines_.reserve(lines);
-        for (std::uint64_t i = 0; i < lines; ++i) lines_.push_back(shape_.empty(i));
+        : shape_(lines), insertion_(way, lines, Shape::ways), isa_(isa), lines_(lines) {
+        for (std::uint64_t i = 0; i < lines; ++i) lines_[i] = shape_.empty(i);
     }
 
     bool seen(Fingerprint url) override {
@@ -173,16 +190,49 @@ private:
     // How many lines memory can have under way at once, and some more.
     static constexpr std::size_t prefetched = 24;
 
+    // Most links of real pages stand at the front of their line already; others come in a way that nobody can foresee. The
+    // first of each batch say which way is the cheaper one for the others. The answers are the same.
+    enum class Expect { anything, front };
+    static constexpr std::size_t tried = 128;
+
     // Inlined where the instructions may be used: into the functions below.
     template <class Ops>
     GARNER_INLINE void each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) {
-        auto const ahead = std::min(urls.size(), prefetched);
+        Insertion::Turn turn(insertion_);
+        auto const ahead = std::min(urls.size(), prefetched), first = std::min(urls.size(), tried);
         for (std::size_t i = 0; i < ahead; ++i) __builtin_prefetch(&lines_[shape_.line_of(urls[i])]);
-        for (std::size_t i = 0; i < urls.size(); ++i) {
-            if (i + ahead < urls.size()) __builtin_prefetch(&lines_[shape_.line_of(urls[i + ahead])]);
-            auto const at = shape_.line_of(urls[i]);
-            answers[i] = shape_.template touch<Ops>(lines_[at], urls[i], [&](bool held) { return insertion_.place_for(at, held); });
+        auto const at_front = run<Ops, Expect::anything>(turn, urls, answers, 0, first);
+        if (at_front * 4 > first * 3)
+            run<Ops, Expect::front>(turn, urls, answers, first, urls.size());
+        else
+            run<Ops, Expect::anything>(turn, urls, answers, first, urls.size());
+    }
+
+    /// Those from `begin` to before `end`. Returns how many were held at the front.
+    template <class Ops, Expect expect>
+    GARNER_INLINE std::size_t run(Insertion::Turn& turn, std::span<Fingerprint const> urls,
+                                  std::span<std::uint8_t> answers, std::size_t begin, std::size_t end) {
+        auto const shape = shape_;   // copies: as far as the compiler knows an answer's byte could be anybody's
+        auto* const lines = lines_.data();
+        auto const* const asked = urls.data();
+        auto* const answer = answers.data();
+        auto const last = urls.size() - std::min(urls.size(), prefetched);
+        std::size_t at_front = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            if (i < last) __builtin_prefetch(&lines[shape.line_of(asked[i + prefetched])]);
+            auto const at = shape.line_of(asked[i]);
+            if (expect == Expect::front && shape.at_front(lines[at], asked[i])) {
+                turn.stays();
+                answer[i] = 1;
+                continue;
+            }
+            auto const found = shape.template touch<Ops>(
+                lines[at], asked[i],
+                [&](unsigned slot) __attribute__((always_inline)) -> Step const& { return turn.step(at, slot); });
+            at_front += found == 0;
+            answer[i] = found != Shape::ways;
         }
+        return at_front;
     }
 #if defined(__x86_64__)
     __attribute__((target("avx2"))) void each_avx2(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) {
@@ -197,7 +247,7 @@ private:
     Shape const shape_;
     Insertion insertion_;
     Isa const isa_;
-    std::vector<typename Shape::Line> lines_;
+    HugeArray<typename Shape::Line> lines_;
 };
 
 template <class Shape>

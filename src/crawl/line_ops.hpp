@@ -1,10 +1,10 @@
-// What is done to a cache line of keys in one go: find one, and move it to another place.
+// What is done to a cache line of keys in one go: find one, and put all in another order.
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "crawl/cpu.hpp"
+#include "crawl/insertion.hpp"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -13,8 +13,7 @@
 namespace garner::crawl::line_ops {
 
 /// match32 and match64 tell which of a line's 16 or 8 words are equal to one, as bits; what is not kept in words of that
-/// size must be masked out. move32 and move64 shift words [to, from) up by one and write `key` at `to`: who was at
-/// `from` is gone. Lines stand on 64 bytes.
+/// size must be masked out. arrange32 and arrange64 put them in a step's order, with the key. Lines stand on 64 bytes.
 struct Plain {
     static unsigned match32(std::uint32_t const* line, std::uint32_t key) {
         unsigned found = 0;
@@ -26,14 +25,16 @@ struct Plain {
         for (unsigned i = 0; i < 8; ++i) found |= unsigned{line[i] == key} << i;
         return found;
     }
-    template <class Word>
-    static void move(Word* line, unsigned to, unsigned from, Word key) {
-        std::memmove(line + to + 1, line + to, (from - to) * sizeof(Word));
-        line[to] = key;
+    /// As many words as the step is for.
+    template <unsigned ways, class Word>
+    static void arrange(Word* line, Step const& step, Word key) {
+        Word words[ways + 1];
+        std::memcpy(words, line, ways * sizeof(Word));
+        words[ways] = key;
+        for (unsigned i = 0; i < ways; ++i) line[i] = words[step.order[i]];
     }
-    static void move32(std::uint32_t* line, unsigned to, unsigned from, std::uint32_t key) { move(line, to, from, key); }
-    static void move64(std::uint64_t* line, unsigned to, unsigned from, std::uint64_t key) { move(line, to, from, key); }
-    static void move16(std::uint16_t* line, unsigned to, unsigned from, std::uint16_t key) { move(line, to, from, key); }
+    static void arrange32(std::uint32_t* line, Step const& step, std::uint32_t key) { arrange<16>(line, step, key); }
+    static void arrange64(std::uint64_t* line, Step const& step, std::uint64_t key) { arrange<8>(line, step, key); }
 };
 
 #if defined(__x86_64__)
@@ -95,24 +96,16 @@ struct Avx512 : Plain {
     GARNER_TARGET static unsigned match64(std::uint64_t const* line, std::uint64_t key) {
         return _mm512_cmpeq_epi64_mask(_mm512_load_si512(line), _mm512_set1_epi64(static_cast<long long>(key)));
     }
-    GARNER_TARGET static void move32(std::uint32_t* line, unsigned to, unsigned from, std::uint32_t key) {
-        auto const words = _mm512_load_si512(line);
+    GARNER_TARGET static void arrange32(std::uint32_t* line, Step const& step, std::uint32_t key) {
+        auto const order = _mm512_cvtepu8_epi32(_mm_load_si128(reinterpret_cast<__m128i const*>(step.order)));
         auto const wanted = _mm512_set1_epi32(static_cast<int>(key));
-        auto const up = _mm512_alignr_epi32(words, wanted, 15);
-        auto const moved = _mm512_mask_mov_epi32(words, static_cast<__mmask16>(range(to, from)), up);
-        _mm512_store_si512(line, _mm512_mask_mov_epi32(moved, static_cast<__mmask16>(1u << to), wanted));
+        _mm512_store_si512(line, _mm512_permutex2var_epi32(_mm512_load_si512(line), order, wanted));
     }
-    GARNER_TARGET static void move64(std::uint64_t* line, unsigned to, unsigned from, std::uint64_t key) {
-        auto const words = _mm512_load_si512(line);
+    GARNER_TARGET static void arrange64(std::uint64_t* line, Step const& step, std::uint64_t key) {
+        auto const order = _mm512_cvtepu8_epi64(_mm_loadl_epi64(reinterpret_cast<__m128i const*>(step.order)));
         auto const wanted = _mm512_set1_epi64(static_cast<long long>(key));
-        auto const up = _mm512_alignr_epi64(words, wanted, 7);
-        auto const moved = _mm512_mask_mov_epi64(words, static_cast<__mmask8>(range(to, from)), up);
-        _mm512_store_si512(line, _mm512_mask_mov_epi64(moved, static_cast<__mmask8>(1u << to), wanted));
+        _mm512_store_si512(line, _mm512_permutex2var_epi64(_mm512_load_si512(line), order, wanted));
     }
-
-private:
-    /// Bits `first` to `last`.
-    static unsigned range(unsigned first, unsigned last) { return (2u << last) - (1u << first); }
 };
 
 #undef GARNER_TARGET

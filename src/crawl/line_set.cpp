@@ -29,7 +29,8 @@ static_assert(std::ranges::all_of(layouts, [](Layout const& one) { return one.sl
 
 // Beyond it a newcomer moves too many others.
 constexpr double fullest = 0.955;
-constexpr int moves_at_most = 500;
+// One of some thirty lines has room where it is fullest: of 1e8 newcomers none is turned away by chance.
+constexpr std::size_t moves_at_most = 1'500;
 // Lines. Smaller ones grow faster: what they would save is not worth how often all of them would be put in again.
 constexpr std::uint32_t small_segment = 64 * 1024;
 
@@ -61,12 +62,19 @@ std::uint32_t other_line(Segment const& segment, std::uint32_t line, std::uint64
 // A slot's value: the remainder, and in its lowest bit whether it lies in its second line.
 std::uint64_t slot_value(std::uint64_t remainder, bool second) { return remainder << 1 | (second ? 1 : 0); }
 
+// Of the keys whose first line it is, the lowest one's upper part.
+std::uint64_t first_high(Segment const& segment, std::uint64_t line) {
+    return ((line << 32) + segment.line_count - 1) / segment.line_count;
+}
+
+std::uint64_t key_of(std::uint64_t first_high_of_line, std::uint64_t remainder) {
+    return (first_high_of_line + (remainder >> low_bits)) << low_bits | (remainder & low_mask);
+}
+
 // The key again, but for its segment.
 std::uint64_t key_at(Segment const& segment, std::uint32_t line, std::uint64_t value) {
     auto const remainder = value >> 1;
-    std::uint64_t const first = value & 1 ? other_line(segment, line, remainder) : line;
-    auto const high = ((first << 32) + segment.line_count - 1) / segment.line_count + (remainder >> low_bits);
-    return high << low_bits | (remainder & low_mask);
+    return key_of(first_high(segment, value & 1 ? other_line(segment, line, remainder) : line), remainder);
 }
 
 struct Window {
@@ -111,11 +119,25 @@ bool take_in(Segment const& segment, Line& line, std::uint64_t value) {
 }
 
 template <class Match>
+[[gnu::always_inline]] inline std::uint32_t slots_that_may_hold(Line const& line, std::uint64_t value) {
+    return Match::mask(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
+}
+
+template <class Match>
 [[gnu::always_inline]] inline bool holds(Segment const& segment, Line const& line, std::uint64_t value) {
-    auto found = Match::mask(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
+    auto found = slots_that_may_hold<Match>(line, value);
     for (; found; found &= found - 1)
         if (rest_of(segment, line, static_cast<std::uint32_t>(std::countr_zero(found))) == value >> 32) return true;
     return false;
+}
+
+// As holds(), without a branch: that a tag fits is what nobody can predict. Looks at the first one that fits only, so
+// what it does not find may be there.
+template <class Match>
+[[gnu::always_inline]] inline bool surely_holds(Segment const& segment, Line const& line, std::uint64_t value) {
+    auto const found = slots_that_may_hold<Match>(line, value);
+    auto const slot = static_cast<std::uint32_t>(std::countr_zero(found | 1u << 16)) & 15;   // 0 where there is none
+    return static_cast<unsigned>(found != 0) & static_cast<unsigned>(rest_of(segment, line, slot) == value >> 32);
 }
 
 // So many lines, of as many slots as then fit.
@@ -129,12 +151,9 @@ Segment segment_of(std::uint64_t lines) {
     auto const layout = std::ranges::find_if(layouts, [&](Layout const& one) { return width <= one.width; });
     segment.slots = layout->slots;
     segment.rest_bits = layout->width - 32;
+    segment.room = static_cast<std::uint64_t>(fullest * segment.slots * segment.line_count);
     segment.lines = HugeArray<Line>(lines);
     return segment;
-}
-
-std::uint64_t room_in(Segment const& segment) {
-    return static_cast<std::uint64_t>(fullest * segment.slots * segment.line_count);
 }
 
 // Fewest lines with room for so many: of fewer slots, or of more where those would need more lines for that alone.
@@ -156,7 +175,7 @@ LineSet::LineSet(Options const& options) : options_(options), random_(options.se
 void LineSet::clear() {
     // Segments differ by chance.
     auto const each = static_cast<double>(options_.expected) / segment_count;
-    auto const lines = lines_for(static_cast<std::uint64_t>(each + 4 * std::sqrt(each)));
+    auto const lines = lines_for(static_cast<std::uint64_t>(each + 5 * std::sqrt(each)));
     for (auto& segment : segments_) segment = segment_of(lines);
     ++growths_;
 }
@@ -199,28 +218,36 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     };
     Block blocks[3];
 
-    auto find_places = [&](Block& b) __attribute__((always_inline)) {
-        b.growths = growths_;
-        for (std::size_t i = 0; i < b.size; ++i) {
-            b.keys[i] = mixed(batch[b.begin + i] ^ options_.seed);
-            auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
-            b.places[i] = place_of(segment, b.keys[i]);
-            __builtin_prefetch(segment.lines.data() + b.places[i].first);
-        }
+    auto find_place = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
+        b.keys[i] = mixed(batch[b.begin + i] ^ options_.seed);
+        auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
+        b.places[i] = place_of(segment, b.keys[i]);
+        __builtin_prefetch(segment.lines.data() + b.places[i].first);
     };
-    auto look = [&](Block& b) __attribute__((always_inline)) {
-        if (b.growths != growths_) find_places(b);
-        for (std::size_t i = 0; i < b.size; ++i) {
-            auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
-            auto const& [first, remainder] = b.places[i];
+    auto look_at = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
+        auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
+        auto const& [first, remainder] = b.places[i];
+        bool const held = surely_holds<Match>(segment, segment.lines[first], slot_value(remainder, false));
+        b.open[b.opened] = static_cast<std::uint16_t>(i);
+        b.opened += !held;
+    };
+    // The lines of one block are fetched while those of the one before are looked at.
+    auto find_places_and_look = [&](Block& found, Block& looked_at) __attribute__((always_inline)) {
+        found.growths = growths_;
+        if (looked_at.growths != growths_)
+            for (std::size_t i = 0; i < looked_at.size; ++i) find_place(looked_at, i);
+        auto const both = std::min(found.size, looked_at.size);
+        for (std::size_t i = 0; i < both; ++i) find_place(found, i), look_at(looked_at, i);
+        for (std::size_t i = both; i < found.size; ++i) find_place(found, i);
+        for (std::size_t i = both; i < looked_at.size; ++i) look_at(looked_at, i);
+        std::ranges::fill(is_new.subspan(looked_at.begin, looked_at.size), std::uint8_t{0});
+        for (std::size_t i = 0; i < looked_at.opened; ++i) {
+            auto const open = looked_at.open[i];
+            auto const& segment = segments_[looked_at.keys[open] >> (64 - segment_bits)];
+            auto const& [first, remainder] = looked_at.places[open];
             auto const& line = segment.lines[first];
-            if (holds<Match>(segment, line, slot_value(remainder, false))) {
-                is_new[b.begin + i] = 0;
-                continue;
-            }
             if (has_overflowed(line) || count_of(line) == segment.slots)
                 __builtin_prefetch(segment.lines.data() + other_line(segment, first, remainder));
-            b.open[b.opened++] = static_cast<std::uint16_t>(i);
         }
     };
     std::uint64_t fresh = 0;
@@ -236,14 +263,13 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     // Two more rounds than blocks, until the last one is settled.
     auto const rounds = (batch.size() + block - 1) / block;
     for (std::size_t round = 0; round < rounds + 2; ++round) {
-        if (round < rounds) {
-            auto& b = blocks[round % 3];
-            b.begin = round * block;
-            b.size = std::min(block, batch.size() - b.begin);
-            find_places(b);
-        }
-        if (round >= 1 && round - 1 < rounds) look(blocks[(round - 1) % 3]);
-        if (round >= 2) settle(blocks[(round - 2) % 3]);
+        auto& found = blocks[round % 3];
+        auto& looked_at = blocks[(round + 2) % 3];
+        auto& settled = blocks[(round + 1) % 3];
+        if (round >= 2) settle(settled);
+        found.begin = std::min(round * block, batch.size());
+        found.size = std::min(block, batch.size() - found.begin);
+        find_places_and_look(found, looked_at);
     }
     return fresh;
 }
@@ -260,7 +286,7 @@ bool LineSet::add_one(std::uint64_t key) {
         auto& other = segment.lines[other_line(segment, first, remainder)];
         if (has_overflowed(line) && holds<Match>(segment, other, slot_value(remainder, true))) return false;
     }
-    if (!full && segment.size < room_in(segment)) {
+    if (!full && segment.size < segment.room) {
         take_in(segment, line, slot_value(remainder, false));
         ++segment.size;
         return true;
@@ -270,7 +296,7 @@ bool LineSet::add_one(std::uint64_t key) {
 }
 
 void LineSet::put(std::size_t number, std::uint64_t key) {
-    if (segments_[number].size >= room_in(segments_[number])) grow(number);
+    if (segments_[number].size >= segments_[number].room) grow(number);
     while (!insert(segments_[number], key)) grow(number);
 }
 
@@ -320,14 +346,35 @@ void LineSet::grow(std::size_t number) {
     auto const step = segment.line_count < small_segment ? 4 : 8;
     for (std::uint64_t lines = segment.line_count + segment.line_count / step + 1;; lines += lines / step + 1) {
         auto larger = segment_of(lines);
-        bool all = true;
-        for (std::uint32_t line = 0; all && line < segment.line_count; ++line)
-            for (std::uint32_t slot = 0; all && slot < count_of(segment.lines[line]); ++slot)
-                all = insert(larger, key_at(segment, line, value_of(segment, segment.lines[line], slot)));
-        if (!all) continue;
+        if (!fill(larger, segment)) continue;
         segment = std::move(larger);
         return;
     }
+}
+
+// From one line after the other into one after the other, as the order of lines is that of keys in both; but for those
+// few that lie in their second line or will.
+bool LineSet::fill(Segment& larger, Segment const& segment) {
+    std::vector<std::uint64_t> others;
+    for (std::uint32_t line = 0; line < segment.line_count; ++line) {
+        auto const first = first_high(segment, line);
+        for (std::uint32_t slot = 0; slot < count_of(segment.lines[line]); ++slot) {
+            auto const value = value_of(segment, segment.lines[line], slot);
+            auto const key = value & 1 ? key_at(segment, line, value) : key_of(first, value >> 1);
+            auto const place = place_of(larger, key);
+            if (value & 1 || !take_in(larger, larger.lines[place.first], slot_value(place.remainder, false)))
+                others.push_back(key);
+            else
+                ++larger.size;
+        }
+    }
+    constexpr std::size_t ahead = 16;
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        if (i + ahead < others.size())
+            __builtin_prefetch(larger.lines.data() + place_of(larger, others[i + ahead]).first, 1);
+        if (!insert(larger, others[i])) return false;
+    }
+    return true;
 }
 
 std::uint64_t LineSet::size() const {

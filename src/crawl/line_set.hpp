@@ -45,6 +45,7 @@ public:
         std::uint32_t slots = 0;        // in each line
         std::uint32_t rest_bits = 0;    // of a slot beside its tag
         std::uint64_t size = 0;
+        std::uint64_t room = 0;         // so many; then it grows
     };
 
     /// Where a fingerprint may be in its segment, and what a slot would hold there.
@@ -69,6 +70,7 @@ private:
     bool insert(Segment&, std::uint64_t key);
     void put(std::size_t segment, std::uint64_t key);
     void grow(std::size_t segment);
+    bool fill(Segment& larger, Segment const&);
 
     Options options_;
     std::array<Segment, segment_count> segments_;

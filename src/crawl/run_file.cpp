@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "crawl/bucket_index.hpp"
 #include "crawl/gap_code.hpp"
 #include "crawl/set_bytes.hpp"
 #include "util/check.hpp"
@@ -14,7 +15,7 @@ namespace garner::crawl {
 namespace {
 
 constexpr std::size_t write_bytes = 1 * MiB;
-constexpr std::size_t code_slack = 16;   // what gap_code reads and writes beyond
+constexpr std::size_t code_slack = gap_slack;   // what gap_code reads, and writes, beyond
 
 // As in the file.
 struct DirectoryEntry {
@@ -143,13 +144,14 @@ bool RunReader::read(std::uint64_t number, std::span<Fingerprint const>& urls) {
     if (bucket.count == 0) return true;
     if (!load(number)) return false;
     std::span const bytes(block_.data() + (bucket.offset - block_begin_), bucket.bytes);
-    if (urls_.size() < bucket.count) urls_.resize(bucket.count);
+    if (urls_.size() < bucket.count + BucketIndex::slack) urls_.resize(bucket.count + BucketIndex::slack);
     std::span const into(urls_.data(), bucket.count);
     if (fingerprint({bytes.data(), bytes.size()}, place_seed(set_, generation_, number)) != bucket.checksum ||
         !read_gaps(bytes, base_of(number, bits_), 64 - bits_, into)) {
         fault_ = path_ + " is damaged at byte " + std::to_string(bucket.offset) + ", bucket " + std::to_string(number);
         return false;
     }
+    std::fill_n(urls_.begin() + bucket.count, BucketIndex::slack, UINT64_MAX);
     urls = into;
     return true;
 }

@@ -1,5 +1,5 @@
-// What an operation of each cache of seen URLs costs beside the usual sets: seen_caches [LOG2_ENTRIES [STREAM.u32]]
-// Without a stream the links are garner seen model's.
+// What an operation of each cache of seen URLs costs beside the usual sets:
+// seen_caches [LOG2_ENTRIES [STREAM.u32 [CACHE...]]]. Without a stream, or of -, the links are garner seen model's.
 #include <absl/container/flat_hash_set.h>
 #include <time.h>
 
@@ -105,14 +105,15 @@ auto pass_of(std::string const& spec, std::uint64_t entries) {
 
 int main(int count, char** words) {
     auto const power = count > 1 ? std::atoi(words[1]) : 16;
-    if (power < 1 || power > 28) return std::fprintf(stderr, "usage: %s [LOG2_ENTRIES [STREAM.u32]]\n", words[0]), 2;
+    if (power < 1 || power > 28) return std::fprintf(stderr, "usage: %s [LOG2_ENTRIES [STREAM.u32 [CACHE...]]]\n", words[0]), 2;
     auto const entries = std::uint64_t{1} << power;
-    auto const stream = count > 2 ? stream_of(words[2]) : model_stream();
+    auto const stream = count > 2 && std::string(words[2]) != "-" ? stream_of(words[2]) : model_stream();
     if (stream.empty()) return std::fprintf(stderr, "no links\n"), 1;
 
     std::vector<std::string> specs{"line", "line:isa=avx2", "line:isa=sse2", "line:isa=plain", "line32", "lru", "clock",
                                    "scatter", "scatter:policy=random", "chaining", "infinite"};
-    if (entries > 81'930) specs.insert(specs.begin() + 5, "quotient");
+    if (count > 3) specs.assign(words + 3, words + count);
+    else if (entries > 81'930) specs.insert(specs.begin() + 5, "quotient");
     std::vector<Measured> all{{"absl::flat_hash_set"}, {"std::unordered_set"}, {"LRU of list and map"}};
     for (auto const& spec : specs) all.push_back({spec});
 

@@ -35,8 +35,13 @@ std::vector<char> written(Numbers const& numbers, std::uint64_t base, unsigned u
 
 bool read(std::vector<char> bytes, std::uint64_t base, unsigned universe_bits, Numbers& numbers) {
     auto const size = bytes.size();
-    bytes.resize(size + 16);
-    return read_gaps(std::span(bytes).first(size), base, universe_bits, numbers);
+    bytes.resize(size + gap_slack);
+    auto const from = std::span(bytes).first(size);
+    Numbers once_more(numbers.size());
+    bool const done = read_gaps(from, base, universe_bits, numbers);
+    EXPECT_EQ(read_gaps(from, base, universe_bits, once_more, GapReader::plain), done);
+    if (done) EXPECT_TRUE(once_more == numbers);
+    return done;
 }
 
 void expect_same_again(Numbers const& numbers, std::uint64_t base, unsigned universe_bits) {
