@@ -10,6 +10,7 @@
 
 #include "story/scene.hpp"
 #include "support/hosts.hpp"
+#include "support/programs.hpp"
 
 namespace garner::test {
 namespace {
@@ -138,7 +139,7 @@ TEST(SeenServe, says_what_it_does_not_take) {
     };
     Fields const text{{"Content-Type", "text/plain"}}, list{{"Content-Type", "application/json"}};
     Case const cases[]{
-        {"POST", "/seen", "a\nb\nc\nd\n", text, 413, "at most 3 links"},
+        {"POST", "/seen", "http://a.example/\nb\nc\nd\n", text, 413, "at most 3 links"},
         {"POST", "/seen", std::string(200'000, 'a'), text, 413, "body"},
         {"POST", "/seen", "[\"a\"", list, 400, "breaks off"},
         {"POST", "/seen", "123", {{"Content-Type", "application/octet-stream"}}, 400, "8 bytes"},
@@ -443,6 +444,47 @@ TEST(SeenServe, an_answer_that_was_lost_makes_a_url_new_again_rather_than_lost) 
     EXPECT_EQ(questions, 3);
     EXPECT_EQ(std::ranges::count(answers, "new"), 40) << "the other said seen, but may have meant us";
     EXPECT_EQ(one.stats()["partition"]["others"][0]["unsure"], 0);
+}
+
+TEST(SeenServe, is_asked_by_the_python_client_as_scrapy_does) {
+    NEEDS("python3");
+    Service service;
+    TempDir dir;
+    auto const script = dir.write("ask.py", R"(
+import sys, types
+sys.path.insert(0, sys.argv[1])
+from seen_scrapy import Seen, SeenFilter
+seen = Seen(sys.argv[2])
+print(seen.ask(["http://a.example/", "http://A.example", "none", "http://b.example/\u00e9"]))
+print(seen.ask("http://h%d.example/" % i for i in range(20000)).count("new"))
+crawler = types.SimpleNamespace(settings={"GARNER_SEEN": sys.argv[2]})
+dupes = SeenFilter.from_crawler(crawler)
+dupes.open()
+for method, url in ("GET", "http://a.example/"), ("POST", "http://a.example/"), ("GET", "http://c.example/"), ("GET", "http://c.example/#x"):
+    print(dupes.request_seen(types.SimpleNamespace(method=method, url=url)), end=" ")
+dupes.close("finished")
+)");
+    auto const done = run({"python3", script, GARNER_SOURCE_DIR "/docs/clients", service.place()});
+    EXPECT_EQ(done.code, 0) << done.errors;
+    EXPECT_EQ(done.output, "['new', 'seen', '!no-scheme', 'new']\n20000\nTrue False False True ");
+}
+
+TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
+    auto const port = free_port();
+    TempDir dir;
+    auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
+                                      {"layers", "www-strip"}}}}.dump();
+    {
+        Proxy proxy(patch);
+        EXPECT_THAT(proxy.child().errors(), HasSubstr("URLs seen: http://127.0.0.1:" + std::to_string(port) + "/"));
+        auto reply = Client("127.0.0.1", port).post("/seen?durable=1", "http://www.a.example/\nhttp://a.example/\n", {{"Content-Type", "text/plain"}});
+        EXPECT_EQ(reply.body(), "new\nseen\n");
+        // Not through the proxy, though its tests may reach loopback.
+        EXPECT_EQ(Client(proxy).get("http://127.0.0.1:" + std::to_string(port) + "/seen/stats").status(), 403);
+    }
+    Proxy again(patch);
+    auto reply = Client("127.0.0.1", port).post("/seen", "http://a.example/\n", {{"Content-Type", "text/plain"}});
+    EXPECT_EQ(reply.body(), "seen\n");
 }
 
 }  // namespace
