@@ -16,6 +16,7 @@
 #include "config/load.hpp"
 #include "config/reload.hpp"
 #include "proxy/server.hpp"
+#include "seen/service.hpp"
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
@@ -61,11 +62,13 @@ proxy::ServerOptions server_options(config::Config const& config) {
         auto address = parse_ip(config.admin.address);
         if (address) options.also_closed.push_back({*address, config.admin.port});
     }
+    if (auto const address = parse_ip(config.seen.address)) options.also_closed.push_back({*address, config.seen.port});
     return options;
 }
 
 /// One line: where it listens, how to use it, how to stop it.
-void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin) {
+void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin,
+               std::string const& seen) {
     std::string places;
     for (auto const& address : server.addresses()) places += (places.empty() ? "" : ", ") + address;
     std::string forward;
@@ -74,6 +77,7 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
     std::string use = forward.empty() ? "" : "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" +
                                                  forward + " http://example.com/";
     std::string figures = admin.empty() ? "" : "; figures: http://" + admin + "/";
+    if (!seen.empty()) figures += "; URLs seen: http://" + seen + "/";
     std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
 }
 
@@ -101,13 +105,19 @@ public:
             admin_ = admin::AdminServer::open({config_.admin.address, config_.admin.port}, *server_, fault);
             if (!admin_) return false;
         }
+        if (!config_.seen.address.empty()) {
+            seen_ = seen::Service::open(config_.seen, fault);
+            if (!seen_) return false;
+        }
         tell_sampling();
         server_->start();
         if (admin_) admin_->start();
+        if (seen_) seen_->start();
         if (server_->connections_max() < few_connections)
             spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
                          server_->connections_max());
-        say_hello(*server_, config_, admin_ ? admin_->address() : std::string());
+        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
+                  seen_ ? seen_->address() : std::string());
         return true;
     }
 
@@ -175,6 +185,8 @@ public:
 
     bool stop() {
         if (admin_) admin_->stop();
+        auto const fault = seen_ ? seen_->stop() : std::string();
+        if (!fault.empty()) spdlog::error("the set of seen URLs: {}", fault);
         return server_->stop(config_.proxy.deadlines.drain);
     }
 
@@ -211,6 +223,7 @@ private:
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
+    std::unique_ptr<seen::Service> seen_;
     proxy::AccessLog::Stats log_;   // as last looked at
     static constexpr unsigned looks_a_complaint = 10;
     unsigned looks_ = 0;

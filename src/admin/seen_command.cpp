@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crawl/canon_command.hpp"
+#include "seen/serve_command.hpp"
 #include "sim/seen_set_command.hpp"
 #include "sim/seen_model_command.hpp"
 #include "sim/seen_sim_command.hpp"
@@ -26,6 +27,7 @@ std::vector<Row> const& rows() {
         {"canon", "the canonical form of URLs, and their fingerprints", crawl::canon_command},
         {"set", "an exact set of URLs, in memory or on disk, and what it takes", sim::seen_set_command},
         {"sim", "a stream of links through caches of seen URLs: what each misses", sim::seen_sim_command},
+        {"serve", "tells crawlers over HTTP which URLs they have seen", seen::serve_command},
         {"model", "makes a stream of links as a crawl of many threads sees it", sim::seen_model_command},
     };
     return rows;

@@ -8,6 +8,7 @@
 #include "icp/options.hpp"
 #include "net/options.hpp"
 #include "proxy/options.hpp"
+#include "seen/options.hpp"
 #include "store/disk_options.hpp"
 
 namespace garner::config {
@@ -20,6 +21,13 @@ struct Admin {
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 
+/// No address: the crawler's service is not there unless it is asked for.
+inline seen::Options no_seen() {
+    seen::Options off;
+    off.address.clear();
+    return off;
+}
+
 struct Config {
     unsigned workers = 0;            // 0: one per core
     proxy::Options proxy;
@@ -30,6 +38,7 @@ struct Config {
     net::TlsOptions tls;
     net::PoolOptions pool;
     Admin admin;
+    seen::Options seen = no_seen();
 
     icp::Options mesh;               // of the keys icp, htcp, digest, peers and direct
 };

@@ -7,6 +7,7 @@
 #include "config/key_parts.hpp"
 #include "config/rule_form.hpp"
 #include "http/uri.hpp"
+#include "seen/answers.hpp"
 
 namespace garner::config {
 namespace {
@@ -199,6 +200,46 @@ Form<Admin> admin() {
     });
 }
 
+Form<seen::Peer> seen_peer() {
+    auto parse = [](std::string const& text, seen::Peer& into, std::string&) {
+        std::string fault;
+        auto const peers = seen::read_peers(text, fault);
+        if (peers.size() == 1) into = peers.front();
+        return peers.size() == 1;
+    };
+    auto form = parsed<seen::Peer>("host and port", "a host and a port", "write \"10.0.0.3:3132\"", parse);
+    form.show = [](seen::Peer const& peer) { return in_quotes(peer.text()); };
+    return form;
+}
+
+Form<seen::Options> seen_urls() {
+    using T = seen::Options;
+    auto const check = [](Reader& reader, Json const&, T& seen) {
+        if (seen.address.empty()) return;
+        if (auto const fault = seen::fault_of(seen); !fault.empty()) reader.fault(fault, "docs/url_seen.md says what there is");
+    };
+    auto address = address_key<T>(endpoint(true), R"("")", "Address and port of the crawlers' service; empty for none.");
+    return object_of<T>(
+        {
+            std::move(address),
+            key<T>("allow", &T::allow, list_of(network()), "Who may ask it, beside clients on loopback."),
+            key<T>("path", &T::directory, text(), "Directory of the set; empty: it lies in memory and goes with the process."),
+            key<T>("memory", &T::memory, size(16 * MiB, size_max), "What the set may take."),
+            key<T>("set", &T::set, text(), "`lines`, `runs`, …; empty: by whether there is a `path`."),
+            key<T>("cache", &T::cache, text(), "The cache before the set; empty for none."),
+            key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31), "Its entries."),
+            key<T>("layers", &T::layers, text(), "What is done to URLs beyond the standard, such as `query-sort,www-strip`."),
+            key<T>("partition", &T::partition, count(0, seen::partitions_max - 1), "Which of the hosts are ours, from 0."),
+            key<T>("peers", &T::peers, list_of(seen_peer()),
+                   "Processes that share the hosts, by partition, this one too; empty: all hosts are ours."),
+            key<T>("batch_links", &T::batch_links, count(1, 100 * million), "Links in a batch."),
+            key<T>("body", &T::body_bytes, size(KiB, size_max), "Bytes of a batch."),
+            key<T>("waiting_links", &T::waiting_links, count(1, 1'000 * million),
+                   "Links that may wait for the set, or for another partition; beyond them: 503."),
+        },
+        check);
+}
+
 Form<std::string> via_name() {
     auto parse = [](std::string const& text, std::string& into, std::string&) {
         http::UriError error;
@@ -319,6 +360,7 @@ Table<Config> keys() {
                     "This proxy's name in Via; empty for one that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),
         key<Config>("admin", &Config::admin, admin(), "Figures, purges and the page."),
+        key<Config>("seen", &Config::seen, seen_urls(), "Which URLs have crawlers seen?"),
         key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp(), "Questions between caches by ICP."),
         key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "The same and purges by HTCP."),
         key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Our cache digest."),

@@ -38,6 +38,7 @@ constexpr Row rows[]{
      [](Config const& a, Config const& b) {
          return a.mesh.htcp.address == b.mesh.htcp.address && a.mesh.htcp.port == b.mesh.htcp.port;
      }},
+    {"seen", [](Config const& a, Config const& b) { return a.seen == b.seen; }},
     {"admin.address", [](Config const& a, Config const& b) { return a.admin == b.admin; }},
 };
 

@@ -8,8 +8,8 @@
 
 namespace garner::crawl {
 
-/// As exact as the cache: what that wrongly claims to have seen is never new. After a fault it takes nothing more: the
-/// cache then knows of URLs that are not in the set.
+/// As exact as the cache: what that wrongly claims to have seen is never new. After a fault it takes nothing more until it
+/// has another cache: the one it has knows of URLs that are not in the set.
 class FrontedSet final : public UrlSet {
 public:
     FrontedSet(std::unique_ptr<SeenCache> front, std::unique_ptr<UrlSet> behind)
@@ -29,6 +29,11 @@ public:
         requests_ += batch.size();
         passed_ += asked_.size();
         return added;
+    }
+    /// An empty one: the set is asked for everything again.
+    void replace_front(std::unique_ptr<SeenCache> front) {
+        front_ = std::move(front);
+        broken_.clear();
     }
     std::string sync() override { return behind_->sync(); }
     std::uint64_t size() const override { return behind_->size(); }

@@ -1,0 +1,50 @@
+// Links of other partitions that were answered there: they need not be asked again.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "util/bytes.hpp"
+#include "util/hash.hpp"
+
+namespace garner::seen {
+
+/// Exact: it holds what was put in, or has forgotten it. Unlike crawl::SeenCache a question puts nothing in: a link is
+/// known from its answer on, not from the question, which may stay without one. One thread.
+class AnsweredCache {
+public:
+    /// At least 8; rounded up to a power of two.
+    explicit AnsweredCache(std::uint64_t entries) : lines_(std::bit_ceil(std::max<std::uint64_t>(entries, slots)) / slots) {}
+
+    bool holds(Fingerprint url) {
+        if (url == empty) return false;
+        auto& line = lines_[line_of(url)];
+        auto const found = std::find(line.urls.begin(), line.urls.end(), url);
+        if (found == line.urls.end()) return false;
+        std::rotate(line.urls.begin(), found, found + 1);   // the last one of a line is the next to leave
+        return true;
+    }
+
+    void put(Fingerprint url) {
+        if (url == empty || holds(url)) return;
+        auto& line = lines_[line_of(url)];
+        std::rotate(line.urls.begin(), line.urls.end() - 1, line.urls.end());
+        line.urls.front() = url;
+    }
+
+    Bytes memory_bytes() const { return lines_.size() * sizeof(Line); }
+
+private:
+    static constexpr std::size_t slots = 8;
+    static constexpr Fingerprint empty = 0;   // a link of this fingerprint is never held
+    struct alignas(64) Line {
+        std::array<Fingerprint, slots> urls{};
+    };
+    std::size_t line_of(Fingerprint url) const { return url & (lines_.size() - 1); }
+
+    std::vector<Line> lines_;
+};
+
+}  // namespace garner::seen

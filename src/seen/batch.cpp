@@ -1,0 +1,90 @@
+#include "seen/batch.hpp"
+
+#include "crawl/fingerprint.hpp"
+#include "util/check.hpp"
+
+namespace garner::seen {
+
+namespace {
+
+constexpr std::size_t kept_links = 64 * 1024;
+
+template <class T>
+void empty(std::vector<T>& list) {
+    if (list.capacity() > kept_links) list = {};
+    list.clear();
+}
+
+void fill_in(std::span<Answer> answers, Answer open, std::span<Answer const> answered) {
+    auto next = answered.begin();
+    for (auto& answer : answers)
+        if (answer == open) answer = *next++;
+    check(next == answered.end());
+}
+
+}  // namespace
+
+Bytes Batch::held_bytes() const {
+    auto bytes = answers.capacity() + own.capacity() * sizeof(Fingerprint);
+    for (auto const& links : foreign) bytes += links.capacity() * sizeof(Fingerprint);
+    return bytes;
+}
+
+void Batch::clear(std::uint32_t partitions) {
+    empty(answers), empty(own);
+    foreign.resize(partitions);
+    for (auto& links : foreign) empty(links);
+    refused = kept_home = 0;
+    too_many = false;
+}
+
+void Batch::take_own(std::span<Answer const> answered) {
+    check(answered.size() == own.size());
+    fill_in(answers, asked_here, answered);
+}
+
+void Batch::take_foreign(std::uint32_t partition, std::span<Answer const> answered) {
+    check(answered.size() == foreign[partition].size());
+    fill_in(answers, unreachable(partition), answered);
+}
+
+bool LinkSorter::has_room() {
+    if (batch_->answers.size() < sorting_.links_max) return true;
+    batch_->too_many = true;
+    return false;
+}
+
+void LinkSorter::take(std::string_view text) {
+    if (text.ends_with('\r')) text.remove_suffix(1);   // what is canonical but for it is copied
+    auto const fault = crawl::canonicalise(text, url_);
+    if (fault != crawl::UrlFault::none) return refuse(refused(fault));
+    if (!has_room()) return;
+    // The host is taken before any layer.
+    auto const partition = sorting_.splitter.partitions() > 1 ? sorting_.splitter.partition_of(url_) : sorting_.own;
+    sorting_.layers.apply(url_);
+    auto const print = crawl::fingerprint64(url_.text);
+    if (partition == sorting_.own) {
+        batch_->own.push_back(print);
+        batch_->answers.push_back(asked_here);
+    } else if (sorting_.answered && sorting_.answered->holds(print)) {
+        ++batch_->kept_home;
+        batch_->answers.push_back(already_seen);
+    } else {
+        batch_->foreign[partition].push_back(print);
+        batch_->answers.push_back(unreachable(partition));
+    }
+}
+
+void LinkSorter::refuse(Answer why) {
+    if (!has_room()) return;
+    ++batch_->refused;
+    batch_->answers.push_back(why);
+}
+
+void LinkSorter::take_fingerprint(Fingerprint url) {
+    if (!has_room()) return;
+    batch_->own.push_back(url);
+    batch_->answers.push_back(asked_here);
+}
+
+}  // namespace garner::seen

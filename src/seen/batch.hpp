@@ -1,0 +1,70 @@
+// The links of one request: canonical, as fingerprints, those of other partitions apart.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "crawl/canonical_url.hpp"
+#include "crawl/host_splitter.hpp"
+#include "crawl/url_layers.hpp"
+#include "seen/answered_cache.hpp"
+#include "seen/answers.hpp"
+#include "util/bytes.hpp"
+#include "util/hash.hpp"
+
+namespace garner::seen {
+
+/// What is asked, and the answers as they become known, all in the order in which the links came.
+struct Batch {
+    std::vector<Answer> answers;                        // one a link; asked_here and unreachable() are still open
+    std::vector<Fingerprint> own;                       // one for each asked_here
+    std::vector<std::vector<Fingerprint>> foreign;      // by partition; one for each unreachable(partition)
+    std::uint64_t refused = 0;
+    std::uint64_t kept_home = 0;                        // of other partitions, and known to have been answered there
+    bool too_many = false;                              // more links than a batch may have
+
+    Bytes held_bytes() const;
+    /// Nothing in it; keeps its memory, if that is not much.
+    void clear(std::uint32_t partitions);
+    /// Takes the set's answers, 0 or 1 each, in place of asked_here.
+    void take_own(std::span<Answer const> answered);
+    /// The same of a partition.
+    void take_foreign(std::uint32_t partition, std::span<Answer const> answered);
+};
+
+/// How URLs become fingerprints, and whose they are.
+struct Sorting {
+    crawl::UrlLayers layers;
+    crawl::HostSplitter splitter{1};
+    std::uint32_t own = 0;                              // our partition
+    AnsweredCache* answered = nullptr;                  // of other partitions' URLs; nullptr: there are none
+    std::uint64_t links_max = 1'000'000;                // in a batch
+};
+
+/// Puts links into a batch, one by one. One thread.
+class LinkSorter {
+public:
+    /// `sorting` outlives it.
+    explicit LinkSorter(Sorting const& sorting) : sorting_(sorting) {}
+
+    void begin(Batch& batch) { batch_ = &batch; }
+    /// A text that may be a URL, in any bytes.
+    void take(std::string_view text);
+    /// What is none for sure.
+    void refuse(Answer why);
+    /// A fingerprint, which has no host: ours.
+    void take_fingerprint(Fingerprint url);
+
+    bool full() const { return batch_->too_many; }
+
+private:
+    bool has_room();
+
+    Sorting const& sorting_;
+    Batch* batch_ = nullptr;
+    crawl::CanonicalUrl url_;
+};
+
+}  // namespace garner::seen

@@ -1,0 +1,36 @@
+// The forms in which a batch of links comes: lines of text, a list in JSON, fingerprints.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "seen/answers.hpp"
+#include "seen/batch.hpp"
+
+namespace garner::seen {
+
+/// Takes a body piece by piece, however it is cut, in bounded memory.
+class BodyReader {
+public:
+    virtual ~BodyReader() = default;
+    /// False once the rest is not worth reading: the body is broken, or the batch is full.
+    virtual bool read(std::string_view piece) = 0;
+    /// After the last piece: empty, or one line that says why this is no such body at all. Then nothing of it counts.
+    virtual std::string finish() = 0;
+};
+
+struct BodyForm {
+    AnswerForm answer;                                               // in which it is answered, unless another is asked for
+    std::unique_ptr<BodyReader> (*make)(LinkSorter& to);
+};
+
+/// By Content-Type: nullptr when there is no such form. Without one it is text, and so is what HTML forms send: curl says
+/// that of anything.
+BodyForm const* body_form(std::string_view content_type);
+
+/// By Accept; nothing when it names none, or several: then it is as the body's.
+std::optional<AnswerForm> asked_form(std::string_view accept);
+
+}  // namespace garner::seen

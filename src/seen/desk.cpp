@@ -1,0 +1,68 @@
+#include "seen/desk.hpp"
+
+#include <algorithm>
+
+namespace garner::seen {
+
+std::unique_ptr<Desk> Desk::open(Options const& options, net::asio::io_context& io, std::string& fault) {
+    if (fault = fault_of(options); !fault.empty()) return nullptr;
+    std::unique_ptr<Desk> desk(new Desk(options, io));
+    SetKeeper::Options keeper;
+    keeper.set = {.expected = options.expected, .memory = options.memory, .directory = options.directory};
+    keeper.set_name = options.set;
+    keeper.cache = options.cache;
+    keeper.cache_entries = options.cache_entries;
+    keeper.waiting_links = options.waiting_links;
+    keeper.waiting_batches = options.waiting_batches;
+    desk->keeper_ = SetKeeper::open(keeper, fault);
+    if (!desk->keeper_) return nullptr;
+
+    if (!options.layers.empty()) desk->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
+    desk->sorting_.links_max = options.batch_links;
+    auto const partitions = static_cast<std::uint32_t>(options.peers.size());
+    desk->links_.resize(std::max(partitions, 1u));
+    if (partitions < 2) return desk;
+    desk->sorting_.splitter = crawl::HostSplitter(partitions);
+    desk->sorting_.own = options.partition;
+    desk->sorting_.answered = &desk->answered_.emplace(options.answered_entries);
+    desk->own_words_ = forwarded_words(options, options.partition);
+    for (std::uint32_t i = 0; i < partitions; ++i)
+        if (i != options.partition) desk->links_[i] = std::make_unique<PeerLink>(io, options, i, *desk->answered_);
+    return desk;
+}
+
+bool Desk::allows(IpAddress const& client) const {
+    return client.is_loopback() ||
+           std::ranges::any_of(options_.allow, [&](auto const& network) { return network.contains(client); });
+}
+
+bool Desk::has_room(Batch const& batch) const {
+    if (!batch.own.empty() && !keeper_->has_room(batch.own.size())) return false;
+    for (auto const& link : links_)
+        if (link && !batch.foreign[link->partition()].empty() && !link->has_room(batch.foreign[link->partition()].size()))
+            return false;
+    return true;
+}
+
+bool Desk::hold(Bytes before, Bytes after) {
+    held_ = held_ - before + after;
+    return held_ <= options_.held_bytes || after <= before;
+}
+
+void Desk::count(Batch const& batch, bool forwarded, bool durable) {
+    std::array<std::uint64_t, 256> counts{};
+    for (auto const answer : batch.answers) ++counts[answer];
+    ++counters.batches;
+    counters.links += batch.answers.size();
+    counters.fresh += counts[is_new];
+    counters.repeated += counts[already_seen];
+    for (std::size_t answer = is_new + 1; answer <= not_text; ++answer) counters.refused[answer] += counts[answer];
+    for (std::uint32_t i = 0; i < partitions_max; ++i) counters.unreachable += counts[unreachable(i)];
+    counters.kept_home += batch.kept_home;
+    counters.durable_batches += durable;
+    if (!forwarded) return;
+    ++counters.forwarded_batches;
+    counters.forwarded_links += batch.answers.size();
+}
+
+}  // namespace garner::seen

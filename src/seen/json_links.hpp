@@ -1,0 +1,38 @@
+// A list of URLs in JSON, element by element, without the list ever being in memory.
+#pragma once
+#include "seen/body_forms.hpp"
+
+namespace garner::seen {
+
+/// `["http://a.example/", …]`. An element that is no string is a link that is refused; what is no list, or breaks off, is no
+/// such body. The elements are read by nlohmann::json, plain strings without it.
+class JsonLinks final : public BodyReader {
+public:
+    explicit JsonLinks(LinkSorter& to) : to_(to) {}
+
+    bool read(std::string_view piece) override;
+    std::string finish() override;
+
+private:
+    enum class State : std::uint8_t { before_list, before_element, in_element, after_list, broken };
+
+    void step(std::string_view& piece);
+    void read_element(std::string_view& piece);
+    std::size_t end_of_element(std::string_view piece);
+    void keep(std::string_view part);
+    void end_element();
+    void take_element(std::string_view text);
+    void take_any(std::string_view text);
+    void break_off(std::string_view why);
+
+    LinkSorter& to_;
+    State state_ = State::before_list;
+    std::string element_;                      // of the one that has begun
+    bool too_long_ = false;
+    bool in_string_ = false, escaped_ = false;
+    std::uint32_t depth_ = 0;                  // of lists and objects inside an element
+    std::uint64_t elements_ = 0;
+    std::string fault_;
+};
+
+}  // namespace garner::seen

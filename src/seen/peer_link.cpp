@@ -1,0 +1,263 @@
+#include "seen/peer_link.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include <boost/asio/write.hpp>
+#include <spdlog/spdlog.h>
+
+#include "crawl/url_layers.hpp"
+#include "util/option_words.hpp"
+#include "util/text.hpp"
+
+namespace garner::seen {
+
+namespace asio = net::asio;
+namespace beast = boost::beast;
+
+namespace {
+
+constexpr milliseconds connect_patience{2'000};
+constexpr std::array pauses{milliseconds{200}, milliseconds{800}};   // before a question is put again
+constexpr std::size_t unsure_max = 4'000'000;
+
+std::string told(net::Error const& error) {
+    if (error == beast::error::timeout) return "no answer in time";
+    return lower_case(error.message());
+}
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, std::min(text.find('\n'), std::size_t{200}))); }
+
+}  // namespace
+
+std::string forwarded_words(Options const& options, std::uint32_t partition) {
+    auto words = std::to_string(partition) + "/" + std::to_string(options.peers.size());
+    auto const named = comma_parts(options.layers);
+    for (auto const& layer : crawl::url_layer_names())   // in one order, however they were written
+        if (std::ranges::find(named, layer.name) != named.end()) (words += ' ') += layer.name;
+    return words;
+}
+
+PeerLink::PeerLink(asio::io_context& io, Options const& options, std::uint32_t partition, AnsweredCache& answered)
+    : io_(io),
+      place_(options.peers[partition]),
+      partition_(partition),
+      words_(forwarded_words(options, partition)),
+      links_max_(options.batch_links),
+      waiting_links_(options.waiting_links),
+      patience_(options.peer_answer),
+      answered_(answered),
+      timer_(io),
+      resolver_(io) {}
+
+bool PeerLink::has_room(std::uint64_t links) const {
+    return stats_.waiting_links == 0 || stats_.waiting_links + links <= waiting_links_;
+}
+
+void PeerLink::add(Task& task) {
+    task.answers.assign(task.links.size(), unreachable(partition_));
+    if (stopped_) return task.done.wake(net::Wake::shutdown);
+    stats_.waiting_links += task.links.size();
+    waiting_.push_back(&task);
+    timer_.cancel();
+}
+
+void PeerLink::stop() {
+    stopped_ = true;
+    timer_.cancel();
+    resolver_.cancel();
+    if (stream_) stream_->close();
+}
+
+net::awaitable<void> PeerLink::run() {
+    while (!stopped_) {
+        if (waiting_.empty()) {
+            timer_.expires_at(SteadyTime::max());
+            auto [woken] = co_await timer_.async_wait(net::as_values);
+            (void)woken;
+            continue;
+        }
+        take_waiting();
+        co_await ask();
+        hand_out();
+    }
+    while (!waiting_.empty()) {
+        take_waiting();
+        hand_out();
+    }
+}
+
+/// As many as one question may hold.
+void PeerLink::take_waiting() {
+    links_.clear();
+    asked_.clear();
+    while (!waiting_.empty()) {
+        auto& task = *waiting_.front();
+        if (!asked_.empty() && links_.size() + task.links.size() > links_max_) break;
+        links_.insert(links_.end(), task.links.begin(), task.links.end());
+        asked_.push_back(&task);
+        waiting_.pop_front();
+    }
+    answers_.assign(links_.size(), unreachable(partition_));
+}
+
+/// Who does not answer is asked again, unless the question before went without an answer as well.
+net::awaitable<void> PeerLink::ask() {
+    bool const was_up = stats_.up;
+    for (std::size_t tries = 0; !stopped_; ++tries) {
+        auto const outcome = co_await exchange();
+        if (outcome == Outcome::answered) break;
+        ++stats_.failed_batches;
+        if (outcome == Outcome::unsure) remember_unsure();
+        stream_.reset();
+        if (stats_.up) spdlog::warn("partition {} at {}: {}", partition_, place_.text(), stats_.trouble);
+        stats_.up = false;
+        if (!was_up || tries == pauses.size()) break;
+        co_await pause(pauses[tries]);
+    }
+}
+
+net::awaitable<PeerLink::Outcome> PeerLink::exchange() {
+    if (!connection_lives()) {
+        bool const connected = co_await connect();
+        if (!connected) co_return Outcome::not_taken;
+    }
+    bool const durable = std::ranges::any_of(asked_, &Task::durable);
+    auto const bytes = links_.size() * sizeof(Fingerprint);
+    head_ = std::string("POST /seen") + (durable ? "?durable=1" : "") + " HTTP/1.1\r\nHost: " + place_.text() +
+            "\r\nContent-Type: application/octet-stream\r\nContent-Length: " + std::to_string(bytes) + "\r\n" +
+            std::string(forwarded_field) + ": " + words_ + "\r\n\r\n";
+    // As they lie in memory: the lowest byte first.
+    static_assert(std::endian::native == std::endian::little);
+    std::array<asio::const_buffer, 2> const parts{asio::buffer(head_), asio::buffer(links_)};
+    stats_.links += links_.size();
+    ++stats_.batches;
+    stats_.bytes_sent += bytes;
+    stream_->expires_after(patience_);
+    auto [unsent, sent] = co_await asio::async_write(*stream_, parts, net::as_values);
+    // Of a batch that has not come whole nothing is taken.
+    if (unsent && sent < head_.size() + bytes) co_return failed(Outcome::not_taken, told(unsent));
+    parser_.emplace();
+    parser_->body_limit(links_.size() + 64 * KiB);
+    buffer_.clear();
+    auto [unread, got] = co_await beast::http::async_read(*stream_, buffer_, *parser_, net::as_values);
+    (void)got;
+    if (unread) co_return failed(Outcome::unsure, told(unread));
+    co_return judge();
+}
+
+PeerLink::Outcome PeerLink::judge() {
+    auto const& answer = parser_->get();
+    auto const status = answer.result_int();
+    auto const said = std::to_string(status) + " " + first_line(answer.body());
+    if (!answer.keep_alive()) stream_.reset();
+    if (status >= 500 && status != 503) return failed(Outcome::unsure, said);
+    if (status != 200) return failed(Outcome::not_taken, said);
+    if (answer.body().size() != links_.size())
+        return failed(Outcome::unsure, std::to_string(answer.body().size()) + " answers to " + std::to_string(links_.size()) +
+                                           " links");
+    take_answers(answer.body());
+    if (!stats_.up) spdlog::info("partition {} at {} answers again", partition_, place_.text());
+    stats_.up = true;
+    return Outcome::answered;
+}
+
+PeerLink::Outcome PeerLink::failed(Outcome outcome, std::string why) {
+    stats_.trouble = std::move(why);
+    return outcome;
+}
+
+/// A question on a connection that the other side has closed meanwhile would get no answer, and nobody could say whether
+/// it was read.
+bool PeerLink::connection_lives() {
+    if (!stream_) return false;
+    char byte = 0;
+    auto const got = ::recv(stream_->socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    bool const lives = got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    if (!lives) stream_.reset();
+    return lives;
+}
+
+net::awaitable<bool> PeerLink::connect() {
+    bool const known = co_await resolve();
+    if (!known || stopped_) co_return false;
+    for (auto const& address : addresses_) {
+        stream_.emplace(io_);
+        stream_->expires_after(connect_patience);
+        auto [refused] = co_await stream_->async_connect(address, net::as_values);
+        if (stopped_) co_return false;
+        if (!refused) {
+            net::Error ignored;
+            stream_->socket().set_option(asio::ip::tcp::no_delay(true), ignored);
+            co_return true;
+        }
+        stats_.trouble = told(refused);
+        stream_.reset();
+    }
+    co_return false;
+}
+
+net::awaitable<bool> PeerLink::resolve() {
+    net::Error no_address;
+    auto const address = asio::ip::make_address(place_.host, no_address);
+    if (!no_address) {
+        addresses_.assign(1, net::TcpEndpoint(address, place_.port));
+        co_return true;
+    }
+    auto const port = std::to_string(place_.port);
+    auto [error, found] = co_await resolver_.async_resolve(place_.host, port, net::as_values);
+    addresses_.clear();
+    if (error) stats_.trouble = told(error);
+    else for (auto const& one : found) addresses_.push_back(one.endpoint());
+    co_return !addresses_.empty();
+}
+
+net::awaitable<void> PeerLink::pause(milliseconds time) {
+    // New tasks cancel the timer, too.
+    auto const until = steady_now() + time;
+    while (!stopped_ && steady_now() < until) {
+        timer_.expires_at(until);
+        auto [woken] = co_await timer_.async_wait(net::as_values);
+        (void)woken;
+    }
+}
+
+void PeerLink::remember_unsure() {
+    for (auto const link : links_) {
+        if (unsure_.size() < unsure_max) unsure_.insert(link);
+        else ++stats_.unsure_forgotten;
+    }
+    stats_.unsure = unsure_.size();
+}
+
+void PeerLink::take_answers(std::string const& octets) {
+    stats_.bytes_received += octets.size();
+    for (std::size_t i = 0; i < links_.size(); ++i) {
+        auto answer = static_cast<Answer>(octets[i]);
+        if (answer > is_new) continue;   // stays unreachable
+        if (!unsure_.empty() && unsure_.erase(links_[i]) > 0) answer = is_new;
+        answers_[i] = answer;
+        answered_.put(links_[i]);
+        ++stats_.answered;
+        stats_.fresh += answer;
+    }
+    stats_.unsure = unsure_.size();
+}
+
+void PeerLink::hand_out() {
+    auto next = answers_.begin();
+    for (auto* task : asked_) {
+        auto const end = next + static_cast<std::ptrdiff_t>(task->links.size());
+        std::copy(next, end, task->answers.begin());
+        stats_.unreachable += static_cast<std::uint64_t>(std::count_if(next, end, is_unreachable));
+        next = end;
+        stats_.waiting_links -= task->links.size();
+        task->done.wake(net::Wake::ready);
+    }
+    asked_.clear();
+}
+
+}  // namespace garner::seen

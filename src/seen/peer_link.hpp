@@ -1,0 +1,111 @@
+// Another partition's process, and the links that it is asked about.
+#pragma once
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include <boost/asio/ip/basic_resolver.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+#include "net/asio.hpp"
+#include "net/wake.hpp"
+#include "seen/answered_cache.hpp"
+#include "seen/answers.hpp"
+#include "seen/options.hpp"
+#include "util/hash.hpp"
+
+namespace garner::seen {
+
+/// The field of a batch that one process forwards to another. Such a batch is all the other one's, and goes no further.
+inline constexpr std::string_view forwarded_field = "Garner-Seen-Partition";
+/// Its value: whom it is meant for and what both must be told alike, such as "1/3 query-sort".
+std::string forwarded_words(Options const&, std::uint32_t partition);
+
+/// One question at a time; what comes meanwhile goes with the next one. A question that fails is put again a few times. All
+/// on one thread.
+///
+/// When a question was sent and no answer came, nobody was told which of its links are new, but the other process may know
+/// them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may come to
+/// a page twice, but never misses one.
+class PeerLink {
+public:
+    /// Stays where it is until `done` is woken.
+    struct Task {
+        std::span<Fingerprint const> links;
+        std::vector<Answer> answers = {};     // as many; unreachable() when no answer came
+        bool durable = false;
+        net::WakeHandle done;
+    };
+
+    struct Stats {
+        std::uint64_t links = 0, batches = 0;        // sent, repetitions too
+        std::uint64_t answered = 0, fresh = 0;       // links
+        std::uint64_t failed_batches = 0, unreachable = 0;   // of the latter: links that got no answer
+        std::uint64_t unsure = 0;                    // links now remembered
+        std::uint64_t unsure_forgotten = 0;
+        std::uint64_t waiting_links = 0;
+        std::uint64_t bytes_sent = 0, bytes_received = 0;    // of bodies
+        bool up = true;                              // the last question was answered
+        std::string trouble;                         // the last one
+    };
+
+    PeerLink(net::asio::io_context&, Options const&, std::uint32_t partition, AnsweredCache&);
+
+    bool has_room(std::uint64_t links) const;
+    void add(Task&);
+    Stats const& stats() const { return stats_; }
+    Peer const& place() const { return place_; }
+    std::uint32_t partition() const { return partition_; }
+
+    /// Runs until stop(); what then waits gets no answer.
+    net::awaitable<void> run();
+    void stop();
+
+private:
+    using Stream = boost::beast::basic_stream<net::asio::ip::tcp, net::Executor>;
+    enum class Outcome : std::uint8_t { answered, not_taken, unsure };
+
+    net::awaitable<void> ask();
+    net::awaitable<Outcome> exchange();
+    net::awaitable<bool> connect();
+    net::awaitable<bool> resolve();
+    net::awaitable<void> pause(milliseconds);
+    bool connection_lives();
+    void take_waiting();
+    Outcome judge();
+    Outcome failed(Outcome, std::string why);
+    void remember_unsure();
+    void take_answers(std::string const& octets);
+    void hand_out();
+
+    net::asio::io_context& io_;
+    Peer const place_;
+    std::uint32_t const partition_;
+    std::string const words_;
+    std::uint64_t const links_max_, waiting_links_;
+    milliseconds const patience_;
+    AnsweredCache& answered_;
+
+    net::Timer timer_;
+    net::asio::ip::basic_resolver<net::asio::ip::tcp, net::Executor> resolver_;
+    std::vector<net::TcpEndpoint> addresses_;
+    std::optional<Stream> stream_;
+    boost::beast::flat_buffer buffer_;
+    std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
+    std::string head_;
+    bool stopped_ = false;
+
+    std::deque<Task*> waiting_;
+    std::vector<Task*> asked_;
+    std::vector<Fingerprint> links_;          // of those that are asked
+    std::vector<Answer> answers_;
+    std::unordered_set<Fingerprint> unsure_;
+    Stats stats_;
+};
+
+}  // namespace garner::seen

@@ -1,0 +1,494 @@
+// `garner seen serve`, as crawlers use it: batches in, answers in order; partitions, kills, overload, bad input.
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <sstream>
+#include <thread>
+
+#include "story/scene.hpp"
+#include "support/hosts.hpp"
+#include "support/programs.hpp"
+
+namespace garner::test {
+namespace {
+
+using nlohmann::json;
+
+/// The service as a child process.
+class Service {
+public:
+    explicit Service(std::vector<std::string> more = {}, std::uint16_t port = free_port()) : port_(port) {
+        std::vector<std::string> command{garner_binary(), "seen", "serve", "--listen", place()};
+        command.insert(command.end(), more.begin(), more.end());
+        child_ = std::make_unique<Child>(command);
+        bool const listens = eventually([&] {
+            return !child_->running() || child_->errors().find("listens on") != std::string::npos;
+        });
+        if (!listens || !child_->running()) throw Trouble("the service does not listen:\n" + child_->errors());
+    }
+    ~Service() {
+        if (!ended_) stop();
+    }
+
+    std::string place() const { return "127.0.0.1:" + std::to_string(port_); }
+    std::uint16_t port() const { return port_; }
+    Child& child() { return *child_; }
+
+    void stop() {
+        ended_ = true;
+        child_->signal(SIGTERM);
+        EXPECT_EQ(child_->exit_code(), 0) << child_->errors();
+        EXPECT_THAT(child_->errors(), Not(AnyOf(HasSubstr("Sanitizer"), HasSubstr("runtime error:"))));
+    }
+    void kill() {
+        ended_ = true;
+        child_->signal(SIGKILL);
+        EXPECT_EQ(child_->exit_code(), 128 + SIGKILL) << child_->errors();
+    }
+
+    Client client() const { return Client("127.0.0.1", port_); }
+    /// What is answered to URLs, a line each.
+    std::string ask(std::string const& urls, std::string const& query = "") const {
+        auto reply = client().post("/seen" + query, urls, {{"Content-Type", "text/plain"}});
+        EXPECT_EQ(reply.status(), 200) << reply.body();
+        return reply.body();
+    }
+    json stats() const { return json::parse(client().get("/seen/stats").body()); }
+
+private:
+    std::uint16_t port_;
+    std::unique_ptr<Child> child_;
+    bool ended_ = false;
+};
+
+std::string urls(std::size_t from, std::size_t to, std::string const& path = "/") {
+    std::string text;
+    for (auto i = from; i < to; ++i) text += "http://h" + std::to_string(i) + ".example" + path + "\n";
+    return text;
+}
+
+std::string times(std::size_t count, std::string const& word) {
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) text += word + "\n";
+    return text;
+}
+
+std::vector<std::string> lines(std::string const& text) {
+    std::vector<std::string> all;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) all.push_back(line);
+    return all;
+}
+
+Finished serve(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {garner_binary(), "seen", "serve"});
+    return run(arguments);
+}
+
+TEST(SeenServe, answers_in_order_which_are_new) {
+    Service service;
+    EXPECT_EQ(service.ask("http://a.example/\nHTTP://A.example:80/#top\nhttp://b.example/\n"), "new\nseen\nnew\n");
+    EXPECT_EQ(service.ask("http://b.example/\nhttp://c.example/\n"), "seen\nnew\n");
+    auto stats = service.stats();
+    EXPECT_EQ(stats["links"], 5);
+    EXPECT_EQ(stats["new"], 3);
+    EXPECT_EQ(stats["set"]["entries"], 3);
+    EXPECT_GT(stats["set"]["cache_hit_share"], .3);
+    EXPECT_THAT(service.client().get("/metrics").body(), HasSubstr("garner_seen_links_total{answer=\"new\"} 3\n"));
+}
+
+TEST(SeenServe, takes_lines_lists_and_fingerprints_on_one_connection) {
+    Service service;
+    auto client = service.client();
+    auto list = client.post("/seen", R"(["http://a.example/", 7, "http:\/\/a.example"])", {{"Content-Type", "application/json"}});
+    EXPECT_EQ(list.field("Content-Type"), "application/json");
+    EXPECT_EQ(json::parse(list.body()), json({"new", "!not-text", "seen"}));
+    auto octets = client.post("/seen", std::string(16, 'x') + "12345678", {{"Content-Type", "application/octet-stream"}});
+    EXPECT_EQ(octets.body(), std::string("\1\0\1", 3));
+    auto asked = client.post("/seen", "http://a.example/\nnone\n", {{"Content-Type", "text/plain"}, {"Accept", "application/octet-stream"}});
+    EXPECT_EQ(asked.body(), std::string("\0\2", 2));
+    EXPECT_EQ(client.post("/seen", "", {{"Content-Type", "text/plain"}}).body(), "");
+    auto chunked = client.begin("POST", "/seen", {{"Transfer-Encoding", "chunked"}});
+    client.raw(chunk("http://a.exam"));
+    client.raw(chunk("ple/\nhttp://new.example/"));
+    client.raw("0\r\n\r\n");
+    EXPECT_EQ(chunked.body(), "seen\nnew\n");
+    EXPECT_EQ(client.connections(), 1);
+}
+
+TEST(SeenServe, bad_links_are_named_and_counted_and_the_batch_goes_on) {
+    Service service;
+    auto const body = "\n" + std::string(3 << 20, 'a') + "\nmailto:a@b\n" + std::string("\xff\x00\x01\xfe", 4) +
+                      "\nhttp://[::1\nhttp://a.example/\nhttp://a.example:99999/\nhttp://a.example/";
+    EXPECT_EQ(service.ask(body), "!empty\n!too-long\n!other-scheme\n!no-scheme\n!bad-ipv6\nnew\n!port-too-large\nseen\n");
+    auto const refused = service.stats()["refused"];
+    EXPECT_EQ(refused, json::parse(R"({"empty": 1, "too-long": 1, "other-scheme": 1, "no-scheme": 1, "bad-ipv6": 1, "port-too-large": 1})"));
+}
+
+TEST(SeenServe, says_what_it_does_not_take) {
+    Service service({"--batch", "3", "--body", "100KiB"});
+    struct Case {
+        char const *method, *target;
+        std::string body;
+        Fields fields;
+        int status;
+        char const* says;
+    };
+    Fields const text{{"Content-Type", "text/plain"}}, list{{"Content-Type", "application/json"}};
+    Case const cases[]{
+        {"POST", "/seen", "http://a.example/\nb\nc\nd\n", text, 413, "at most 3 links"},
+        {"POST", "/seen", std::string(200'000, 'a'), text, 413, "body"},
+        {"POST", "/seen", "[\"a\"", list, 400, "breaks off"},
+        {"POST", "/seen", "123", {{"Content-Type", "application/octet-stream"}}, 400, "8 bytes"},
+        {"POST", "/seen", "a", {{"Content-Type", "image/png"}}, 415, "text/plain"},
+        {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Content-Encoding", "gzip"}}, 415, "Content-Encoding"},
+        {"POST", "/seen?durable=1", "a", text, 400, "directory"},
+        {"POST", "/seen?fast=1", "a", text, 400, "durable=1"},
+        {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Origin", "http://evil.example"}}, 403, "browsers"},
+        {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Garner-Seen-Partition", "1/2"}}, 421, "partition"},
+        {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Expect", "a miracle"}}, 417, "100-continue"},
+        {"GET", "/seen", "", {}, 405, "POST"},
+        {"DELETE", "/seen/stats", "", {}, 405, "GET"},
+        {"GET", "/nowhere", "", {}, 404, "POST /seen"},
+        {"GET", "/seen/stats", "", {{"Host", "rebound.example"}}, 421, "IP address"},
+    };
+    for (auto const& each : cases) {
+        auto reply = service.client().send(each.method, each.target, each.fields, each.body);
+        EXPECT_EQ(reply.status(), each.status) << each.says << reply.trouble();
+        EXPECT_THAT(reply.body(), HasSubstr(each.says));
+    }
+    EXPECT_EQ(service.ask("http://a.example/\n"), "new\n") << "nothing of a batch that was refused is in the set";
+    auto unframed = service.client();
+    auto reply = unframed.begin("POST", "/seen", {{"Transfer-Encoding", "gzip, chunked"}});
+    EXPECT_EQ(reply.status(), 400);
+    EXPECT_EQ(service.stats()["too_large"], 2);
+}
+
+TEST(SeenServe, a_large_batch_of_curl_waits_for_its_hundred) {
+    Service service;
+    auto client = service.client();
+    auto const body = urls(0, 50'000);
+    auto reply = client.begin("POST", "/seen", {{"Expect", "100-continue"}, {"Content-Length", std::to_string(body.size())}});
+    ASSERT_TRUE(eventually([&] { return client.wire().receive(Millis{50}) == Wire::Read::data; }));
+    EXPECT_THAT(client.wire().buffer(), StartsWith("HTTP/1.1 100 "));
+    client.raw(body);
+    EXPECT_EQ(reply.status(), 200);
+    EXPECT_EQ(reply.body(), times(50'000, "new"));
+}
+
+TEST(SeenServe, many_crawlers_at_once_get_each_url_as_new_once) {
+    Service service;
+    std::atomic<std::size_t> fresh = 0;
+    std::vector<std::thread> crawlers;
+    for (int crawler = 0; crawler < 6; ++crawler)
+        crawlers.emplace_back([&, crawler] {
+            for (std::size_t i = 0; i < 5; ++i) {
+                auto const from = (i + static_cast<std::size_t>(crawler)) % 5 * 1000;
+                auto const answers = lines(service.ask(urls(from, from + 1500)));
+                fresh += static_cast<std::size_t>(std::ranges::count(answers, "new"));
+            }
+        });
+    for (auto& crawler : crawlers) crawler.join();
+    EXPECT_EQ(fresh, 5500u);
+}
+
+TEST(SeenServe, what_was_answered_durable_survives_a_kill) {
+    TempDir dir;
+    std::size_t const rounds = 5;
+    std::size_t asked = 0;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        Service service({"--path", dir.path("set").string()});
+        if (asked > 0) EXPECT_EQ(service.ask(urls(0, asked)), times(asked, "seen"));
+        // Killed while it is busy with more: only what was answered counts.
+        EXPECT_EQ(service.ask(urls(asked, asked + 3000), "?durable=1"), times(3000, "new"));
+        asked += 3000;
+        auto busy = service.client();
+        busy.begin("POST", "/seen", {{"Content-Length", "1000000"}});
+        busy.raw(urls(1'000'000, 1'002'000));
+        service.kill();
+    }
+    Service service({"--path", dir.path("set").string()});
+    EXPECT_EQ(service.ask(urls(0, asked + 1)), times(asked, "seen") + "new\n");
+    EXPECT_EQ(service.stats()["set"]["kind"], "runs");
+}
+
+TEST(SeenServe, finishes_what_it_has_begun_when_it_is_told_to_stop) {
+    TempDir dir;
+    {
+        Service service({"--path", dir.path("set").string()});
+        auto idle = service.client();
+        EXPECT_EQ(idle.get("/seen/stats").status(), 200);
+        auto client = service.client();
+        auto const body = urls(0, 20'000);
+        auto reply = client.begin("POST", "/seen", {{"Content-Length", std::to_string(body.size())}});
+        client.raw(body.substr(0, body.size() / 2));
+        pause_for(Millis{100});
+        service.child().signal(SIGTERM);
+        EXPECT_TRUE(idle.closed_by_proxy());
+        client.raw(body.substr(body.size() / 2));
+        EXPECT_EQ(reply.body(), times(20'000, "new"));
+        EXPECT_EQ(reply.field("Connection"), "close");
+    }
+    Service again({"--path", dir.path("set").string()});
+    EXPECT_EQ(again.ask(urls(0, 20'000)), times(20'000, "seen"));
+}
+
+TEST(SeenServe, says_when_it_has_too_much_to_do_and_takes_nothing_then) {
+    Service service({"--waiting", "1"});   // beside the one that is being answered
+    std::atomic<int> refused = 0;
+    std::atomic<std::size_t> fresh = 0;
+    auto const body = urls(0, 40'000);
+    std::vector<std::thread> crawlers;
+    for (int crawler = 0; crawler < 8; ++crawler)
+        crawlers.emplace_back([&] {
+            for (int round = 0; round < 20 && refused < 3; ++round) {
+                auto reply = service.client().post("/seen", body, {{"Content-Type", "text/plain"}});
+                if (reply.status() == 503) {
+                    ++refused;
+                    EXPECT_EQ(reply.field("Retry-After"), "1");
+                } else {
+                    auto const answers = lines(reply.body());
+                    fresh += static_cast<std::size_t>(std::ranges::count(answers, "new"));
+                }
+            }
+        });
+    for (auto& crawler : crawlers) crawler.join();
+    EXPECT_GE(refused, 1);
+    EXPECT_EQ(fresh, 40'000u);
+    EXPECT_GE(service.stats()["overloads"], 1);
+}
+
+TEST(SeenServe, tells_what_keeps_it_from_starting) {
+    TempDir dir;
+    Service service({"--path", dir.path("set").string()});
+    struct Case {
+        std::vector<std::string> arguments;
+        int code;
+        char const* says;
+    };
+    auto const free = "127.0.0.1:" + std::to_string(free_port());
+    Case const cases[]{
+        {{"--listen", service.place()}, 1, "Address already in use"},
+        {{"--listen", free, "--path", dir.path("set").string()}, 1, "in use by another process"},
+        {{"--listen", free, "--path", dir.write("file", "x")}, 1, "file"},
+        {{"--listen", "0.0.0.0:1234"}, 2, "nobody is allowed"},
+        {{"--listen", "example.org:80"}, 2, "no IP address"},
+        {{"--listen", "127.0.0.1"}, 2, "no address and port"},
+        {{"--allow", "10.0.0.1/8"}, 2, "no network"},
+        {{"--layers", "sort"}, 2, "\"sort\""},
+        {{"--set", "trie"}, 2, "no set \"trie\"; there are lines"},
+        {{"--set", "runs"}, 2, "name its directory"},
+        {{"--set", "lines", "--path", "x"}, 2, "lies in memory"},
+        {{"--cache", "min"}, 2, "knows the future"},
+        {{"--memory", "1KiB"}, 2, "at least 16 MiB"},
+        {{"--partition", "1"}, 2, "together"},
+        {{"--partition", "3", "--of", "3", "--peers", "a:1,b:1,c:1"}, 2, "count from 0"},
+        {{"--partition", "1", "--of", "3", "--peers", "a:1,b:1"}, 2, "name all of them"},
+        {{"--frobnicate"}, 2, "unknown option --frobnicate"},
+        {{"--help"}, 0, ""},
+    };
+    for (auto const& each : cases) {
+        auto done = serve(each.arguments);
+        EXPECT_EQ(done.code, each.code) << each.says << "\n" << done.errors;
+        EXPECT_THAT(done.errors, HasSubstr(each.says));
+    }
+}
+
+TEST(SeenServe, others_are_answered_only_when_they_are_allowed) {
+    NEEDS_HOSTS();
+    Network network;
+    auto& server = network.add_host();
+    auto& crawler = network.add_host();
+    for (std::string const allowed : {"10.9.0.0/24", "10.8.0.0/24"}) {
+        auto const port = std::to_string(free_port());
+        auto child = server.run([&] {
+            return std::make_unique<Child>(std::vector<std::string>{garner_binary(), "seen", "serve", "--listen",
+                                                                    server.address() + ":" + port, "--allow", allowed});
+        });
+        ASSERT_TRUE(eventually([&] { return child->errors().find("listens on") != std::string::npos; })) << child->errors();
+        crawler.run([&] {
+            Client client(server.address(), static_cast<std::uint16_t>(std::stoi(port)));
+            auto reply = client.post("/seen", "http://a.example/\n", {{"Content-Type", "text/plain"}});
+            EXPECT_EQ(reply.status(), allowed == "10.9.0.0/24" ? 200 : 403) << reply.trouble();
+            reply.body();
+        });
+    }
+}
+
+/// Three processes that share the hosts.
+class Three {
+public:
+    Three() {
+        for (auto& port : ports_) {
+            port = free_port();
+            (peers_ += peers_.empty() ? "127.0.0.1:" : ",127.0.0.1:") += std::to_string(port);
+        }
+        for (std::size_t i = 0; i < 3; ++i) start(i);
+    }
+    void start(std::size_t i, std::vector<std::string> more = {}) {
+        std::vector<std::string> arguments{"--partition", std::to_string(i), "--of", "3", "--peers", peers_};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        services_[i] = std::make_unique<Service>(arguments, ports_[i]);
+    }
+    Service& operator[](std::size_t i) { return *services_[i]; }
+
+    TempDir dir;
+
+private:
+    std::uint16_t ports_[3] = {};
+    std::string peers_;
+    std::unique_ptr<Service> services_[3];
+};
+
+TEST(SeenServe, three_processes_share_the_hosts_and_answer_as_one) {
+    Three three;
+    EXPECT_EQ(three[0].ask(urls(0, 3000) + "none\n" + urls(0, 10)), times(3000, "new") + "!no-scheme\n" + times(10, "seen"));
+    EXPECT_EQ(three[1].ask(urls(0, 3000)), times(3000, "seen"));
+    EXPECT_EQ(three[2].ask(urls(0, 3000, "/x") + urls(2000, 3001)), times(3000, "new") + times(1000, "seen") + "new\n");
+    std::uint64_t entries = 0;
+    for (std::size_t i = 0; i < 3; ++i) {
+        auto const stats = three[i].stats();
+        entries += stats["set"]["entries"].get<std::uint64_t>();
+        EXPECT_GT(stats["set"]["entries"], 1500) << "hosts are spread evenly";
+    }
+    EXPECT_EQ(entries, 6001u);
+
+    // What was answered before does not go over the wire again, and nothing goes further than one process.
+    auto const before = three[0].stats()["partition"];
+    EXPECT_EQ(three[0].ask(urls(0, 3000)), times(3000, "seen"));
+    auto const after = three[0].stats()["partition"];
+    EXPECT_EQ(after["others"], before["others"]);
+    EXPECT_GT(after["kept_home"], 1500);
+    for (std::size_t i = 0; i < 3; ++i) {
+        std::uint64_t sent = 0;
+        for (std::size_t j = 0; j < 3; ++j) {
+            auto const stats = three[j].stats();
+            for (auto const& other : stats["partition"]["others"])
+                if (other["partition"] == i) sent += other["links"].get<std::uint64_t>();
+        }
+        EXPECT_EQ(three[i].stats()["partition"]["forwarded_links"], sent);
+    }
+    auto octets = three[0].client().post("/seen", std::string(8, 'x'), {{"Content-Type", "application/octet-stream"}});
+    EXPECT_EQ(octets.status(), 400);
+    EXPECT_THAT(octets.body(), HasSubstr("send URLs"));
+}
+
+TEST(SeenServe, the_links_of_a_killed_process_are_unreachable_until_it_is_back) {
+    Three three;
+    auto const of_one = [&] {
+        // A host of the second process: one that it can be asked for, as its own.
+        for (std::size_t i = 0;; ++i) {
+            auto const before = three[1].stats()["set"]["entries"];
+            three[1].ask("http://h" + std::to_string(i) + ".example/probe");
+            if (three[1].stats()["set"]["entries"] != before) return i;
+        }
+    }();
+    auto const url = "http://h" + std::to_string(of_one) + ".example/";
+    three[1].kill();
+    auto const answers = lines(three[0].ask(url + "\n" + urls(10'000, 10'300) + url + "\n"));
+    ASSERT_EQ(answers.size(), 302u);
+    EXPECT_EQ(answers.front(), "!partition 1 unreachable");
+    EXPECT_EQ(answers.back(), "!partition 1 unreachable");
+    auto const count = [&](std::string const& word) { return std::ranges::count(answers, word); };
+    EXPECT_GT(count("new"), 100);
+    EXPECT_EQ(count("new") + count("!partition 1 unreachable"), 302);
+    EXPECT_FALSE(three[0].stats()["partition"]["others"][0]["up"].get<bool>());
+    EXPECT_THAT(three[0].client().get("/metrics").body(), HasSubstr("garner_seen_partition_up{partition=\"1\"} 0\n"));
+
+    three.start(1);
+    auto const again = lines(three[0].ask(url + "\n" + urls(10'000, 10'300) + url + "\n"));
+    EXPECT_EQ(again.front(), "new") << "asking in vain is not having seen";
+    EXPECT_EQ(again.back(), "seen");
+    for (std::size_t i = 1; i < answers.size() - 1; ++i)
+        EXPECT_EQ(again[i], answers[i] == "new" ? "seen" : "new") << i;
+    EXPECT_TRUE(three[0].stats()["partition"]["others"][0]["up"].get<bool>());
+}
+
+TEST(SeenServe, a_process_told_otherwise_is_not_asked) {
+    auto const port = free_port(), other = free_port();
+    auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(other);
+    Service one({"--partition", "0", "--of", "2", "--peers", peers}, port);
+    Service two({"--partition", "1", "--of", "2", "--peers", peers, "--layers", "www-strip"}, other);
+    auto const answers = lines(one.ask(urls(0, 50)));
+    EXPECT_GT(std::ranges::count(answers, "!partition 1 unreachable"), 5);
+    EXPECT_THAT(one.stats()["partition"]["others"][0]["trouble"].get<std::string>(),
+                HasSubstr("421 This is partition 1/2 www-strip, not 1/2"));
+}
+
+TEST(SeenServe, an_answer_that_was_lost_makes_a_url_new_again_rather_than_lost) {
+    // The other process takes a batch and dies before it answers: here an actor that reads and hangs up, twice.
+    auto const port = free_port();
+    auto const listening = listen_on("127.0.0.1");
+    auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(listening.port);
+    Service one({"--partition", "0", "--of", "2", "--peers", peers}, port);
+    std::atomic<int> questions = 0;
+    std::thread actor([&] {
+        for (int i = 0; i < 3; ++i) {
+            Wire wire(::accept(listening.fd, nullptr, nullptr));
+            std::optional<Head> head;
+            while (!(head = take_head(wire.buffer()))) wire.receive();
+            auto const size = std::stoul(head->field("Content-Length"));
+            wire.take(size);
+            ++questions;
+            if (i < 2) continue;   // hangs up
+            auto const count = std::to_string(size / 8);
+            wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: " + count + "\r\n\r\n" +
+                      std::string(size / 8, '\0'));
+            wire.receive(Millis{100});
+        }
+    });
+    auto const answers = lines(one.ask(urls(0, 40)));
+    actor.join();
+    ::close(listening.fd);
+    EXPECT_EQ(questions, 3);
+    EXPECT_EQ(std::ranges::count(answers, "new"), 40) << "the other said seen, but may have meant us";
+    EXPECT_EQ(one.stats()["partition"]["others"][0]["unsure"], 0);
+}
+
+TEST(SeenServe, is_asked_by_the_python_client_as_scrapy_does) {
+    NEEDS("python3");
+    Service service;
+    TempDir dir;
+    auto const script = dir.write("ask.py", R"(
+import sys, types
+sys.path.insert(0, sys.argv[1])
+from seen_scrapy import Seen, SeenFilter
+seen = Seen(sys.argv[2])
+print(seen.ask(["http://a.example/", "http://A.example", "none", "http://b.example/\u00e9"]))
+print(seen.ask("http://h%d.example/" % i for i in range(20000)).count("new"))
+crawler = types.SimpleNamespace(settings={"GARNER_SEEN": sys.argv[2]})
+dupes = SeenFilter.from_crawler(crawler)
+dupes.open()
+for method, url in ("GET", "http://a.example/"), ("POST", "http://a.example/"), ("GET", "http://c.example/"), ("GET", "http://c.example/#x"):
+    print(dupes.request_seen(types.SimpleNamespace(method=method, url=url)), end=" ")
+dupes.close("finished")
+)");
+    auto const done = run({"python3", script, GARNER_SOURCE_DIR "/docs/clients", service.place()});
+    EXPECT_EQ(done.code, 0) << done.errors;
+    EXPECT_EQ(done.output, "['new', 'seen', '!no-scheme', 'new']\n20000\nTrue False False True ");
+}
+
+TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
+    auto const port = free_port();
+    TempDir dir;
+    auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
+                                      {"layers", "www-strip"}}}}.dump();
+    {
+        Proxy proxy(patch);
+        auto const told = "URLs seen: http://127.0.0.1:" + std::to_string(port) + "/";
+        EXPECT_TRUE(eventually([&] { return proxy.child().errors().find(told) != std::string::npos; }));
+        auto reply = Client("127.0.0.1", port).post("/seen?durable=1", "http://www.a.example/\nhttp://a.example/\n", {{"Content-Type", "text/plain"}});
+        EXPECT_EQ(reply.body(), "new\nseen\n");
+        // Not through the proxy, though its tests may reach loopback.
+        EXPECT_EQ(Client(proxy).get("http://127.0.0.1:" + std::to_string(port) + "/seen/stats").status(), 403);
+    }
+    Proxy again(patch);
+    auto reply = Client("127.0.0.1", port).post("/seen", "http://a.example/\n", {{"Content-Type", "text/plain"}});
+    EXPECT_EQ(reply.body(), "seen\n");
+}
+
+}  // namespace
+}  // namespace garner::test
