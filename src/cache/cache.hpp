@@ -238,6 +238,7 @@ private:
                        std::uint64_t marker_sequence);
     static void look_around(Shard const&, Arrival&);
     bool is_outdone(Shard const&, Arrival const&) const;
+    void drop_both(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
     void put_in_memory(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
     bool put_on_disk(Arrival const&, store::DiskFill* on_disk);
     bool keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);

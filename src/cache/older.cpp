@@ -25,8 +25,8 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     // Purged meanwhile: what is there now may be newer.
     if (!by.attached_) return false;
     auto names = http::to_string(vary);
-    if (contradicts_rival(by, newer, newer.key(), names)) return false;   // nor will it be stored
-    by.newest_ = newer.sequence();
+    bool const is_sure = !contradicts_rival(by, newer, newer.key(), names);
+    by.newest_ = is_sure ? newer.sequence() : UINT64_MAX;
     auto [first, last] = shard.fills.equal_range(by.primary());
     for (; first != last; ++first) {
         auto& other = *first->second;
@@ -38,7 +38,7 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
 }
 
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
-/// somebody was given first stays. What was made earlier must not come behind it, though it came later, or waited longer.
+/// came last may have waited longer. Where they differ neither is kept.
 bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
     auto const& rival = fill.rival_;
     if (!rival || (rival->key() != text && fill.rival_varies_by_ == names)) return false;   // another variant
