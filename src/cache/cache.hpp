@@ -238,7 +238,6 @@ private:
                        std::uint64_t marker_sequence);
     static void look_around(Shard const&, Arrival&);
     bool is_outdone(Shard const&, Arrival const&) const;
-    void drop_both(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
     void put_in_memory(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
     bool put_on_disk(Arrival const&, store::DiskFill* on_disk);
     bool keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
@@ -253,6 +252,7 @@ private:
     void drop_older(Shard&, Newcomer const&, std::vector<store::ObjectPtr>& gone);
     void detach_older(Shard&, Newcomer const&);
     bool forget_older(Shard&, Newcomer const&);
+    void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
     static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);
     static void unmark(Shard& shard, Key const& key);
     static void overtake(Shard& shard, Key const& key);

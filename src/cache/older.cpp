@@ -21,11 +21,13 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
                               store::ObjectPtr const& known_parts) {
     if (!disk_) return false;
     auto& shard = this->shard(by.primary());
+    std::vector<store::ObjectPtr> gone;
     std::lock_guard lock(shard.mutex);
-    // Purged meanwhile: what is there now may be newer.
-    if (!by.attached_) return false;
     auto names = http::to_string(vary);
-    bool const is_sure = !contradicts_rival(by, newer, newer.key(), names);
+    // What was stored since a purge that came meanwhile may be older as well.
+    bool const is_sure = by.attached_ && !contradicts_rival(by, newer, newer.key(), names);
+    if (!is_sure) drop_different(shard, newer, gone);
+    note_bytes(shard, by.primary());
     by.newest_ = is_sure ? newer.sequence() : UINT64_MAX;
     auto [first, last] = shard.fills.equal_range(by.primary());
     for (; first != last; ++first) {
@@ -43,6 +45,16 @@ bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std
     auto const& rival = fill.rival_;
     if (!rival || (rival->key() != text && fill.rival_varies_by_ == names)) return false;   // another variant
     return !is_same_representation(*rival, object, wall_now());
+}
+
+/// From memory, whichever is older.
+void Cache::drop_different(Shard& shard, store::Object const& object, std::vector<store::ObjectPtr>& gone) {
+    for (auto const& text : {std::string(object.key()), parts_text(object.key())}) {
+        auto const there = shard.find(fingerprint(text, seed_), text);
+        bool const is_response = there && there.object->kind() == store::Object::Kind::response;
+        if (is_response && !is_same_representation(*there.object, object, wall_now()))
+            gone.push_back(shard.remove(there.slot, policy::Left::replaced));
+    }
 }
 
 void Cache::supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary) {

@@ -127,10 +127,6 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     if (!arrival.keep || object->key() != arrival.text) return false;
     look_around(shard, arrival);
     if (is_outdone(shard, arrival)) return false;
-    if (arrival.is_fetched() && contradicts_rival(fill, *object, arrival.whole, arrival.names)) {
-        drop_both(shard, arrival, gone);
-        return false;
-    }
 
     put_in_memory(shard, arrival, gone);
     bool const kept_on_disk = disk_ && arrival.is_fetched() && put_on_disk(arrival, on_disk);
@@ -181,22 +177,13 @@ bool Cache::is_outdone(Shard const& shard, Arrival const& arrival) const {
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
     if (is_newer(shard.find(arrival.of_text, arrival.text))) return true;
     if (!arrival.same_vary && is_newer(arrival.at_primary)) return true;
+    if (arrival.is_fetched() && contradicts_rival(arrival.fill, object, arrival.whole, arrival.names)) return true;
     if (grows_newer(shard, object, arrival.primary())) return true;
     // The whole is worth more than its own parts, whichever began first.
     auto const rival = shard.find(arrival.of_rival, arrival.rival);
     if (!rival) return false;
     if (arrival.incomplete) return is_newer(rival) || outranks_parts(*rival.object, object, wall_now());
     return is_newer(rival) && !is_same_representation(*rival.object, object, wall_now());
-}
-
-/// What is there under its keys. The disk has nothing of it any more: see supersede_on_disk().
-void Cache::drop_both(Shard& shard, Arrival const& arrival, std::vector<store::ObjectPtr>& gone) {
-    auto const drop = [&](Shard::Found there) {
-        if (there) gone.push_back(shard.remove(there.slot, policy::Left::replaced));
-    };
-    drop(shard.find(arrival.of_text, arrival.text));
-    drop(shard.find(arrival.of_rival, arrival.rival));
-    note_bytes(shard, arrival.fill.primary());
 }
 
 void Cache::put_in_memory(Shard& shard, Arrival const& arrival, std::vector<store::ObjectPtr>& gone) {

@@ -22,13 +22,14 @@ bool Tier::forget(std::string_view key) {
     if (!works) return false;
     long_.forget(key);
     auto const hash = hash_of(key, works->log.header().seed);
-    // What is not found may be there all the same.
+    // What is not found may be there all the same, or be back after a kill: others may have taken it off the index just now.
     bool const all_found = works->recovery.has_all();
+    bool const is_open = works->graves.is_open(hash);
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
     bool const may_be_there = erased || !all_found;
     if (may_be_there) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-    return may_be_there;
+    return may_be_there || is_open;
 }
 
 void Tier::drop(Fingerprint hash) {

@@ -5,10 +5,26 @@
 namespace garner::store::disk {
 
 void Graves::bury(Fingerprint hash) {
-    if (!append_(hash)) owe({&hash, 1});
+    auto& place = place_of(hash);
+    auto const before = place.exchange(not_in_log);
+    if (!append_(hash))
+        owe({&hash, 1});
+    else if (before != not_in_log)   // else another's in the same place is owed
+        place.store(end_());
+}
+
+bool Graves::is_open(Fingerprint hash) {
+    auto& place = place_of(hash);
+    auto end = place.load();
+    if (end == 0) return false;
+    if (end == not_in_log && is_clear()) place.compare_exchange_strong(end, end_());
+    if (end > written_()) return true;
+    place.compare_exchange_strong(end, 0);
+    return false;
 }
 
 void Graves::owe(std::span<Fingerprint const> hashes) {
+    for (auto const hash : hashes) place_of(hash).store(not_in_log);
     std::lock_guard const lock(mutex_);
     bool const is_full = owed_.size() + hashes.size() > owed_.capacity();
     owed_.insert(owed_.end(), hashes.begin(), hashes.end());
@@ -31,6 +47,8 @@ bool Graves::pay() {
     auto const is_owed = [this](Fingerprint hash) { return !has_(hash) && !append_(hash); };
     auto const unpaid = std::ranges::find_if(owed, is_owed);
     auto const paid = unpaid - owed.begin();
+    auto const end = end_();
+    for (auto hash = owed.begin(); hash != unpaid; ++hash) place_of(*hash).store(end);
     std::lock_guard const lock(mutex_);
     // Others came behind, unless they have been put in order meanwhile: then some are paid once more.
     bool const as_it_was = owed_.size() >= owed.size() && std::equal(owed.begin(), owed.end(), owed_.begin());

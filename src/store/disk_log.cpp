@@ -496,6 +496,16 @@ bool Log::wait_until_settled(Reaches where, milliseconds most) {
     return settled_.wait_for(lock, most, [&] { return has_reached(wanted, where); });
 }
 
+std::uint64_t Log::end_position() const {
+    std::lock_guard const lock(mutex_);
+    return position();
+}
+
+std::uint64_t Log::written_position() const {
+    std::lock_guard const lock(mutex_);
+    return written_position_;
+}
+
 // ---- faults and figures ----
 
 bool Log::failing() const {

@@ -107,6 +107,10 @@ public:
     /// Nobody is woken any more.
     void forget_waiting();
 
+    /// How far it goes, and how much of that is in the file: of all that was ever appended.
+    std::uint64_t end_position() const;
+    std::uint64_t written_position() const;
+
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;
     void try_again();

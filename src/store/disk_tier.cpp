@@ -40,8 +40,8 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write), std::move(make_void)),
-      graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); }) {
-}
+      graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
+             [this] { return log.end_position(); }, [this] { return log.written_position(); }) {}
 
 // ---- opening ----
 

@@ -180,6 +180,18 @@ TEST_F(Older, nor_stays_in_memory_what_came_first_of_two_that_differ) {
     EXPECT_EQ(answer(), "-");
 }
 
+TEST_F(Older, nor_what_was_stored_since_a_purge_that_a_fetch_outlived) {
+    auto slow = scene.cache.lease_alone(key, nullptr);
+    scene.cache.purge(key);
+    scene.store("u", {.body = "since"});
+    fetch_to_disk("since");
+    auto const last = uncharged("made last, perhaps");
+    EXPECT_TRUE(scene.cache.supersede_on_disk(*slow.fill(), *last, {}, nullptr));
+    EXPECT_FALSE(slow.complete(last, {}, ""));
+    EXPECT_EQ(disk.stored("u"), "-");
+    EXPECT_EQ(answer(), "-");
+}
+
 TEST_F(Older, variants_at_a_time_are_all_kept_and_so_is_one_representation_twice) {
     auto const vary = http::parse_vary("accept");
     for (auto const* tag : {"", "ETag: \"1\"\r\n"}) {

@@ -76,6 +76,7 @@ TEST_F(DiskTier, what_was_forgotten_stays_so) {
     store("fhttp://a/", "first");
     store("fhttp://b/", "other");
     EXPECT_TRUE(disk->forget("fhttp://a/"));
+    EXPECT_TRUE(settled());
     EXPECT_FALSE(disk->forget("fhttp://a/"));
     EXPECT_EQ(load("fhttp://a/"), nullptr);
     EXPECT_TRUE(settled(DiskStore::Survives::power));
