@@ -22,7 +22,7 @@ namespace garner::crawl {
 class RedisSet final : public UrlSet {
 public:
     struct Options {
-        RedisAddress address;
+        RedisAddress address = {};
         std::uint64_t expected = 0;   // entries; 0: not known
     };
     /// A set, or why there is none.

@@ -22,18 +22,18 @@ struct Peer {
 struct Options {
     std::string address = "127.0.0.1";        // an IP address
     std::uint16_t port = 3132;                // 0: any that is free
-    std::vector<IpNetwork> allow;             // who may ask, beside clients on loopback
+    std::vector<IpNetwork> allow = {};        // who may ask, beside clients on loopback
 
-    std::string set;                          // of crawl::url_sets(); empty: by whether there is a directory
-    std::string directory;                    // of the set; empty: it lies in memory and goes with the process
+    std::string set = {};                     // of crawl::url_sets(); empty: by whether there is a directory
+    std::string directory = {};               // of the set; empty: it lies in memory and goes with the process
     Bytes memory = 1 * GiB;                   // what the set may take beside a batch
     std::uint64_t expected = 0;               // entries that will come, if that is known
     std::string cache = "line";               // before the set; empty: none
     std::uint64_t cache_entries = 1 << 16;
-    std::string layers;                       // of crawl::url_layer_names(), with commas
+    std::string layers = {};                  // of crawl::url_layer_names(), with commas
 
     std::uint32_t partition = 0;              // ours, of peers.size()
-    std::vector<Peer> peers;                  // by partition, ourselves among them; empty: all hosts are ours
+    std::vector<Peer> peers = {};             // by partition, ourselves among them; empty: all hosts are ours
     std::uint64_t answered_entries = 1 << 20; // links of others whose answers are remembered
 
     // Bounds.
