@@ -113,8 +113,7 @@ Exchange::Piece Exchange::body_at_hand() {
 }
 
 net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit, std::span<char> into) {
-    bool const is_plain = framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0;
-    if (is_plain && !into.empty() && !decoder_.done()) co_return co_await read_straight(limit, into);
+    if (!into.empty() && reads_straight()) co_return co_await read_straight(limit, into);
     for (;;) {
         if (decoder_.done()) co_return at_end();
         auto piece = step();

@@ -63,6 +63,10 @@ public:
     /// The final response was complete, nothing is left over, and both sides keep the connection.
     bool reusable() const;
     bool reused() const { return reused_; }
+    /// The next read_body() reads into what it is given: the body lies on the wire as it is, and there is more to come.
+    bool reads_straight() const {
+        return framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0 && !decoder_.done();
+    }
     /// True once any byte of an answer came.
     bool answered() const { return answered_; }
     char const* fault() const { return fault_; }

@@ -70,8 +70,12 @@ net::awaitable<void> FillPump::run() {
     auto const limit = std::min(options_->deadlines.body, look_again);
     auto give_up = steady_now() + options_->deadlines.body;
     for (;;) {
+        auto open = growing_->body()->room([](Bytes) { return false; });
+        if (open.empty() && exchange_->reads_straight()) {
+            open = co_await room();   // it is received where it stays
+            if (open.empty()) co_return co_await finish(Trouble::cancelled);
+        }
         // In short steps: an origin that says nothing must not keep a body that nobody wants any more.
-        auto const open = growing_->body()->room([](Bytes) { return false; });
         auto piece = co_await exchange_->read_body(limit, open);
         bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
         if (silent && worth_finishing()) continue;
