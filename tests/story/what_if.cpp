@@ -1,6 +1,9 @@
 // What other policies and sizes would make of the traffic: the estimate, and memory.policy "auto" that goes by it.
 #include <signal.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -23,12 +26,17 @@ std::string what_if_table(Proxy const& proxy) {
     return said.output;
 }
 
+/// The faster requests come, the fewer of them are sampled, and of sixteen films an eighth tells nothing.
+constexpr std::chrono::microseconds pace{600};
+
 /// One after another: requests until something has happened, or there were too many of them.
 class Stream {
 public:
     Stream(Proxy const& proxy, Origin& origin) : proxy_(proxy), origin_(origin), client_(proxy, origin) {}
 
     void get(std::string const& path) {
+        std::this_thread::sleep_until(next_);
+        next_ = std::max(next_, std::chrono::steady_clock::now()) + pace;
         EXPECT_EQ(client_.get(path).body().size(), std::stoul(path.substr(path.rfind('/') + 1)));
         if (++count_ % 1'000 == 0) origin_.forget_requests();
     }
@@ -60,6 +68,7 @@ private:
     Origin& origin_;
     Client client_;
     std::uint64_t count_ = 0, round_ = 0;
+    std::chrono::steady_clock::time_point next_;
 };
 
 }  // namespace
