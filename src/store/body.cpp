@@ -12,6 +12,8 @@ constexpr Bytes first_segment = 16 * KiB;
 constexpr Bytes largest_segment = 256 * KiB;
 // The reference counts of a segment's block, and what the allocator adds to it and to its bytes.
 constexpr Bytes segment_allocations = 64;
+// Of memory that is taken over with the bytes in it, more would be kept for nothing than a copy costs.
+constexpr Bytes most_beside = 8;   // one part in so many
 
 std::vector<Body::Span> union_of(std::vector<Body::Span> spans, std::vector<Body::Span> const& more) {
     spans.insert(spans.end(), more.begin(), more.end());
@@ -37,13 +39,12 @@ Body::Body(Budget& budget, Bytes length, std::vector<Segment> segments)
     : budget_(budget), expected_(length), own_end_(length),
       bookkeeping_(segments.size() * (sizeof(Segment) + sizeof(Block) + segment_allocations)), size_(length),
       state_(State::complete), segments_(std::move(segments)) {
-    for (auto const& segment : segments_) charged_ += segment.block->charged();
+    for (auto const& segment : segments_) charged_ += segment.block->charged;
 }
 
-Body::Body(std::shared_ptr<void const> owner, std::string_view bytes)
-    : budget_(nothing()), expected_(bytes.size()), own_end_(bytes.size()), size_(bytes.size()), state_(State::complete) {
-    std::shared_ptr<char[]> shared(std::move(owner), const_cast<char*>(bytes.data()));   // nobody writes to a complete body
-    segments_.push_back({std::make_shared<Block>(std::move(shared), bytes.size()), 0});
+Body::Body(Loaded all)
+    : budget_(nothing()), expected_(all.bytes.size()), own_end_(expected_), size_(*expected_), state_(State::complete) {
+    segments_.push_back({std::make_shared<Block>(all), 0});
 }
 
 Body::Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source)
@@ -73,12 +74,30 @@ Bytes Body::next_capacity() const {
     return std::min(std::clamp(size, first_segment, largest_segment), most);
 }
 
-void Body::add_segment(Bytes capacity) {
-    charged_.fetch_add(capacity, std::memory_order_relaxed);
-    filling_.fetch_add(capacity, std::memory_order_relaxed);
-    Segment segment{std::make_shared<Block>(budget_, capacity), size_.load(std::memory_order_relaxed)};
+void Body::add_segment(std::shared_ptr<Block> block) {
+    charged_.fetch_add(block->charged, std::memory_order_relaxed);
+    filling_.fetch_add(block->charged, std::memory_order_relaxed);
+    Segment segment{std::move(block), size_.load(std::memory_order_relaxed)};
     std::lock_guard lock(mutex_);
     segments_.push_back(std::move(segment));
+}
+
+bool Body::may_adopt(Loaded const& loaded) {
+    Bytes const bytes = loaded.bytes.size();
+    bool const fits = bytes > 0 && (!own_end_ || size() + bytes <= *own_end_);
+    return fits && loaded.owner->capacity() <= bytes + bytes / most_beside && open_room().empty();
+}
+
+/// What was reserved for them is given back where somebody else was first.
+bool Body::take_over(Loaded const& loaded) {
+    if (!loaded.owner->take_over()) {
+        budget_.release(loaded.owner->capacity());
+        budget_.release_filling(loaded.owner->capacity());
+        return false;
+    }
+    add_segment(std::make_shared<Block>(budget_, loaded));
+    grow(loaded.bytes.size());
+    return true;
 }
 
 std::span<char> Body::open_room() {
@@ -114,7 +133,7 @@ void Body::add_rest() {
     check(size() == *own_end_);
     std::lock_guard lock(mutex_);
     for (auto& segment : rest_) {
-        charged_.fetch_add(segment.block->charged(), std::memory_order_relaxed);
+        charged_.fetch_add(segment.block->charged, std::memory_order_relaxed);
         segments_.push_back(std::move(segment));
     }
     rest_.clear();
@@ -135,7 +154,7 @@ void Body::forget_before(Bytes offset) {
     // The last segment stays: it is where the producer writes.
     if (keep == segments_.end() && keep != segments_.begin()) --keep;
     Bytes freed = 0;
-    for (auto segment = segments_.begin(); segment != keep; ++segment) freed += segment->block->capacity;
+    for (auto segment = segments_.begin(); segment != keep; ++segment) freed += segment->block->charged;
     segments_.erase(segments_.begin(), keep);
     charged_.fetch_sub(freed, std::memory_order_relaxed);
     auto filling = filling_.load(std::memory_order_relaxed);
@@ -153,6 +172,12 @@ bool Body::is_resident() const {
 
 bool Body::is_charged() const {
     return std::ranges::all_of(segments_, [](Segment const& segment) { return segment.block->budget != nullptr; });
+}
+
+Loaded Body::lent() const {
+    if (segments_.size() != 1 || !segments_.front().block->lender) return {};
+    auto const& block = *segments_.front().block;
+    return {block.lender, {block.bytes.get(), static_cast<std::size_t>(block.capacity)}};
 }
 
 bool Body::is_on_source() const {
@@ -243,7 +268,7 @@ BodyPtr Body::completing(Span missing) const {
         if (segment.offset > missing.last) body->rest_.push_back(segment);
         if (segment.offset >= missing.first) continue;
         body->segments_.push_back(segment);
-        body->charged_ += segment.block->charged();
+        body->charged_ += segment.block->charged;
     }
     return body;
 }
@@ -268,7 +293,7 @@ std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     unpin();
     needs_load_ = false;
     if (lost_) return 0;
-    if (loaded_)
+    if (loaded_.owner)
         if (auto const count = from_loaded(pieces, limit)) return count;
     // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.
     bool settled = body_->state() == Body::State::complete;
@@ -305,19 +330,18 @@ std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit,
 /// 0 when the reader has passed what it had in its hands.
 std::size_t BodyReader::from_loaded(std::span<std::string_view> pieces, Bytes limit) {
     auto const passed = offset_ - loaded_at_;
-    if (passed >= loaded_bytes_.size()) {
-        loaded_ = nullptr;
+    if (passed >= loaded_.bytes.size()) {
+        loaded_ = {};
         return 0;
     }
-    pieces[0] = loaded_bytes_.substr(passed, limit);
+    pieces[0] = loaded_.bytes.substr(passed, limit);
     return 1;
 }
 
-void BodyReader::give(std::shared_ptr<void const> owner, std::string_view bytes) {
+void BodyReader::give(Loaded loaded) {
     needs_load_ = false;
-    lost_ = bytes.empty();
-    loaded_ = lost_ ? nullptr : std::move(owner);
-    loaded_bytes_ = bytes;
+    lost_ = loaded.bytes.empty();
+    loaded_ = lost_ ? Loaded{} : std::move(loaded);
     loaded_at_ = offset_;
 }
 

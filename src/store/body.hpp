@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "store/budget.hpp"
+#include "store/lent.hpp"
 
 namespace garner::store {
 
@@ -30,8 +31,8 @@ public:
     };
     /// A complete body that costs no memory: of its `length` bytes these are there, in order, and the source has them.
     Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source);
-    /// A complete body that costs no memory, for somebody else keeps these bytes.
-    Body(std::shared_ptr<void const> owner, std::string_view bytes);
+    /// A complete body of bytes that their lender accounts for.
+    explicit Body(Loaded all);
     ~Body();
     Body(Body const&) = delete;
 
@@ -47,6 +48,10 @@ public:
     std::span<char> room(Reserve&& reserve);
     /// `bytes` of the last room are filled. Producer only; readers see them from now on.
     void grow(Bytes bytes);
+    /// These follow, where they were read to: nothing is copied. False, and nothing was taken, when too much else lies in
+    /// that memory, somebody else accounts for it, or `reserve` has not as much. Producer only.
+    template <class Reserve>
+    bool adopt(Loaded const& loaded, Reserve&& reserve);
     /// No more will come. A body that is complete has exactly the expected length, where there was one.
     void finish(State end);
 
@@ -62,6 +67,8 @@ public:
     bool is_resident() const;
     /// True when what memory has of it is kept for it alone, and charged.
     bool is_charged() const;
+    /// All its bytes, where their lender accounts for them; nothing of any other body.
+    Loaded lent() const;
     /// True when the source has all that is there of it: memory may forget it. Of a complete body.
     bool is_on_source() const;
 
@@ -98,16 +105,26 @@ private:
     /// Memory that stays charged until its last user is gone: the body, or a reader of what the body has forgotten.
     struct Block {
         Block(Budget& budget, Bytes capacity)
-            : budget(&budget), capacity(capacity), bytes(std::make_shared_for_overwrite<char[]>(capacity)) {}
-        Block(std::shared_ptr<char[]> bytes, Bytes capacity) : budget(nullptr), capacity(capacity), bytes(std::move(bytes)) {}
+            : budget(&budget), charged(capacity), capacity(capacity),
+              bytes(std::make_shared_for_overwrite<char[]>(capacity)) {}
+        Block(Budget& budget, Loaded const& taken_over)
+            : budget(&budget), charged(taken_over.owner->capacity()), capacity(taken_over.bytes.size()),
+              bytes(bytes_of(taken_over)) {}
+        explicit Block(Loaded const& lent)
+            : budget(nullptr), charged(0), capacity(lent.bytes.size()), bytes(bytes_of(lent)), lender(lent.owner) {}
         ~Block() {
-            if (budget) budget->release(capacity);
+            if (budget) budget->release(charged);
         }
         Block(Block const&) = delete;
-        Bytes charged() const { return budget ? capacity : 0; }
-        Budget* budget;                  // null: somebody else keeps the bytes
+        /// Nobody writes to what was lent.
+        static std::shared_ptr<char[]> bytes_of(Loaded const& lent) {
+            return {lent.owner, const_cast<char*>(lent.bytes.data())};
+        }
+        Budget* budget;                  // null: the lender accounts for the bytes
+        Bytes charged;
         Bytes capacity;
         std::shared_ptr<char[]> bytes;
+        std::shared_ptr<Lent> lender;
     };
     struct Segment {
         std::shared_ptr<Block> block;
@@ -118,7 +135,9 @@ private:
     Bytes next_capacity() const;
     bool segments_have(Bytes first, Bytes last) const;
     std::span<char> open_room();
-    void add_segment(Bytes capacity);
+    void add_segment(std::shared_ptr<Block> block);
+    bool may_adopt(Loaded const& loaded);
+    bool take_over(Loaded const& loaded);
     void add_rest();
     std::span<char> reuse_last();
     std::span<char> replace_last();
@@ -163,7 +182,7 @@ public:
     /// What next() looked for is not in memory: load() it (body_source.hpp), and ask again.
     bool needs_load() const { return needs_load_; }
     /// Puts the bytes that lie from offset() on into the reader's hands, until it has passed them. Without any it is lost.
-    void give(std::shared_ptr<void const> owner, std::string_view bytes);
+    void give(Loaded loaded);
     Body const& body() const { return *body_; }
 
 private:
@@ -177,8 +196,7 @@ private:
     std::size_t segment_ = 0;           // a hint: where offset_ was found last
     bool lost_ = false;
     bool needs_load_ = false;
-    std::shared_ptr<void const> loaded_;   // null: nothing is in its hands
-    std::string_view loaded_bytes_;
+    Loaded loaded_;                     // without an owner: nothing is in its hands
     Bytes loaded_at_ = 0;
 };
 
@@ -189,8 +207,13 @@ std::span<char> Body::room(Reserve&& reserve) {
     if (auto open = open_room(); !open.empty()) return open;
     auto capacity = next_capacity();
     if (capacity == 0 || !reserve(capacity)) return {};
-    add_segment(capacity);
+    add_segment(std::make_shared<Block>(budget_, capacity));
     return open_room();
+}
+
+template <class Reserve>
+bool Body::adopt(Loaded const& loaded, Reserve&& reserve) {
+    return may_adopt(loaded) && reserve(loaded.owner->capacity()) && take_over(loaded);
 }
 
 template <class Reserve>

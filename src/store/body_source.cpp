@@ -23,12 +23,18 @@ bool append(Body& body, std::string_view bytes, Reserve const& reserve) {
     return true;
 }
 
+/// In the memory that they were read to, where that may be kept.
+bool append(Body& body, Loaded const& loaded, Reserve const& reserve) {
+    return body.adopt(loaded, reserve) || append(body, loaded.bytes, reserve);
+}
+
 /// The bytes of one span, as a body of their own.
-net::awaitable<BodyPtr> copy(BodyPtr const& body, Body::Span span, Budget& budget, Reserve const& reserve,
+net::awaitable<BodyPtr> take(BodyPtr const& body, Body::Span span, Budget& budget, Reserve const& reserve,
                              net::Executor executor) {
     auto const length = span.last - span.first + 1;
     BodyPtr part(new Body(budget, length));
-    BodyReader reader(body, span.first);
+    if (auto const lent = body->lent(); lent.owner && !append(*part, lent, reserve)) co_return nullptr;
+    BodyReader reader(body, span.first + part->size());
     std::array<std::string_view, 1> piece;
     while (part->size() < length) {
         if (reader.next(piece, length - part->size()) == 1) {
@@ -37,7 +43,10 @@ net::awaitable<BodyPtr> copy(BodyPtr const& body, Body::Span span, Budget& budge
             continue;
         }
         if (!reader.needs_load()) co_return nullptr;
-        if (!co_await load(reader, executor)) co_return nullptr;
+        auto loaded = co_await body->source()->load(reader.offset(), executor);
+        loaded.bytes = loaded.bytes.substr(0, length - part->size());
+        if (loaded.bytes.empty() || !append(*part, loaded, reserve)) co_return nullptr;
+        reader.advance(loaded.bytes.size());
     }
     part->finish(Body::State::complete);
     co_return part;
@@ -49,7 +58,7 @@ net::awaitable<bool> load(BodyReader& reader, net::Executor executor) {
     auto const source = reader.body().source();
     auto loaded = co_await source->load(reader.offset(), executor);
     bool const found = !loaded.bytes.empty();
-    reader.give(std::move(loaded.owner), loaded.bytes);
+    reader.give(std::move(loaded));
     co_return found;
 }
 
@@ -58,7 +67,7 @@ net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, Reserve reserve,
     BodyPtr joined;
     auto const there = body->present();
     for (auto const& span : there) {
-        auto part = co_await copy(body, span, budget, reserve, executor);
+        auto part = co_await take(body, span, budget, reserve, executor);
         if (!part) co_return nullptr;
         bool const is_all = part->size() == body->size();
         if (!is_all) part = part->as_part(span.first, body->size());

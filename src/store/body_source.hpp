@@ -2,19 +2,13 @@
 #pragma once
 #include <functional>
 #include <memory>
-#include <string_view>
 
 #include "net/asio.hpp"
 #include "store/body.hpp"
+#include "store/lent.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::store {
-
-/// Verified bytes, as long as `owner` lives.
-struct Loaded {
-    std::shared_ptr<void const> owner;
-    std::string_view bytes;            // empty: they cannot be had: damaged, gone, or the disk is too slow
-};
 
 /// Thread-safe.
 class BodySource {

@@ -148,7 +148,7 @@ ObjectPtr object_of(Core& core, ReadRecord const& read) {
     parts.source = meta->source;
     if (meta->body == 0) {
         if (record.body.size() > Object::dense_body_max)
-            parts.body = BodyPtr(new Body(read.owner, record.body));
+            parts.body = BodyPtr(new Body({read.owner, record.body}));
         else
             parts.bytes = record.body;
         return Object::make(parts, nullptr);

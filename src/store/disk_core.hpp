@@ -5,12 +5,13 @@
 #include "net/asio.hpp"
 #include "store/disk_format.hpp"
 #include "store/disk_options.hpp"
+#include "store/lent.hpp"
 
 namespace garner::store::disk {
 
 /// A verified record, as long as `owner` lives.
 struct ReadRecord {
-    std::shared_ptr<void const> owner;
+    std::shared_ptr<Lent> owner;
     Record record;
     bool at_once = false;   // without waiting for the disk
     explicit operator bool() const { return owner != nullptr; }

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "store/disk_index.hpp"
+#include "util/hash_long.hpp"
 
 namespace garner::store::disk {
 
@@ -35,7 +36,11 @@ std::uint64_t seed_of(Place const& place) {
     return XXH3_64bits(parts.data(), sizeof parts);
 }
 
-std::uint64_t check_of(std::string_view bytes, std::uint64_t seed) { return fingerprint(bytes, seed); }
+constexpr std::size_t long_text = 2 * KiB;   // a call costs less than it saves
+
+std::uint64_t check_of(std::string_view bytes, std::uint64_t seed) {
+    return bytes.size() < long_text ? fingerprint(bytes, seed) : hash_long(bytes, seed);
+}
 
 // Every structure begins alike: eight bytes that tell what it is, and the checksum of what follows.
 constexpr Bytes check_at = 8, checked_from = 16;

@@ -20,10 +20,11 @@ void count(std::atomic<std::uint64_t>& figure) { figure.fetch_add(1, std::memory
 
 }  // namespace
 
-Reader::Job::~Job() {
-    if (charged == 0) return;
-    memory->release(charged);
-    if (is_long) memory->release_filling(charged);
+bool Reader::Job::take_over() {
+    if (is_taken_over.exchange(true)) return false;
+    if (charged > 0) memory->release(charged);
+    if (is_long && charged > 0) memory->release_filling(charged);
+    return true;
 }
 
 net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, net::Executor executor) {

@@ -13,6 +13,7 @@
 #include "store/disk_core.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
+#include "store/lent.hpp"
 
 namespace garner::store::disk {
 
@@ -54,10 +55,12 @@ public:
 private:
     static constexpr std::size_t waiting_max = 1024;
     /// One read. Its bytes are kept by whoever is last to use them.
-    struct Job {
+    struct Job : Lent {
         Job() = default;
         Job(Job const&) = delete;
-        ~Job();
+        ~Job() override { take_over(); }
+        Bytes capacity() const override { return size; }
+        bool take_over() override;
         Log::Found found;                 // in the buffers, where it is there still
         std::unique_ptr<char[]> bytes;
         Bytes size = 0;
@@ -66,6 +69,7 @@ private:
         std::shared_ptr<Budget> memory;   // from which `charged` was taken
         Bytes charged = 0;
         bool is_long = false;
+        std::atomic<bool> is_taken_over = false;
     };
     std::shared_ptr<Job> job_of(Index::Entry const& entry) const;
     bool take_memory(Job& job) const;

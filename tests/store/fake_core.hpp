@@ -5,6 +5,7 @@
 #include <string>
 
 #include "store/disk_core.hpp"
+#include "store/lent_bytes.hpp"
 
 namespace garner::store::disk {
 
@@ -39,11 +40,11 @@ struct FakeCore : Core {
         ReadRecord read;
         auto const found = records.find(hash);
         if (found == records.end()) co_return read;
-        auto owner = std::make_shared<std::string>(found->second.bytes);
-        auto const decoded = decode(*owner, found->second.place);
+        auto lent = lend(found->second.bytes);
+        auto const decoded = decode(lent.bytes, found->second.place);
         if (decoded.damage != Damage::none) co_return read;
         read.record = decoded.record;
-        read.owner = std::move(owner);
+        read.owner = std::move(lent.owner);
         co_return read;
     }
     bool has(Fingerprint hash) const override { return records.contains(hash); }
