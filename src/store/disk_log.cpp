@@ -506,6 +506,11 @@ std::uint64_t Log::written_position() const {
     return written_position_;
 }
 
+std::uint64_t Log::newest_generation() const {
+    std::lock_guard const lock(mutex_);
+    return generation_ > 0 ? generation_ - 1 : 0;
+}
+
 // ---- faults and figures ----
 
 bool Log::failing() const {

@@ -110,6 +110,8 @@ public:
     /// How far it goes, and how much of that is in the file: of all that was ever appended.
     std::uint64_t end_position() const;
     std::uint64_t written_position() const;
+    /// Of all that was ever opened; 0 before begin().
+    std::uint64_t newest_generation() const;
 
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;

@@ -30,7 +30,8 @@ constexpr unsigned epoch_shift = 33;               // so many numbers has one pr
 }  // namespace
 
 Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
-             Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone)
+             Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
+             Graves::VoidAll void_all)
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
@@ -41,7 +42,7 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write), std::move(make_void)),
       graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
-             [this] { return log.end_position(); }, [this] { return log.written_position(); }) {}
+             [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
 
 // ---- opening ----
 
@@ -79,8 +80,11 @@ Tier::~Tier() {
     }
     for (auto* thread : {&caretaker_, &washer_, &recoverer_})
         if (thread->joinable()) thread->join();
-    if (made_) made_->graves.pay();
-    if (made_) made_->log.end();
+    if (made_) {
+        made_->graves.pay();
+        made_->graves.pay_by_voiding();
+        made_->log.end();
+    }
 }
 
 Tier::Opening Tier::open_file(StoreFile::When when) {
@@ -103,8 +107,9 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
     };
     auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
     auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
+    auto make_all_void = [this] { return this->make_all_void(); };
     made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, bad, write, gone, make_void,
-                                    append_tombstone);
+                                    append_tombstone, make_all_void);
     works_.store(made_.get());
     tell_options();   // a reload meanwhile found nobody to tell
     recoverer_ = std::thread([this, begun = steady_now()] {
@@ -359,7 +364,10 @@ bool Tier::pause(milliseconds time) {
 
 void Tier::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
-        if (auto* works = this->works(); works && !works->log.failing()) works->graves.pay();
+        if (auto* works = this->works(); works && !works->log.failing()) {
+            works->graves.pay_by_voiding();
+            works->graves.pay();
+        }
         if (auto* works = this->works()) works->reader.tell();
         if (looks % looks_a_try == 0) try_again();
     }

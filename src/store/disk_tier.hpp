@@ -29,7 +29,8 @@ namespace garner::store::disk {
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
     Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
-          Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone);
+          Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
+          Graves::VoidAll void_all);
 
     StoreFile store;                   // its header guarded by header_mutex
     std::mutex header_mutex;
@@ -104,10 +105,11 @@ private:
     std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
     bool write_again(Record const& record, Place const& place);
     void bad(Fingerprint hash, Bytes offset);
-    void left(Works& works, Fingerprint hash, std::optional<Bytes> bytes);
+    void left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     bool make_void(std::uint64_t generation);
+    bool make_all_void();
     void note_came(Bytes bytes) { live_.came(bytes); }
     void note_left(Bytes bytes) { live_.left(bytes); }
     void evict_victims(Works& works);
