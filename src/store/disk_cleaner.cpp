@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "store/disk_recovery.hpp"
 
@@ -12,7 +14,8 @@ namespace {
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
 constexpr int tries_for_room = 50;
-constexpr unsigned uses_max = 3;
+constexpr std::uint32_t saved_part = 8;    // of a lap's allowance, what may be saved up while little is written again
+constexpr double most_of_one = 0.875;
 
 }  // namespace
 
@@ -61,38 +64,38 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
     return live;
 }
 
-/// The most used first, as many as the share allows.
-unsigned Cleaner::least_uses(std::vector<Live> const& live) const {
-    std::array<Bytes, uses_max + 1> bytes{};
-    for (auto const& record : live) bytes[record.uses] += record.bytes;
-    auto const most = static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes));
-    Bytes sum = 0;
-    unsigned least = uses_max;
-    for (unsigned uses = uses_max;; --uses) {
-        sum += bytes[uses];
-        if (sum > most) break;
-        least = uses;
-        if (uses == 0) break;
+/// For each record whether it is wanted: the most used first, as many as may be written again.
+std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
+    auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
+    auto const share = static_cast<Bytes>(share_ * segment_bytes);
+    allowance_ = std::min(allowance_ + share, std::max<Bytes>(log_.segments() / saved_part, 1) * share);
+    // Of each segment some room is gained, or newcomers would wait for it in vain.
+    auto room = std::min(allowance_, static_cast<Bytes>(most_of_one * segment_bytes));
+    std::vector<std::size_t> order(live.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return live[i].uses; });
+    std::vector<bool> wanted(live.size());
+    for (auto const i : order) {
+        if (live[i].bytes > room || !keeps_(live[i].hash, live[i].uses)) continue;
+        wanted[i] = true;
+        room -= live[i].bytes;
     }
-    return least;
+    return wanted;
 }
 
 /// What is worth it is written again. The others are returned; nothing when it was to stop.
 std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
     Place place{header.id, log_.segment(number).generation, 0};
-    auto const least = least_uses(live);
-    auto const most = static_cast<Bytes>(share_ * static_cast<double>(header.segment_bytes));
-    Bytes kept = 0;
+    auto const wanted = this->wanted(live);
     bool room = true;
     std::string bytes;
     std::vector<Live> leaving;
-    for (auto const& record : live) {
-        bool const wanted = record.uses >= least && kept + record.bytes <= most && room &&
-                            keeps_(record.hash, record.uses);
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        auto const& record = live[i];
         if (stopping_) return std::nullopt;
         auto outcome = Again::no_room;
-        if (wanted) {
+        if (wanted[i] && room) {
             bytes.resize(record.bytes);
             place.offset = record.offset;
             bool const read = !file_.read_at(record.offset, bytes).error;
@@ -100,7 +103,7 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
             room = outcome != Again::no_room;
         }
         if (outcome == Again::written) {
-            kept += record.bytes;
+            allowance_ -= record.bytes;
             figures_.reinserted.fetch_add(record.bytes, std::memory_order_relaxed);
         } else {
             leaving.push_back(record);
