@@ -9,16 +9,15 @@
 namespace garner::store {
 
 std::unique_ptr<DiskStore> DiskStore::open_existing(DiskOptions const& options, std::string& fault) {
-    auto existing = options;
     auto const file = disk::file_of(options.path);
     std::error_code error;
-    auto const bytes = std::filesystem::file_size(file, error);   // of a device it is not told
-    if (!error) existing.size = bytes;
     if (!std::filesystem::exists(file, error)) {
         fault = "there is no store at " + file + (error ? ": " + error.message() : "");
         return nullptr;
     }
-    return open(existing, fault);
+    auto tier = std::make_unique<disk::Tier>(options);
+    if (!tier->start(fault, disk::StoreFile::When::as_it_is)) return nullptr;
+    return tier;
 }
 
 }  // namespace garner::store

@@ -41,7 +41,7 @@ public:
     /// Opens the store at options.path, or makes one. nullptr with `fault` when another process has it. With any other
     /// fault there is a store all the same: it fails, says why in stats(), and looks every few seconds whether it works.
     static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
-    /// The same of a store that is there, in the size that it has; nullptr, too, when there is none. Makes nothing.
+    /// The same of a store that is there, in the size that it has; nullptr with any fault. Makes nothing.
     static std::unique_ptr<DiskStore> open_existing(DiskOptions const& options, std::string& fault);
     /// Writes what is waiting, closes the segment, and lets go of the file.
     virtual ~DiskStore() = default;

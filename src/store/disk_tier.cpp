@@ -11,7 +11,7 @@ namespace garner::store {
 
 std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
     auto tier = std::make_unique<disk::Tier>(options);
-    if (!tier->start(fault)) return nullptr;
+    if (!tier->start(fault, disk::StoreFile::When::at_start)) return nullptr;
     return tier;
 }
 
@@ -46,11 +46,17 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
 
 // ---- opening ----
 
-bool Tier::start(std::string& fault) {
-    auto const opening = open_file(StoreFile::When::at_start);
+bool Tier::start(std::string& fault, StoreFile::When when) {
+    std::string trouble;
+    auto const opening = open_file(when, trouble);
     if (opening == Opening::in_use) {
         fault = "disk.path: " + file_name() + " is in use by another process; stop that one, or give this one a path of its own";
         return false;
+    if (opening == Opening::failed && when == StoreFile::When::as_it_is) {
+        fault = std::move(trouble);
+        return false;
+    }
+    if (opening == Opening::failed) say(std::move(trouble));
     }
     // Else what is fetched first, before the segments are found, would not be stored.
     if (works()) works()->log.wait_until_begun(start_patience);
@@ -87,13 +93,11 @@ Tier::~Tier() {
     }
 }
 
-Tier::Opening Tier::open_file(StoreFile::When when) {
+Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
     auto opened = StoreFile::open(options(), when);
+    trouble = opened.trouble;
     if (opened.in_use) return Opening::in_use;
-    if (!opened.store) {
-        say(opened.trouble);
-        return Opening::failed;
-    }
+    if (!opened.store) return Opening::failed;
     auto const epoch = opened.store->header().epoch;
     next_body_ = (epoch << epoch_shift) + 1;
     first_sequence_ = epoch << epoch_shift;
@@ -377,7 +381,10 @@ void Tier::look_after() {
 void Tier::try_again() {
     auto* works = this->works();
     if (!works) {
-        if (open_file(StoreFile::When::later) == Opening::done) works_again("works now");
+        std::string trouble;
+        auto const opening = open_file(StoreFile::When::later, trouble);
+        if (opening == Opening::failed) say(trouble);
+        if (opening == Opening::done) works_again("works now");
         return;
     }
     look_for_file(*works);

@@ -52,8 +52,9 @@ public:
         : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~Tier() override;
-    /// False, with `fault`, when another process has the store. Else the threads run.
-    bool start(std::string& fault);
+    /// False, with `fault`, when another process has the store, or it is to be opened as it is, and cannot be. Else the
+    /// threads run.
+    bool start(std::string& fault, StoreFile::When when);
 
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
@@ -91,7 +92,7 @@ private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options().path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
-    Opening open_file(StoreFile::When when);
+    Opening open_file(StoreFile::When when, std::string& trouble);
     void tell_options();
     void say(std::string trouble);
 
