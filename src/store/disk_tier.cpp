@@ -248,7 +248,9 @@ void Tier::spend(Bytes bytes) {
 NotStored Tier::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
-    auto why = marker && works() ? NotStored::none : why_not(parts.key, body);
+    // What is written already, and only has a new head, would be lost with the old one.
+    bool const is_here = works() && parts.body && is_on_disk(*this, *parts.body);
+    auto why = marker && works() ? NotStored::none : is_here ? why_not(body) : why_not(parts.key, body);
     if (why == NotStored::none && long_.is_for(parts)) {
         forget(parts.key);   // the new one is found when all of it is there
         why = long_.take(parts);

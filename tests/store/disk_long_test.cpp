@@ -1,6 +1,7 @@
 // Long bodies in the disk store: written by a thread from memory, held in bounded memory while they are read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -91,6 +92,34 @@ TEST_F(DiskLong, what_is_forgotten_meanwhile_stays_away_and_what_is_newer_counts
     ASSERT_EQ(store(key, "newer"), NotStored::none);
     restart();
     EXPECT_EQ(body_of(key), "newer");
+}
+
+TEST_F(DiskLong, a_new_head_over_what_is_here_is_written_whatever_is_let_in) {
+    open();
+    auto const film = pattern(2 * MiB, 1);
+    ASSERT_EQ(store_long(key, film), NotStored::none);
+    ASSERT_TRUE(eventually([&] { return disk->stats().stored == 1; }));
+    auto limits = disk->options();
+    auto const freshen = [&](std::uint32_t lifetime) {
+        auto const there = load(key);
+        ASSERT_TRUE(there);
+        auto fresh = there->parts();
+        fresh.terms.lifetime = lifetime;
+        EXPECT_EQ(disk->store(fresh), NotStored::none);
+        auto const now = load(key);
+        ASSERT_TRUE(now) << lifetime;
+        EXPECT_EQ(now->terms().lifetime, lifetime);
+        EXPECT_TRUE(read(now) == film);
+    };
+    limits.admit = DiskOptions::Admit::second_hit;
+    disk->reconfigure(limits);
+    freshen(7'777);
+    limits.admit = DiskOptions::Admit::all;
+    limits.rate = 1;
+    disk->reconfigure(limits);
+    ASSERT_EQ(store("fhttp://a/", pattern(10'000, 1)), NotStored::none) << "and the rate is owed for hours";
+    freshen(8'888);
+    EXPECT_EQ(store("fhttp://b/", "x"), NotStored::rate);
 }
 
 TEST_F(DiskLong, no_more_of_it_waits_than_the_buffers_could_hold) {
