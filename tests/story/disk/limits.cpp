@@ -40,6 +40,16 @@ TEST_F(Limits, second_hit_writes_what_was_asked_for_twice) {
     }
 }
 
+TEST_F(Limits, who_is_kept_out_for_now_is_not_told_that_it_is_too_large) {
+    auto& proxy = start(R"({"disk": {"admit": "second-hit", "object_max": "8 MiB"}})");
+    origin().answer("/film", fresh(pattern(3'000'000)));
+    origin().answer("/epic", fresh(pattern(9'000'000)));
+    EXPECT_THAT(get(proxy, origin(), "/film").field("Cache-Status"), HasSubstr("not admitted"));
+    EXPECT_THAT(get(proxy, origin(), "/epic").field("Cache-Status"), HasSubstr("larger than object_max"));
+    get(proxy, origin(), "/film").body();
+    EXPECT_TRUE(get(proxy, origin(), "/film").hit());
+}
+
 TEST_F(Limits, second_hit_counts_a_miss_after_a_miss_too) {
     constexpr std::size_t many = 4 * some;   // more than memory holds
     start(R"({"disk": {"admit": "second-hit"}, "memory": {"size": "2 MiB"}})");
