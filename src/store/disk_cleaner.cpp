@@ -36,10 +36,12 @@ bool Cleaner::clean(std::uint32_t segment) {
 bool Cleaner::wipe(std::uint32_t segment) {
     auto const& header = log_.header();
     auto const start = header.start_of(segment), end = start + header.segment_bytes;
-    std::array<char, segment_head_bytes> head;
-    encode(SegmentHead{}, Place{header.id, 0, start}, head);
-    std::array<char, footer_tail_bytes> const no_footer{};
     auto const generation = log_.segment(segment).generation;
+    std::array<char, segment_head_bytes> head;
+    // The disk may take them in another order: a later one must do for those before it, which it makes useless to keep.
+    SegmentHead const empty{.wiped = std::max(generation, log_.wiped_until())};
+    encode(empty, Place{header.id, 0, start}, head);
+    std::array<char, footer_tail_bytes> const no_footer{};
     bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
                        !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error;
     if (!wiped || log_.is_behind_retired(segment)) return void_(generation);
@@ -52,10 +54,8 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
     std::vector<Live> live;
     auto const start = log_.header().start_of(segment);
     auto const about = log_.segment(segment);
-    auto footer = read_footer(file_, log_.header(), segment);
-    if (!footer || footer->generation != about.generation)
-        footer = walk(file_, log_.header(), segment, {about.generation, about.opened});
-    for (auto const& entry : footer->entries) {
+    auto const contents = read_contents(file_, log_.header(), segment, {about.generation, about.opened});
+    for (auto const& entry : contents.entries) {
         if (entry.kind != RecordKind::object && entry.kind != RecordKind::piece) continue;
         auto const offset = start + Bytes{entry.offset} * unit;
         auto const known = index_.find(entry.hash);

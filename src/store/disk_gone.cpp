@@ -50,6 +50,12 @@ void Tier::bad(Fingerprint hash, Bytes offset) {
     if (works.index.erase_at(hash, offset)) left(works, digging, hash, known ? std::optional(known->bytes) : std::nullopt);
 }
 
+/// The head of a body whose pieces the log has come over since: nobody shall be told that it is here.
+void Tier::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
+    auto const read = made_->reader.read_here(hash, there);
+    if (read && !is_complete(read)) bad(hash, there.offset);
+}
+
 /// What was taken off the index, if it was there, is to stay away.
 void Tier::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes) {
     if (bytes) note_left(*bytes);

@@ -13,6 +13,10 @@
 
 namespace garner::store {
 
+/// Of objects and bodies, in bits, so that who starts a second later has none that an earlier one gave: of 64 the others
+/// have seconds since 1970 until the year 2514.
+inline constexpr unsigned numbers_of_a_second = 30;
+
 /// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
 /// nothing that can be found.
 class DiskFill {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/pool.hpp"
+#include "store/disk_body.hpp"
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_doorkeeper.hpp"
@@ -28,8 +29,8 @@ namespace garner::store::disk {
 
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
-    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
-          Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
+    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
+          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
           Graves::VoidAll void_all);
 
     StoreFile store;                   // its header guarded by header_mutex
@@ -103,7 +104,10 @@ private:
     NotStored refused(NotStored why);
     bool may_spend();
     void spend(Bytes bytes);
-    std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
+    std::vector<ObjectPtr> heads_of(std::uint32_t segment);
+    void list_waiting(std::vector<Listed>& into) const;
+    bool is_complete(ReadRecord const& read) { return object_of(*this, read) != nullptr; }
+    void drop_incomplete(Fingerprint hash, Index::Entry const& there);
     bool write_again(Record const& record, Place const& place);
     void bad(Fingerprint hash, Bytes offset);
     void left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes);

@@ -124,6 +124,16 @@ TEST_F(DiskTier, where_all_is_used_a_part_of_it_stays) {
     EXPECT_LE(static_cast<double>(stats.written_bytes), 1.3 * static_cast<double>(stats.stored_bytes));
 }
 
+TEST_F(DiskTier, numbers_of_objects_go_on_until_long_after_all_this) {
+    open();
+    auto const now = static_cast<std::uint64_t>(unix_seconds(wall_now()));
+    auto const second = disk->first_sequence() >> numbers_of_a_second;
+    EXPECT_LE(second, now + 10);
+    EXPECT_GE(second + 10'000, now);
+    constexpr std::uint64_t year_2500 = 16'725'225'600;
+    EXPECT_EQ(year_2500 << numbers_of_a_second >> numbers_of_a_second, year_2500);
+}
+
 TEST_F(DiskTier, any_policy_says_who_leaves) {
     for (auto const* policy : {"lru", "gdsf", "lfuda", "s3fifo", "garner"}) {
         options.policy = policy;
