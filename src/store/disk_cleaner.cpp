@@ -15,7 +15,7 @@ constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
 constexpr int tries_for_room = 50;
 constexpr std::uint32_t saved_part = 8;    // of a lap's allowance, what may be saved up while little is written again
-constexpr double most_of_one = 0.875;
+constexpr double most_of_one = 0.5;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
     auto const share = static_cast<Bytes>(share_ * segment_bytes);
     allowance_ = std::min(allowance_ + share, std::max<Bytes>(log_.segments() / saved_part, 1) * share);
-    // Of each segment some room is gained, or newcomers would wait for it in vain.
+    // Of each segment room is gained, or newcomers would wait too long for the next.
     auto room = std::min(allowance_, static_cast<Bytes>(most_of_one * segment_bytes));
     std::vector<std::size_t> order(live.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
