@@ -10,7 +10,8 @@ namespace garner::cache {
 void Cache::set_disk(store::DiskStore* disk) {
     disk_ = disk;
     // What is fetched from now on is newer than all that is stored.
-    auto const by_clock = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0)) << 33;
+    auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
+    auto const by_clock = seconds << store::numbers_of_a_second;
     if (disk) sequence_.store(std::max(disk->first_sequence(), by_clock));
 }
 

@@ -123,7 +123,9 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
     if (disk) pump->write_to(std::move(disk));
     if (!admitted && !waits) {
-        auto const why = fits ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
+        // What is too large for memory alone is for the disk to take, which did not let it in.
+        bool const disk_refused = !disk && !fits && *expected <= services_.cache.longest_body();
+        auto const why = fits || disk_refused ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
         if (!status_.stored) say(text(why));
         pump->leave_memory(why);
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 #include "store/disk_recovery.hpp"
 
@@ -12,7 +14,8 @@ namespace {
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
 constexpr int tries_for_room = 50;
-constexpr unsigned uses_max = 3;
+constexpr std::uint32_t saved_part = 8;    // of a lap's allowance, what may be saved up while little is written again
+constexpr double most_of_one = 0.5;
 
 }  // namespace
 
@@ -33,10 +36,12 @@ bool Cleaner::clean(std::uint32_t segment) {
 bool Cleaner::wipe(std::uint32_t segment) {
     auto const& header = log_.header();
     auto const start = header.start_of(segment), end = start + header.segment_bytes;
-    std::array<char, segment_head_bytes> head;
-    encode(SegmentHead{}, Place{header.id, 0, start}, head);
-    std::array<char, footer_tail_bytes> const no_footer{};
     auto const generation = log_.segment(segment).generation;
+    std::array<char, segment_head_bytes> head;
+    // The disk may take them in another order: a later one must do for those before it, which it makes useless to keep.
+    SegmentHead const empty{.wiped = std::max(generation, log_.wiped_until())};
+    encode(empty, Place{header.id, 0, start}, head);
+    std::array<char, footer_tail_bytes> const no_footer{};
     bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
                        !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error;
     if (!wiped || log_.is_behind_retired(segment)) return void_(generation);
@@ -49,10 +54,8 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
     std::vector<Live> live;
     auto const start = log_.header().start_of(segment);
     auto const about = log_.segment(segment);
-    auto footer = read_footer(file_, log_.header(), segment);
-    if (!footer || footer->generation != about.generation)
-        footer = walk(file_, log_.header(), segment, {about.generation, about.opened});
-    for (auto const& entry : footer->entries) {
+    auto const contents = read_contents(file_, log_.header(), segment, {about.generation, about.opened});
+    for (auto const& entry : contents.entries) {
         if (entry.kind != RecordKind::object && entry.kind != RecordKind::piece) continue;
         auto const offset = start + Bytes{entry.offset} * unit;
         auto const known = index_.find(entry.hash);
@@ -61,38 +64,38 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
     return live;
 }
 
-/// The most used first, as many as the share allows.
-unsigned Cleaner::least_uses(std::vector<Live> const& live) const {
-    std::array<Bytes, uses_max + 1> bytes{};
-    for (auto const& record : live) bytes[record.uses] += record.bytes;
-    auto const most = static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes));
-    Bytes sum = 0;
-    unsigned least = uses_max;
-    for (unsigned uses = uses_max;; --uses) {
-        sum += bytes[uses];
-        if (sum > most) break;
-        least = uses;
-        if (uses == 0) break;
+/// For each record whether it is wanted: the most used first, as many as may be written again.
+std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
+    auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
+    auto const share = static_cast<Bytes>(share_ * segment_bytes);
+    allowance_ = std::min(allowance_ + share, std::max<Bytes>(log_.segments() / saved_part, 1) * share);
+    // Of each segment room is gained, or newcomers would wait too long for the next.
+    auto room = std::min(allowance_, static_cast<Bytes>(most_of_one * segment_bytes));
+    std::vector<std::size_t> order(live.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return live[i].uses; });
+    std::vector<bool> wanted(live.size());
+    for (auto const i : order) {
+        if (live[i].bytes > room || !keeps_(live[i].hash, live[i].uses)) continue;
+        wanted[i] = true;
+        room -= live[i].bytes;
     }
-    return least;
+    return wanted;
 }
 
 /// What is worth it is written again. The others are returned; nothing when it was to stop.
 std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
     Place place{header.id, log_.segment(number).generation, 0};
-    auto const least = least_uses(live);
-    auto const most = static_cast<Bytes>(share_ * static_cast<double>(header.segment_bytes));
-    Bytes kept = 0;
+    auto const wanted = this->wanted(live);
     bool room = true;
     std::string bytes;
     std::vector<Live> leaving;
-    for (auto const& record : live) {
-        bool const wanted = record.uses >= least && kept + record.bytes <= most && room &&
-                            keeps_(record.hash, record.uses);
+    for (std::size_t i = 0; i < live.size(); ++i) {
+        auto const& record = live[i];
         if (stopping_) return std::nullopt;
         auto outcome = Again::no_room;
-        if (wanted) {
+        if (wanted[i] && room) {
             bytes.resize(record.bytes);
             place.offset = record.offset;
             bool const read = !file_.read_at(record.offset, bytes).error;
@@ -100,7 +103,7 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
             room = outcome != Again::no_room;
         }
         if (outcome == Again::written) {
-            kept += record.bytes;
+            allowance_ -= record.bytes;
             figures_.reinserted.fetch_add(record.bytes, std::memory_order_relaxed);
         } else {
             leaving.push_back(record);

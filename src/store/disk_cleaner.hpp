@@ -46,7 +46,7 @@ private:
         unsigned uses;
     };
     std::vector<Live> live_of(std::uint32_t segment);
-    unsigned least_uses(std::vector<Live> const& live) const;
+    std::vector<bool> wanted(std::vector<Live> const& live);
     std::optional<std::vector<Live>> keep(std::uint32_t segment, std::vector<Live> const& live);
     bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
@@ -56,7 +56,8 @@ private:
     io::File const& file_;
     Log& log_;
     Index& index_;
-    double const share_;      // of a segment, at most, that is written again: bounds the write amplification
+    double const share_;      // of a segment, on average, that is written again at most: bounds the write amplification
+    Bytes allowance_ = 0;     // of it, what was saved up
     Keeps const keeps_;
     Gone const gone_;
     Write const write_;

@@ -123,7 +123,7 @@ StoreHeader grown(StoreHeader header, Bytes size) {
 }
 
 // ---- segments ----
-// 0 magic, 8 check, 16 generation, 24 opened
+// 0 magic, 8 check, 16 generation, 24 opened, 32 wiped
 
 void encode(SegmentHead const& head, Place place, std::span<char, segment_head_bytes> into) {
     std::fill(into.begin(), into.end(), '\0');
@@ -131,6 +131,7 @@ void encode(SegmentHead const& head, Place place, std::span<char, segment_head_b
     put(at, segment_magic);
     put(at + 16, head.generation);
     put(at + 24, std::int64_t{head.opened.time_since_epoch().count()});
+    put(at + 32, head.wiped);
     put(at + check_at, check_of({at + checked_from, segment_head_bytes - checked_from}, seed_of(place)));
 }
 
@@ -140,23 +141,25 @@ std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint
     SegmentHead head;
     head.generation = get<std::uint64_t>(at + 16);
     head.opened = WallTime(milliseconds(get<std::int64_t>(at + 24)));
+    head.wiped = get<std::uint64_t>(at + 32);
     auto const checked = bytes.substr(checked_from, segment_head_bytes - checked_from);
     if (get<std::uint64_t>(at + check_at) != check_of(checked, seed_of({store, head.generation, offset}))) return std::nullopt;
     return head;
 }
 
 // ---- records ----
-// 0 magic, 4 kind, 4 bits, and freshness, 4 bits, 5 key_bytes, 24 bits, 8 check, 16 hash, 24 sequence, 32 generation,
+// 0 magic, 4 kind, 4 bits, freshness, 3 bits, and in_pieces, 5 key_bytes, 24 bits, 8 check, 16 hash, 24 sequence, 32 generation,
 // 40 meta_bytes, 44 body_bytes; then, of pieces, first, 8 bytes; then key, meta, a checksum for each block, body. The check
 // covers bytes 4 to 7, too.
 
 namespace {
 
-std::uint32_t kind_bits_of(RecordKind kind, std::uint8_t freshness) {
-    return static_cast<std::uint32_t>(kind) | std::uint32_t{freshness} << 4;
+std::uint32_t kind_bits_of(RecordKind kind, std::uint8_t freshness, bool in_pieces) {
+    return static_cast<std::uint32_t>(kind) | std::uint32_t{freshness} << 4 | std::uint32_t{in_pieces} << 7;
 }
 RecordKind kind_of(std::uint32_t bits) { return static_cast<RecordKind>(bits & 15); }
-std::uint8_t freshness_of(std::uint32_t bits) { return bits >> 4 & 15; }
+std::uint8_t freshness_of(std::uint32_t bits) { return bits >> 4 & 7; }
+bool in_pieces_of(std::uint32_t bits) { return bits >> 7 & 1; }
 
 std::uint64_t check_of_head(std::string_view until_body, std::uint64_t seed) {
     return check_of(until_body.substr(checked_from), seed ^ get<std::uint32_t>(until_body.data() + 4));
@@ -187,7 +190,7 @@ void encode(RecordParts const& parts, Place place, std::span<char> into) {
     auto* at = into.data();
     check(head.key_bytes < 1u << 24);
     put(at, record_magic);
-    put(at + 4, kind_bits_of(head.kind, head.freshness) | head.key_bytes << 8);
+    put(at + 4, kind_bits_of(head.kind, head.freshness, head.in_pieces) | head.key_bytes << 8);
     put(at + 16, head.hash);
     put(at + 24, head.sequence);
     put(at + 32, place.generation);
@@ -222,6 +225,7 @@ RecordRead decode_head(std::string_view bytes, Place place) {
     auto const word = get<std::uint32_t>(at + 4);
     head.kind = kind_of(word);
     head.freshness = freshness_of(word);
+    head.in_pieces = in_pieces_of(word);
     head.key_bytes = word >> 8;
     head.hash = get<std::uint64_t>(at + 16);
     head.sequence = get<std::uint64_t>(at + 24);
@@ -361,6 +365,10 @@ std::string encode(ObjectMeta const& meta) {
     return bytes;
 }
 
+bool says_in_pieces(std::string_view meta) {
+    return meta.size() >= meta_fixed && (get<std::uint8_t>(meta.data() + 1) & in_pieces);
+}
+
 /// One text for each meta: what could be said shorter is none.
 std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
     if (bytes.size() < meta_fixed) return std::nullopt;
@@ -403,7 +411,7 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
 }
 
 // ---- footers ----
-// Entries: 0 hash, 8 offset, 12 kind, 4 bits, and freshness, 4 bits, 13 bytes / unit, 24 bits. The tail: 0 magic, 8 check, 16 generation, 24 opened,
+// Entries: 0 hash, 8 offset, 12 kind, 4 bits, freshness, 3 bits, and in_pieces, 13 bytes / unit, 24 bits. The tail: 0 magic, 8 check, 16 generation, 24 opened,
 // 32 entries. The check covers the tail and, before it, all entries.
 
 namespace {
@@ -420,7 +428,7 @@ std::string encode(Footer const& footer, Place place) {
     for (auto const& entry : footer.entries) {
         put(at, entry.hash);
         put(at + 8, entry.offset);
-        put(at + 12, kind_bits_of(entry.kind, entry.freshness) | static_cast<std::uint32_t>(entry.bytes / unit) << 8);
+        put(at + 12, kind_bits_of(entry.kind, entry.freshness, entry.in_pieces) | static_cast<std::uint32_t>(entry.bytes / unit) << 8);
         at += footer_entry_bytes;
     }
     put(at, footer_magic);
@@ -456,6 +464,7 @@ FooterRead decode_footer(std::string_view bytes, std::uint64_t store, Bytes segm
         auto const word = get<std::uint32_t>(from + 12);
         entry.kind = kind_of(word);
         entry.freshness = freshness_of(word);
+        entry.in_pieces = in_pieces_of(word);
         entry.bytes = static_cast<std::uint32_t>((word >> 8) * unit);
         from += footer_entry_bytes;
     }

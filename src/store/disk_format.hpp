@@ -16,7 +16,7 @@
 /// with the place it was written for: what was moved, swapped or left from an earlier round does not pass for good.
 namespace garner::store::disk {
 
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 inline constexpr Bytes header_bytes = 4 * KiB;     // of one copy; there are two, the newer good one counts
 inline constexpr Bytes header_area = 64 * KiB;     // before the first segment
 inline constexpr Bytes unit = 16;                  // records begin at multiples of it, in large stores of more
@@ -62,6 +62,7 @@ struct Place {
 struct SegmentHead {
     std::uint64_t generation = 0;         // 0: there is nothing in it any more
     WallTime opened{};
+    std::uint64_t wiped = 0;              // segments up to this generation hold nothing, whatever their own heads say
 };
 void encode(SegmentHead const&, Place, std::span<char, segment_head_bytes> into);
 std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint64_t store, Bytes offset);
@@ -76,6 +77,7 @@ enum class RecordKind : std::uint8_t {
 struct RecordHead {
     RecordKind kind = RecordKind::object;
     std::uint8_t freshness = 0;           // see Freshness
+    bool in_pieces = false;               // of an object: its body lies in others
     std::uint64_t hash = 0;
     std::uint64_t sequence = 0;           // store::Object's; of pieces the number of their body
     std::uint32_t key_bytes = 0;          // below 16 MiB
@@ -148,6 +150,8 @@ struct ObjectMeta {
     std::vector<Span> spans;              // where `body` alone does not have it all, from its beginning: what is there of it
 };
 std::string encode(ObjectMeta const&);
+/// Whether what encode() made of one, and perhaps more behind it, says that its body lies in pieces.
+bool says_in_pieces(std::string_view meta);
 /// Takes the meta off `bytes`, so that the head's text is left.
 std::optional<ObjectMeta> decode_meta(std::string_view& bytes);
 
@@ -157,6 +161,7 @@ struct FooterEntry {
     std::uint32_t bytes = 0;              // of the record: a multiple of units
     RecordKind kind = RecordKind::object;
     std::uint8_t freshness = 0;
+    bool in_pieces = false;
 };
 struct Footer {
     std::uint64_t generation = 0;

@@ -20,39 +20,47 @@ Log::Reaches reach_of(DiskStore::Survives what) {
 bool Tier::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) return false;
-    long_.forget(key);
+    bool const waits = long_.forget(key);
     auto const hash = hash_of(key, works->log.header().seed);
+    Graves::Digging digging(works->graves, hash);
     // What is not found may be there all the same, or be back after a kill: others may have taken it off the index just now.
     bool const all_found = works->recovery.has_all();
-    bool const is_open = works->graves.is_open(hash);
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
     bool const may_be_there = erased || !all_found;
-    if (may_be_there) left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-    return may_be_there || is_open;
+    if (may_be_there) left(*works, digging, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+    return may_be_there || waits || digging.is_open_to_others();
 }
 
 void Tier::drop(Fingerprint hash) {
     auto* works = this->works();
     if (!works) return;
+    Graves::Digging digging(works->graves, hash);
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
-    left(*works, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+    left(*works, digging, hash, erased ? std::optional(erased->bytes) : std::nullopt);
 }
 
 /// A record that cannot be read, or is damaged.
 void Tier::bad(Fingerprint hash, Bytes offset) {
     auto& works = *made_;
+    Graves::Digging digging(works.graves, hash);
     works.recovery.bury(hash);
     auto const known = works.index.find(hash);
-    if (works.index.erase_at(hash, offset)) left(works, hash, known ? std::optional(known->bytes) : std::nullopt);
+    if (works.index.erase_at(hash, offset)) left(works, digging, hash, known ? std::optional(known->bytes) : std::nullopt);
+}
+
+/// The head of a body whose pieces the log has come over since: nobody shall be told that it is here.
+void Tier::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
+    auto const read = made_->reader.read_here(hash, there);
+    if (read && !is_complete(read)) bad(hash, there.offset);
 }
 
 /// What was taken off the index, if it was there, is to stay away.
-void Tier::left(Works& works, Fingerprint hash, std::optional<Bytes> bytes) {
+void Tier::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes) {
     if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
-    works.graves.bury(hash);   // after recovery was told: nothing older may come back then
+    digging.bury();   // after recovery was told: nothing older may come back then
 }
 
 /// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
@@ -63,12 +71,13 @@ void Tier::evict_victims(Works& works) {
         auto const hash = works.order->victim();
         if (!hash) return;
         works.order->removed(*hash, policy::Left::evicted);
+        Graves::Digging digging(works.graves, *hash);
         auto const erased = works.index.erase(*hash);
         if (!erased) continue;
         works.recovery.bury(*hash);
         note_left(erased->bytes);
         victims_.fetch_add(1, std::memory_order_relaxed);
-        works.graves.bury(*hash);
+        digging.bury();
     }
 }
 
@@ -84,13 +93,12 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
     auto& works = *made_;
     auto const start = works.log.header().start_of(segment);
     spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
-    std::vector<Fingerprint> owed;
     for (auto const& entry : entries) {
+        Graves::Digging digging(works.graves, entry.hash);
         works.recovery.bury(entry.hash);
         if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
-        if (entry.kind != RecordKind::filler) owed.push_back(entry.hash);
+        if (entry.kind != RecordKind::filler) digging.owe();
     }
-    works.graves.owe(owed);
 }
 
 /// Nothing up to this generation is found by a restart, whatever its segments say.
@@ -100,6 +108,15 @@ bool Tier::make_void(std::uint64_t generation) {
     auto const trouble = works.store.make_void(generation);
     if (!trouble.empty()) say(trouble);
     return trouble.empty();
+}
+
+/// The same of all that was begun until now; what is stored in the open segment from now on does not outlive this process.
+bool Tier::make_all_void() {
+    auto const newest = made_->log.newest_generation();
+    if (newest == 0) return false;
+    spdlog::warn("disk: {}: too much is gone that the file still has: nothing of what it has is found by the next start",
+                 file_name());
+    return make_void(newest);
 }
 
 net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {

@@ -1,64 +1,84 @@
 #include "store/disk_graves.hpp"
 
-#include <algorithm>
-
 namespace garner::store::disk {
 
-void Graves::bury(Fingerprint hash) {
-    auto& place = place_of(hash);
-    auto const before = place.exchange(not_in_log);
-    if (!append_(hash))
-        owe({&hash, 1});
-    else if (before != not_in_log)   // else another's in the same place is owed
-        place.store(end_());
+void Graves::Digging::bury() {
+    if (graves_.append_(hash_))
+        graves_.note_appended(hash_);
+    else
+        graves_.owe(hash_);
 }
 
-bool Graves::is_open(Fingerprint hash) {
-    auto& place = place_of(hash);
-    auto end = place.load();
-    if (end == 0) return false;
-    if (end == not_in_log && is_clear()) place.compare_exchange_strong(end, end_());
-    if (end > written_()) return true;
-    place.compare_exchange_strong(end, 0);
-    return false;
+bool Graves::is_open(Fingerprint hash, std::uint32_t own) const {
+    auto const& place = place_of(hash);
+    // In this order: who is done with it has said before how far the log goes.
+    if (place.pending.load() > own || all_.load()) return true;
+    auto const end = place.end.load();
+    return end != 0 && end > written_();
 }
 
-void Graves::owe(std::span<Fingerprint const> hashes) {
-    for (auto const hash : hashes) place_of(hash).store(not_in_log);
+/// Somewhere before its end.
+void Graves::note_appended(Fingerprint hash) {
+    auto& place = place_of(hash);
+    auto const end = end_();
+    auto known = place.end.load();
+    while (known < end && !place.end.compare_exchange_weak(known, end)) {
+    }
+}
+
+void Graves::owe(Fingerprint hash) {
     std::lock_guard const lock(mutex_);
-    bool const is_full = owed_.size() + hashes.size() > owed_.capacity();
-    owed_.insert(owed_.end(), hashes.begin(), hashes.end());
-    if (!is_full) return;
-    // The same names again and again, while nothing can be written, take no more room than once.
-    std::ranges::sort(owed_);
-    auto const twice = std::ranges::unique(owed_);
-    owed_.erase(twice.begin(), twice.end());
-    owed_.reserve(2 * owed_.size());
+    note_owed(hash);
+}
+
+/// Under the lock.
+void Graves::note_owed(Fingerprint hash) {
+    if (all_) {
+        ++more_owed_;
+        return;
+    }
+    if (owed_.insert(hash).second) ++place_of(hash).pending;
+    if (owed_.size() <= owed_max_) return;
+    all_ = true;
+    for (auto const one : owed_) --place_of(one).pending;
+    owed_.clear();
 }
 
 bool Graves::pay() {
     if (is_clear()) return true;
     std::lock_guard const alone(paying_);
-    std::vector<Fingerprint> owed;
+    std::unique_lock lock(mutex_);
+    while (!owed_.empty()) {
+        auto const hash = *owed_.begin();
+        owed_.erase(owed_.begin());
+        on_its_way_ = true;
+        lock.unlock();
+        bool const paid = has_(hash) || append_(hash);
+        if (paid) note_appended(hash);
+        lock.lock();
+        on_its_way_ = false;
+        if (!paid) note_owed(hash);
+        --place_of(hash).pending;
+        if (!paid) return false;
+    }
+    return !all_;
+}
+
+void Graves::pay_by_voiding() {
+    std::uint64_t before = 0;
     {
         std::lock_guard const lock(mutex_);
-        owed = owed_;
+        if (!all_) return;
+        before = more_owed_;
     }
-    auto const is_owed = [this](Fingerprint hash) { return !has_(hash) && !append_(hash); };
-    auto const unpaid = std::ranges::find_if(owed, is_owed);
-    auto const paid = unpaid - owed.begin();
-    auto const end = end_();
-    for (auto hash = owed.begin(); hash != unpaid; ++hash) place_of(*hash).store(end);
+    if (!void_all_()) return;
     std::lock_guard const lock(mutex_);
-    // Others came behind, unless they have been put in order meanwhile: then some are paid once more.
-    bool const as_it_was = owed_.size() >= owed.size() && std::equal(owed.begin(), owed.end(), owed_.begin());
-    if (as_it_was) owed_.erase(owed_.begin(), owed_.begin() + paid);
-    return owed_.empty();
+    if (more_owed_ == before) all_ = false;   // else it may be for what came into the log meanwhile
 }
 
 bool Graves::is_clear() const {
     std::lock_guard const lock(mutex_);
-    return owed_.empty();
+    return owed_.empty() && !on_its_way_ && !all_;
 }
 
 }  // namespace garner::store::disk

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
-#include <span>
-#include <vector>
+#include <unordered_set>
 
 #include "util/hash.hpp"
 
@@ -19,36 +18,72 @@ public:
     using Append = std::function<bool(Fingerprint)>;
     /// Whether the index has something under a hash: that came since, and says itself that nothing older counts.
     using Has = std::function<bool(Fingerprint)>;
-
     /// How far the log goes, and how much of that is in the file, in bytes of all that was ever appended.
     using Position = std::function<std::uint64_t()>;
+    /// Makes void for good all that the log has until now; false: that could not be done.
+    using VoidAll = std::function<bool()>;
+    /// More need not be owed, while nothing can be written: all that the log has is made void instead.
+    static constexpr std::size_t owed_max = 1 << 20;
 
-    Graves(Append append, Has has, Position end, Position written)
-        : append_(std::move(append)), has_(std::move(has)), end_(std::move(end)), written_(std::move(written)) {}
+    Graves(Append append, Has has, Position end, Position written, VoidAll void_all, std::size_t most = owed_max)
+        : append_(std::move(append)), has_(std::move(has)), end_(std::move(end)), written_(std::move(written)),
+          void_all_(std::move(void_all)), owed_max_(most) {}
 
-    void bury(Fingerprint hash);
-    void owe(std::span<Fingerprint const> hashes);
+    /// Made before something is taken off the index: who finds nothing there any more waits for the tombstone all the same.
+    class Digging {
+    public:
+        Digging(Graves& graves, Fingerprint hash) : graves_(graves), hash_(hash) { ++graves_.place_of(hash_).pending; }
+        ~Digging() { --graves_.place_of(hash_).pending; }
+        Digging(Digging const&) = delete;
+        Digging& operator=(Digging const&) = delete;
+
+        /// It was there: writes the tombstone, or owes it.
+        void bury();
+        /// It was there, and the log is not to be written to.
+        void owe() { graves_.owe(hash_); }
+        /// As is_open(), by what others did.
+        bool is_open_to_others() const { return graves_.is_open(hash_, 1); }
+
+    private:
+        Graves& graves_;
+        Fingerprint const hash_;
+    };
+
     /// Writes what is owed. True when nothing is owed any more.
     bool pay();
+    /// Where too much was owed: makes void what it was for. Waits for the disk.
+    void pay_by_voiding();
     /// Nothing is owed: every tombstone until now is in the log.
     bool is_clear() const;
-    /// A tombstone of it may not be in the file yet: a kill would bring back what it is for. Costs a load for most.
-    bool is_open(Fingerprint hash);
+    /// A tombstone of it may not be in the file yet: a kill would bring back what it is for. Costs a few loads.
+    bool is_open(Fingerprint hash) const { return is_open(hash, 0); }
 
 private:
-    using Place = std::atomic<std::uint64_t>;
-    Place& place_of(Fingerprint hash) { return places_[hash % places_.size()]; }
+    /// Of the hashes with the same first bits, for of some no more are known: see Index::hash_bits_max.
+    struct Place {
+        std::atomic<std::uint32_t> pending{0};   // not in the log: about to be, or owed
+        std::atomic<std::uint64_t> end{0};       // of the log behind the last tombstone
+    };
+    static constexpr unsigned place_bits = 12;
+    Place& place_of(Fingerprint hash) { return places_[hash >> (64 - place_bits)]; }
+    Place const& place_of(Fingerprint hash) const { return places_[hash >> (64 - place_bits)]; }
+    bool is_open(Fingerprint hash, std::uint32_t own) const;
+    void owe(Fingerprint hash);
+    void note_owed(Fingerprint hash);
+    void note_appended(Fingerprint hash);
 
     Append const append_;
     Has const has_;
     Position const end_, written_;
-    // By hash, several to a place: where the log ended behind the last tombstone. 0: in the file.
-    static constexpr std::uint64_t not_in_log = UINT64_MAX;
-    std::array<Place, 4096> places_{};
-    std::mutex paying_;               // held by who pays: what is on the way counts as owed
+    VoidAll const void_all_;
+    std::size_t const owed_max_;
+    std::array<Place, 1 << place_bits> places_;
+    std::atomic<bool> all_{false};    // too much was owed
+    std::mutex paying_;               // held by who pays
     mutable std::mutex mutex_;
-    // What is owed was in the index before, or was asked for by somebody: it needs no bound of its own.
-    std::vector<Fingerprint> owed_;
+    std::unordered_set<Fingerprint> owed_;
+    bool on_its_way_ = false;         // one that was owed, and may be again
+    std::uint64_t more_owed_ = 0;     // since too much was
 };
 
 }  // namespace garner::store::disk

@@ -68,10 +68,11 @@ void Log::adopt(std::uint32_t segment, Segment const& found) {
     if (found.failures >= failures_max) ++figures_.retired;
 }
 
-void Log::begin(std::uint32_t next, std::uint64_t generation) {
+void Log::begin(std::uint32_t next, std::uint64_t generation, std::uint64_t wiped) {
     std::lock_guard const lock(mutex_);
     next_ = next % header_.segments;
     generation_ = generation;
+    wiped_until_ = wiped;
     running_ = true;
     writer_ = std::thread([this] { write_loop(); });
     syncer_ = std::thread([this] { sync_loop(); });
@@ -121,6 +122,7 @@ std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
     entry.bytes = static_cast<std::uint32_t>(bytes);
     entry.kind = head.kind;
     entry.freshness = head.freshness;
+    entry.in_pieces = head.in_pieces;
     buffer.entries.push_back(entry);
     Room room;
     room.buffer = open_;
@@ -167,7 +169,7 @@ bool Log::open_next(Purpose purpose) {
     buffer->opened = wall_now();
     buffer->position = end_position_;
     Place const place{header_.id, buffer->generation, header_.start_of(buffer->segment)};
-    encode({buffer->generation, buffer->opened}, place, std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
+    encode({buffer->generation, buffer->opened, wiped_until_}, place, std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
     buffer->used = std::max(segment_head_bytes, alignment_);
     std::fill(buffer->bytes.get() + segment_head_bytes, buffer->bytes.get() + buffer->used, '\0');
     auto& segment = segments_[*next];
@@ -274,7 +276,13 @@ void Log::wiped(std::uint64_t generation) {
     std::lock_guard const lock(mutex_);
     ++wipes_;
     newest_wiped_ = std::max(newest_wiped_, generation);
+    wiped_until_ = std::max(wiped_until_, generation);
     if (is_sync_wanted()) syncing_.notify_one();
+}
+
+std::uint64_t Log::wiped_until() const {
+    std::lock_guard const lock(mutex_);
+    return wiped_until_;
 }
 
 void Log::free(std::uint32_t segment) {
@@ -504,6 +512,11 @@ std::uint64_t Log::end_position() const {
 std::uint64_t Log::written_position() const {
     std::lock_guard const lock(mutex_);
     return written_position_;
+}
+
+std::uint64_t Log::newest_generation() const {
+    std::lock_guard const lock(mutex_);
+    return generation_ > 0 ? generation_ - 1 : 0;
 }
 
 // ---- faults and figures ----

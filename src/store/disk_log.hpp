@@ -48,8 +48,8 @@ public:
 
     /// A segment as recovery found it. Before begin().
     void adopt(std::uint32_t segment, Segment const& found);
-    /// From now on records may be appended, from that segment on.
-    void begin(std::uint32_t next, std::uint64_t generation);
+    /// From now on records may be appended, from that segment on; segments up to the generation `wiped` are empty.
+    void begin(std::uint32_t next, std::uint64_t generation, std::uint64_t wiped);
     /// Returns at the latest when the time is over.
     void wait_until_begun(milliseconds most);
     /// Writes everything, closes the open segment with its footer, syncs, and ends.
@@ -91,6 +91,8 @@ public:
     /// What a segment of this generation held was overwritten, so that no restart finds it. The next sync takes that to the
     /// disk; who waits until something has reached the disk waits for it, too.
     void wiped(std::uint64_t generation);
+    /// The newest generation of which that is so, and of all before it.
+    std::uint64_t wiped_until() const;
     void free(std::uint32_t segment);
     /// Whether the one before it in the round is out of use.
     bool is_behind_retired(std::uint32_t segment) const;
@@ -110,6 +112,8 @@ public:
     /// How far it goes, and how much of that is in the file: of all that was ever appended.
     std::uint64_t end_position() const;
     std::uint64_t written_position() const;
+    /// Of all that was ever opened; 0 before begin().
+    std::uint64_t newest_generation() const;
 
     /// After too many failures nothing is appended, until somebody finds that it works again.
     bool failing() const;
@@ -193,6 +197,7 @@ private:
     milliseconds sync_;
     std::uint64_t wipes_ = 0;
     std::uint64_t newest_wiped_ = 0;            // generation of those not synced
+    std::uint64_t wiped_until_ = 0;
     bool wipes_lost_ = false;                   // some of them, by a sync that failed
     Mark synced_;
     Mark wanted_on_disk_;                       // somebody waits for it

@@ -33,9 +33,22 @@ bool LongWrites::is_idle() const {
     return jobs_.empty();
 }
 
-void LongWrites::forget(std::string_view key) {
+bool LongWrites::forget(std::string_view key) {
     std::lock_guard const lock(mutex_);
-    for (auto const& job : jobs_) job->gone |= job->object->key() == key;
+    bool waited = false;
+    for (auto const& job : jobs_) {
+        if (job->gone || job->object->key() != key) continue;
+        job->gone = waited = true;
+    }
+    return waited;
+}
+
+std::vector<ObjectPtr> LongWrites::waiting() const {
+    std::lock_guard const lock(mutex_);
+    std::vector<ObjectPtr> objects;
+    for (auto const& job : jobs_)
+        if (!job->gone) objects.push_back(job->object);
+    return objects;
 }
 
 void LongWrites::stop() {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "store/disk_core.hpp"
 #include "store/object.hpp"
@@ -31,8 +32,10 @@ public:
     NotStored take(Object::Parts const& parts);
     /// Nothing waits.
     bool is_idle() const;
-    /// What is on its way with this key is never found.
-    void forget(std::string_view key);
+    /// What is on its way with this key is never found. False: nothing was.
+    bool forget(std::string_view key);
+    /// What is on its way, oldest first.
+    std::vector<ObjectPtr> waiting() const;
     /// Writes what is waiting, and ends.
     void stop();
 

@@ -9,16 +9,15 @@
 namespace garner::store {
 
 std::unique_ptr<DiskStore> DiskStore::open_existing(DiskOptions const& options, std::string& fault) {
-    auto existing = options;
     auto const file = disk::file_of(options.path);
     std::error_code error;
-    auto const bytes = std::filesystem::file_size(file, error);   // of a device it is not told
-    if (!error) existing.size = bytes;
     if (!std::filesystem::exists(file, error)) {
         fault = "there is no store at " + file + (error ? ": " + error.message() : "");
         return nullptr;
     }
-    return open(existing, fault);
+    auto tier = std::make_unique<disk::Tier>(options);
+    if (!tier->start(fault, disk::StoreFile::When::as_it_is)) return nullptr;
+    return tier;
 }
 
 }  // namespace garner::store
@@ -37,18 +36,18 @@ Bytes bytes_in_pieces(ObjectMeta const& meta) {
 
 bool is_whole(ObjectMeta const& meta) { return meta.spans.empty() || bytes_in_pieces(meta) == meta.length; }
 
-std::optional<Footer> contents_of(Works const& works, std::uint32_t segment) {
-    if (auto pending = works.log.pending(segment)) return pending;
-    return read_footer(works.file, works.log.header(), segment);
+Footer contents_of(Works const& works, std::uint32_t segment) {
+    if (auto pending = works.log.pending(segment)) return std::move(*pending);
+    auto const about = works.log.segment(segment);
+    if (about.generation == 0) return {};
+    return read_contents(works.file, works.log.header(), segment, {about.generation, about.opened});
 }
 
 /// What a segment has that the index still knows there, in the order of the log.
 template <class See>
-void each_live(Works const& works, std::uint32_t segment, See&& see) {
-    auto const footer = contents_of(works, segment);
-    if (!footer) return;
+void each_live(Works const& works, std::uint32_t segment, Footer const& contents, See&& see) {
     auto const start = works.log.header().start_of(segment);
-    for (auto const& entry : footer->entries) {
+    for (auto const& entry : contents.entries) {
         auto const known = works.index.find(entry.hash);
         if (known && known->offset == start + Bytes{entry.offset} * unit) see(entry, *known);
     }
@@ -62,13 +61,14 @@ constexpr Bytes head_enough = 4 * KiB;   // as a rule, to tell an object
 constexpr Bytes look_step = 256 * KiB;   // that is read at once where heads lie close together
 constexpr std::size_t close_together = 8;
 
-/// nullptr when its head is longer than usual, damaged or gone.
-ObjectPtr object_told(std::string_view bytes, Place const& place) {
+/// nullptr when its head is longer than usual, damaged or gone, or its body is not all there.
+ObjectPtr object_told(Core& core, std::string_view bytes, Place const& place) {
     auto const read = decode_head(bytes, place);
     bool const told = read.damage == Damage::none || (read.damage == Damage::cut && !read.record.key.empty());
     auto text = read.record.meta;
     auto const meta = told ? decode_meta(text) : std::nullopt;
     if (!meta) return nullptr;
+    if (read.record.head.in_pieces && !object_of(core, {nullptr, read.record})) return nullptr;
     Object::Parts parts;
     parts.kind = meta->kind;
     parts.key = read.record.key;
@@ -106,10 +106,10 @@ private:
 
 }  // namespace
 
-std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) const {
+std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) {
     auto const& works = *this->works();
     std::vector<Index::Entry> wanted;
-    each_live(works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
+    each_live(works, segment, contents_of(works, segment), [&](FooterEntry const& entry, Index::Entry const& known) {
         if (entry.kind == RecordKind::object) wanted.push_back(known);
     });
     Window window(works, segment);
@@ -119,7 +119,7 @@ std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) const {
         bool const many = i + close_together < wanted.size() && wanted[i + close_together].offset < offset + look_step;
         auto const here = works.log.find(offset);
         auto const bytes = here.owner ? here.bytes : window.at(offset, std::min(wanted[i].bytes, head_enough), many);
-        if (auto object = object_told(bytes, here.place)) objects.push_back(std::move(object));
+        if (auto object = object_told(*this, bytes, here.place)) objects.push_back(std::move(object));
     }
     return objects;
 }
@@ -144,30 +144,50 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
     auto const now = wall_now();
-    each_live(*works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
+    each_live(*works, segment, contents_of(*works, segment), [&](FooterEntry const& entry, Index::Entry const& known) {
         if (entry.kind != RecordKind::object) return;
         auto const read = works->reader.read_here(entry.hash, known);
-        if (!read) return;
+        if (!read || !is_complete(read)) return;
         auto text = read.record.meta;
         auto const meta = decode_meta(text);
         if (!meta || meta->kind != Object::Kind::response) return;
         Listed listed;
         listed.key = read.record.key;
         listed.status = meta->status;
-        listed.length = meta->length;
+        listed.length = meta->spans.empty() ? meta->length : bytes_in_pieces(*meta);
         listed.bytes = read.record.head.bytes() + bytes_in_pieces(*meta);
         listed.stored = meta->terms.response_time;
         listed.fresh_for = std::int64_t{meta->terms.lifetime} - http::current_age(meta->terms, now);
         listed.whole = is_whole(*meta);
         into.push_back(std::move(listed));
     });
+    if (segment + 1 == works->log.segments()) list_waiting(into);
     return true;
+}
+
+/// What is in no segment yet, and will be.
+void Tier::list_waiting(std::vector<Listed>& into) const {
+    auto const now = wall_now();
+    for (auto const& object : long_.waiting()) {
+        if (object->kind() != Object::Kind::response) continue;
+        Listed listed;
+        listed.key = object->key();
+        listed.status = object->status();
+        listed.length = object->length().value_or(0);
+        listed.stored = object->terms().response_time;
+        listed.fresh_for = std::int64_t{object->terms().lifetime} - http::current_age(object->terms(), now);
+        into.push_back(std::move(listed));
+    }
 }
 
 bool Tier::verify(std::uint32_t segment, Verified& sum) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
-    each_live(*works, segment, [&](FooterEntry const& entry, Index::Entry const& known) {
+    auto const contents = contents_of(*works, segment);
+    auto const lost = std::ranges::count_if(contents.entries, is_lost);
+    sum.records += static_cast<std::uint64_t>(lost);
+    sum.damaged += static_cast<std::uint64_t>(lost);
+    each_live(*works, segment, contents, [&](FooterEntry const& entry, Index::Entry const& known) {
         ++sum.records;
         sum.bytes += entry.bytes;
         if (!works->reader.read_here(entry.hash, known)) ++sum.damaged;   // the reader tells bad() of it

@@ -59,14 +59,49 @@ SegmentBytes read_segment(io::File const& file, StoreHeader const& header, std::
     return read;
 }
 
+/// Looks for records where not every byte can be trusted. What only looks like their heads may be put there by anybody
+/// whose response is stored, head upon head, each as if it went on for long: of that not much is looked at.
+class Search {
+public:
+    Search(std::string_view bytes, StoreHeader const& header, std::uint32_t segment)
+        : bytes_(bytes), id_(header.id), start_(header.start_of(segment)), in_vain_left_(in_vain_max * bytes.size()) {}
+
+    std::size_t size() const { return bytes_.size(); }
+    std::string_view from(Bytes at) const { return bytes_.substr(at); }
+    Place place(Bytes at, std::uint64_t generation) const { return {id_, generation, start_ + at}; }
+
+    /// As decode_head(), which costs as much as the head says that it is long; Damage::head, too, for one that cannot be.
+    RecordRead head_at(Bytes at, std::uint64_t generation) {
+        auto const there = from(at);
+        auto read = decode_head(there.substr(0, record_head_bytes), place(at, generation));
+        if (read.damage != Damage::cut) return read;
+        auto const& head = read.record.head;
+        if (head.body_at() > there.size()) return read;
+        bool const is_long = head.body_at() > always_looked_at;
+        read.damage = Damage::head;
+        if (head.bytes() > record_max || (is_long && head.body_at() > in_vain_left_)) return read;
+        read = decode_head(there, place(at, generation));
+        if (read.damage == Damage::head && is_long) in_vain_left_ -= read.record.head.body_at();
+        return read;
+    }
+
+private:
+    static constexpr Bytes in_vain_max = 8;           // times the bytes of the segment
+    static constexpr Bytes always_looked_at = KiB;
+
+    std::string_view bytes_;
+    std::uint64_t id_;
+    Bytes start_;
+    Bytes in_vain_left_;
+};
+
 /// The newest generation of which a record is there; 0: none is.
 std::uint64_t newest_in(std::string_view bytes, StoreHeader const& header, std::uint32_t segment) {
+    Search search(bytes, header, segment);
     std::uint64_t newest = 0;
-    for (Bytes at = segment_head_bytes; at + record_head_bytes <= bytes.size(); at += unit) {
-        auto const said = generation_said(bytes.substr(at));
-        if (said <= newest) continue;
-        Place const place{header.id, said, header.start_of(segment) + at};
-        if (decode_head(bytes.substr(at), place).damage == Damage::none) newest = said;
+    for (Bytes at = segment_head_bytes; at + record_head_bytes <= search.size(); at += unit) {
+        auto const said = generation_said(search.from(at));
+        if (said > newest && search.head_at(at, said).damage == Damage::none) newest = said;
     }
     return newest;
 }
@@ -77,16 +112,22 @@ std::optional<Footer> read_footer(io::File const& file, StoreHeader const& heade
     return read_tail(file, header, segment).footer;
 }
 
+Footer read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head) {
+    auto footer = read_footer(file, header, segment);
+    if (footer && footer->generation == head.generation) return std::move(*footer);
+    return walk(file, header, segment, head);
+}
+
 Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t number, SegmentHead const& head) {
     auto const read = read_segment(file, header, number);
     Walked walked;
     walked.generation = head.generation;
     walked.opened = head.opened;
     walked.whole = read.whole;
-    std::string_view const all(read.bytes);
+    Search search(read.bytes, header, number);
     Bytes at = segment_head_bytes;
-    while (at + record_head_bytes <= all.size()) {
-        auto const found = decode_head(all.substr(at), {header.id, head.generation, header.start_of(number) + at});
+    while (at + record_head_bytes <= search.size()) {
+        auto const found = search.head_at(at, head.generation);
         auto const& record = found.record.head;
         if (found.damage != Damage::none) {
             // Nothing older may take the place of what was here, as far as that can be told.
@@ -100,6 +141,7 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
         entry.bytes = static_cast<std::uint32_t>(record.bytes());
         entry.kind = record.kind;
         entry.freshness = record.freshness;
+        entry.in_pieces = record.in_pieces;
         walked.entries.push_back(entry);
         at += record.bytes();
         walked.end = at;
@@ -114,13 +156,14 @@ void Recovery::bury(Fingerprint hash) {
 }
 
 void Recovery::run() {
-    auto const found = find_segments();
+    auto found = find_segments();
     if (stopping_) return;   // the newest may be among those not seen
     auto const& header = log_.header();
     auto const newest = found.empty() ? Found{log_.segments() - 1, 0, {}} : found.front();
     // What was written last may be lost, and its generation with it: each start has numbers that no earlier one can have had.
-    auto const generation = std::max({newest.generation + 1, header.least_generation + 1, header.epoch << generation_shift});
-    log_.begin(newest.segment + 1, generation);
+    auto const generation =
+        std::max({newest.generation + 1, header.least_generation + 1, wiped_ + 1, header.epoch << generation_shift});
+    log_.begin(newest.segment + 1, generation, wiped_);
     auto const entries = entries_of_each(found);
     index_.reserve(static_cast<std::uint64_t>(entries * static_cast<double>(found.size())));
     footer_ = std::max(Footer::footer_bytes(static_cast<std::size_t>(entries)), first_look);
@@ -136,19 +179,39 @@ void Recovery::run() {
         over_.store(true, std::memory_order_release);
         buried_.clear();
     }
-    if (order_.has_memory()) tell_order(found);
+    found_ = std::move(found);
+}
+
+void Recovery::tell() {
+    if (order_.has_memory()) tell_order();
+    tell_in_pieces();
+    found_ = {};
 }
 
 /// Policies want to hear of records in the order in which they came.
-void Recovery::tell_order(std::vector<Found> const& found) {
+void Recovery::tell_order() {
     auto const& header = log_.header();
-    for (auto segment = found.rbegin(); segment != found.rend() && !stopping_; ++segment) {
+    for (auto segment = found_.rbegin(); segment != found_.rend() && !stopping_; ++segment) {
         auto const footer = read_footer(file_, header, segment->segment);
         if (!footer || footer->generation != segment->generation) continue;
         for (auto const& entry : footer->entries) {
             auto const there = index_.find(entry.hash);
             if (there && there->offset == header.start_of(segment->segment) + Bytes{entry.offset} * unit)
                 order_.stored(entry.hash, entry.bytes);
+        }
+    }
+}
+
+/// Heads of bodies whose pieces the log has come over since are of no use to anybody.
+void Recovery::tell_in_pieces() {
+    auto const& header = log_.header();
+    for (auto const& [number, generation, opened] : found_) {
+        if (log_.segment(number).generation != generation) continue;
+        auto const contents = read_contents(file_, header, number, {generation, opened});
+        for (auto const& entry : contents.entries) {
+            if (stopping_) return;
+            auto const there = entry.in_pieces ? index_.find(entry.hash) : std::nullopt;
+            if (there && there->offset == header.start_of(number) + Bytes{entry.offset} * unit) in_pieces_(entry.hash, *there);
         }
     }
 }
@@ -199,12 +262,21 @@ std::vector<Recovery::Doubtful> Recovery::read_heads(std::vector<Found>& found) 
         auto const head = readable ? decode_segment_head(view, header.id, header.start_of(i)) : std::nullopt;
         if (!head)
             doubtful.push_back({i, readable, readable && is_blank(view)});
-        else if (head->generation == 0 || head->generation < header.least_generation)
-            log_.adopt(i, {0, {}, Log::Use::free, 0});
         else
             found.push_back({i, head->generation, head->opened});
+        if (head) wiped_ = std::max(wiped_, head->wiped);
     }
+    leave_out_wiped(found);
     return doubtful;
+}
+
+/// A power failure may have kept what made one of them free, and not what made a later one free.
+void Recovery::leave_out_wiped(std::vector<Found>& found) {
+    std::erase_if(found, [this](Found const& one) {
+        if (!holds_nothing(one.generation)) return false;
+        log_.adopt(one.segment, {0, {}, Log::Use::free, 0});
+        return true;
+    });
 }
 
 /// By its footer and its records: the newer of what they say. Nothing for one that holds nothing, which is free, and for
@@ -226,7 +298,7 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
         if (of_records > found.generation && (!tail.blank || of_records > newest)) found = {number, of_records, {}};
     }
     if (!readable) missed_.store(true, std::memory_order_relaxed);
-    if (found.generation > 0 && found.generation >= header.least_generation) return found;
+    if (!holds_nothing(found.generation)) return found;
     if (readable) {
         log_.adopt(number, {0, {}, Log::Use::free, 0});
     } else {
@@ -242,15 +314,11 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
 double Recovery::entries_of_each(std::vector<Found> const& found) const {
     auto const& header = log_.header();
     auto const step = std::max<std::size_t>(found.size() / ahead, 1);
-    std::array<char, footer_tail_bytes> bytes;
     double entries = 0, looks = 0;
     for (std::size_t i = 0; i < found.size(); i += step) {
-        auto const end = header.start_of(found[i].segment) + header.segment_bytes;
-        if (file_.read_at(end - bytes.size(), bytes).error) continue;
-        auto const needed = decode_footer({bytes.data(), bytes.size()}, header.id, end).needed;
+        auto const footer = read_footer(file_, header, found[i].segment);   // a whole one: else it might say anything
         ++looks;
-        if (needed >= footer_tail_bytes && needed <= header.segment_bytes)
-            entries += static_cast<double>(needed - footer_tail_bytes) / static_cast<double>(footer_entry_bytes);
+        if (footer) entries += static_cast<double>(footer->entries.size());
     }
     return looks > 0 ? entries / looks : 0;
 }

@@ -23,6 +23,10 @@ struct Walked : Footer {
     bool whole = true;                     // all of the segment could be read
 };
 Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
+/// An entry of what was walked for a record that cannot be read any more: nothing older may take its place.
+inline bool is_lost(FooterEntry const& entry) { return entry.kind == RecordKind::tombstone && entry.offset == 0; }
+/// What a closed segment has: by its footer where there is one of this generation, else by the records.
+Footer read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
 
 /// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
 class Recovery {
@@ -30,12 +34,17 @@ public:
     /// Told of the bytes of the records that were found.
     using Came = std::function<void(LiveBytes::Sum const&)>;
 
-    Recovery(io::File const& file, Log& log, Index& index, Order& order, Came came)
-        : file_(file), log_(log), index_(index), order_(order), came_(std::move(came)) {}
+    /// Told of each object whose body lies in pieces.
+    using InPieces = std::function<void(Fingerprint, Index::Entry const&)>;
+
+    Recovery(io::File const& file, Log& log, Index& index, Order& order, Came came, InPieces in_pieces)
+        : file_(file), log_(log), index_(index), order_(order), came_(std::move(came)), in_pieces_(std::move(in_pieces)) {}
 
     /// Finds the segments and lets the log begin behind the newest; then puts their records into the index. Until it is
     /// over, nothing that was forgotten since may come back: see bury().
     void run();
+    /// After that, what need not be known before anything is found: what the order wants to hear, and InPieces.
+    void tell();
     void stop() { stopping_.store(true); }
     bool is_over() const { return over_.load(std::memory_order_acquire); }
     /// It is over, and nothing was there that could not be read. Else more may be there than the index knows, now or after
@@ -60,12 +69,17 @@ private:
     };
     std::vector<Found> find_segments();
     std::vector<Doubtful> read_heads(std::vector<Found>& found);
+    void leave_out_wiped(std::vector<Found>& found);
+    bool holds_nothing(std::uint64_t generation) const {
+        return generation == 0 || generation < log_.header().least_generation || generation <= wiped_;
+    }
     std::optional<Found> look_closer(Doubtful const& doubtful, std::uint64_t newest, bool was_used);
     double entries_of_each(std::vector<Found> const& found) const;
     void ask_for_footer(std::vector<Found> const& found, std::size_t number) const;
     std::optional<Footer> contents_of(Found const& found);
     void leave_footer(std::uint32_t segment, Walked const& walked) const;
-    void tell_order(std::vector<Found> const& found);
+    void tell_order();
+    void tell_in_pieces();
     void take(std::uint32_t segment, Footer const& footer);
 
     io::File const& file_;
@@ -73,6 +87,9 @@ private:
     Index& index_;
     Order& order_;
     Came const came_;
+    InPieces const in_pieces_;
+    std::vector<Found> found_;             // until tell()
+    std::uint64_t wiped_ = 0;              // of all heads the highest
     Bytes footer_ = 0;                     // of a segment, about
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};

@@ -13,6 +13,10 @@
 
 namespace garner::store {
 
+/// Of objects and bodies, in bits, so that who starts a second later has none that an earlier one gave: of 64 the others
+/// have seconds since 1970 until the year 2514.
+inline constexpr unsigned numbers_of_a_second = 30;
+
 /// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
 /// nothing that can be found.
 class DiskFill {
@@ -41,7 +45,7 @@ public:
     /// Opens the store at options.path, or makes one. nullptr with `fault` when another process has it. With any other
     /// fault there is a store all the same: it fails, says why in stats(), and looks every few seconds whether it works.
     static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
-    /// The same of a store that is there, in the size that it has; nullptr, too, when there is none. Makes nothing.
+    /// The same of a store that is there, in the size that it has; nullptr with any fault. Makes nothing.
     static std::unique_ptr<DiskStore> open_existing(DiskOptions const& options, std::string& fault);
     /// Writes what is waiting, closes the segment, and lets go of the file.
     virtual ~DiskStore() = default;

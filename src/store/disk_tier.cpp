@@ -11,7 +11,7 @@ namespace garner::store {
 
 std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
     auto tier = std::make_unique<disk::Tier>(options);
-    if (!tier->start(fault)) return nullptr;
+    if (!tier->start(fault, disk::StoreFile::When::at_start)) return nullptr;
     return tier;
 }
 
@@ -25,32 +25,38 @@ constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
 // would say so of too many, were there not room that it does not fill.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
-constexpr unsigned epoch_shift = 33;               // so many numbers has one process for its objects and bodies
 
 }  // namespace
 
-Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
-             Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone)
+Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
+             Recovery::InPieces in_pieces, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone,
+             Cleaner::Void make_void, Graves::Append append_tombstone, Graves::VoidAll void_all)
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
       log(file, store.header(), store.header().alignment, options.buffer, options.sync, std::move(lost), make_void),
-      recovery(file, log, index, *order, std::move(came)),
+      recovery(file, log, index, *order, std::move(came), std::move(in_pieces)),
       reader(file, log, index, {options.readers, options.patience, options.buffer}, std::move(bad)),
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write), std::move(make_void)),
       graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
-             [this] { return log.end_position(); }, [this] { return log.written_position(); }) {}
+             [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
 
 // ---- opening ----
 
-bool Tier::start(std::string& fault) {
-    auto const opening = open_file(StoreFile::When::at_start);
+bool Tier::start(std::string& fault, StoreFile::When when) {
+    std::string trouble;
+    auto const opening = open_file(when, trouble);
     if (opening == Opening::in_use) {
         fault = "disk.path: " + file_name() + " is in use by another process; stop that one, or give this one a path of its own";
         return false;
     }
+    if (opening == Opening::failed && when == StoreFile::When::as_it_is) {
+        fault = std::move(trouble);
+        return false;
+    }
+    if (opening == Opening::failed) say(std::move(trouble));
     // Else what is fetched first, before the segments are found, would not be stored.
     if (works()) works()->log.wait_until_begun(start_patience);
     caretaker_ = std::thread([this] { look_after(); });
@@ -79,22 +85,24 @@ Tier::~Tier() {
     }
     for (auto* thread : {&caretaker_, &washer_, &recoverer_})
         if (thread->joinable()) thread->join();
-    if (made_) made_->graves.pay();
-    if (made_) made_->log.end();
+    if (made_) {
+        made_->graves.pay();
+        made_->graves.pay_by_voiding();
+        made_->log.end();
+    }
 }
 
-Tier::Opening Tier::open_file(StoreFile::When when) {
+Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
     auto opened = StoreFile::open(options(), when);
+    trouble = opened.trouble;
     if (opened.in_use) return Opening::in_use;
-    if (!opened.store) {
-        say(opened.trouble);
-        return Opening::failed;
-    }
+    if (!opened.store) return Opening::failed;
     auto const epoch = opened.store->header().epoch;
-    next_body_ = (epoch << epoch_shift) + 1;
-    first_sequence_ = epoch << epoch_shift;
+    next_body_ = (epoch << numbers_of_a_second) + 1;
+    first_sequence_ = epoch << numbers_of_a_second;
     auto lost = [this](std::uint32_t segment, std::span<FooterEntry const> entries) { this->lost(entries, segment); };
     auto came = [this](LiveBytes::Sum const& sum) { live_.came(sum); };
+    auto in_pieces = [this](Fingerprint hash, Index::Entry const& there) { drop_incomplete(hash, there); };
     auto bad = [this](Fingerprint hash, Bytes offset) { this->bad(hash, offset); };
     auto write = [this](Record const& record, Place const& place) { return write_again(record, place); };
     auto gone = [this](Fingerprint hash, Bytes bytes) {
@@ -103,8 +111,9 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
     };
     auto make_void = [this](std::uint64_t generation) { return this->make_void(generation); };
     auto append_tombstone = [this](Fingerprint hash) { return this->append_tombstone(hash); };
-    made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, bad, write, gone, make_void,
-                                    append_tombstone);
+    auto make_all_void = [this] { return this->make_all_void(); };
+    made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, in_pieces, bad, write, gone, make_void,
+                                    append_tombstone, make_all_void);
     works_.store(made_.get());
     tell_options();   // a reload meanwhile found nobody to tell
     recoverer_ = std::thread([this, begun = steady_now()] {
@@ -113,6 +122,7 @@ Tier::Opening Tier::open_file(StoreFile::When when) {
         std::chrono::duration<double> const taken = steady_now() - begun;
         spdlog::info("disk: {}, {} MiB, {}: {} records found in {:.3f} s", file_name(),
                      made_->log.header().bytes() / MiB, options().policy, made_->index.size(), taken.count());
+        made_->recovery.tell();
     });
     return Opening::done;
 }
@@ -239,7 +249,9 @@ void Tier::spend(Bytes bytes) {
 NotStored Tier::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
-    auto why = marker && works() ? NotStored::none : why_not(parts.key, body);
+    // What is written already, and only has a new head, would be lost with the old one.
+    bool const is_here = works() && parts.body && is_on_disk(*this, *parts.body);
+    auto why = marker && works() ? NotStored::none : is_here ? why_not(body) : why_not(parts.key, body);
     if (why == NotStored::none && long_.is_for(parts)) {
         forget(parts.key);   // the new one is found when all of it is there
         why = long_.take(parts);
@@ -307,6 +319,7 @@ NotStored Tier::append(RecordParts& parts, Purpose purpose) {
     auto* works = this->works();
     if (!works || works->log.failing() || (removed_ && purpose == Purpose::newcomer)) return NotStored::failing;
     if (parts.measure() > Index::record_max) return NotStored::too_large;
+    parts.head.in_pieces = parts.head.kind == RecordKind::object && says_in_pieces(parts.meta);
     auto const room = works->log.reserve(parts.head, purpose);
     if (!room) return NotStored::too_slow;
     encode(parts, room->place, room->into);
@@ -359,7 +372,10 @@ bool Tier::pause(milliseconds time) {
 
 void Tier::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
-        if (auto* works = this->works(); works && !works->log.failing()) works->graves.pay();
+        if (auto* works = this->works(); works && !works->log.failing()) {
+            works->graves.pay_by_voiding();
+            works->graves.pay();
+        }
         if (auto* works = this->works()) works->reader.tell();
         if (looks % looks_a_try == 0) try_again();
     }
@@ -369,7 +385,10 @@ void Tier::look_after() {
 void Tier::try_again() {
     auto* works = this->works();
     if (!works) {
-        if (open_file(StoreFile::When::later) == Opening::done) works_again("works now");
+        std::string trouble;
+        auto const opening = open_file(StoreFile::When::later, trouble);
+        if (opening == Opening::failed) say(trouble);
+        if (opening == Opening::done) works_again("works now");
         return;
     }
     look_for_file(*works);

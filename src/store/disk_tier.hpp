@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "io/pool.hpp"
+#include "store/disk_body.hpp"
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_doorkeeper.hpp"
@@ -28,8 +29,9 @@ namespace garner::store::disk {
 
 /// What works on one open file. Made when the file can be opened, and there to the end.
 struct Works {
-    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Reader::Bad bad,
-          Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone);
+    Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
+          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
+          Graves::VoidAll void_all);
 
     StoreFile store;                   // its header guarded by header_mutex
     std::mutex header_mutex;
@@ -51,8 +53,9 @@ public:
         : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~Tier() override;
-    /// False, with `fault`, when another process has the store. Else the threads run.
-    bool start(std::string& fault);
+    /// False, with `fault`, when another process has the store, or it is to be opened as it is, and cannot be. Else the
+    /// threads run.
+    bool start(std::string& fault, StoreFile::When when);
 
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;
@@ -90,7 +93,7 @@ private:
     Works* works() const { return works_.load(std::memory_order_acquire); }
     std::string file_name() const { return file_of(options().path); }
     enum class Opening : std::uint8_t { done, in_use, failed };
-    Opening open_file(StoreFile::When when);
+    Opening open_file(StoreFile::When when, std::string& trouble);
     void tell_options();
     void say(std::string trouble);
 
@@ -101,13 +104,17 @@ private:
     NotStored refused(NotStored why);
     bool may_spend();
     void spend(Bytes bytes);
-    std::vector<ObjectPtr> heads_of(std::uint32_t segment) const;
+    std::vector<ObjectPtr> heads_of(std::uint32_t segment);
+    void list_waiting(std::vector<Listed>& into) const;
+    bool is_complete(ReadRecord const& read) { return object_of(*this, read) != nullptr; }
+    void drop_incomplete(Fingerprint hash, Index::Entry const& there);
     bool write_again(Record const& record, Place const& place);
     void bad(Fingerprint hash, Bytes offset);
-    void left(Works& works, Fingerprint hash, std::optional<Bytes> bytes);
+    void left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     bool make_void(std::uint64_t generation);
+    bool make_all_void();
     void note_came(Bytes bytes) { live_.came(bytes); }
     void note_left(Bytes bytes) { live_.left(bytes); }
     void evict_victims(Works& works);

@@ -50,8 +50,9 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     Opened opened;
     StoreFile store(file_of(options.path));
     bool const device = store.is_device();
-    if (!device && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // else open() says why not
-    auto file = io::File::open(store.name_, device ? io::File::Mode::write : io::File::Mode::create, options.faults);
+    bool const makes = !device && when != When::as_it_is;
+    if (makes && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // else open() says why not
+    auto file = io::File::open(store.name_, makes ? io::File::Mode::create : io::File::Mode::write, options.faults);
     if (file.error) {
         opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error);
         return opened;
@@ -70,8 +71,21 @@ bool StoreFile::is_device() const { return is_block_device(name_); }
 
 bool StoreFile::is_there() const { return is_device() || file_.is_at(name_); }
 
+/// Empty, or why it is not one.
+std::string StoreFile::find_as_it_is() {
+    if (is_blank()) return "there is no store in " + name_ + ": nothing was ever written to it";
+    if (auto trouble = read_header(); !trouble.empty()) return trouble;
+    if (file_.size() < header_.bytes())
+        return name_ + " has " + std::to_string(file_.size()) + " bytes, and the store in it " +
+               std::to_string(header_.bytes()) + ": something cut it short";
+    ++header_.epoch;
+    header_.epoch = std::max(header_.epoch, static_cast<std::uint64_t>(unix_seconds(wall_now())));
+    return {};
+}
+
 /// What is there, made larger where disk.size is; or a new store.
 std::string StoreFile::lay_out(DiskOptions const& options, When when) {
+    if (when == When::as_it_is) return find_as_it_is();
     auto const there = file_.size();
     auto const size = is_device() ? std::min(options.size, there) : options.size;
     auto const wanted = new_store(size);

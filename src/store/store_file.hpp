@@ -18,8 +18,9 @@ std::string file_of(std::string const& path);
 class StoreFile {
 public:
     /// `later`: the process has gone on without it until now. What was purged and replaced meanwhile is not known any
-    /// more, so that all that it holds is void.
-    enum class When : std::uint8_t { at_start, later };
+    /// more, so that all that it holds is void. `as_it_is`: nothing is made, and the store keeps its size, whatever the
+    /// options say.
+    enum class When : std::uint8_t { at_start, later, as_it_is };
     struct Opened;
     /// Opens the store at options.path, grown or begun anew where options.size says so, or makes one.
     static Opened open(DiskOptions const& options, When when);
@@ -38,6 +39,7 @@ public:
 private:
     explicit StoreFile(std::string name) : name_(std::move(name)) {}
     std::string lay_out(DiskOptions const& options, When when);
+    std::string find_as_it_is();
     bool is_blank() const;
     std::string read_header();
     void take_shape(StoreHeader const& wanted, Bytes size, When when);

@@ -37,8 +37,10 @@ Times times_of(int descriptor) {
     return times;
 }
 
-void hold(unsigned milliseconds) {
-    if (milliseconds > 0) ::usleep(milliseconds * 1000);
+/// No longer than the disk is slow.
+void hold(int descriptor, unsigned Times::*what) {
+    constexpr unsigned step = 10;
+    for (unsigned passed = 0; passed < times_of(descriptor).*what; passed += step) ::usleep(step * 1000);
 }
 
 template <class Function>
@@ -52,19 +54,19 @@ extern "C" {
 
 ssize_t pread(int descriptor, void* into, std::size_t bytes, off_t at) {
     static auto* const next = real<decltype(pread)>("pread");
-    hold(times_of(descriptor).read);
+    hold(descriptor, &Times::read);
     return next(descriptor, into, bytes, at);
 }
 
 ssize_t pwrite(int descriptor, void const* from, std::size_t bytes, off_t at) {
     static auto* const next = real<decltype(pwrite)>("pwrite");
-    hold(times_of(descriptor).write);
+    hold(descriptor, &Times::write);
     return next(descriptor, from, bytes, at);
 }
 
 int fdatasync(int descriptor) {
     static auto* const next = real<decltype(fdatasync)>("fdatasync");
-    hold(times_of(descriptor).write);
+    hold(descriptor, &Times::write);
     return next(descriptor);
 }
 
@@ -75,7 +77,7 @@ ssize_t preadv2(int descriptor, iovec const* into, int count, off_t at, int flag
         errno = EAGAIN;
         return -1;
     }
-    hold(times_of(descriptor).read);
+    hold(descriptor, &Times::read);
     return next(descriptor, into, count, at, flags);
 }
 

@@ -203,6 +203,15 @@ TEST_F(DiskFaults, a_footer_that_cannot_be_written_takes_no_record_along) {
     ASSERT_TRUE(settled());
     restart();   // which closes the segment
     EXPECT_EQ(body_of("fhttp://a/"), "kept");
+    std::vector<DiskStore::Listed> all;
+    for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
+    }
+    ASSERT_EQ(all.size(), 1u) << "who looks finds it, too";
+    EXPECT_EQ(all[0].key, "fhttp://a/");
+    DiskStore::Verified sum;
+    for (std::uint32_t segment = 0; disk->verify(segment, sum); ++segment) {
+    }
+    EXPECT_EQ(sum.records, 1u);
 }
 
 TEST_F(DiskFaults, a_sync_that_failed_promises_nothing_of_what_was_written_before_it) {

@@ -151,7 +151,7 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
 
 std::string segment_head(Place place = here) {
     std::string bytes(segment_head_bytes, '#');
-    encode(SegmentHead{place.generation, WallTime(milliseconds(1'700'000'000'123))}, place,
+    encode(SegmentHead{place.generation, WallTime(milliseconds(1'700'000'000'123)), 3}, place,
            std::span<char, segment_head_bytes>(bytes.data(), segment_head_bytes));
     return bytes;
 }
@@ -160,6 +160,7 @@ TEST(DiskSegment, head_is_read_as_it_was_written) {
     auto const head = decode_segment_head(segment_head(), here.store, here.offset);
     ASSERT_TRUE(head);
     EXPECT_EQ(head->generation, here.generation);
+    EXPECT_EQ(head->wiped, 3u);
     EXPECT_EQ(head->opened, WallTime(milliseconds(1'700'000'000'123)));
 }
 
@@ -199,7 +200,7 @@ struct Given {
 
 std::string record(Given const& given, Place place = here) {
     std::vector<std::string_view> body(given.body.begin(), given.body.end());
-    RecordParts parts{.head = {.kind = given.kind, .freshness = 5, .hash = given.hash, .sequence = given.sequence,
+    RecordParts parts{.head = {.kind = given.kind, .freshness = 5, .in_pieces = given.kind == RecordKind::object, .hash = given.hash, .sequence = given.sequence,
                                .first = given.first()},
                       .key = given.key, .meta = given.meta, .text = given.text, .body = body};
     std::string bytes(parts.measure(), '#');
@@ -645,7 +646,8 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
         auto const bytes = record(given, place);
         file = with(file, place.offset, bytes);
         footer.entries.push_back({.hash = given.hash, .offset = static_cast<std::uint32_t>((place.offset - start) / unit),
-                                  .bytes = static_cast<std::uint32_t>(bytes.size()), .kind = given.kind, .freshness = 5});
+                                  .bytes = static_cast<std::uint32_t>(bytes.size()), .kind = given.kind, .freshness = 5,
+                                  .in_pieces = given.kind == RecordKind::object});
         place.offset += bytes.size();
     }
     auto const left = record({.hash = 4}, Place{header.id, 3, place.offset});
@@ -662,6 +664,7 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
     EXPECT_EQ(image.segments()[0].generation, 0u);
     auto const& segment = image.segments()[1];
     EXPECT_EQ(segment.generation, 7u);
+    EXPECT_EQ(segment.wiped, 3u);
     ASSERT_EQ(segment.records.size(), all.size());
     ASSERT_EQ(segment.left.size(), 1u);
     EXPECT_EQ(segment.left[0].hash, 4u);
@@ -673,10 +676,14 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
         EXPECT_EQ(found.key, all[i].key);
         EXPECT_EQ(static_cast<int>(found.kind), static_cast<int>(all[i].kind));
         EXPECT_EQ(found.hash, all[i].hash);
+        EXPECT_EQ(found.freshness, 5);
+        EXPECT_EQ(found.in_pieces, all[i].kind == RecordKind::object);
         EXPECT_EQ(file.substr(found.body.at, found.body.bytes), all[i].whole_body());
         EXPECT_EQ(segment.footer->entries[i].hash, all[i].hash);
         EXPECT_EQ(segment.footer->entries[i].at, found.at());
         EXPECT_EQ(segment.footer->entries[i].bytes, found.bytes());
+        EXPECT_EQ(segment.footer->entries[i].freshness, 5);
+        EXPECT_EQ(segment.footer->entries[i].in_pieces, all[i].kind == RecordKind::object);
     }
 }
 

@@ -1,6 +1,7 @@
 // Long bodies in the disk store: written by a thread from memory, held in bounded memory while they are read.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -91,6 +92,87 @@ TEST_F(DiskLong, what_is_forgotten_meanwhile_stays_away_and_what_is_newer_counts
     ASSERT_EQ(store(key, "newer"), NotStored::none);
     restart();
     EXPECT_EQ(body_of(key), "newer");
+}
+
+TEST_F(DiskLong, what_waits_is_listed_and_purged_as_what_is_there) {
+    struct Held : io::Faults {
+        std::atomic<bool> held{false};
+        Verdict judge(Operation operation, Bytes, std::size_t) override {
+            while (operation == Operation::write && held) std::this_thread::sleep_for(1ms);
+            return {};
+        }
+    } faults;
+    options.faults = &faults;
+    open();
+    faults.held = true;
+    ASSERT_EQ(store_long(key, pattern(6 * MiB, 1)), NotStored::none) << "which is more than the buffers hold";
+    std::vector<DiskStore::Listed> all;
+    for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
+    }
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0].key, key);
+    EXPECT_EQ(all[0].length, 6 * MiB);
+    EXPECT_TRUE(disk->forget(key)) << "it was there to be";
+    EXPECT_FALSE(disk->forget(key));
+    faults.held = false;
+    restart();
+    EXPECT_EQ(load(key), nullptr);
+    disk.reset();
+}
+
+TEST_F(DiskLong, a_new_head_over_what_is_here_is_written_whatever_is_let_in) {
+    open();
+    auto const film = pattern(2 * MiB, 1);
+    ASSERT_EQ(store_long(key, film), NotStored::none);
+    ASSERT_TRUE(eventually([&] { return disk->stats().stored == 1; }));
+    auto limits = disk->options();
+    auto const freshen = [&](std::uint32_t lifetime) {
+        auto const there = load(key);
+        ASSERT_TRUE(there);
+        auto fresh = there->parts();
+        fresh.terms.lifetime = lifetime;
+        EXPECT_EQ(disk->store(fresh), NotStored::none);
+        auto const now = load(key);
+        ASSERT_TRUE(now) << lifetime;
+        EXPECT_EQ(now->terms().lifetime, lifetime);
+        EXPECT_TRUE(read(now) == film);
+    };
+    limits.admit = DiskOptions::Admit::second_hit;
+    disk->reconfigure(limits);
+    freshen(7'777);
+    limits.admit = DiskOptions::Admit::all;
+    limits.rate = 1;
+    disk->reconfigure(limits);
+    ASSERT_EQ(store("fhttp://a/", pattern(10'000, 1)), NotStored::none) << "and the rate is owed for hours";
+    freshen(8'888);
+    EXPECT_EQ(store("fhttp://b/", "x"), NotStored::rate);
+}
+
+TEST_F(DiskLong, a_head_without_all_its_pieces_is_listed_nowhere_and_gone_after_a_restart) {
+    open();
+    ASSERT_EQ(store_long(key, pattern(5 * MiB, 1)), NotStored::none);
+    ASSERT_TRUE(eventually([&] { return disk->stats().stored == 1; }));
+    // The log comes over its first pieces, and not yet over its head.
+    for (unsigned i = 0; disk->stats().evicted == 0; ++i)
+        while (store("fhttp://a/" + std::to_string(i), pattern(60'000, i)) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(disk->may_have(key));
+    auto const count = [&] {
+        std::vector<DiskStore::Listed> all;
+        for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
+        }
+        auto const told = [&](std::uint32_t segment, std::vector<ObjectPtr>& into) {
+            auto* store = disk.get();
+            return run([store, segment, &into](net::Executor executor) { return store->heads(segment, into, executor); });
+        };
+        std::vector<ObjectPtr> heads;
+        for (std::uint32_t segment = 0; told(segment, heads); ++segment) {
+        }
+        return std::ranges::count(all, key, &DiskStore::Listed::key) +
+               std::ranges::count_if(heads, [&](ObjectPtr const& head) { return head->key() == key; });
+    };
+    EXPECT_EQ(count(), 0);
+    restart();
+    EXPECT_TRUE(eventually([&] { return !disk->may_have(key); })) << "and no peer is told of it";
 }
 
 TEST_F(DiskLong, no_more_of_it_waits_than_the_buffers_could_hold) {

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
 #include <fstream>
 
 #include "store/disk_scene.hpp"
@@ -151,6 +154,95 @@ TEST_F(DiskRecovery, believes_the_records_where_an_older_footer_stands_behind_th
     damage_head(1);
     open();
     EXPECT_EQ(found(), some);
+}
+
+TEST_F(DiskRecovery, knows_by_what_made_a_later_segment_free_that_an_earlier_one_was) {
+    open();
+    for (unsigned i = 0; disk->stats().evicted < 300; ++i)
+        while (store(key(i), body(i)) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+    disk.reset();
+    // The earlier of two did not come to the disk.
+    auto const before = image();
+    test::DiskImage::Segment const* earliest = nullptr;
+    unsigned free = 0;
+    for (auto const& segment : before.segments()) {
+        if (segment.generation != 0 || segment.left.empty()) continue;
+        ++free;
+        if (!earliest || segment.left[0].generation < earliest->left[0].generation) earliest = &segment;
+    }
+    ASSERT_GE(free, 2u);
+    auto const generation = earliest->left[0].generation;
+    std::array<char, disk::segment_head_bytes> head;
+    encode(disk::SegmentHead{generation, wall_now()}, disk::Place{before.header().id, generation, earliest->place.at}, head);
+    write(earliest->place.at, {head.data(), head.size()});
+    for (int starts = 0; starts < 2; ++starts) {
+        open();
+        for (auto const& record : earliest->left) EXPECT_EQ(body_of(record.key), "nothing") << record.key;
+        EXPECT_EQ(store("fhttp://new/", "x"), NotStored::none);
+        disk.reset();
+        auto const after = image();
+        auto const newest = std::ranges::max_element(after.segments(), {}, &test::DiskImage::Segment::generation);
+        EXPECT_GT(newest->wiped, generation) << "and who writes from then on says so, too";
+    }
+}
+
+TEST_F(DiskRecovery, is_not_led_on_by_bodies_that_look_like_heads) {
+    disk::StoreHeader header{.id = 1, .segment_bytes = static_cast<std::uint32_t>(16 * MiB), .segments = 1, .alignment = 16};
+    disk::SegmentHead const segment{77, wall_now()};
+    // One behind the other, each as if it went on for long: looked at in full, that is a hundred gigabytes.
+    std::string bytes(16 * MiB, '\0');
+    auto const put = [&](Bytes at, auto value) { std::memcpy(bytes.data() + at, &value, sizeof value); };
+    for (Bytes at = disk::segment_head_bytes; at + disk::record_head_bytes <= bytes.size(); at += disk::record_head_bytes) {
+        put(at, std::array{'G', 'R', 'E', 'C'});
+        put(at + 4, std::uint32_t{1});
+        put(at + 32, segment.generation);
+        put(at + 40, std::uint32_t{390'000});
+    }
+    disk::RecordParts parts;
+    std::string_view const bodies[] = {"body"};
+    std::string const key(500, 'k');
+    parts.key = key;
+    parts.body = bodies;
+    parts.head.hash = 4711;
+    Bytes const at = 15 * MiB;
+    std::string record(parts.measure(), '\0');
+    encode(parts, disk::Place{header.id, segment.generation, header.start_of(0) + at}, record);
+    bytes.replace(at, record.size(), record);
+    std::ofstream(file(), std::ios::binary) << std::string(header_area, '\0') << bytes;
+    auto const opened = io::File::open(file().string(), io::File::Mode::write, nullptr);
+    auto const walked = disk::walk(opened.file, header, 0, segment);
+    auto const found = std::ranges::count_if(walked.entries, [](auto const& entry) { return !disk::is_lost(entry); });
+    EXPECT_EQ(found, 1);
+    EXPECT_TRUE(std::ranges::any_of(walked.entries, [&](auto const& entry) { return entry.offset == at / disk::unit; }));
+}
+
+TEST_F(DiskRecovery, takes_no_memory_by_what_a_damaged_footer_says) {
+    fill();
+    restart();
+    auto const memory = disk->stats().metadata;
+    disk.reset();
+    auto const image = this->image();
+    for (auto const& segment : image.segments())
+        if (segment.footer) write(segment.footer->tail.at + 32, std::string("\x00\x75\x00\x00", 4));
+    open();
+    EXPECT_EQ(found(), some);
+    EXPECT_LT(disk->stats().metadata, memory + memory / 4);
+}
+
+TEST_F(DiskRecovery, tells_of_damaged_heads_in_a_segment_that_was_not_closed) {
+    fill();
+    kill();
+    auto const records = image().records();
+    for (auto const* record : {&records[some - 5], &records[some - 1]}) write(record->at() + 26, "damage");
+    for (int starts = 0; starts < 2; ++starts) {
+        open();
+        DiskStore::Verified sum;
+        for (std::uint32_t segment = 0; disk->verify(segment, sum); ++segment) {
+        }
+        EXPECT_EQ(sum.records, some) << starts;
+        EXPECT_EQ(sum.damaged, 2u) << starts;
+        disk.reset();
+    }
 }
 
 TEST_F(DiskRecovery, gives_generations_that_no_earlier_start_can_have_given) {

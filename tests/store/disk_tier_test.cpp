@@ -110,6 +110,30 @@ TEST_F(DiskTier, the_log_goes_round_and_what_is_used_stays) {
     EXPECT_EQ(load("fhttp://a/0"), nullptr);
 }
 
+TEST_F(DiskTier, where_all_is_used_a_part_of_it_stays) {
+    open();
+    for (unsigned i = 0; i < 4'000; ++i) {
+        auto const key = "fhttp://a/" + std::to_string(i);
+        ASSERT_TRUE(eventually([&] { return store(key, pattern(8'000, i)) == NotStored::none; }));
+        ASSERT_TRUE(load(key));
+    }
+    EXPECT_TRUE(settled());
+    auto const stats = disk->stats();
+    EXPECT_GE(stats.laps, 1u);
+    EXPECT_GT(stats.reinserted_bytes, stats.stored_bytes / 20);
+    EXPECT_LE(static_cast<double>(stats.written_bytes), 1.3 * static_cast<double>(stats.stored_bytes));
+}
+
+TEST_F(DiskTier, numbers_of_objects_go_on_until_long_after_all_this) {
+    open();
+    auto const now = static_cast<std::uint64_t>(unix_seconds(wall_now()));
+    auto const second = disk->first_sequence() >> numbers_of_a_second;
+    EXPECT_LE(second, now + 10);
+    EXPECT_GE(second + 10'000, now);
+    constexpr std::uint64_t year_2500 = 16'725'225'600;
+    EXPECT_EQ(year_2500 << numbers_of_a_second >> numbers_of_a_second, year_2500);
+}
+
 TEST_F(DiskTier, any_policy_says_who_leaves) {
     for (auto const* policy : {"lru", "gdsf", "lfuda", "s3fifo", "garner"}) {
         options.policy = policy;

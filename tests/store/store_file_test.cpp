@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace garner::store::disk {
 namespace {
@@ -37,8 +39,8 @@ protected:
         EXPECT_TRUE(opened.store) << opened.trouble;
         return opened.store ? opened.store->header() : StoreHeader{};
     }
-    std::string trouble() {
-        auto const opened = StoreFile::open(options, StoreFile::When::at_start);
+    std::string trouble(StoreFile::When when = StoreFile::When::at_start) {
+        auto const opened = StoreFile::open(options, when);
         EXPECT_FALSE(opened.store);
         return opened.trouble;
     }
@@ -123,6 +125,42 @@ TEST_F(StoreFileTest, of_somebody_else_is_refused_with_the_same_words_whatever_i
         EXPECT_NE(trouble().find("is there, and is no disk store; remove it"), std::string::npos) << bytes;
         EXPECT_EQ(fs::file_size(path()), bytes);
     }
+}
+
+TEST_F(StoreFileTest, that_is_to_be_as_it_is_keeps_its_size_whatever_is_wanted) {
+    auto const made = header();
+    for (Bytes size : {4 * MiB, 16 * MiB, 64 * MiB}) {
+        options.size = size;
+        auto const found = header(StoreFile::When::as_it_is);
+        EXPECT_EQ(found.id, made.id);
+        EXPECT_EQ(found.segments, made.segments);
+        EXPECT_GT(found.epoch, made.epoch);
+        EXPECT_EQ(fs::file_size(path()), made.bytes());
+    }
+}
+
+TEST_F(StoreFileTest, that_is_to_be_as_it_is_and_is_none_is_left_alone_and_named) {
+    constexpr auto as_it_is = StoreFile::When::as_it_is;
+    EXPECT_FALSE(trouble(as_it_is).empty());
+    EXPECT_FALSE(fs::exists(path())) << "none is made";
+    auto const left_alone = [&](std::string const& bytes, char const* why) {
+        begin_with(bytes);
+        EXPECT_NE(trouble(as_it_is).find(why), std::string::npos) << trouble(as_it_is);
+        std::stringstream now;
+        now << std::ifstream(path(), std::ios::binary).rdbuf();
+        EXPECT_TRUE(now.str() == bytes) << why;
+    };
+    left_alone("", "nothing was ever written to it");
+    left_alone(std::string(MiB, '\0'), "nothing was ever written to it");
+    left_alone(std::string(MiB, 'x'), "is no disk store");
+    auto shape = shape_of(16 * MiB);
+    auto const whole = encode(shape) + encode(shape);
+    left_alone(whole + std::string(MiB, 'x'), "something cut it short");
+    auto other = encode(shape);
+    other[16] = static_cast<char>(format_version - 1);
+    auto const check = fingerprint(std::string_view(other).substr(16), 0);
+    std::memcpy(other.data() + 8, &check, sizeof check);
+    left_alone(other + std::string(16 * MiB, 'x'), "was written by another version");
 }
 
 TEST_F(StoreFileTest, grows_and_keeps_its_id_and_alignment) {

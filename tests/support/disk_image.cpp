@@ -101,7 +101,7 @@ std::optional<DiskImage::Header> DiskImage::header_at(std::uint64_t at) const {
     header.seed = get<std::uint64_t>(at + 40);
     header.epoch = get<std::uint64_t>(at + 48);
     header.least_generation = get<std::uint64_t>(at + 56);
-    if (header.version != 2) return std::nullopt;
+    if (header.version != 3) return std::nullopt;
     return header;
 }
 
@@ -116,7 +116,7 @@ DiskImage::Segment DiskImage::segment_at(std::uint32_t number) const {
     auto const generation = get<std::uint64_t>(at + 16);
     if (view({at, 8}) == std::string_view("SEGM\0\0\0\0", 8) &&
         get<std::uint64_t>(at + 8) == sum_of(view({at + 16, head_bytes - 16}), seed_of(generation, at)))
-        segment.generation = generation;
+        segment.generation = generation, segment.wiped = get<std::uint64_t>(at + 32);
     segment.footer = footer_before(end);
     for (auto next = at + std::max<std::uint64_t>(head_bytes, header().alignment); next + record_bytes <= end;) {
         auto const record = record_at(next, end);
@@ -131,7 +131,8 @@ std::optional<DiskImage::Record> DiskImage::record_at(std::uint64_t at, std::uin
     Record record;
     auto const word = get<std::uint32_t>(at + 4);
     record.kind = static_cast<Kind>(word & 15);
-    record.freshness = word >> 4 & 15;
+    record.freshness = word >> 4 & 7;
+    record.in_pieces = word >> 7 & 1;
     record.hash = get<std::uint64_t>(at + 16);
     record.sequence = get<std::uint64_t>(at + 24);
     record.generation = get<std::uint64_t>(at + 32);
@@ -177,7 +178,8 @@ std::optional<DiskImage::Footer> DiskImage::footer_before(std::uint64_t end) con
                                   .at = start + get<std::uint32_t>(entry + 8) * unit,
                                   .bytes = (get<std::uint32_t>(entry + 12) >> 8) * static_cast<std::uint32_t>(unit),
                                   .kind = static_cast<Kind>(get<std::uint8_t>(entry + 12) & 15),
-                                  .freshness = static_cast<std::uint8_t>(get<std::uint8_t>(entry + 12) >> 4)});
+                                  .freshness = static_cast<std::uint8_t>(get<std::uint8_t>(entry + 12) >> 4 & 7),
+                                  .in_pieces = get<std::uint8_t>(entry + 12) >= 128});
     return footer;
 }
 

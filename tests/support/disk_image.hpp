@@ -26,6 +26,7 @@ public:
     struct Record {
         Kind kind = Kind::object;
         std::uint8_t freshness = 0;
+        bool in_pieces = false;
         std::uint64_t generation = 0, hash = 0, sequence = 0, first = 0;
         std::string key;
         Place head, key_place, meta, sums, body, padding;
@@ -40,6 +41,7 @@ public:
         std::uint32_t bytes = 0;
         Kind kind = Kind::object;
         std::uint8_t freshness = 0;
+        bool in_pieces = false;
     };
     struct Footer {
         std::uint64_t generation = 0;
@@ -49,7 +51,8 @@ public:
     struct Segment {
         std::uint32_t number = 0;
         Place place, head;
-        std::uint64_t generation = 0;       // 0: its head is not good
+        std::uint64_t generation = 0;       // 0: its head is not good, or says so
+        std::uint64_t wiped = 0;            // by a good head
         std::vector<Record> records;        // good heads of its generation, by their place
         std::vector<Record> left;           // of earlier generations
         std::optional<Footer> footer;       // a good one, of whatever generation

@@ -96,7 +96,8 @@ public:
     static constexpr auto little_memory = R"({"memory": {"size": "2 MiB"}})";
 
     std::string patch(std::string const& more = "{}") const {
-        auto patch = nlohmann::json{{"disk", {{"path", folder().string()}, {"size", "64 MiB"}}}};
+        // A disk that many others use takes its time, and is asked all the same.
+        auto patch = nlohmann::json{{"disk", {{"path", folder().string()}, {"size", "64 MiB"}, {"patience", "10s"}}}};
         patch.merge_patch(nlohmann::json::parse(enough_memory));
         patch.merge_patch(nlohmann::json::parse(more));
         return patch.dump();

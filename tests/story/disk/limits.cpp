@@ -40,6 +40,16 @@ TEST_F(Limits, second_hit_writes_what_was_asked_for_twice) {
     }
 }
 
+TEST_F(Limits, who_is_kept_out_for_now_is_not_told_that_it_is_too_large) {
+    auto& proxy = start(R"({"disk": {"admit": "second-hit", "object_max": "8 MiB"}})");
+    origin().answer("/film", fresh(pattern(3'000'000)));
+    origin().answer("/epic", fresh(pattern(9'000'000)));
+    EXPECT_THAT(get(proxy, origin(), "/film").field("Cache-Status"), HasSubstr("not admitted"));
+    EXPECT_THAT(get(proxy, origin(), "/epic").field("Cache-Status"), HasSubstr("larger than object_max"));
+    get(proxy, origin(), "/film").body();
+    EXPECT_TRUE(get(proxy, origin(), "/film").hit());
+}
+
 TEST_F(Limits, second_hit_counts_a_miss_after_a_miss_too) {
     constexpr std::size_t many = 4 * some;   // more than memory holds
     start(R"({"disk": {"admit": "second-hit"}, "memory": {"size": "2 MiB"}})");
@@ -73,7 +83,7 @@ TEST_F(Limits, small_and_large_bodies_stay_out) {
 
 TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
     auto const began = std::chrono::steady_clock::now();
-    start(R"({"disk": {"rate": "200 KB"}})");
+    start(R"({"disk": {"rate": "20 KB"}})");
     for (int round = 0; round < 4; ++round) {
         library().renew_all();
         for (std::size_t i = 0; i < 2 * some; ++i) ask(Library::path(i), {{"Cache-Control", "no-cache"}});
@@ -81,7 +91,7 @@ TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
     auto const disk = this->disk();
     EXPECT_GT(disk["stored"].get<int>(), 0);
     EXPECT_GT(disk["not_stored"]["above disk.rate"].get<int>(), 0) << disk.dump(1);
-    EXPECT_LT(disk["stored_bytes"].get<std::uint64_t>(), 200'000 * (seconds_since(began) + 2) + 300'000) << disk.dump(1);
+    EXPECT_LT(disk["stored_bytes"].get<std::uint64_t>(), 20'000 * (seconds_since(began) + 2) + 300'000) << disk.dump(1);
     // What it did not write again is not there in an older version either.
     stop();
     start();

@@ -153,6 +153,32 @@ TEST_F(Operation, a_store_that_is_not_there_is_not_made_by_looking) {
     EXPECT_FALSE(std::filesystem::exists(folder()));
 }
 
+TEST_F(Operation, after_a_kill_all_that_was_written_is_looked_at_and_purged) {
+    start();
+    ask_all(some);
+    wait_until_written(some);
+    kill();
+    auto const listed = cache_at_rest({"ls"});
+    EXPECT_EQ(lines(listed.output), some) << listed.output << listed.errors;
+    EXPECT_EQ(cache_at_rest({"verify", "--rate", "0"}).code, 0);
+    EXPECT_EQ(cache_at_rest({"purge", url(3)}).output, "purged 3 objects\n") << "/3, /30, /31";
+    library().renew_all();
+    start();
+    EXPECT_EQ(ask("/3"), 2);
+    EXPECT_EQ(ask("/4"), 1);
+}
+
+TEST_F(Operation, what_is_no_store_is_refused_by_name_and_left_alone) {
+    std::filesystem::create_directories(folder());
+    std::ofstream(file(), std::ios::binary) << pattern(100'000);
+    for (Words const& words : {Words{"ls"}, Words{"verify"}, Words{"purge", "*"}}) {
+        auto const refused = cache_at_rest(words);
+        EXPECT_EQ(refused.code, 1);
+        EXPECT_THAT(refused.errors, HasSubstr(file().string() + " is there, and is no disk store"));
+    }
+    EXPECT_EQ(read_file(file()), pattern(100'000));
+}
+
 TEST_F(Operation, another_size_on_the_command_line_changes_no_store) {
     start();
     ask_all(some);

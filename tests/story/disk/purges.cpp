@@ -68,7 +68,7 @@ TEST_F(KilledAfter, a_PURGE_of_what_is_on_disk_alone_it_stays_purged) {
     constexpr std::size_t count = 60;
     start();
     ask_all(count);
-    EXPECT_EQ(figure("stored"), count) << disk().dump(1);
+    wait_until_written(count);
     stop();
     start();
     library().renew_all();

@@ -10,8 +10,8 @@ namespace garner::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds held{4'000};    // each operation
-constexpr std::chrono::milliseconds soon{2'000};    // far more than patience, and far less than that
+constexpr std::chrono::milliseconds held{120'000};  // each operation, as long as the disk is slow
+constexpr std::chrono::milliseconds soon{15'000};   // far more than patience, and far less than that
 
 struct Slow : DiskScene {
     std::string control() const { return dir().path("slow"); }
