@@ -236,6 +236,8 @@ Form<seen::Options> seen_urls() {
             key<T>("body", &T::body_bytes, size(KiB, size_max), "Bytes of a batch."),
             key<T>("waiting_links", &T::waiting_links, count(1, 1'000 * million),
                    "Links that may wait for the set, or for another partition; beyond them: 503."),
+            key<T>("peer_answer", &T::peer_answer, time(seen::peer_answer_least, seen::peer_answer_most),
+                   "For all that the other partitions answer to a batch; then they are unreachable."),
         },
         check);
 }

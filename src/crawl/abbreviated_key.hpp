@@ -24,6 +24,8 @@ public:
         return {static_cast<std::uint64_t>(home), static_cast<std::uint64_t>(key - (home << rest_bits_))};
     }
     unsigned rest_bits() const { return rest_bits_; }
+    /// Nothing of the fingerprint is left out.
+    bool is_whole() const { return unused_ == 0; }
 
 private:
     unsigned unused_, rest_bits_;

@@ -84,6 +84,7 @@ public:
         return false;
     }
     void prefetch(Fingerprint url) const { filter_.prefetch(url); }
+    bool claims() const override { return true; }
     std::uint64_t entries() const override { return entries_; }
     std::uint64_t memory_bits() const override { return filter_.memory_bits(); }
 

@@ -42,6 +42,7 @@ public:
     }
     void prefetch(Fingerprint url) const { heads_.prefetch(key_.of(url).home); }
     std::uint64_t entries() const override { return entries_.count(); }
+    bool claims() const override { return !key_.is_whole(); }
     std::uint64_t memory_bits() const override { return heads_.bits() + entries_.bits(); }
 
 private:

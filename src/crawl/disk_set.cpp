@@ -8,6 +8,7 @@
 #include "crawl/batch_order.hpp"
 #include "crawl/bucket_index.hpp"
 #include "crawl/set_bytes.hpp"
+#include "crawl/set_directory.hpp"
 #include "util/check.hpp"
 
 namespace garner::crawl {
@@ -66,18 +67,15 @@ DiskSet::Opened DiskSet::open(Options const& options) {
 }
 
 std::string DiskSet::open() {
-    std::error_code error;
-    fs::create_directories(options_.directory, error);
-    if (error) return options_.directory.string() + " cannot be made: " + error.message();
-    auto lock = io::File::open(path("lock"), io::File::Mode::create);
-    if (lock.error) return path("lock") + " cannot be opened: " + io::text_of_error(lock.error);
-    lock_ = std::move(lock.file);
-    if (lock_.lock() != 0) return options_.directory.string() + " is in use by another process";
-
+    auto own = own_directory(options_.directory, {"runs", options_.layers});
+    if (!own.fault.empty()) return own.fault;
+    lock_ = std::move(own.lock);
     if (!fs::exists(path("manifest"))) {
         if (auto fault = begin_anew(); !fault.empty()) return fault;
     } else {
         if (auto fault = read_manifest(); !fault.empty()) return fault;
+        // Who renamed it may not have come to this any more.
+        if (auto fault = sync_directory(options_.directory, options_.faults); !fault.empty()) return fault;
     }
     remove_strangers();
     return {};
@@ -138,9 +136,7 @@ std::string DiskSet::write_manifest(std::uint64_t generation, std::uint64_t entr
     fs::rename(fresh, path("manifest"), renamed);
     if (renamed) return fresh + " cannot be renamed: " + renamed.message();
     // From here on this is what is true, if not yet for sure after a power failure.
-    auto folder = io::File::open(options_.directory.string(), io::File::Mode::read, options_.faults);
-    error = folder.error ? folder.error : folder.file.sync();
-    if (error) broken_ = options_.directory.string() + " cannot be synchronised: " + io::text_of_error(error);
+    broken_ = sync_directory(options_.directory, options_.faults);
     return {};
 }
 

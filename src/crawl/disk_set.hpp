@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@ public:
     struct Options {
         std::filesystem::path directory;
         Bytes memory = 1 * GiB;           // for the latest and what merging them takes
+        std::optional<std::string> layers = {};   // as in SetForm
         std::uint64_t latest_least = 1 << 16;   // so many may wait to be merged, however small the run is
         io::Faults* faults = nullptr;     // outlives the set
     };
@@ -36,6 +38,7 @@ public:
     static Opened open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
+    std::string why_it_forgets() const override { return {}; }
     std::string sync() override;
     std::uint64_t size() const override { return run_.entries() + latest_.size(); }
     Bytes memory_bytes() const override { return latest_.memory_bytes() + run_.memory_bytes(); }

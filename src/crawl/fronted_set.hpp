@@ -3,6 +3,7 @@
 #include <memory>
 #include <vector>
 
+#include "crawl/kept_memory.hpp"
 #include "crawl/seen_cache.hpp"
 #include "crawl/url_set.hpp"
 
@@ -26,8 +27,8 @@ public:
         broken_ = added.fault;
         std::size_t asked = 0;
         for (auto& answer : is_new) answer = answer ? 0 : answers_[asked++];
-        requests_ += batch.size();
         passed_ += asked_.size();
+        give_back(asked_), give_back(answers_);
         return added;
     }
     /// An empty one: the set is asked for everything again.
@@ -35,20 +36,20 @@ public:
         front_ = std::move(front);
         broken_.clear();
     }
+    std::string why_it_forgets() const override { return behind_->why_it_forgets(); }
     std::string sync() override { return behind_->sync(); }
     std::uint64_t size() const override { return behind_->size(); }
     Bytes memory_bytes() const override { return behind_->memory_bytes() + front_->memory_bits() / 8; }
     Bytes file_bytes() const override { return behind_->file_bytes(); }
 
-    std::uint64_t requests() const { return requests_; }
-    std::uint64_t passed() const { return passed_; }   // of them, on to the set
+    std::uint64_t passed() const { return passed_; }   // of the links, on to the set
 
 private:
     std::unique_ptr<SeenCache> front_;
     std::unique_ptr<UrlSet> behind_;
     std::vector<Fingerprint> asked_;
     std::vector<std::uint8_t> answers_;
-    std::uint64_t requests_ = 0, passed_ = 0;
+    std::uint64_t passed_ = 0;
     std::string broken_;
 };
 

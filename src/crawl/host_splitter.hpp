@@ -8,7 +8,8 @@
 
 namespace garner::crawl {
 
-/// Of the host alone, without port and scheme, so that one process speaks to a host. It is taken before any layer.
+/// Of the host alone, without port and scheme, so that one process speaks to a host; as the layers have left it, so that all
+/// texts of a URL go to one process.
 inline std::uint64_t host_hash(CanonicalUrl const& url) {
     // Not the fingerprint of a URL: what one process holds is still spread over all of its fingerprints.
     constexpr std::uint64_t seed = 0x686f7374;

@@ -31,6 +31,7 @@ GARNER_INLINE unsigned slot_of(unsigned match, unsigned ways) {
 /// tells where it was held, or `ways`, and changes the line by the step that `step_for(where)` says.
 struct WholeFingerprints {
     static constexpr unsigned ways = 8;
+    static constexpr bool claims = false;
     struct alignas(64) Line {
         std::uint64_t urls[ways];
     };
@@ -60,6 +61,7 @@ struct WholeFingerprints {
 
 struct Tags {
     static constexpr unsigned ways = 16;
+    static constexpr bool claims = true;
     struct alignas(64) Line {
         std::uint32_t tags[ways];
     };
@@ -89,6 +91,7 @@ struct Tags {
 
 struct Quotients {
     static constexpr unsigned ways = 10;
+    static constexpr bool claims = false;
     static constexpr unsigned key_bits = 51;
     static constexpr std::uint64_t least_lines = (std::uint64_t{1} << (64 - key_bits)) + 1;
     struct alignas(64) Line {
@@ -183,6 +186,7 @@ public:
         }
     }
 
+    bool claims() const override { return Shape::claims; }
     std::uint64_t entries() const override { return lines_.size() * Shape::ways; }
     std::uint64_t memory_bits() const override { return lines_.size() * line_bits; }
 

@@ -172,10 +172,16 @@ std::uint64_t lines_for(std::uint64_t entries) {
 
 LineSet::LineSet(Options const& options) : options_(options), random_(options.seed | 1) { clear(); }
 
-void LineSet::clear() {
+std::uint64_t LineSet::lines_in_segment(std::uint64_t expected) {
     // Segments differ by chance.
-    auto const each = static_cast<double>(options_.expected) / segment_count;
-    auto const lines = lines_for(static_cast<std::uint64_t>(each + 5 * std::sqrt(each)));
+    auto const each = static_cast<double>(expected) / segment_count;
+    return lines_for(static_cast<std::uint64_t>(each + 5 * std::sqrt(each)));
+}
+
+Bytes LineSet::bytes_for(std::uint64_t expected) { return segment_count * lines_in_segment(expected) * sizeof(Line); }
+
+void LineSet::clear() {
+    auto const lines = lines_in_segment(options_.expected);
     for (auto& segment : segments_) segment = segment_of(lines);
     ++growths_;
 }

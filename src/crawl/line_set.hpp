@@ -22,6 +22,8 @@ public:
         Simd simd = best_simd();
     };
     explicit LineSet(Options const&);
+    /// What it takes from the beginning, if so many are expected.
+    static Bytes bytes_for(std::uint64_t expected);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::uint64_t size() const override;
@@ -67,6 +69,7 @@ private:
     std::uint64_t add_avx512(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
 #endif
 
+    static std::uint64_t lines_in_segment(std::uint64_t expected);
     bool insert(Segment&, std::uint64_t key);
     void put(std::size_t segment, std::uint64_t key);
     void grow(std::size_t segment);

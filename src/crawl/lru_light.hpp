@@ -19,6 +19,7 @@ public:
         lru_.prefetch(url);
         filter_.prefetch(url);
     }
+    bool claims() const override { return true; }
     std::uint64_t entries() const override { return lru_.entries() + filter_.entries(); }
     std::uint64_t memory_bits() const override { return lru_.memory_bits() + filter_.memory_bits(); }
 

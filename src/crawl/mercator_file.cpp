@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "crawl/set_bytes.hpp"
+#include "crawl/set_directory.hpp"
 #include "util/check.hpp"
 
 namespace garner::crawl {
@@ -104,18 +105,18 @@ void merge(Reader& old, std::span<Asked const> asked, Writer& into, std::span<st
 
 }  // namespace
 
-MercatorFile::Opened MercatorFile::open(std::filesystem::path const& directory, io::Faults* faults) {
-    std::error_code error;
-    std::filesystem::create_directories(directory, error);
-    if (error) return {nullptr, directory.string() + " cannot be made: " + error.message()};
-    Opened opened{std::unique_ptr<MercatorFile>(new MercatorFile((directory / "sorted").string(), faults))};
+MercatorFile::Opened MercatorFile::open(Options const& options) {
+    Opened opened{std::unique_ptr<MercatorFile>(new MercatorFile(options))};
     if (opened.fault = opened.set->open(); !opened.fault.empty()) opened.set.reset();
     return opened;
 }
 
 std::string MercatorFile::open() {
+    auto own = own_directory(options_.directory, {"mercator-file", options_.layers});
+    if (!own.fault.empty()) return own.fault;
+    lock_ = std::move(own.lock);
     if (!std::filesystem::exists(name_)) return {};
-    auto opened = io::File::open(name_, io::File::Mode::read, faults_);
+    auto opened = io::File::open(name_, io::File::Mode::read, options_.faults);
     if (opened.error) return name_ + " cannot be opened: " + io::text_of_error(opened.error);
     FileHead head;
     if (opened.file.read_at(0, {reinterpret_cast<char*>(&head), sizeof head}).error) return name_ + " ends within its head";
@@ -139,7 +140,7 @@ UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::span<st
     auto const fresh = name_ + ".new";
     std::error_code fault;
     std::filesystem::remove(fresh, fault);
-    auto opened = io::File::open(fresh, io::File::Mode::create, faults_);
+    auto opened = io::File::open(fresh, io::File::Mode::create, options_.faults);
     if (opened.error) return {0, fresh + " cannot be made: " + io::text_of_error(opened.error)};
     Reader old(file_, size_);
     Writer into(opened.file);
@@ -164,7 +165,15 @@ UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::span<st
     file_ = std::move(opened.file);
     size_ = into.count();
     checksum_ = into.sum();
+    synced_ = false;
     return added;
+}
+
+std::string MercatorFile::sync() {
+    if (synced_) return {};
+    auto fault = sync_directory(options_.directory, options_.faults);
+    synced_ = fault.empty();
+    return fault;
 }
 
 }  // namespace garner::crawl

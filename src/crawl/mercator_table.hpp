@@ -15,6 +15,8 @@ public:
     explicit MercatorTable(std::uint64_t seed) : seed_(seed), heads_(std::size_t{1} << index_bits) {}
     ~MercatorTable() override;
 
+    static Bytes bytes_for(std::uint64_t entries) { return (sizeof(Head) << index_bits) + 5 * entries; }
+
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::uint64_t size() const override { return size_; }
     Bytes memory_bytes() const override { return heads_.bytes() + chain_bytes_; }

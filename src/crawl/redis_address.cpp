@@ -60,11 +60,15 @@ bool read_redis_endpoint(std::string_view text, RedisEndpoint& to) {
 }
 
 std::string read_redis_address(std::string_view text, RedisAddress& to) {
+    std::vector<std::string_view> named;
     for (auto const part : comma_parts(text)) {
         auto const equals = part.find('=');
         RedisEndpoint node;
         if (equals != part.npos) {
-            if (auto fault = read_option(part.substr(0, equals), part.substr(equals + 1), to); !fault.empty()) return fault;
+            auto const name = part.substr(0, equals);
+            if (std::ranges::find(named, name) != named.end()) return std::string(name) + "= stands there twice; leave out one";
+            named.push_back(name);
+            if (auto fault = read_option(name, part.substr(equals + 1), to); !fault.empty()) return fault;
         } else if (read_redis_endpoint(part, node) && !node.host.empty()) {
             to.nodes.push_back(std::move(node));
         } else {

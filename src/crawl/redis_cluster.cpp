@@ -91,6 +91,16 @@ bool RedisCluster::keeps_all(Node& node) {
     return keeps;
 }
 
+std::string RedisCluster::begin() {
+    auto fault = learn();
+    // One that was lost in between says nothing of the next.
+    for (int again = 0; again < 2 && !fault.empty() && lasting_.empty(); ++again) {
+        std::this_thread::sleep_for(rest);
+        fault = learn();
+    }
+    return fault;
+}
+
 std::string RedisCluster::learn() {
     lasting_.clear();
     if (nodes_.empty())
@@ -146,11 +156,19 @@ std::string RedisCluster::each_master(std::function<std::string(RedisConnection&
     lasting_.clear();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         if (std::ranges::find(serving_, static_cast<std::int16_t>(i)) == serving_.end()) continue;
-        auto& node = *nodes_[i];
-        if (!is_ready(node)) return lasting_.empty() ? trouble_ : lasting_;
-        if (auto fault = look(node.connection); !fault.empty()) return fault;
+        if (auto fault = look_at(*nodes_[i], look); !fault.empty()) return fault;
     }
     return {};
+}
+
+/// A connection that is lost is no answer.
+std::string RedisCluster::look_at(Node& node, std::function<std::string(RedisConnection&)> const& look) {
+    for (auto const until = steady_now() + address_.patience;; std::this_thread::sleep_for(pause)) {
+        bool const ready = is_ready(node);
+        if (!lasting_.empty()) return lasting_;
+        auto fault = ready ? look(node.connection) : trouble_;
+        if (fault.empty() || (ready && node.connection.is_open()) || steady_now() > until) return fault;
+    }
 }
 
 std::string RedisCluster::ask(std::vector<Question>& questions, Write const& write, Take const& take, Try how) {

@@ -34,7 +34,7 @@ public:
     explicit RedisCluster(RedisAddress address) : address_(std::move(address)) { serving_.fill(-1); }
 
     /// Finds out who serves what, before anything is asked. Empty, or why that cannot be had.
-    std::string learn();
+    std::string begin();
 
     enum class Try : bool { patiently, once };
     /// Empty when all were answered; else one line, and the questions left are those without an answer.
@@ -56,6 +56,8 @@ private:
         std::vector<Question> sent;
     };
 
+    std::string learn();
+    std::string look_at(Node&, std::function<std::string(RedisConnection&)> const& look);
     bool learn_from(Node&);
     bool take_slots(Node const& from, redisReply const& slots);
     std::string unserved() const;

@@ -34,11 +34,12 @@ RedisSet::RedisSet(Options const& options) : prefix_(options.address.prefix), cl
 
 RedisSet::Opened RedisSet::open(Options const& options) {
     std::unique_ptr<RedisSet> set(new RedisSet(options));
-    auto fault = set->cluster_.learn();
+    auto fault = set->cluster_.begin();
     if (fault.empty()) fault = set->cluster_.each_master([](RedisConnection&) { return std::string(); });
     if (fault.empty()) fault = set->agree_on_form(options.expected);
     if (!fault.empty()) return {nullptr, "redis: " + fault};
     set->look_around();
+    set->why_it_forgets_ = set->sync();
     return {std::move(set)};
 }
 
@@ -58,7 +59,11 @@ std::string RedisSet::agree_on_form(std::uint64_t expected) {
     if (reply->type == REDIS_REPLY_STRING) form = {reply->str, static_cast<std::size_t>(reply->len)};
     bool const ours = form.starts_with(form_begins) && read_whole_number(form.substr(form_begins.size()), bucket_bits_) &&
                       bucket_bits_ >= least_bucket_bits && bucket_bits_ <= most_bucket_bits;
-    return ours ? "" : "the key " + name + " is of something else, or of another version; choose another prefix=";
+    if (!ours) return "the key " + name + " is of something else, or of another version; choose another prefix=";
+    auto const room = entries_in_bucket << bucket_bits_;
+    if (expected <= room) return {};
+    return "the set of prefix=" + prefix_ + " was begun for " + std::to_string(room) + " entries at most, and " +
+           std::to_string(expected) + " are expected; choose another prefix=, or expect fewer";
 }
 
 std::string RedisSet::bucket_name(std::uint64_t bucket) const {

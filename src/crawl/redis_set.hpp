@@ -35,7 +35,10 @@ public:
     ~RedisSet() override;
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
-    /// Fine when each node writes down what it answers before it answers (appendonly yes, appendfsync always).
+    /// Empty when each node writes down what it answers before it answers (appendonly yes, appendfsync always), as it was
+    /// when the set was opened.
+    std::string why_it_forgets() const override { return why_it_forgets_; }
+    /// As the nodes are now.
     std::string sync() override;
 
     /// How many were called new by all who share the set, by the others as of a second ago; a doubtful one may count twice,
@@ -72,6 +75,7 @@ private:
     std::unordered_map<std::uint64_t, bool> owed_;   // put in by a batch that failed: key, and whether that is in doubt
     std::uint64_t size_ = 0, uncounted_ = 0;         // as the nodes say; beyond that
     Bytes remote_bytes_ = 0;
+    std::string why_it_forgets_;
     SteadyTime looked_ = {};
 };
 

@@ -20,6 +20,8 @@ public:
     /// As seen() of each in turn, at a lower cost: answers[i] becomes 1 or 0. As many answers as fingerprints.
     virtual void seen_each(std::span<Fingerprint const>, std::span<std::uint8_t> answers) = 0;
 
+    /// Whether it may say "seen" of what never came: before an exact set such a URL is lost.
+    virtual bool claims() const { return false; }
     /// How many fingerprints fit; of one without bound, how many it holds.
     virtual std::uint64_t entries() const = 0;
     /// What is allocated for them: keys, links, marks, whatever finds and orders them.

@@ -45,6 +45,7 @@ std::string SetLog::make(std::string const& path, std::uint64_t set, std::uint64
     seal(head, log_magic);
     if (!error) error = write_all(file_, 0, bytes_of(head));
     if (!error) error = file_.sync();
+    synced_ = error == 0;
     end_ = head_bytes;
     return error ? path_ + " cannot be made: " + io::text_of_error(error) : "";
 }
@@ -54,6 +55,7 @@ std::string SetLog::open(std::string const& path, std::uint64_t set, std::uint64
     auto opened = io::File::open(path, io::File::Mode::write, faults);
     if (opened.error) return path + " cannot be opened: " + io::text_of_error(opened.error);
     file_ = std::move(opened.file);
+    synced_ = false;   // who wrote it may have died before that
     FileHead head;
     if (file_.read_at(0, chars_of(&head, 1)).error) return path + " ends within its head";
     if (auto const fault = fault_in(head, log_magic); !fault.empty()) return path + " is no log: it " + std::string(fault);

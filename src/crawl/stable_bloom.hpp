@@ -67,6 +67,7 @@ public:
     void prefetch(Fingerprint url) const {
         places_.each(url, [&](std::uint64_t place) { counters_.prefetch(place); });
     }
+    bool claims() const override { return true; }
     std::uint64_t entries() const override { return entries_; }
     std::uint64_t memory_bits() const override { return counters_.memory_bits(); }
 

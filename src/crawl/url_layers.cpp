@@ -129,6 +129,13 @@ void UrlLayers::apply(CanonicalUrl& url) const {
         if (chosen_ >> i & 1) rows[i].apply(url);
 }
 
+std::string UrlLayers::names() const {
+    std::string text;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (chosen_ >> i & 1) (text += text.empty() ? "" : ",") += rows[i].name;
+    return text;
+}
+
 std::vector<UrlLayerName> url_layer_names() {
     std::vector<UrlLayerName> names;
     for (auto const& row : rows) names.push_back({row.name, row.what});

@@ -18,7 +18,8 @@ public:
     /// "query-sort,www-strip", in any order; nothing: no layers.
     static Read read(std::string_view names);
 
-    bool none() const { return chosen_ == 0; }
+    /// With commas, in the order in which they apply, however they were written.
+    std::string names() const;
 
     /// In an order of its own. All but surt leave a canonical URL, and applied once more they change nothing; surt,
     /// which comes last, leaves a text to sort by, whose host() is what stands in the parentheses. Any thread.

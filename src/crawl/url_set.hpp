@@ -14,7 +14,10 @@ class SetFigures {
 public:
     virtual ~SetFigures() = default;
 
-    /// Returns when all that was added would survive a power failure too. Empty, or one line that says why it would not.
+    /// Empty when it outlives the process; else one line that says why not, and the mend: then sync() promises nothing.
+    virtual std::string why_it_forgets() const { return "the set lies in memory and goes with the process; give it a directory"; }
+    /// Returns when all that was added would survive a power failure too, by an earlier process as well. Empty, or one line
+    /// that says why it would not.
     virtual std::string sync() { return {}; }
 
     virtual std::uint64_t size() const = 0;

@@ -8,6 +8,7 @@
 #include "crawl/mercator_file.hpp"
 #include "crawl/mercator_table.hpp"
 #include "crawl/redis_set.hpp"
+#include "util/units.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -17,14 +18,14 @@ MadeSet make_lines(SetOptions const& options) {
 }
 
 MadeSet make_runs(SetOptions const& options) {
-    auto opened = DiskSet::open({.directory = options.directory, .memory = options.memory});
+    auto opened = DiskSet::open({.directory = options.directory, .memory = options.memory, .layers = options.layers});
     return {std::move(opened.set), std::move(opened.fault)};
 }
 
 MadeSet make_mercator(SetOptions const& options) { return {std::make_unique<MercatorTable>(options.seed)}; }
 
 MadeSet make_mercator_file(SetOptions const& options) {
-    auto opened = MercatorFile::open(options.directory);
+    auto opened = MercatorFile::open({.directory = options.directory, .layers = options.layers});
     return {std::move(opened.set), std::move(opened.fault)};
 }
 
@@ -36,9 +37,10 @@ MadeSet make_redis(SetOptions const& options) {
 }
 
 constexpr std::array rows{
-    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines},
+    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines, false, LineSet::bytes_for},
     SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
-    SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator},
+    SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator, false,
+           MercatorTable::bytes_for},
     SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},
     SetRow{"redis", "elsewhere: in Redis Cluster, for many crawlers; redis:HOST:PORT,HOST:PORT", false, make_redis, true},
 };
@@ -63,6 +65,11 @@ MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     if (!row) return {nullptr, "no set \"" + std::string(name) + "\"; there are " + url_set_names()};
     if (row->on_disk && options.directory.empty())
         return {nullptr, "the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
+    if (row->bytes_for && row->bytes_for(options.expected) > options.memory)
+        return {nullptr, "the set \"" + std::string(name) + "\" takes " + size_text(row->bytes_for(options.expected)) +
+                             (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when it is empty") +
+                             ", more than the memory of " + size_text(options.memory) +
+                             "; give it more, or a directory: then it lies on disk"};
     if (!row->elsewhere || name == row->name) return row->make(options);
     auto with_address = options;
     with_address.address = name.substr(row->name.size() + 1);

@@ -20,6 +20,8 @@ constexpr std::uint64_t lines_for(std::uint64_t entries) { return std::max(fewes
 WideSet::WideSet(Options const& options)
     : lines_(lines_for(options.expected)), seed_(options.seed), room_(room_in(lines_.size())) {}
 
+Bytes WideSet::bytes_for(std::uint64_t expected) { return lines_for(expected) * sizeof(Line); }
+
 std::uint64_t WideSet::line_of(Fingerprint128 const& print) const {
     auto const hash = mixed(print.high ^ seed_);
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(hash) * lines_.size()) >> 64);

@@ -17,6 +17,8 @@ public:
         std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one place
     };
     explicit WideSet(Options const&);
+    /// What it takes from the beginning, if so many are expected.
+    static Bytes bytes_for(std::uint64_t expected);
 
     Added add(std::span<Fingerprint128 const>, std::span<std::uint8_t> is_new) override;
     std::uint64_t size() const override { return size_ + (has_zero_ ? 1 : 0); }

@@ -16,6 +16,7 @@ public:
 
     bool look(Fingerprint);
     void prefetch(Fingerprint url) const { filter_.prefetch(url); }
+    bool claims() const override { return true; }
     std::uint64_t entries() const override { return entries_; }
     std::uint64_t memory_bits() const override { return filter_.memory_bits(); }
 
@@ -33,6 +34,7 @@ public:
 
     bool look(Fingerprint);
     void prefetch(Fingerprint url) const { filter_.prefetch(url); }
+    bool claims() const override { return true; }
     std::uint64_t entries() const override { return latest_.size(); }
     std::uint64_t memory_bits() const override { return filter_.memory_bits() + latest_.size() * 8 * sizeof(Put); }
 
@@ -55,6 +57,7 @@ public:
     static std::span<policy::Setting const> declared();
     bool look(Fingerprint);
     void prefetch(Fingerprint url) const { all_.prefetch(url); }
+    bool claims() const override { return true; }
     std::uint64_t entries() const override { return entries_; }
     std::uint64_t memory_bits() const override;
 

@@ -34,8 +34,6 @@ public:
         line.urls.front() = url;
     }
 
-    Bytes memory_bytes() const { return lines_.size() * sizeof(Line); }
-
 private:
     static constexpr std::size_t slots = 8;
     static constexpr Fingerprint empty = 0;   // a link of this fingerprint is never held

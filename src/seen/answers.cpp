@@ -18,6 +18,7 @@ std::string spelled(std::size_t answer) {
     if (one == already_seen) return "seen";
     if (one == is_new) return "new";
     if (one == not_text) return "!not-text";
+    if (one == not_durable) return "!not-durable";
     if (is_refused(one)) return "!" + std::string(name_of(static_cast<crawl::UrlFault>(answer - 1)));
     if (is_unreachable(one)) return "!partition " + std::to_string(answer - 128) + " unreachable";
     return "";
@@ -56,7 +57,10 @@ Table octet_table() {
     for (std::size_t answer = 0; answer < kinds; ++answer) {
         auto const one = static_cast<Answer>(answer);
         table[answer].size = 1;
-        table[answer].text[0] = one <= is_new ? static_cast<char>(one) : is_refused(one) ? 2 : 3;
+        table[answer].text[0] = one <= is_new        ? static_cast<char>(one)
+                                : is_refused(one)    ? octet_refused
+                                : one == not_durable ? octet_not_durable
+                                                     : octet_unreachable;
     }
     return table;
 }

@@ -18,6 +18,8 @@ inline constexpr Answer is_new = 1;
 /// No URL that is fetched; not for UrlFault::none.
 constexpr Answer refused(crawl::UrlFault why) { return static_cast<Answer>(1 + static_cast<unsigned>(why)); }
 inline constexpr Answer not_text = 1 + crawl::url_fault_count;        // an element of a JSON list that is no string
+/// New and in the set, of whose process was wanted that it survives, and which does not promise it.
+inline constexpr Answer not_durable = not_text + 1;
 inline constexpr std::uint32_t partitions_max = 64;
 /// Its partition has not answered: whether it was seen is not known.
 constexpr Answer unreachable(std::uint32_t partition) { return static_cast<Answer>(128 + partition); }
@@ -27,11 +29,12 @@ inline constexpr Answer asked_here = 255;
 constexpr bool is_refused(Answer answer) { return answer > is_new && answer <= not_text; }
 constexpr bool is_unreachable(Answer answer) { return answer >= 128 && answer < 128 + partitions_max; }
 
-/// "new", "seen", "!too-long", "!partition 1 unreachable".
+/// "new", "seen", "!too-long", "!not-durable", "!partition 1 unreachable".
 std::string_view word_of(Answer);
 
-/// text: a line each. json: a list of the words. octets: a byte each: 0 seen, 1 new, 2 refused, 3 unreachable.
+/// text: a line each. json: a list of the words. octets: a byte each: 0 seen, 1 new, 2 refused, 3 unreachable, 4 not durable.
 enum class AnswerForm : std::uint8_t { text, json, octets };
+inline constexpr char octet_refused = 2, octet_unreachable = 3, octet_not_durable = 4;
 
 /// As a Content-Type.
 std::string_view type_of(AnswerForm);

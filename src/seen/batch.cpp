@@ -1,19 +1,12 @@
 #include "seen/batch.hpp"
 
 #include "crawl/fingerprint.hpp"
+#include "crawl/kept_memory.hpp"
 #include "util/check.hpp"
 
 namespace garner::seen {
 
 namespace {
-
-constexpr std::size_t kept_links = 64 * 1024;
-
-template <class T>
-void empty(std::vector<T>& list) {
-    if (list.capacity() > kept_links) list = {};
-    list.clear();
-}
 
 void fill_in(std::span<Answer> answers, Answer open, std::span<Answer const> answered) {
     auto next = answered.begin();
@@ -31,9 +24,9 @@ Bytes Batch::held_bytes() const {
 }
 
 void Batch::clear(std::uint32_t partitions) {
-    empty(answers), empty(own);
+    crawl::give_back(answers), crawl::give_back(own);
     foreign.resize(partitions);
-    for (auto& links : foreign) empty(links);
+    for (auto& links : foreign) crawl::give_back(links);
     refused = kept_home = 0;
     too_many = false;
 }
@@ -59,14 +52,14 @@ void LinkSorter::take(std::string_view text) {
     auto const fault = crawl::canonicalise(text, url_);
     if (fault != crawl::UrlFault::none) return refuse(refused(fault));
     if (!has_room()) return;
-    // The host is taken before any layer.
-    auto const partition = sorting_.splitter.partitions() > 1 ? sorting_.splitter.partition_of(url_) : sorting_.own;
     sorting_.layers.apply(url_);
+    // All texts that the layers make one URL go to one process: with another host each of them was new once.
+    auto const partition = sorting_.splitter.partitions() > 1 ? sorting_.splitter.partition_of(url_) : sorting_.own;
     auto const print = crawl::fingerprint64(url_.text);
     if (partition == sorting_.own) {
         batch_->own.push_back(print);
         batch_->answers.push_back(asked_here);
-    } else if (sorting_.answered && sorting_.answered->holds(print)) {
+    } else if (!durable_ && sorting_.answered && sorting_.answered->holds(print)) {
         ++batch_->kept_home;
         batch_->answers.push_back(already_seen);
     } else {

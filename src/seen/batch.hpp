@@ -49,7 +49,11 @@ public:
     /// `sorting` outlives it.
     explicit LinkSorter(Sorting const& sorting) : sorting_(sorting) {}
 
-    void begin(Batch& batch) { batch_ = &batch; }
+    /// `durable`: what other partitions have answered before counts for nothing, as they may not have promised it to last.
+    void begin(Batch& batch, bool durable = false) {
+        batch_ = &batch;
+        durable_ = durable;
+    }
     /// A text that may be a URL, in any bytes.
     void take(std::string_view text);
     /// What is none for sure.
@@ -64,6 +68,7 @@ private:
 
     Sorting const& sorting_;
     Batch* batch_ = nullptr;
+    bool durable_ = false;
     crawl::CanonicalUrl url_;
 };
 

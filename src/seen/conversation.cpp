@@ -1,7 +1,10 @@
 #include "seen/conversation.hpp"
 
+#include <algorithm>
+
 #include <boost/asio/write.hpp>
 
+#include "crawl/kept_memory.hpp"
 #include "http/dates.hpp"
 #include "http/uri.hpp"
 #include "seen/stats_text.hpp"
@@ -19,7 +22,7 @@ using beast::http::verb;
 namespace {
 
 constexpr std::size_t piece_bytes = 64 * KiB;
-// The set and the partitions answer whatever happens; nobody is kept waiting for ever.
+// The set answers whatever happens; nobody is kept waiting for ever.
 constexpr milliseconds until_answered = std::chrono::hours{24 * 365};
 
 constexpr std::string_view usage =
@@ -169,9 +172,6 @@ std::optional<Conversation::Reply> Conversation::read_question(Asked& asked) con
     if (!query.empty() && query != "durable=1" && query != "durable=0")
         return unreadable(400, quoted_word(query) + " is not known; there is durable=1");
     asked.durable = query == "durable=1";
-    if (asked.durable && !desk_.keeper().on_disk())
-        return unreadable(400, "The set lies in memory: nothing of it is durable. Give it a directory.");
-
     auto const type = view(request[field::content_type]);
     asked.form = body_form(type);
     if (!asked.form)
@@ -182,6 +182,9 @@ std::optional<Conversation::Reply> Conversation::read_question(Asked& asked) con
     asked.forwarded = request.count(name) > 0;
     if (asked.forwarded && view(request[name]) != desk_.own_words())
         return unreadable(421, "This is partition " + desk_.own_words() + ", not " + std::string(view(request[name])));
+    // One that is forwarded is answered link by link.
+    auto const& forgets = desk_.keeper().why_it_forgets();
+    if (asked.durable && !asked.forwarded && !forgets.empty()) return unreadable(400, "Nothing here is durable: " + forgets);
     // Whose they are only their hosts tell.
     bool const octets = asked.form->answer == AnswerForm::octets;
     if (octets && desk_.partitions() > 1 && !asked.forwarded)
@@ -197,7 +200,7 @@ net::awaitable<std::optional<Conversation::Reply>> Conversation::take_batch(Aske
         if (!told) co_return Reply{400, ""};
     }
     batch_.clear(desk_.partitions());
-    sorter_.begin(batch_);
+    sorter_.begin(batch_, asked.durable);
     auto const reader = asked.form->make(sorter_);
     auto trouble = co_await read_body(*reader);
     if (trouble) co_return trouble;
@@ -241,28 +244,36 @@ net::awaitable<std::optional<Conversation::Reply>> Conversation::find_answers(As
     if (!batch_.own.empty()) {
         if (!desk_.keeper().add(task)) co_return overloaded("Too much waits for the set.");
     }
-    begin_forwards(asked.durable);
+    auto const until = steady_now() + desk_.options().peer_answer;
+    begin_forwards(asked.durable, until);
     if (!batch_.own.empty()) co_await waiter.wait(until_answered);
-    for (auto const& forward : forwards_) co_await forward->waiter.wait(until_answered);
-
-    if (task.outcome == SetKeeper::Outcome::not_durable)
-        co_return Reply{500, "What is new is in the set, but may not survive: " + task.fault + "\n"};
-    bool const added = task.outcome == SetKeeper::Outcome::added;
+    for (auto const& forward : forwards_) {
+        co_await await_answer(*forward, until);
+        batch_.take_foreign(forward->link.partition(), forward->task.answers);
+    }
+    if (task.outcome == SetKeeper::Outcome::not_durable) std::ranges::replace(own_answers_, is_new, not_durable);
+    bool const added = task.outcome != SetKeeper::Outcome::not_added;
     if (!added && forwards_.empty()) co_return Reply{503, task.fault + "\n", "text/plain; charset=utf-8", "", 10};
     // What the others have told is new is told, whatever is the matter here.
     if (!added) own_answers_.assign(own_answers_.size(), unreachable(desk_.sorting().own));
     batch_.take_own(own_answers_);
-    for (auto const& forward : forwards_) batch_.take_foreign(forward->link.partition(), forward->task.answers);
     co_return std::nullopt;
 }
 
-void Conversation::begin_forwards(bool durable) {
+net::awaitable<void> Conversation::await_answer(Forward& forward, SteadyTime until) {
+    auto const left = std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(until - steady_now()));
+    auto const woken = co_await forward.waiter.wait(left);
+    if (woken == net::Wake::deadline) forward.link.give_up(forward.task);
+}
+
+void Conversation::begin_forwards(bool durable, SteadyTime until) {
     forwards_.clear();
     for (auto const& link : desk_.links()) {
         if (!link || batch_.foreign[link->partition()].empty()) continue;
         auto& forward = *forwards_.emplace_back(std::make_unique<Forward>(desk_.io().get_executor(), *link));
         forward.task.links = batch_.foreign[link->partition()];
         forward.task.durable = durable;
+        forward.task.until = until;
         forward.task.done = forward.waiter.handle();
         link->add(forward.task);
     }
@@ -288,6 +299,7 @@ net::awaitable<bool> Conversation::send_answers(AnswerForm form) {
 void Conversation::let_go() {
     batch_.clear(desk_.partitions());
     forwards_.clear();
+    crawl::give_back(own_answers_), crawl::give_back(piece_), crawl::give_back(out_);
     desk_.hold(held_, 0);
     held_ = 0;
 }

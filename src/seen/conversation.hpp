@@ -55,6 +55,7 @@ private:
     net::awaitable<std::optional<Reply>> take_batch(Asked const&);
     net::awaitable<std::optional<Reply>> read_body(BodyReader&);
     net::awaitable<std::optional<Reply>> find_answers(Asked const&);
+    net::awaitable<void> await_answer(Forward&, SteadyTime until);
     net::awaitable<bool> send_answers(AnswerForm);
     net::awaitable<bool> send(Reply const&, bool last);
     net::awaitable<bool> write(std::string_view bytes);
@@ -64,7 +65,7 @@ private:
     std::optional<Reply> framing_fault() const;
     std::optional<Reply> read_question(Asked&) const;
     Reply page(std::string_view path) const;
-    void begin_forwards(bool durable);
+    void begin_forwards(bool durable, SteadyTime until);
     Reply counted(Reply, std::uint64_t& counter) const;
     Reply overloaded(std::string why) const;
     std::string head_of(Reply const&, std::uint64_t length, bool last) const;

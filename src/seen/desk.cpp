@@ -8,7 +8,11 @@ std::unique_ptr<Desk> Desk::open(Options const& options, net::asio::io_context& 
     if (fault = fault_of(options); !fault.empty()) return nullptr;
     std::unique_ptr<Desk> desk(new Desk(options, io));
     SetKeeper::Options keeper;
-    keeper.set = {.expected = options.expected, .memory = options.memory, .directory = options.directory};
+    desk->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
+    keeper.set = {.expected = options.expected,
+                  .memory = options.memory,
+                  .directory = options.directory,
+                  .layers = desk->sorting_.layers.names()};
     keeper.set_name = options.set;
     keeper.cache = options.cache;
     keeper.cache_entries = options.cache_entries;
@@ -17,7 +21,6 @@ std::unique_ptr<Desk> Desk::open(Options const& options, net::asio::io_context& 
     desk->keeper_ = SetKeeper::open(keeper, fault);
     if (!desk->keeper_) return nullptr;
 
-    if (!options.layers.empty()) desk->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
     desk->sorting_.links_max = options.batch_links;
     auto const partitions = static_cast<std::uint32_t>(options.peers.size());
     desk->links_.resize(std::max(partitions, 1u));
@@ -55,6 +58,7 @@ void Desk::count(Batch const& batch, bool forwarded, bool durable) {
     ++counters.batches;
     counters.links += batch.answers.size();
     counters.fresh += counts[is_new];
+    counters.not_durable += counts[not_durable];
     counters.repeated += counts[already_seen];
     for (std::size_t answer = is_new + 1; answer <= not_text; ++answer) counters.refused[answer] += counts[answer];
     for (std::uint32_t i = 0; i < partitions_max; ++i) counters.unreachable += counts[unreachable(i)];

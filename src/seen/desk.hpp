@@ -24,6 +24,7 @@ struct Counters {
     std::uint64_t kept_home = 0;                   // of other partitions, and not asked there
     std::uint64_t forwarded_batches = 0, forwarded_links = 0;   // of all these, from other partitions
     std::uint64_t durable_batches = 0;
+    std::uint64_t not_durable = 0;                 // links: new, and none of the fresh
     std::uint64_t overloads = 0;                   // batches refused with 503
     std::uint64_t too_large = 0;                   // with 413
     std::uint64_t unreadable = 0;                  // with any other 4xx

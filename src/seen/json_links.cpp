@@ -1,7 +1,6 @@
 #include "seen/json_links.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include <nlohmann/json.hpp>
 
@@ -20,12 +19,17 @@ std::string_view without_space(std::string_view text) {
     return text;
 }
 
-/// How many bytes of a string there are before what ends it, or escapes.
+/// How many bytes of a string there are before what ends it, or escapes. Window by window: what is far away would be looked
+/// for again behind each escape before it.
 std::size_t plain_bytes(std::string_view text) {
-    auto const* const quote = static_cast<char const*>(std::memchr(text.data(), '"', text.size()));
-    auto const before = quote ? static_cast<std::size_t>(quote - text.data()) : text.size();
-    auto const* const escape = static_cast<char const*>(std::memchr(text.data(), '\\', before));
-    return escape ? static_cast<std::size_t>(escape - text.data()) : before;
+    constexpr std::size_t window = 64;
+    for (std::size_t at = 0; at < text.size(); at += window) {
+        auto const part = text.substr(at, window);
+        auto const quote = std::min(part.find('"'), part.size());
+        auto const end = std::min(part.find('\\'), quote);
+        if (end < part.size()) return at + end;
+    }
+    return text.size();
 }
 
 /// A string that means just what stands between its quotes.
@@ -34,6 +38,14 @@ bool is_plain(std::string_view text) {
     auto const inner = text.substr(1, text.size() - 2);
     return std::none_of(inner.begin(), inner.end(),
                         [](char c) { return c == '"' || c == '\\' || static_cast<unsigned char>(c) < 0x20; });
+}
+
+/// One string from its first quote to its last, whatever is between them.
+bool is_one_string(std::string_view text) {
+    if (!text.starts_with('"')) return false;
+    std::size_t at = 1;
+    while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+    return at + 1 == text.size();
 }
 
 }  // namespace
@@ -125,7 +137,9 @@ void JsonLinks::take_element(std::string_view text) {
 
 void JsonLinks::take_any(std::string_view text) {
     auto const value = nlohmann::json::parse(text, nullptr, false);
-    if (value.is_discarded()) return break_off("element " + std::to_string(elements_) + " is no JSON");
+    // Half a surrogate, a control character, an escape that is none: a text on some page, and no fault of the list.
+    if (value.is_discarded() && !is_one_string(text))
+        return break_off("element " + std::to_string(elements_) + " is no JSON");
     if (value.is_string()) return to_.take(value.get_ref<std::string const&>());
     to_.refuse(not_text);
 }

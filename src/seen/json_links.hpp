@@ -4,8 +4,8 @@
 
 namespace garner::seen {
 
-/// `["http://a.example/", …]`. An element that is no string is a link that is refused; what is no list, or breaks off, is no
-/// such body. The elements are read by nlohmann::json, plain strings without it.
+/// `["http://a.example/", …]`. An element that is no string, or one that is no text, is a link that is refused; what is no
+/// list, or breaks off, is no such body. The elements are read by nlohmann::json, plain strings without it.
 class JsonLinks final : public BodyReader {
 public:
     explicit JsonLinks(LinkSorter& to) : to_(to) {}

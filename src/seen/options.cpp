@@ -27,11 +27,12 @@ Peer read_peer(std::string_view text) {
 }
 
 std::string fault_of_set(Options const& options) {
-    auto const row = std::ranges::find(crawl::url_sets(), options.set, &crawl::SetRow::name);
-    if (row == crawl::url_sets().end()) return crawl::make_url_set(options.set, {}).fault;
+    auto const* row = crawl::find_url_set(options.set);
+    if (!row) return "no set " + quoted_word(options.set) + "; there are " + crawl::url_set_names();
     if (row->on_disk && options.directory.empty()) return "the set " + options.set + " lies on disk; name its directory";
     if (!row->on_disk && !options.directory.empty())
-        return "the set " + options.set + " lies in memory; leave out the directory, or the set";
+        return "the set " + options.set + (row->elsewhere ? " lies elsewhere" : " lies in memory") +
+               "; leave out the directory, or the set";
     return {};
 }
 

@@ -47,7 +47,7 @@ struct Options {
 
     milliseconds idle{60'000};                // a connection between two requests
     milliseconds progress{30'000};            // of a request or an answer without a byte
-    milliseconds peer_answer{60'000};         // for another partition's answer to a batch
+    milliseconds peer_answer{20'000};         // for all that other partitions answer to a batch; then they are unreachable
     milliseconds drain{10'000};               // what running batches get when it stops
 
     friend bool operator==(Options const&, Options const&) = default;
@@ -55,6 +55,8 @@ struct Options {
 
 /// "10.0.0.3:3132,[::1]:3132,seen.example:3132"; empty with `fault`, one line, when one of them is none.
 std::vector<Peer> read_peers(std::string_view list, std::string& fault);
+
+inline constexpr milliseconds peer_answer_least{100}, peer_answer_most{600'000};
 
 /// Empty, or one line that names what does not fit and the mend. Opens nothing.
 std::string fault_of(Options const&);

@@ -9,8 +9,8 @@
 #include <boost/asio/write.hpp>
 #include <spdlog/spdlog.h>
 
+#include "crawl/kept_memory.hpp"
 #include "crawl/url_layers.hpp"
-#include "util/option_words.hpp"
 #include "util/text.hpp"
 
 namespace garner::seen {
@@ -35,10 +35,8 @@ std::string first_line(std::string_view text) { return std::string(text.substr(0
 
 std::string forwarded_words(Options const& options, std::uint32_t partition) {
     auto words = std::to_string(partition) + "/" + std::to_string(options.peers.size());
-    auto const named = comma_parts(options.layers);
-    for (auto const& layer : crawl::url_layer_names())   // in one order, however they were written
-        if (std::ranges::find(named, layer.name) != named.end()) (words += ' ') += layer.name;
-    return words;
+    auto const layers = crawl::UrlLayers::read(options.layers).layers.names();
+    return layers.empty() ? words : words + " " + layers;
 }
 
 PeerLink::PeerLink(asio::io_context& io, Options const& options, std::uint32_t partition, AnsweredCache& answered)
@@ -48,7 +46,6 @@ PeerLink::PeerLink(asio::io_context& io, Options const& options, std::uint32_t p
       words_(forwarded_words(options, partition)),
       links_max_(options.batch_links),
       waiting_links_(options.waiting_links),
-      patience_(options.peer_answer),
       answered_(answered),
       timer_(io),
       resolver_(io) {}
@@ -63,6 +60,17 @@ void PeerLink::add(Task& task) {
     stats_.waiting_links += task.links.size();
     waiting_.push_back(&task);
     timer_.cancel();
+}
+
+void PeerLink::give_up(Task& task) {
+    if (auto const waiting = std::ranges::find(waiting_, &task); waiting != waiting_.end()) {
+        waiting_.erase(waiting);
+        return let_go(task);
+    }
+    auto const asked = std::ranges::find(asked_, &task, &Part::task);
+    if (asked == asked_.end()) return;
+    asked->task = nullptr;
+    let_go(task);
 }
 
 void PeerLink::stop() {
@@ -92,26 +100,31 @@ net::awaitable<void> PeerLink::run() {
 
 /// As many as one question may hold.
 void PeerLink::take_waiting() {
-    links_.clear();
-    asked_.clear();
+    until_ = {};
     while (!waiting_.empty()) {
         auto& task = *waiting_.front();
         if (!asked_.empty() && links_.size() + task.links.size() > links_max_) break;
         links_.insert(links_.end(), task.links.begin(), task.links.end());
-        asked_.push_back(&task);
+        asked_.push_back({&task, task.links.size()});
+        until_ = std::max(until_, task.until);
         waiting_.pop_front();
     }
     answers_.assign(links_.size(), unreachable(partition_));
 }
 
+bool PeerLink::is_wanted() const {
+    return !stopped_ && steady_now() < until_ && std::ranges::any_of(asked_, [](Part const& part) { return part.task; });
+}
+
 /// Who does not answer is asked again, unless the question before went without an answer as well.
 net::awaitable<void> PeerLink::ask() {
     bool const was_up = stats_.up;
-    for (std::size_t tries = 0; !stopped_; ++tries) {
+    for (std::size_t tries = 0; is_wanted(); ++tries) {
         auto const outcome = co_await exchange();
         if (outcome == Outcome::answered) break;
         ++stats_.failed_batches;
-        if (outcome == Outcome::unsure) remember_unsure();
+        if (outcome == Outcome::unsure)
+            for (auto const link : links_) remember_unsure(link);
         stream_.reset();
         if (stats_.up) spdlog::warn("partition {} at {}: {}", partition_, place_.text(), stats_.trouble);
         stats_.up = false;
@@ -125,7 +138,7 @@ net::awaitable<PeerLink::Outcome> PeerLink::exchange() {
         bool const connected = co_await connect();
         if (!connected) co_return Outcome::not_taken;
     }
-    bool const durable = std::ranges::any_of(asked_, &Task::durable);
+    bool const durable = std::ranges::any_of(asked_, [](Part const& part) { return part.task && part.task->durable; });
     auto const bytes = links_.size() * sizeof(Fingerprint);
     head_ = std::string("POST /seen") + (durable ? "?durable=1" : "") + " HTTP/1.1\r\nHost: " + place_.text() +
             "\r\nContent-Type: application/octet-stream\r\nContent-Length: " + std::to_string(bytes) + "\r\n" +
@@ -136,7 +149,7 @@ net::awaitable<PeerLink::Outcome> PeerLink::exchange() {
     stats_.links += links_.size();
     ++stats_.batches;
     stats_.bytes_sent += bytes;
-    stream_->expires_after(patience_);
+    stream_->expires_at(until_);
     auto [unsent, sent] = co_await asio::async_write(*stream_, parts, net::as_values);
     // Of a batch that has not come whole nothing is taken.
     if (unsent && sent < head_.size() + bytes) co_return failed(Outcome::not_taken, told(unsent));
@@ -186,7 +199,7 @@ net::awaitable<bool> PeerLink::connect() {
     if (!known || stopped_) co_return false;
     for (auto const& address : addresses_) {
         stream_.emplace(io_);
-        stream_->expires_after(connect_patience);
+        stream_->expires_at(std::min(steady_now() + connect_patience, until_));
         auto [refused] = co_await stream_->async_connect(address, net::as_values);
         if (stopped_) co_return false;
         if (!refused) {
@@ -217,7 +230,7 @@ net::awaitable<bool> PeerLink::resolve() {
 
 net::awaitable<void> PeerLink::pause(milliseconds time) {
     // New tasks cancel the timer, too.
-    auto const until = steady_now() + time;
+    auto const until = std::min(steady_now() + time, until_);
     while (!stopped_ && steady_now() < until) {
         timer_.expires_at(until);
         auto [woken] = co_await timer_.async_wait(net::as_values);
@@ -225,39 +238,58 @@ net::awaitable<void> PeerLink::pause(milliseconds time) {
     }
 }
 
-void PeerLink::remember_unsure() {
-    for (auto const link : links_) {
-        if (unsure_.size() < unsure_max) unsure_.insert(link);
-        else ++stats_.unsure_forgotten;
-    }
+void PeerLink::remember_unsure(Fingerprint link) {
+    if (unsure_.size() < unsure_max) unsure_.insert(link);
+    else ++stats_.unsure_forgotten;
     stats_.unsure = unsure_.size();
 }
 
 void PeerLink::take_answers(std::string const& octets) {
     stats_.bytes_received += octets.size();
-    for (std::size_t i = 0; i < links_.size(); ++i) {
-        auto answer = static_cast<Answer>(octets[i]);
-        if (answer > is_new) continue;   // stays unreachable
-        if (!unsure_.empty() && unsure_.erase(links_[i]) > 0) answer = is_new;
-        answers_[i] = answer;
-        answered_.put(links_[i]);
-        ++stats_.answered;
-        stats_.fresh += answer;
-    }
+    std::size_t at = 0;
+    for (auto const& part : asked_)
+        for (auto const end = at + part.links; at < end; ++at) {
+            if (octets[at] == octet_not_durable) answers_[at] = not_durable;
+            else if (octets[at] == is_new || octets[at] == already_seen) answers_[at] = static_cast<Answer>(octets[at]);
+            if (!is_unreachable(answers_[at])) take_answer(links_[at], answers_[at], part.task != nullptr);
+        }
     stats_.unsure = unsure_.size();
+}
+
+/// In the order of the links: what nobody hears is new goes to who asked for it next, in the same question, too.
+void PeerLink::take_answer(Fingerprint link, Answer& answer, bool wanted) {
+    ++stats_.answered;
+    if (!wanted) {
+        if (answer != already_seen) remember_unsure(link);
+        return;
+    }
+    if (answer == already_seen && !unsure_.empty() && unsure_.contains(link)) answer = is_new;
+    unsure_.erase(link);
+    answered_.put(link);
+    stats_.fresh += answer != already_seen;
 }
 
 void PeerLink::hand_out() {
     auto next = answers_.begin();
-    for (auto* task : asked_) {
-        auto const end = next + static_cast<std::ptrdiff_t>(task->links.size());
-        std::copy(next, end, task->answers.begin());
-        stats_.unreachable += static_cast<std::uint64_t>(std::count_if(next, end, is_unreachable));
+    for (auto const& [task, links] : asked_) {
+        auto const end = next + static_cast<std::ptrdiff_t>(links);
+        if (task) {
+            // Another one, asked together with it, may have wanted more.
+            if (!task->durable) std::replace(next, end, not_durable, is_new);
+            std::copy(next, end, task->answers.begin());
+            let_go(*task);
+            task->done.wake(net::Wake::ready);
+        }
         next = end;
-        stats_.waiting_links -= task->links.size();
-        task->done.wake(net::Wake::ready);
     }
     asked_.clear();
+    crawl::give_back(links_), crawl::give_back(answers_);
+    parser_.reset();
+}
+
+void PeerLink::let_go(Task const& task) {
+    stats_.unreachable += static_cast<std::uint64_t>(std::ranges::count_if(task.answers, is_unreachable));
+    stats_.waiting_links -= task.links.size();
 }
 
 }  // namespace garner::seen

@@ -17,6 +17,7 @@
 #include "seen/answered_cache.hpp"
 #include "seen/answers.hpp"
 #include "seen/options.hpp"
+#include "util/clock.hpp"
 #include "util/hash.hpp"
 
 namespace garner::seen {
@@ -26,19 +27,20 @@ inline constexpr std::string_view forwarded_field = "Garner-Seen-Partition";
 /// Its value: whom it is meant for and what both must be told alike, such as "1/3 query-sort".
 std::string forwarded_words(Options const&, std::uint32_t partition);
 
-/// One question at a time; what comes meanwhile goes with the next one. A question that fails is put again a few times. All
-/// on one thread.
+/// One question at a time; what comes meanwhile goes with the next one. A question that fails is put again a few times, as
+/// long as somebody waits for it. All on one thread.
 ///
-/// When a question was sent and no answer came, nobody was told which of its links are new, but the other process may know
+/// When a question was sent and no answer came, or none that anybody still waited for, nobody was told which of its links are new, but the other process may know
 /// them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may come to
 /// a page twice, but never misses one.
 class PeerLink {
 public:
-    /// Stays where it is until `done` is woken.
+    /// Stays where it is until `done` is woken, or it is given up.
     struct Task {
         std::span<Fingerprint const> links;
         std::vector<Answer> answers = {};     // as many; unreachable() when no answer came
         bool durable = false;
+        SteadyTime until = SteadyTime::max();   // nothing is done for it any more
         net::WakeHandle done;
     };
 
@@ -58,6 +60,8 @@ public:
 
     bool has_room(std::uint64_t links) const;
     void add(Task&);
+    /// Nobody waits for it any more: what has not been answered stays unreachable().
+    void give_up(Task&);
     Stats const& stats() const { return stats_; }
     Peer const& place() const { return place_; }
     std::uint32_t partition() const { return partition_; }
@@ -69,6 +73,10 @@ public:
 private:
     using Stream = boost::beast::basic_stream<net::asio::ip::tcp, net::Executor>;
     enum class Outcome : std::uint8_t { answered, not_taken, unsure };
+    struct Part {                             // of a question
+        Task* task;                           // nullptr: it was given up
+        std::size_t links;
+    };
 
     net::awaitable<void> ask();
     net::awaitable<Outcome> exchange();
@@ -79,16 +87,18 @@ private:
     void take_waiting();
     Outcome judge();
     Outcome failed(Outcome, std::string why);
-    void remember_unsure();
+    void remember_unsure(Fingerprint);
+    bool is_wanted() const;
     void take_answers(std::string const& octets);
+    void take_answer(Fingerprint link, Answer&, bool wanted);
     void hand_out();
+    void let_go(Task const&);
 
     net::asio::io_context& io_;
     Peer const place_;
     std::uint32_t const partition_;
     std::string const words_;
     std::uint64_t const links_max_, waiting_links_;
-    milliseconds const patience_;
     AnsweredCache& answered_;
 
     net::Timer timer_;
@@ -101,7 +111,8 @@ private:
     bool stopped_ = false;
 
     std::deque<Task*> waiting_;
-    std::vector<Task*> asked_;
+    std::vector<Part> asked_;
+    SteadyTime until_ = {};                   // the last of theirs
     std::vector<Fingerprint> links_;          // of those that are asked
     std::vector<Answer> answers_;
     std::unordered_set<Fingerprint> unsure_;

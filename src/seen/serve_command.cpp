@@ -48,6 +48,14 @@ std::string read_bytes(std::string_view name, std::string_view value, Bytes leas
     return {};
 }
 
+std::string read_patience(std::string_view name, std::string_view value, milliseconds& to) {
+    auto const time = parse_time(value);
+    if (!time || *time < peer_answer_least || *time > peer_answer_most)
+        return std::string(name) + ": " + quoted_word(value) + " is not a time from 100ms to 10m; write 20s";
+    to = *time;
+    return {};
+}
+
 std::string read_address(std::string_view value, Options& options) {
     std::string fault;
     auto const places = read_peers(value, fault);
@@ -82,6 +90,7 @@ std::string take(std::string_view name, std::string_view value, Given& given) {
     if (name == "--body") return read_bytes(name, value, 1 * KiB, options.body_bytes);
     if (name == "--waiting") return read_number(name, value, 1, 1'000 * million, options.waiting_links);
     if (name == "--of") return read_number(name, value, 1, partitions_max, given.of);
+    if (name == "--peer-answer") return read_patience(name, value, options.peer_answer);
     if (name == "--layers") return options.layers = value, std::string();
     if (name == "--partition") {
         std::uint64_t number = 0;
@@ -112,7 +121,7 @@ std::string check_partitions(Given const& given) {
 std::string read_options(std::span<std::string const> arguments, Given& given) {
     constexpr std::string_view names[]{"--listen", "--allow", "--path",          "--memory", "--set",    "--expected",
                                        "--cache",  "--batch", "--cache-entries", "--body",   "--layers", "--partition",
-                                       "--of",     "--peers", "--waiting"};
+                                       "--of",     "--peers", "--waiting",       "--peer-answer"};
     OptionForm const form{names, {}, "options begin with --"};
     auto fault = read_option_words(arguments, form, given.help,
                                    [&](std::string_view name, std::string_view value) { return take(name, value, given); });
@@ -140,6 +149,7 @@ void print_help(std::ostream& out) {
            "  --partition I          which of the hosts are ours, from 0; with\n"
            "  --of N                 how many processes share the hosts, and\n"
            "  --peers HOST:PORT,...  where they listen, in their order, this one too\n"
+           "  --peer-answer TIME     for all that the others answer to a batch; 20s without it\n"
            "  --batch N              links in a batch at most; 1000000 without it\n"
            "  --body SIZE            bytes of a batch at most; 256MiB without it\n"
            "  --waiting N            links that may wait for the set, or for a partition; 4000000 without it\n\n"

@@ -8,6 +8,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include "crawl/kept_memory.hpp"
 #include "crawl/seen_caches.hpp"
 #include "util/units.hpp"
 
@@ -20,18 +21,46 @@ std::uint64_t drawn_seed() {
     return std::uint64_t{random()} << 32 | random();
 }
 
+/// What simulations alone can have is refused by fault_of().
+std::string try_front(SetKeeper::Options const& options, Bytes& bytes) try {
+    if (options.cache.empty()) return {};
+    auto const made = crawl::make_cache(options.cache, {.entries = options.cache_entries});
+    if (!made.cache) return made.fault;
+    bytes = made.cache->memory_bits() / 8;
+    if (made.cache->claims())
+        spdlog::warn("the cache {} before the set may call a URL seen that never came, and the set is not asked then: such "
+                     "a URL is lost; line, scatter and quotient are exact",
+                     options.cache);
+    return {};
+} catch (std::bad_alloc const&) {
+    return "the cache " + options.cache + " of " + std::to_string(options.cache_entries) +
+           " entries does not fit into memory; take fewer";
+}
+
+crawl::MadeSet make_set(SetKeeper::Options const& options) try {
+    return crawl::make_url_set(options.set_name, options.set);
+} catch (std::bad_alloc const&) {
+    return {nullptr, "the set " + options.set_name + " does not fit into memory; expect fewer entries, or give it a directory"};
+}
+
 }  // namespace
 
 std::unique_ptr<SetKeeper> SetKeeper::open(Options const& asked, std::string& fault) {
     auto options = asked;
     options.set.seed = drawn_seed();
     if (options.set_name.empty()) options.set_name = options.set.directory.empty() ? "lines" : "runs";
-    if (!options.cache.empty())
-        // What simulations alone can have is refused by fault_of().
-        if (fault = crawl::make_cache(options.cache, {.entries = options.cache_entries}).fault; !fault.empty()) return nullptr;
-    auto made = crawl::make_url_set(options.set_name, options.set);
+    Bytes front_bytes = 0;
+    if (fault = try_front(options, front_bytes); !fault.empty()) return nullptr;
+    auto made = make_set(options);
     fault = made.fault;
     if (!made.set) return nullptr;
+    auto const bytes = made.set->memory_bytes() + front_bytes;
+    if (!made.set->why_it_forgets().empty() && bytes > options.set.memory) {
+        fault = "the set " + options.set_name + " and its cache of " + std::to_string(options.cache_entries) +
+                " entries take " + size_text(bytes) + " from the beginning, more than the memory of " +
+                size_text(options.set.memory) + "; give it more, or the cache fewer entries";
+        return nullptr;
+    }
     auto front = [options] {
         return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed}).cache;
     };
@@ -43,10 +72,10 @@ std::unique_ptr<SetKeeper> SetKeeper::open(Options const& asked, std::string& fa
 SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set,
                      std::function<std::unique_ptr<crawl::SeenCache>()> front)
     : options_(options),
-      on_disk_(!options.set.directory.empty()),
       make_front_(std::move(front)) {
     if (make_front_) fronted_ = std::make_unique<crawl::FrontedSet>(make_front_(), std::move(set));
     else bare_ = std::move(set);
+    why_it_forgets_ = this->set().why_it_forgets();
     show_set();
     thread_ = std::thread([this] {
         ::pthread_setname_np(::pthread_self(), "seen set");
@@ -92,9 +121,10 @@ std::string SetKeeper::close() {
     }
     woken_.notify_one();
     thread_.join();
-    if (!broken_.empty()) return broken_;
-    return fronted_ ? fronted_->sync() : bare_->sync();
+    return broken_.empty() && why_it_forgets_.empty() ? set().sync() : broken_;
 }
+
+crawl::UrlSet& SetKeeper::set() const { return fronted_ ? static_cast<crawl::UrlSet&>(*fronted_) : *bare_; }
 
 void SetKeeper::run() {
     for (;;) {
@@ -116,16 +146,19 @@ void SetKeeper::answer(std::vector<Task*> const& tasks) {
         if (task->durable && task->outcome == Outcome::added) durable.push_back(task);
         else finish(*task);
     if (durable.empty()) return;
-    auto const fault = fronted_ ? fronted_->sync() : bare_->sync();
-    if (!fault.empty()) note(fault);
-    {
-        std::lock_guard const lock(mutex_);
-        ++stats_.syncs;
-    }
+    auto const fault = why_it_forgets_.empty() ? sync() : why_it_forgets_;
     for (auto* task : durable) {
         if (!fault.empty()) task->outcome = Outcome::not_durable, task->fault = fault;
         finish(*task);
     }
+}
+
+std::string SetKeeper::sync() {
+    auto fault = set().sync();
+    if (!fault.empty()) note(fault);
+    std::lock_guard const lock(mutex_);
+    ++stats_.syncs;
+    return fault;
 }
 
 void SetKeeper::add_all(std::vector<Task*> const& tasks) {
@@ -135,7 +168,6 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
     if (fault.empty() && tasks.size() == 1) {
         added = ask(tasks.front()->links, tasks.front()->answers);
     } else if (fault.empty()) {
-        links_.clear();
         for (auto const* task : tasks) links_.insert(links_.end(), task->links.begin(), task->links.end());
         answers_.resize(links_.size());
         added = ask(links_, answers_);
@@ -145,6 +177,7 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
             std::copy(next, end, task->answers.begin());
             next = end;
         }
+        crawl::give_back(links_), crawl::give_back(answers_);
     }
     if (fault.empty()) fault = added.fault;
     for (auto* task : tasks)
@@ -174,7 +207,7 @@ crawl::UrlSet::Added SetKeeper::ask(std::span<Fingerprint const> links, std::spa
 std::string SetKeeper::why_full() const {
     if (!broken_.empty()) return broken_;
     auto const bytes = stats_.memory_bytes;   // written by this thread alone
-    if (on_disk_ || bytes <= options_.set.memory) return {};
+    if (why_it_forgets_.empty() || bytes <= options_.set.memory) return {};
     return "the set takes " + size_text(bytes) + ", more than its memory of " + size_text(options_.set.memory) +
            "; with a directory it lies on disk";
 }
@@ -200,12 +233,12 @@ void SetKeeper::note(std::string const& fault) {
 }
 
 void SetKeeper::show_set() {
-    crawl::UrlSet const& set = fronted_ ? static_cast<crawl::UrlSet const&>(*fronted_) : *bare_;
+    auto const& shown = set();
     std::lock_guard const lock(mutex_);
-    stats_.entries = set.size();
-    stats_.memory_bytes = set.memory_bytes();
-    stats_.file_bytes = set.file_bytes();
-    stats_.bits_per_entry = set.bits_per_entry();
+    stats_.entries = shown.size();
+    stats_.memory_bytes = shown.memory_bytes();
+    stats_.file_bytes = shown.file_bytes();
+    stats_.bits_per_entry = shown.bits_per_entry();
 }
 
 }  // namespace garner::seen

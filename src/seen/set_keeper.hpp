@@ -33,7 +33,7 @@ public:
     enum class Outcome : std::uint8_t {
         added,
         not_added,     // nothing of it is in the set; later it may be
-        not_durable,   // it is in the set, but would not survive for sure
+        not_durable,   // it is in the set and answered, but what is new would not survive for sure
     };
 
     /// Stays where it is until `done` was called, on the keeper's thread, once.
@@ -43,7 +43,7 @@ public:
         bool durable = false;                     // done only when what is new would survive a power failure
         std::function<void()> done;
         Outcome outcome = Outcome::added;
-        std::string fault = {};                   // one line when it is not added
+        std::string fault = {};                   // one line when it is not added, or not durable
     };
 
     struct Stats {
@@ -69,8 +69,8 @@ public:
     /// False, and nothing happens, when too much waits already. Any thread.
     bool add(Task&);
     bool has_room(std::uint64_t links) const;
-    /// Whether done() of a durable task may ever say `added`.
-    bool on_disk() const { return on_disk_; }
+    /// Empty, or why done() of a durable task never says `added`: one line with the mend.
+    std::string const& why_it_forgets() const { return why_it_forgets_; }
     std::string const& set_name() const { return options_.set_name; }
     Stats stats() const;
 
@@ -84,12 +84,14 @@ private:
     void add_all(std::vector<Task*> const&);
     crawl::UrlSet::Added ask(std::span<Fingerprint const>, std::span<Answer>);
     std::string why_full() const;
+    std::string sync();
+    crawl::UrlSet& set() const;
     void finish(Task&);
     void note(std::string const& fault);
     void show_set();
 
     Options options_;
-    bool const on_disk_;
+    std::string why_it_forgets_;
     std::function<std::unique_ptr<crawl::SeenCache>()> make_front_;
     std::unique_ptr<crawl::FrontedSet> fronted_;   // when there is a front
     std::unique_ptr<crawl::UrlSet> bare_;          // when there is none

@@ -104,6 +104,7 @@ std::string stats_json(Desk& desk) {
               {"seen", counters.repeated},
               {"refused", refused(counters)},
               {"unreachable", counters.unreachable},
+              {"not_durable", counters.not_durable},
               {"durable_batches", counters.durable_batches},
               {"overloads", counters.overloads},
               {"too_large", counters.too_large},
@@ -134,7 +135,8 @@ std::string metrics_text(Desk& desk) {
     metrics.family("links_total", "counter", "Links answered, by answer.")
         .add(counters.fresh, "answer=\"new\"")
         .add(counters.repeated, "answer=\"seen\"")
-        .add(counters.unreachable, "answer=\"unreachable\"");
+        .add(counters.unreachable, "answer=\"unreachable\"")
+        .add(counters.not_durable, "answer=\"not-durable\"");
     for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
         metrics.add(counters.refused[answer], "answer=\"" + plain_word(static_cast<Answer>(answer)) + "\"");
     metrics.family("overloads_total", "counter", "Batches refused with 503.").add(counters.overloads);

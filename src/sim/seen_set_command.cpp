@@ -265,13 +265,19 @@ int build(Options const& options, crawl::SetOf<Print>& set, std::ostream& out, s
 }
 
 int build(Options const& options, std::ostream& out, std::ostream& err) {
+    auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", failed; };
     if (options.wide) {
+        if (auto const bytes = crawl::WideSet::bytes_for(options.expected); bytes > options.memory)
+            return fail(count_text(options.expected) + " entries of 128 bits take " + size_text(bytes) + ", more than --memory " +
+                        size_text(options.memory) + "; give it more");
         crawl::WideSet set({.expected = options.expected});
         return build<crawl::Fingerprint128>(options, set, out, err);
     }
-    auto const made = crawl::make_url_set(
-        options.set, {.expected = options.expected, .memory = options.memory, .directory = options.path});
-    if (!made.set) return err << "garner seen set: " << made.fault << "\n", failed;
+    crawl::SetOptions how{.expected = options.expected, .memory = options.memory, .directory = options.path};
+    // Of fingerprints nobody knows how their URLs were written.
+    if (options.input_form() == FingerprintForm::urls) how.layers = "";
+    auto const made = crawl::make_url_set(options.set, how);
+    if (!made.set) return fail(made.fault);
     return build<Fingerprint>(options, *made.set, out, err);
 }
 

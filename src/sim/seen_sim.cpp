@@ -66,22 +66,27 @@ public:
         for (auto entries : options_.entries)
             for (auto const& cache : options_.caches) {
                 auto run = make(cache, entries);
-                if (!run.cache) return std::move(done_);
+                if (!run.cache && !done_.fault.empty()) return std::move(done_);
+                if (!run.cache) continue;
                 runs.push_back(std::move(run));
                 if (!at_once && !replay(runs)) return std::move(done_);
             }
-        if (at_once) replay(runs);
+        if (at_once && !runs.empty()) replay(runs);
         return std::move(done_);
     }
 
 private:
-    /// Without a cache when there is a fault.
+    /// Without a cache when there is a fault, or it is left out.
     Run make(std::string const& spec, std::uint64_t entries) {
         Run run{.result = {.cache = spec, .entries = entries}, .cache = nullptr};
         crawl::CacheOptions how{.entries = entries, .seed = options_.seed};
         if (crawl::read_cache_spec(spec).row->foresees) {
             if (options_.threads_model > 1) {
-                done_.fault = spec + " knows one stream beforehand, not those of threads: leave out --threads-model";
+                cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model");
+                return run;
+            }
+            if (options_.stream == "-") {   // who names it is told before
+                cannot(spec + " reads the stream twice, which standard input does not allow: give a file");
                 return run;
             }
             if (!foresee()) return run;
@@ -93,8 +98,14 @@ private:
 
     std::unique_ptr<crawl::SeenCache> make_one(std::string const& spec, crawl::CacheOptions const& how) {
         auto made = crawl::make_cache(spec, how);
-        if (!made.cache) done_.fault = spec + ": " + made.fault;
+        if (!made.cache) cannot(spec + ": " + made.fault);
         return std::move(made.cache);
+    }
+
+    /// Who asks for all asks for those that there can be.
+    void cannot(std::string why) {
+        if (options_.all) done_.left_out.push_back(std::move(why));
+        else done_.fault = std::move(why);
     }
 
     std::unique_ptr<crawl::SeenCache> make_private(std::string const& spec, crawl::CacheOptions how) {

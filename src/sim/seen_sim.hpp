@@ -28,6 +28,7 @@ private:
 
 struct SeenRuns {
     std::vector<SeenResult> results;     // in the order of entries, then caches
+    std::vector<std::string> left_out;   // of all: which, and why, a line each
     std::string fault;                   // one line that names what is wrong and the mend
 };
 /// Tells now and then which run it is in and how far: packed bytes read of those in the file, 0 when not known.

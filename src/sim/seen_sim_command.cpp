@@ -23,7 +23,11 @@ SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
 }
 
 int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err) {
+    // Before the runs, which may take hours.
+    if (auto trouble = make_seen_plots_directory(options.plot); !trouble.empty())
+        return err << "garner seen sim: " << trouble << '\n', failed;
     auto const runs = run(options, err);
+    for (auto const& why : runs.left_out) err << "garner seen sim: left out: " << why << '\n';
     if (options.json)
         for (auto const& result : runs.results) out << seen_json_line(result);
     else if (!runs.results.empty())

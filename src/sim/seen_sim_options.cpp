@@ -40,10 +40,12 @@ std::string read_entries(std::string_view list, std::vector<std::uint64_t>& entr
     return {};
 }
 
-std::string read_caches(std::string_view list, std::vector<std::string>& caches) {
+std::string read_caches(std::string_view list, std::vector<std::string>& caches, bool& all) {
     caches.clear();
+    all = false;
     for (auto part : comma_parts(list)) {
         if (part == "all") {
+            all = true;
             for (auto const& row : crawl::seen_caches()) caches.emplace_back(row.name);
             continue;
         }
@@ -62,7 +64,7 @@ std::string take_number(std::string_view name, std::string_view value, std::uint
 std::string take(std::string_view name, std::string_view value, SeenSimOptions& options) {
     if (name == "--stream") return options.stream = value, std::string();
     if (name == "--plot") return options.plot = value, std::string();
-    if (name == "--policy") return read_caches(value, options.caches);
+    if (name == "--policy") return read_caches(value, options.caches, options.all);
     if (name == "--entries") return read_entries(value, options.entries);
     if (name == "--threads-model") return take_number(name, value, options.threads_model);
     if (name == "--page-links") return take_number(name, value, options.page_links);
@@ -75,6 +77,7 @@ std::string take(std::string_view name, std::string_view value, SeenSimOptions& 
 /// Those that need to know the stream beforehand read it twice.
 std::string fault_of_the_whole(SeenSimOptions const& options) {
     if (options.stream.empty()) return "no stream; give one with --stream FILE";
+    if (options.all) return {};
     for (auto const& cache : options.caches)
         if (options.stream == "-" && crawl::read_cache_spec(cache).row->foresees)
             return cache + " reads the stream twice, which standard input does not allow: give a file";
@@ -88,7 +91,7 @@ ReadSeenSimOptions read_seen_sim_options(std::span<std::string const> arguments)
     auto& options = read.options;
     read.fault = read_option_words(arguments, {option_names}, options.help,
                                    [&](std::string_view name, std::string_view value) { return take(name, value, options); });
-    if (options.caches.empty()) read_caches(default_caches, options.caches);
+    if (options.caches.empty()) read_caches(default_caches, options.caches, options.all);
     if (options.entries.empty())
         read_entries(options.plot.empty() ? default_entries : default_plot_entries, options.entries);
     if (read.fault.empty() && !options.help) read.fault = fault_of_the_whole(options);
@@ -104,6 +107,7 @@ std::string seen_sim_help() {
         "\n"
         "  --stream FILE        URL numbers, little-endian u32, plain or packed by zstd or gzip; - for standard input\n"
         "  --policy NAME,...    of those below; " + std::string(default_caches) + " without it; all: every one\n"
+        "                       that can be had with these entries and this stream\n"
         "  --entries N,...      2^16, 65536, or 2^6..2^16 for every power between; " + std::string(default_entries) + "\n"
         "                       without it, with --plot " + std::string(default_plot_entries) + "\n"
         "  --threads-model N    a private cache of entries / N for each of N crawler threads, which take pages in turn,\n"

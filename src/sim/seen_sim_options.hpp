@@ -10,6 +10,7 @@ namespace garner::sim {
 struct SeenSimOptions {
     std::string stream;                        // a file, "-" for standard input
     std::vector<std::string> caches;           // specs
+    bool all = false;                          // every one there is: those that cannot be had here are left out
     std::vector<std::uint64_t> entries;
     std::uint32_t threads_model = 0;           // private caches; 0: one that all threads share
     std::uint32_t page_links = 62;             // dealt to a thread before the next one's turn

@@ -112,12 +112,20 @@ std::string seen_json_line(SeenResult const& result) {
     return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string write_seen_plots(std::filesystem::path const& directory, std::string_view stream,
-                             std::span<SeenResult const> results) {
+std::string make_seen_plots_directory(std::filesystem::path const& directory) {
+    if (directory.empty()) return {};
     std::error_code fault;
     std::filesystem::create_directories(directory, fault);
     if (fault) return "cannot make " + directory.string() + ": " + fault.message();
+    // Nothing is written over before there is something better; and nothing is left behind.
+    auto const probe = directory / "miss_ratio.svg.new";
+    auto trouble = write(probe, "");
+    std::filesystem::remove(probe, fault);
+    return trouble;
+}
 
+std::string write_seen_plots(std::filesystem::path const& directory, std::string_view stream,
+                             std::span<SeenResult const> results) {
     auto misses = empty_chart(stream, "misses by cache size", "miss ratio (%)");
     auto relative = empty_chart(stream, "misses against MIN's by cache size", "misses (MIN = 1)");
     for (auto const& result : results) {

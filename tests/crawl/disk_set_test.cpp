@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "crawl/folder.hpp"
+#include "crawl/mercator_file.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -196,6 +197,46 @@ TEST(DiskSet, has_one_owner_at_a_time) {
     EXPECT_NE(second.fault.find("in use"), std::string::npos) << second.fault;
     first.set.reset();
     EXPECT_TRUE(open(folder.path("set")).set);
+}
+
+/// Counts what reaches the disk.
+class CountSyncs : public io::Faults {
+public:
+    Verdict judge(Operation operation, Bytes, std::size_t) override {
+        count += operation == Operation::sync;
+        return {};
+    }
+    int count = 0;
+};
+
+TEST(DiskSet, syncs_what_a_process_before_it_has_left_to_the_system) {
+    Folder folder;
+    add(*open(folder.path("set")).set, 1);   // answered, and never synchronised
+    CountSyncs syncs;
+    auto const again = open(folder.path("set"), &syncs);
+    auto const before = syncs.count;
+    EXPECT_GE(before, 1) << "the directory";
+    EXPECT_EQ(again.set->sync(), "");
+    EXPECT_EQ(syncs.count, before + 1) << "the log";
+    EXPECT_EQ(again.set->sync(), "");
+    EXPECT_EQ(syncs.count, before + 1) << "once";
+}
+
+TEST(MercatorFile, syncs_its_directory_after_a_batch_and_after_a_restart) {
+    Folder folder;
+    CountSyncs syncs;
+    for (int start = 0; start < 2; ++start) {
+        auto const opened = MercatorFile::open({.directory = folder.path("set"), .faults = &syncs});
+        ASSERT_TRUE(opened.set) << opened.fault;
+        auto const before = syncs.count;
+        EXPECT_EQ(opened.set->sync(), "");
+        EXPECT_EQ(syncs.count, before + 1);
+        EXPECT_EQ(opened.set->sync(), "");
+        EXPECT_EQ(syncs.count, before + 1);
+        add(*opened.set, static_cast<std::uint64_t>(start));
+        EXPECT_EQ(opened.set->sync(), "");
+        EXPECT_EQ(syncs.count, before + 3) << "the file, then its name";
+    }
 }
 
 TEST(DiskSet, a_log_that_ends_in_the_middle_of_its_last_record_lacks_that_one_only) {

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "crawl/fingerprint.hpp"
-#include "crawl/link_batches.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -50,40 +49,6 @@ TEST(HostSplitter, says_the_same_tomorrow) {
     EXPECT_EQ(host_hash(url_of("http://www.example.org/")), 0xdc7ba2bb01a624e4u);
     EXPECT_EQ(fingerprint64("http://www.example.org/"), 0xe1be71dcc715f803u);
     EXPECT_EQ(fingerprint128("http://www.example.org/"), (Fingerprint128{0xbb01052c60144b47u, 0xa87b9088d73f163du}));
-}
-
-TEST(LinkBatches, come_back_when_they_are_full) {
-    LinkBatches batches(3, {.links = 2, .bytes = 100});
-    SteadyTime const start{};
-    EXPECT_FALSE(batches.add(1, "http://a/", start));
-    EXPECT_FALSE(batches.add(2, "http://b/", start + 1s));
-    auto const full = batches.add(1, "http://c/", start + 2s);
-    ASSERT_TRUE(full);
-    EXPECT_EQ(full->destination, 1u);
-    EXPECT_EQ(full->links, 2u);
-    EXPECT_EQ(full->urls, "http://a/\nhttp://c/\n");
-    EXPECT_EQ(full->since, start);
-    EXPECT_EQ(batches.waiting(), 1u);
-    auto const large = batches.add(0, "http://d/" + std::string(200, 'x'), start);
-    ASSERT_TRUE(large) << "one link may be more than a batch";
-    EXPECT_EQ(large->links, 1u);
-}
-
-TEST(LinkBatches, go_by_age_the_oldest_first) {
-    LinkBatches batches(3, {});
-    SteadyTime const start{};
-    batches.add(2, "http://a/", start + 1s);
-    batches.add(0, "http://b/", start + 2s);
-    batches.add(2, "http://c/", start + 3s);
-    batches.add(1, "http://d/", start + 4s);
-    EXPECT_FALSE(batches.take_begun_before(start));
-    EXPECT_EQ(batches.take_begun_before(start + 2s)->destination, 2u);
-    EXPECT_EQ(batches.take_begun_before(start + 2s)->destination, 0u);
-    EXPECT_FALSE(batches.take_begun_before(start + 2s));
-    EXPECT_EQ(batches.waiting(), 1u);
-    EXPECT_FALSE(batches.take(2));
-    EXPECT_EQ(batches.take(1)->urls, "http://d/\n");
-    EXPECT_EQ(batches.waiting(), 0u);
 }
 
 }  // namespace

@@ -284,12 +284,24 @@ TEST_F(RedisScene, one_server_alone_will_do_and_may_want_a_password) {
 TEST_F(RedisScene, sync_says_who_would_forget_when_the_power_fails) {
     auto const set = this->set();
     EXPECT_NE(set->sync().find("its appendonly is no, not yes"), std::string::npos) << set->sync();
+    EXPECT_EQ(set->why_it_forgets(), set->sync());
     cluster().tell_all({"CONFIG", "SET", "appendonly", "yes"});
     EXPECT_NE(set->sync().find("its appendfsync is everysec, not always"), std::string::npos) << set->sync();
     cluster().tell_all({"CONFIG", "SET", "appendfsync", "always"});
     EXPECT_EQ(set->sync(), "");
+    EXPECT_EQ(this->set()->why_it_forgets(), "");
     cluster().tell_all({"CONFIG", "SET", "appendfsync", "everysec"});
     cluster().tell_all({"CONFIG", "SET", "appendonly", "no"});
+}
+
+TEST_F(RedisScene, more_are_not_expected_than_it_was_begun_for) {
+    ASSERT_TRUE(set("", 1'000));
+    auto const larger = make_url_set(address(), {.expected = 10'000'000});
+    EXPECT_FALSE(larger.set);
+    EXPECT_NE(larger.fault.find("was begun for 393216 entries at most, and 10000000 are expected; choose another prefix="),
+              std::string::npos) << larger.fault;
+    EXPECT_TRUE(set("", 2'000));
+    EXPECT_TRUE(set());
 }
 
 TEST_F(RedisScene, where_nobody_is_that_is_told_at_once) {
@@ -329,6 +341,8 @@ TEST(RedisAddress, what_is_wrong_with_one_is_told) {
     expect("a:1,patience=2", "patience=2 is no time of 100ms or more; write 20s");
     expect("a:1,password-file=/none", "password-file=/none holds no password that can be read");
     expect("a:1,speed=2", "no option \"speed\"; there are prefix, patience, password-file");
+    expect("a:1,prefix=x,prefix=y", "prefix= stands there twice; leave out one");
+    expect("a:1,patience=2s,b:1,patience=2s", "patience= stands there twice; leave out one");
     RedisAddress to;
     EXPECT_EQ(read_redis_address("a.example:7000,[::1]:7001,prefix=x/,patience=3s", to), "");
     ASSERT_EQ(to.nodes.size(), 2u);

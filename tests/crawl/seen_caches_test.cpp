@@ -28,6 +28,19 @@ TEST(SeenCaches, each_answers_a_batch_as_one_by_one) {
     }
 }
 
+TEST(SeenCaches, each_says_whether_it_claims_what_it_cannot_know) {
+    auto claims = [](std::string const& spec) {
+        auto const made = make_cache(spec, {.entries = 1 << 17});
+        EXPECT_TRUE(made.cache) << spec << made.fault;
+        return made.cache && made.cache->claims();
+    };
+    for (auto const* spec : {"lru", "clock", "random", "chaining", "scatter", "line", "infinite"}) EXPECT_FALSE(claims(spec)) << spec;
+    for (auto const* spec : {"bloom", "cbf", "sbf", "sbfl", "lru-sbfl", "landmark", "sliding", "jumping", "line32",
+                             "chaining:bits=40", "scatter:bits=40"})
+        EXPECT_TRUE(claims(spec)) << spec;
+    EXPECT_FALSE(claims("quotient"));
+}
+
 TEST(SeenCaches, a_wrong_spec_is_named_with_what_there_is) {
     EXPECT_TRUE(read_cache_spec("lru").row);
     EXPECT_EQ(read_cache_spec("lur").fault.substr(0, 29), "no cache \"lur\"; there are lru");

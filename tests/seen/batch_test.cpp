@@ -5,6 +5,7 @@
 #include <random>
 
 #include "crawl/fingerprint.hpp"
+#include "crawl/kept_memory.hpp"
 #include "seen/body_forms.hpp"
 
 namespace garner::seen {
@@ -19,11 +20,11 @@ struct Read {
     std::string fault;
 };
 
-Read read(std::string_view type, std::string_view body, Sorting const& sorting = {}, std::size_t piece = SIZE_MAX) {
+Read read(std::string_view type, std::string_view body, Sorting const& sorting = {}, std::size_t piece = SIZE_MAX, bool durable = false) {
     Read result;
     result.batch.clear(sorting.splitter.partitions());
     LinkSorter sorter(sorting);
-    sorter.begin(result.batch);
+    sorter.begin(result.batch, durable);
     auto const reader = body_form(type)->make(sorter);
     for (std::size_t at = 0; at < body.size(); at += std::min(piece, body.size() - at))
         if (!reader->read(body.substr(at, piece))) break;
@@ -94,11 +95,50 @@ TEST(SeenBatch, says_what_is_no_list) {
                                      Case{"[\"a", "breaks off"}, Case{"[\"a\"] x", "something follows"},
                                      Case{"[\"a\",]", "element 2 is no JSON"}, Case{"[,]", "element 1 is no JSON"},
                                      Case{"[\"a\" \"b\"]", "element 1 is no JSON"}, Case{"[nul]", "element 1 is no JSON"},
-                                     Case{"[\"a\nb\"]", "element 1 is no JSON"}, Case{"[1}]", "element 1 is no JSON"},
-                                     Case{"[", "breaks off"}, Case{"[\"\\u12\"]", "element 1 is no JSON"}}) {
+                                     Case{"[1}]", "element 1 is no JSON"}, Case{"[", "breaks off"},
+                                     Case{"[\"a\\\"]", "breaks off"}}) {
         EXPECT_THAT(read("application/json", body).fault, HasSubstr(says)) << body;
         EXPECT_THAT(read("application/json", body, {}, 1).fault, HasSubstr(says)) << body;
     }
+}
+
+TEST(SeenBatch, a_string_that_is_no_text_is_no_fault_of_the_list) {
+    std::string const body = "[\"http://a.example/\", \"http://a.example/\\ud800\", \"\\udc00\\ud800\", \"http://a.example/\\u0000x\","
+                             " \"a\nb\", \"\\u12\", \"\\q\", \"\\u0041\xff\", \"http://b.example/\xff\", \"http://a\\u0000b/\","
+                             " \"" + std::string(2'000'000, '\\') + "\", \"http://c.example/\"]";
+    for (std::size_t piece : {SIZE_MAX, std::size_t{65'536}, std::size_t{1'021}}) {
+        auto const got = read("application/json", body, {}, piece);
+        EXPECT_EQ(got.fault, "");
+        EXPECT_THAT(words(got.batch), ElementsAre("?", "!not-text", "!not-text", "?", "!not-text", "!not-text", "!not-text",
+                                                  "!not-text", "?", "!forbidden-in-host", "!too-long", "?"));
+    }
+    EXPECT_THAT(read("text/plain", std::string("http://a.example/\0x\nhttp://a\0b/\n\0\n", 34)).batch.own, ElementsAre(print("http://a.example/%00x")));
+}
+
+TEST(SeenBatch, any_bytes_are_answered_line_by_line) {
+    std::mt19937 random(3);
+    for (int round = 0; round < 20; ++round) {
+        std::string body;
+        std::size_t lines = 0;
+        for (int i = 0; i < 5'000; ++i) lines += (body += static_cast<char>(random() % 256)).back() == '\n';
+        body += "\nhttp://a.example/";
+        auto const got = read("text/plain", body, {}, 1 + random() % 5'000);
+        EXPECT_EQ(got.fault, "");
+        EXPECT_EQ(got.batch.answers.size(), lines + 2);
+        EXPECT_EQ(got.batch.answers.back(), asked_here);
+    }
+}
+
+TEST(SeenBatch, gives_back_the_memory_of_a_huge_one) {
+    Sorting sorting;
+    sorting.splitter = crawl::HostSplitter(2);
+    std::string body;
+    for (int i = 0; i < 300'000; ++i) body += "http://h" + std::to_string(i) + "/\n";
+    auto batch = read("text/plain", body, sorting).batch;
+    EXPECT_GT(batch.held_bytes(), 2'000'000u);
+    batch.clear(2);
+    EXPECT_LE(batch.held_bytes(), 4 * crawl::kept_bytes);
+    EXPECT_TRUE(batch.own.empty() && batch.answers.empty());
 }
 
 TEST(SeenBatch, reads_fingerprints_from_the_lowest_byte) {
@@ -127,7 +167,7 @@ TEST(SeenBatch, knows_the_forms_by_their_types) {
     EXPECT_EQ(asked_form("application/octet-stream"), AnswerForm::octets);
 }
 
-TEST(SeenBatch, sorts_by_host_before_any_layer_and_merges_in_order) {
+TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
     AnsweredCache answered(64);
     Sorting sorting;
     sorting.splitter = crawl::HostSplitter(3);
@@ -139,8 +179,9 @@ TEST(SeenBatch, sorts_by_host_before_any_layer_and_merges_in_order) {
         crawl::CanonicalUrl url;
         std::string const text = "http://www.h" + std::to_string(i % 20) + ".example/" + std::to_string(i);
         ASSERT_EQ(crawl::canonicalise(text, url), crawl::UrlFault::none);
+        sorting.layers.apply(url);
         owners.push_back(sorting.splitter.partition_of(url));
-        body += text + "\n";
+        body += (i % 2 ? text : url.text) + "\n";
         if (i % 7 == 0) body += "none\n", owners.push_back(99);
     }
     auto [batch, fault] = read("text/plain", body, sorting);
@@ -169,6 +210,8 @@ TEST(SeenBatch, sorts_by_host_before_any_layer_and_merges_in_order) {
     EXPECT_TRUE(again.foreign[1].empty());
     EXPECT_EQ(again.foreign[2].size(), batch.foreign[2].size());
     EXPECT_EQ(again.kept_home, batch.foreign[1].size());
+    // Unless it is wanted that it lasts: that was not asked before.
+    EXPECT_EQ(read("text/plain", body, sorting, SIZE_MAX, true).batch.foreign[1], batch.foreign[1]);
 }
 
 std::string written(AnswerForm form, std::vector<Answer> const& answers) {
@@ -181,11 +224,11 @@ std::string written(AnswerForm form, std::vector<Answer> const& answers) {
 }
 
 TEST(SeenAnswers, are_written_in_three_forms) {
-    std::vector<Answer> const some{is_new, already_seen, refused(crawl::UrlFault::forbidden_in_host), not_text, unreachable(63)};
-    EXPECT_EQ(written(AnswerForm::text, some), "new\nseen\n!forbidden-in-host\n!not-text\n!partition 63 unreachable\n");
+    std::vector<Answer> const some{is_new, already_seen, refused(crawl::UrlFault::forbidden_in_host), not_text, not_durable, unreachable(63)};
+    EXPECT_EQ(written(AnswerForm::text, some), "new\nseen\n!forbidden-in-host\n!not-text\n!not-durable\n!partition 63 unreachable\n");
     EXPECT_EQ(written(AnswerForm::json, some),
-              "[\"new\",\"seen\",\"!forbidden-in-host\",\"!not-text\",\"!partition 63 unreachable\"]\n");
-    EXPECT_EQ(written(AnswerForm::octets, some), std::string("\x01\x00\x02\x02\x03", 5));
+              "[\"new\",\"seen\",\"!forbidden-in-host\",\"!not-text\",\"!not-durable\",\"!partition 63 unreachable\"]\n");
+    EXPECT_EQ(written(AnswerForm::octets, some), std::string("\x01\x00\x02\x02\x04\x03", 6));
     EXPECT_EQ(written(AnswerForm::text, {}), "");
     EXPECT_EQ(written(AnswerForm::json, {}), "[]\n");
 }

@@ -36,6 +36,8 @@ TEST(SeenOptions, the_set_and_its_cache_are_what_there_is) {
     EXPECT_EQ(fault_of({.cache = ""}), "");
     EXPECT_THAT(fault_of({.set = "runs"}), HasSubstr("name its directory"));
     EXPECT_THAT(fault_of({.set = "lines", .directory = "somewhere"}), HasSubstr("lies in memory"));
+    EXPECT_EQ(fault_of({.set = "redis:127.0.0.1:1"}), "") << "nobody is asked yet";
+    EXPECT_THAT(fault_of({.set = "redis:127.0.0.1:1", .directory = "somewhere"}), HasSubstr("lies elsewhere; leave out"));
     EXPECT_THAT(fault_of({.set = "trie"}), HasSubstr("no set \"trie\"; there are lines"));
     EXPECT_THAT(fault_of({.cache = "lruu"}), HasSubstr("no cache \"lruu\""));
     EXPECT_THAT(fault_of({.cache = "min"}), HasSubstr("knows the future"));

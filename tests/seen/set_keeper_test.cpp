@@ -22,11 +22,12 @@ using ::testing::HasSubstr;
 class SlowSet final : public crawl::UrlSet {
 public:
     struct Hand {
+        explicit Hand(std::string why) : forgets(std::move(why)) {}
         std::mutex mutex;
         std::condition_variable changed;
         bool open = true;
         int adds = 0, syncs = 0;
-        std::string fault, sync_fault;
+        std::string fault, sync_fault, forgets;
         bool throws = false;
         void let(bool go) {
             std::lock_guard const lock(mutex);
@@ -47,6 +48,7 @@ public:
         for (std::size_t i = 0; i < batch.size(); ++i) added.fresh += is_new[i] = urls_.insert(batch[i]).second;
         return added;
     }
+    std::string why_it_forgets() const override { return hand_->forgets; }
     std::string sync() override {
         std::lock_guard const lock(hand_->mutex);
         ++hand_->syncs;
@@ -61,8 +63,9 @@ private:
 };
 
 struct Scene {
-    explicit Scene(SetKeeper::Options options = {}, bool cached = true)
-        : keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr) {}
+    explicit Scene(SetKeeper::Options options = {}, bool cached = true, std::string const& forgets = {})
+        : hand(std::make_shared<SlowSet::Hand>(forgets)),
+          keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr) {}
 
     static std::function<std::unique_ptr<crawl::SeenCache>()> front() {
         return [] { return std::make_unique<crawl::Lru>(crawl::CacheOptions{.entries = 64}); };
@@ -72,7 +75,7 @@ struct Scene {
         std::unique_lock lock(hand->mutex);
         hand->changed.wait(lock, [&] { return hand->adds >= times; });
     }
-    std::shared_ptr<SlowSet::Hand> hand = std::make_shared<SlowSet::Hand>();
+    std::shared_ptr<SlowSet::Hand> hand;
     SetKeeper keeper;
 };
 
@@ -145,7 +148,7 @@ TEST(SetKeeper, takes_no_more_than_may_wait_and_always_one) {
 }
 
 TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
-    Scene scene({.set = {.directory = "somewhere"}});
+    Scene scene;
     scene.hand->fault = "no space left";
     Question first({1, 2});
     ASSERT_TRUE(scene.keeper.add(first.task));
@@ -160,16 +163,38 @@ TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
 }
 
 TEST(SetKeeper, says_what_would_not_survive) {
-    Scene scene({.set = {.directory = "somewhere"}});
+    Scene scene;
     scene.hand->sync_fault = "input/output error";
     Question durable({1}, true), other({2});
     ASSERT_TRUE(scene.keeper.add(durable.task));
-    durable.wait();
+    EXPECT_THAT(durable.wait(), ElementsAre(1)) << "it is new, and only its survival is in doubt";
     EXPECT_EQ(durable.task.outcome, SetKeeper::Outcome::not_durable);
     ASSERT_TRUE(scene.keeper.add(other.task));
     other.wait();
     EXPECT_EQ(other.task.outcome, SetKeeper::Outcome::added);
     EXPECT_EQ(scene.keeper.close(), "input/output error");
+}
+
+TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
+    Scene scene({}, true, "its appendonly is no");
+    EXPECT_EQ(scene.keeper.why_it_forgets(), "its appendonly is no");
+    Question durable({1}, true);
+    ASSERT_TRUE(scene.keeper.add(durable.task));
+    EXPECT_THAT(durable.wait(), ElementsAre(1));
+    EXPECT_EQ(durable.task.outcome, SetKeeper::Outcome::not_durable);
+    EXPECT_EQ(durable.task.fault, "its appendonly is no");
+    EXPECT_EQ(scene.keeper.close(), "") << "who never promised has broken no promise";
+    EXPECT_EQ(scene.hand->syncs, 0);
+    EXPECT_EQ(scene.keeper.stats().faults, 0u);
+}
+
+TEST(SetKeeper, what_cannot_fit_is_refused_with_the_figures) {
+    std::string fault;
+    EXPECT_EQ(SetKeeper::open({.set = {.expected = 1'000'000'000'000}}, fault), nullptr);
+    EXPECT_THAT(fault, HasSubstr("more than the memory of 1 GiB"));
+    EXPECT_EQ(SetKeeper::open({.set = {.memory = 16 * MiB}, .cache_entries = 1 << 22}, fault), nullptr);
+    EXPECT_THAT(fault, HasSubstr("its cache of 4194304 entries take 3"));
+    EXPECT_THAT(fault, HasSubstr("more than the memory of 16 MiB"));
 }
 
 TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
@@ -187,7 +212,7 @@ TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
 }
 
 TEST(SetKeeper, a_set_in_memory_has_a_bound) {
-    Scene scene({.set = {.memory = 128}}, false);
+    Scene scene({.set = {.memory = 128}}, false, "it lies in memory");
     Question first({1, 2, 3}), second({4});
     ASSERT_TRUE(scene.keeper.add(first.task));
     first.wait();

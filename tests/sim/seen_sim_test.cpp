@@ -166,6 +166,28 @@ TEST(SeenSim, plots_are_pictures_and_tables) {
                          "\"min\",2,60.000000\n");
 }
 
+TEST(SeenSim, all_leaves_out_what_cannot_be_had_and_says_so) {
+    Folder folder;
+    auto const file = folder.stream({1, 2, 1, 2, 3});
+    auto const said = sim({"--stream", file, "--policy=all", "--entries=100", "--format=json"});
+    EXPECT_EQ(said.code, 0) << said.err;
+    EXPECT_NE(said.err.find("left out: quotient: 100 entries: their quotients"), std::string::npos) << said.err;
+    EXPECT_NE(said.err.find("left out: scatter: 100 entries: no power of two"), std::string::npos);
+    EXPECT_GT(lines_of(said.out).size(), 12u);
+    auto const private_ones = sim({"--stream", file, "--policy=all", "--entries=128", "--threads-model=2", "--format=json"});
+    EXPECT_EQ(private_ones.code, 0) << private_ones.err;
+    EXPECT_NE(private_ones.err.find("left out: min knows one stream beforehand"), std::string::npos) << private_ones.err;
+}
+
+TEST(SeenSim, where_no_plot_can_be_drawn_nothing_is_begun) {
+    Folder folder;
+    auto const plots = (fs::path(folder.file("file", "x")) / "plots").string();
+    auto const said = sim({"--stream", folder.stream({1, 2}), "--policy=lru", "--entries=1", "--plot", plots});
+    EXPECT_EQ(said.code, 1);
+    EXPECT_EQ(said.out, "");
+    EXPECT_NE(said.err.find("cannot make " + plots), std::string::npos) << said.err;
+}
+
 TEST(SeenModel, makes_links_as_the_paper_conjectures_them) {
     Folder folder;
     auto const said = model({"--links", "1000000", "--threads", "20"});

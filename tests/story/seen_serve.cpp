@@ -11,6 +11,7 @@
 #include "story/scene.hpp"
 #include "support/hosts.hpp"
 #include "support/programs.hpp"
+#include "support/redis.hpp"
 
 namespace garner::test {
 namespace {
@@ -215,6 +216,39 @@ TEST(SeenServe, what_was_answered_durable_survives_a_kill) {
     EXPECT_EQ(service.stats()["set"]["kind"], "runs");
 }
 
+TEST(SeenServe, a_directory_keeps_to_its_kind_and_its_layers) {
+    TempDir dir;
+    auto const set = dir.path("a/b/set").string();
+    { Service service({"--path", set, "--layers", "www-strip"}); }
+    auto done = serve({"--listen", "127.0.0.1:" + std::to_string(free_port()), "--path", set});
+    EXPECT_EQ(done.code, 1);
+    EXPECT_THAT(done.errors, HasSubstr("holds URLs with the layers www-strip, not with no layers"));
+    done = serve({"--listen", "127.0.0.1:" + std::to_string(free_port()), "--path", set, "--layers", "www-strip", "--set", "mercator-file"});
+    EXPECT_THAT(done.errors, HasSubstr("holds a set runs, not mercator-file"));
+    Service again({"--path", set, "--layers", "www-strip"});
+}
+
+TEST(SeenServe, warns_of_a_cache_that_may_lose_urls) {
+    EXPECT_THAT(Service({"--cache", "sbfl"}).child().errors(), HasSubstr("the cache sbfl before the set may call a URL seen"));
+    EXPECT_THAT(Service({"--cache", "scatter"}).child().errors(), Not(HasSubstr("may call a URL seen")));
+}
+
+TEST(SeenServe, in_redis_nothing_is_durable_unless_its_nodes_write_it_down) {
+    NEEDS("redis-server");
+    RedisServer redis;
+    std::string const set = "redis:127.0.0.1:" + std::to_string(redis.port());
+    for (bool const lasts : {false, true}) {
+        if (lasts)
+            for (auto const& [name, value] : {std::pair{"appendonly", "yes"}, {"appendfsync", "always"}})
+                redis.tell({"CONFIG", "SET", name, value});
+        Service service({"--set", set + ",prefix=" + (lasts ? "a:" : "b:")});
+        auto reply = service.client().post("/seen?durable=1", "http://a.example/\n", {{"Content-Type", "text/plain"}});
+        EXPECT_EQ(reply.status(), lasts ? 200 : 400);
+        EXPECT_THAT(reply.body(), HasSubstr(lasts ? "new\n" : "its appendonly is no, not yes"));
+        EXPECT_EQ(service.ask("http://a.example/\n"), lasts ? "seen\n" : "new\n");
+    }
+}
+
 TEST(SeenServe, finishes_what_it_has_begun_when_it_is_told_to_stop) {
     TempDir dir;
     {
@@ -284,6 +318,11 @@ TEST(SeenServe, tells_what_keeps_it_from_starting) {
         {{"--set", "lines", "--path", "x"}, 2, "lies in memory"},
         {{"--cache", "min"}, 2, "knows the future"},
         {{"--memory", "1KiB"}, 2, "at least 16 MiB"},
+        {{"--listen", free, "--expected", "2000000000"}, 1, "for 2000000000 entries, more than the memory of 1 GiB"},
+        {{"--listen", free, "--set", "mercator-file", "--path", dir.path("set").string()}, 1, "in use by another process"},
+        {{"--listen", free, "--set", "redis"}, 1, "write redis:HOST:PORT"},
+        {{"--set", "redis:127.0.0.1:1", "--path", "x"}, 2, "lies elsewhere"},
+        {{"--peer-answer", "20"}, 2, "not a time from 100ms to 10m"},
         {{"--partition", "1"}, 2, "together"},
         {{"--partition", "3", "--of", "3", "--peers", "a:1,b:1,c:1"}, 2, "count from 0"},
         {{"--partition", "1", "--of", "3", "--peers", "a:1,b:1"}, 2, "name all of them"},
@@ -418,6 +457,59 @@ TEST(SeenServe, a_process_told_otherwise_is_not_asked) {
                 HasSubstr("421 This is partition 1/2 www-strip, not 1/2"));
 }
 
+TEST(SeenServe, a_partition_that_hangs_holds_no_batch_up_longer_than_it_is_told) {
+    auto const port = free_port();
+    auto const listening = listen_on("127.0.0.1");   // takes connections and questions, and answers none
+    auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(listening.port);
+    Service one({"--partition", "0", "--of", "2", "--peers", peers, "--peer-answer", "1s"}, port);
+    auto const begun = std::chrono::steady_clock::now();
+    // Several at a time: what waits behind a question has no more time than its own.
+    std::atomic<std::size_t> fresh = 0, unreachable = 0;
+    std::vector<std::thread> crawlers;
+    for (std::size_t crawler = 0; crawler < 4; ++crawler)
+        crawlers.emplace_back([&, crawler] {
+            for (auto const& answer : lines(one.ask(urls(100 * crawler, 100 * crawler + 100))))
+                ++(answer == "new" ? fresh : unreachable);
+        });
+    for (auto& crawler : crawlers) crawler.join();
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{40}) << "and not three minutes";
+    EXPECT_EQ(fresh + unreachable, 400u);
+    EXPECT_GT(fresh, 100u);
+    EXPECT_GT(unreachable, 100u);
+    EXPECT_EQ(one.stats()["unreachable"], unreachable.load());
+    EXPECT_EQ(one.stats()["partition"]["others"][0]["waiting_links"], 0);
+    ::close(listening.fd);
+}
+
+TEST(SeenServe, what_a_partition_does_not_promise_to_keep_is_said_link_by_link) {
+    TempDir dir;
+    Three three;
+    three[0].stop(), three[2].stop();
+    three.start(0, {"--path", dir.path("0").string()});
+    three.start(2, {"--path", dir.path("2").string()});   // the second lies in memory
+    EXPECT_EQ(three[1].client().post("/seen?durable=1", "http://a.example/\n", {{"Content-Type", "text/plain"}}).status(), 400);
+
+    auto const answers = lines(three[0].ask(urls(0, 300), "?durable=1"));
+    auto const first = static_cast<std::size_t>(std::ranges::find(answers, "!not-durable") - answers.begin());
+    auto const count = [&](std::string const& word) { return std::ranges::count(answers, word); };
+    EXPECT_GT(count("!not-durable"), 30);
+    EXPECT_GT(count("new"), 100);
+    EXPECT_EQ(count("!not-durable") + count("new"), 300);
+    EXPECT_EQ(three[1].stats()["set"]["entries"], count("!not-durable"));
+    EXPECT_EQ(three[0].stats()["not_durable"], count("!not-durable"));
+    ASSERT_LT(first, answers.size());
+    EXPECT_EQ(three[0].ask(urls(first, first + 1)), "seen\n") << "it was said to be new";
+
+    // An answer from before, when nobody wanted it durable, is none to who does.
+    auto const asked = [&] { return three[0].stats()["partition"]["others"][1]["links"].get<int>(); };
+    three[0].ask(urls(1000, 1100));
+    auto const before = asked();
+    three[0].ask(urls(1000, 1100));
+    EXPECT_EQ(asked(), before);
+    EXPECT_THAT(three[0].ask(urls(1000, 1100), "?durable=1"), Not(HasSubstr("new")));
+    EXPECT_GT(asked(), before);
+}
+
 TEST(SeenServe, an_answer_that_was_lost_makes_a_url_new_again_rather_than_lost) {
     // The other process takes a batch and dies before it answers: here an actor that reads and hangs up, twice.
     auto const port = free_port();
@@ -469,6 +561,41 @@ dupes.close("finished")
     auto const done = run({"python3", script, GARNER_SOURCE_DIR "/docs/clients", service.place()});
     EXPECT_EQ(done.code, 0) << done.errors;
     EXPECT_EQ(done.output, "['new', 'seen', '!no-scheme', 'new']\n20000\nTrue False False True ");
+}
+
+TEST(SeenServe, the_python_client_loses_no_page_to_timeouts_restarts_and_faults) {
+    NEEDS("python3");
+    auto const listening = listen_on("127.0.0.1");
+    std::thread actor([&] {
+        // Takes the batch and hangs up; takes it and says nothing; refuses it; answers, as who has taken it before.
+        for (int i = 0; i < 4; ++i) {
+            Wire wire(::accept(listening.fd, nullptr, nullptr));
+            std::optional<Head> head;
+            while (!(head = take_head(wire.buffer()))) wire.receive();
+            wire.take(std::stoul(head->field("Content-Length")));
+            if (i == 1) wire.receive(Millis{60'000});   // until the client has enough
+            std::string const list = R"(["seen","seen"])";
+            if (i == 2) wire.send("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            if (i == 3) wire.send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(list.size()) + "\r\n\r\n" + list);
+            if (i == 3) wire.receive(Millis{60'000});
+        }
+        ::close(listening.fd);
+    });
+    TempDir dir;
+    auto const script = dir.write("ask.py", R"(
+import sys
+sys.path.insert(0, sys.argv[1])
+from seen_scrapy import Seen
+seen = Seen(sys.argv[2], timeout=1, patience=60)
+print(seen.ask(["http://a.example/", "http://a.example/"]))
+seen.connection.close()
+print(Seen(sys.argv[3], patience=0.5).ask(["http://a.example/"] * 2))
+)");
+    auto const nobody = "127.0.0.1:" + std::to_string(free_port());
+    auto const done = run({"python3", script, GARNER_SOURCE_DIR "/docs/clients", "127.0.0.1:" + std::to_string(listening.port), nobody});
+    actor.join();
+    EXPECT_EQ(done.code, 0) << done.errors;
+    EXPECT_EQ(done.output, "['new', 'seen']\n['!not-known', '!not-known']\n") << "the first that was asked for may have been new";
 }
 
 TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {

@@ -1,0 +1,111 @@
+#include "crawl/set_directory.hpp"
+
+#include <fstream>
+#include <iomanip>
+#include <iterator>
+#include <sstream>
+#include <system_error>
+#include <vector>
+
+#include "crawl/set_bytes.hpp"
+
+namespace garner::crawl {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view first_line = "garner set of URLs 1\n", kind_word = "kind ", layers_word = "layers ",
+                           checksum_word = "checksum ";
+
+std::string checksum_line(std::string_view text) {
+    std::ostringstream line;
+    line << checksum_word << std::hex << std::setw(16) << std::setfill('0') << fingerprint(text, 0) << '\n';
+    return line.str();
+}
+
+std::string text_of(SetForm const& form) {
+    auto const layers = form.layers.value_or("");
+    auto const text = std::string(first_line) + "kind " + form.kind + "\nlayers" + (layers.empty() ? "" : " " + layers) + "\n";
+    return text + checksum_line(text);
+}
+
+bool is_sound(std::string const& text) {
+    auto const end = text.find("\n" + std::string(checksum_word)) + 1;   // 0 where there is none
+    return text.starts_with(first_line) && text.substr(end) == checksum_line(std::string_view(text).substr(0, end));
+}
+
+std::string shown(std::string const& layers) { return layers.empty() ? "no layers" : "the layers " + layers; }
+
+/// What follows the word on its line.
+std::string value_of(std::string const& text, std::string_view word) {
+    auto const at = text.find("\n" + std::string(word));
+    if (at == text.npos) return {};
+    auto const begin = at + 1 + word.size();
+    return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+std::string write_form(fs::path const& directory, SetForm const& form) {
+    auto const name = (directory / "form").string(), fresh = name + ".new";
+    std::error_code renamed;
+    fs::remove(fresh, renamed);
+    auto const opened = io::File::open(fresh, io::File::Mode::create);
+    int error = opened.error;
+    if (!error) error = write_all(opened.file, 0, text_of(form));
+    if (!error) error = opened.file.sync();
+    if (error) return fresh + " cannot be written: " + io::text_of_error(error);
+    fs::rename(fresh, name, renamed);
+    return renamed ? fresh + " cannot be renamed: " + renamed.message() : sync_directory(directory);
+}
+
+std::string compare_form(fs::path const& directory, SetForm const& wanted) {
+    std::ifstream in(directory / "form", std::ios::binary);
+    std::string const text{std::istreambuf_iterator<char>(in), {}};
+    if (!is_sound(text)) return (directory / "form").string() + " is damaged, or of another version of Garner";
+    SetForm const there{value_of(text, kind_word), value_of(text, layers_word)};
+    if (there.kind != wanted.kind)
+        return directory.string() + " holds a set " + there.kind + ", not " + wanted.kind + "; name that, or another directory";
+    if (wanted.layers && *wanted.layers != *there.layers)
+        return directory.string() + " holds URLs with " + shown(*there.layers) + ", not with " + shown(*wanted.layers) +
+               "; give it these, or another directory";
+    return {};
+}
+
+/// With each directory that was made its name must last, too.
+std::string make_directory(fs::path const& directory) {
+    std::vector<fs::path> missing;
+    std::error_code error;
+    for (auto path = fs::absolute(directory).lexically_normal(); !fs::exists(path, error); path = path.parent_path()) {
+        missing.push_back(path);
+        if (path == path.parent_path()) break;
+    }
+    for (; !missing.empty(); missing.pop_back()) {
+        fs::create_directory(missing.back(), error);
+        if (error) return missing.back().string() + " cannot be made: " + error.message();
+        if (auto fault = sync_directory(missing.back().parent_path()); !fault.empty()) return fault;
+    }
+    if (!fs::is_directory(directory, error)) return directory.string() + " is no directory";
+    return {};
+}
+
+}  // namespace
+
+OwnDirectory own_directory(fs::path const& directory, SetForm const& form) {
+    if (auto fault = make_directory(directory); !fault.empty()) return {{}, std::move(fault)};
+    auto const name = (directory / "lock").string();
+    auto opened = io::File::open(name, io::File::Mode::create);
+    if (opened.error) return {{}, name + " cannot be opened: " + io::text_of_error(opened.error)};
+    if (opened.file.lock() != 0) return {{}, directory.string() + " is in use by another process"};
+    std::error_code ignored;
+    auto fault = fs::exists(directory / "form", ignored) ? compare_form(directory, form) : write_form(directory, form);
+    if (!fault.empty()) return {{}, std::move(fault)};
+    return {std::move(opened.file)};
+}
+
+std::string sync_directory(fs::path const& directory, io::Faults* faults) {
+    auto const opened = io::File::open(directory.string(), io::File::Mode::read, faults);
+    int const error = opened.error ? opened.error : opened.file.sync();
+    return error ? directory.string() + " cannot be synchronised: " + io::text_of_error(error) : "";
+}
+
+}  // namespace garner::crawl

@@ -1,0 +1,27 @@
+// The directory that a set on disk has for itself: its lock, what it says of the set, and how its names come to last.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "io/file.hpp"
+
+namespace garner::crawl {
+
+/// Who opens a directory as another kind of set, or puts URLs into it that were made otherwise, would be told nonsense.
+struct SetForm {
+    std::string kind;                          // of url_sets()
+    std::optional<std::string> layers = {};    // as UrlLayers::names() has them; nothing: as is there, in a new one none
+};
+
+struct OwnDirectory {
+    io::File lock;                             // no other process can have the directory until it is closed
+    std::string fault = {};                    // one line when it cannot be had
+};
+/// Makes it where it is not there, with its parents; notes the form in a new one.
+OwnDirectory own_directory(std::filesystem::path const&, SetForm const&);
+
+/// Returns when the names in it would survive a power failure. Empty, or what went wrong.
+std::string sync_directory(std::filesystem::path const&, io::Faults* faults = nullptr);
+
+}  // namespace garner::crawl
