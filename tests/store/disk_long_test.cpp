@@ -56,6 +56,20 @@ struct DiskLong : DiskTier {
     }
 };
 
+/// Writes wait while it says so.
+struct HeldDisk : DiskLong, io::Faults {
+    HeldDisk() { options.faults = this; }
+    ~HeldDisk() override {
+        held = false;
+        disk.reset();
+    }
+    Verdict judge(Operation operation, Bytes, std::size_t) override {
+        while (operation == Operation::write && held) std::this_thread::sleep_for(1ms);
+        return {};
+    }
+    std::atomic<bool> held{false};
+};
+
 }  // namespace
 
 TEST_F(DiskLong, what_is_longer_than_the_buffers_comes_to_the_disk_from_memory) {
@@ -94,17 +108,9 @@ TEST_F(DiskLong, what_is_forgotten_meanwhile_stays_away_and_what_is_newer_counts
     EXPECT_EQ(body_of(key), "newer");
 }
 
-TEST_F(DiskLong, what_waits_is_listed_and_purged_as_what_is_there) {
-    struct Held : io::Faults {
-        std::atomic<bool> held{false};
-        Verdict judge(Operation operation, Bytes, std::size_t) override {
-            while (operation == Operation::write && held) std::this_thread::sleep_for(1ms);
-            return {};
-        }
-    } faults;
-    options.faults = &faults;
+TEST_F(HeldDisk, what_waits_is_listed_and_purged_as_what_is_there) {
     open();
-    faults.held = true;
+    held = true;
     ASSERT_EQ(store_long(key, pattern(6 * MiB, 1)), NotStored::none) << "which is more than the buffers hold";
     std::vector<DiskStore::Listed> all;
     for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
@@ -114,10 +120,9 @@ TEST_F(DiskLong, what_waits_is_listed_and_purged_as_what_is_there) {
     EXPECT_EQ(all[0].length, 6 * MiB);
     EXPECT_TRUE(disk->forget(key)) << "it was there to be";
     EXPECT_FALSE(disk->forget(key));
-    faults.held = false;
+    held = false;
     restart();
     EXPECT_EQ(load(key), nullptr);
-    disk.reset();
 }
 
 TEST_F(DiskLong, a_new_head_over_what_is_here_is_written_whatever_is_let_in) {
