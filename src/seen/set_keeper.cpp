@@ -165,20 +165,7 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
     crawl::UrlSet::Added added;
     auto const passed_before = fronted_ ? fronted_->passed() : 0;
     auto fault = why_full();
-    if (fault.empty() && tasks.size() == 1) {
-        added = ask(tasks.front()->links, tasks.front()->answers);
-    } else if (fault.empty()) {
-        for (auto const* task : tasks) links_.insert(links_.end(), task->links.begin(), task->links.end());
-        answers_.resize(links_.size());
-        added = ask(links_, answers_);
-        auto next = answers_.begin();
-        for (auto* task : tasks) {
-            auto const end = next + static_cast<std::ptrdiff_t>(task->answers.size());
-            std::copy(next, end, task->answers.begin());
-            next = end;
-        }
-        crawl::give_back(links_), crawl::give_back(answers_);
-    }
+    if (fault.empty()) added = ask(tasks);
     if (fault.empty()) fault = added.fault;
     for (auto* task : tasks)
         if (!fault.empty()) task->outcome = Outcome::not_added, task->fault = fault;
@@ -193,14 +180,28 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
     stats_.fresh += added.fresh;
 }
 
-crawl::UrlSet::Added SetKeeper::ask(std::span<Fingerprint const> links, std::span<Answer> answers) try {
-    auto added = fronted_ ? fronted_->add(links, answers) : bare_->add(links, answers);
+crawl::UrlSet::Added SetKeeper::ask(std::vector<Task*> const& tasks) try {
+    auto added = tasks.size() == 1 ? set().add(tasks.front()->links, tasks.front()->answers) : ask_together(tasks);
     // The cache has links of the batch that the set does not have.
     if (!added.fault.empty() && fronted_) fronted_->replace_front(make_front_());
     return added;
 } catch (std::bad_alloc const&) {
     broken_ = "out of memory: the set cannot be asked any more; with a directory it lies on disk";
     return {0, broken_};
+}
+
+crawl::UrlSet::Added SetKeeper::ask_together(std::vector<Task*> const& tasks) {
+    for (auto const* task : tasks) links_.insert(links_.end(), task->links.begin(), task->links.end());
+    answers_.resize(links_.size());
+    auto added = set().add(links_, answers_);
+    auto next = answers_.begin();
+    for (auto* task : tasks) {
+        auto const end = next + static_cast<std::ptrdiff_t>(task->answers.size());
+        std::copy(next, end, task->answers.begin());
+        next = end;
+    }
+    crawl::give_back(links_), crawl::give_back(answers_);
+    return added;
 }
 
 /// A set in memory that has reached its bound, or one that is no more; empty: neither.

@@ -82,7 +82,8 @@ private:
     void run();
     void answer(std::vector<Task*> const&);
     void add_all(std::vector<Task*> const&);
-    crawl::UrlSet::Added ask(std::span<Fingerprint const>, std::span<Answer>);
+    crawl::UrlSet::Added ask(std::vector<Task*> const&);
+    crawl::UrlSet::Added ask_together(std::vector<Task*> const&);
     std::string why_full() const;
     std::string sync();
     crawl::UrlSet& set() const;

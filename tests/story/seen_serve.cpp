@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <set>
 #include <sstream>
 #include <thread>
 
@@ -481,6 +482,80 @@ TEST(SeenServe, a_partition_that_hangs_holds_no_batch_up_longer_than_it_is_told)
     ::close(listening.fd);
 }
 
+/// Another partition, which knows what it was asked and now and then takes longer than anybody waits.
+class SlowPartition {
+public:
+    SlowPartition() : listening_(listen_on("127.0.0.1")), thread_([this] { run(); }) {}
+    ~SlowPartition() {
+        over_ = true;
+        ::shutdown(listening_.fd, SHUT_RDWR);
+        thread_.join();
+        ::close(listening_.fd);
+    }
+    std::uint16_t port() const { return listening_.port; }
+
+private:
+    void run() {
+        for (int fd = 0; (fd = ::accept(listening_.fd, nullptr, nullptr)) >= 0;) {
+            Wire wire(fd);
+            while (!over_ && answer(wire)) {}
+        }
+    }
+    bool answer(Wire& wire) {
+        std::optional<Head> head;
+        while (!(head = take_head(wire.buffer())))
+            if (wire.receive(Millis{100}) != Wire::Read::data && (over_ || wire.peer_closed())) return false;
+        auto const size = std::stoul(head->field("Content-Length"));
+        auto const links = wire.take(size);
+        std::string answers;
+        for (std::size_t at = 0; at + 8 <= links.size(); at += 8) answers += seen_.insert(links.substr(at, 8)).second ? '\1' : '\0';
+        // Also just about as long as they wait.
+        constexpr int delays[]{0, 450, 300, 290, 310, 0, 295, 305};
+        if (questions_ < 24) pause_for(Millis{delays[questions_ % 8]});
+        ++questions_;
+        return wire.send("HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: " +
+                         std::to_string(answers.size()) + "\r\n\r\n" + answers);
+    }
+
+    std::set<std::string> seen_;
+    int questions_ = 0;
+    std::atomic<bool> over_ = false;
+    Listening listening_;
+    std::thread thread_;
+};
+
+TEST(SeenServe, what_a_partition_answers_too_late_is_lost_for_nobody) {
+    SlowPartition slow;
+    auto const port = free_port();
+    auto const peers = "127.0.0.1:" + std::to_string(port) + ",127.0.0.1:" + std::to_string(slow.port());
+    Service one({"--partition", "0", "--of", "2", "--peers", peers, "--peer-answer", "300ms"}, port);
+    // Each asks for URLs of its own until it is answered: each of them is new then, whatever became of the questions before.
+    std::vector<std::thread> crawlers;
+    for (std::size_t crawler = 0; crawler < 4; ++crawler)
+        crawlers.emplace_back([&, crawler] {
+            for (std::size_t batch = 0; batch < 4; ++batch) {
+                auto left = lines(urls(1000 * crawler + 20 * batch, 1000 * crawler + 20 * batch + 20));
+                for (int round = 0; !left.empty() && round < 100; ++round) {
+                    std::string asked;
+                    for (auto const& url : left) asked += url + "\n";
+                    auto const answers = lines(one.ask(asked));
+                    ASSERT_EQ(answers.size(), left.size());
+                    std::vector<std::string> again;
+                    for (std::size_t i = 0; i < left.size(); ++i) {
+                        if (answers[i] == "!partition 1 unreachable") again.push_back(left[i]);
+                        else EXPECT_EQ(answers[i], "new") << left[i] << " in round " << round;
+                    }
+                    left = again;
+                }
+                EXPECT_TRUE(left.empty());
+            }
+        });
+    for (auto& crawler : crawlers) crawler.join();
+    auto const other = one.stats()["partition"]["others"][0];
+    EXPECT_EQ(other["waiting_links"], 0);
+    EXPECT_EQ(other["unsure"], 0) << "all of them were told to somebody in the end";
+}
+
 TEST(SeenServe, what_a_partition_does_not_promise_to_keep_is_said_link_by_link) {
     TempDir dir;
     Three three;
@@ -602,7 +677,7 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     auto const port = free_port();
     TempDir dir;
     auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
-                                      {"layers", "www-strip"}}}}.dump();
+                                      {"layers", "www-strip"}, {"peer_answer", "5s"}}}}.dump();
     {
         Proxy proxy(patch);
         auto const told = "URLs seen: http://127.0.0.1:" + std::to_string(port) + "/";
