@@ -171,7 +171,10 @@ void Recovery::run() {
     for (std::size_t i = 0; i < found.size(); ++i) {
         if (stopping_) return;
         ask_for_footer(found, i + ahead);
-        if (auto const footer = contents_of(found[i])) take(found[i].segment, *footer);
+        if (auto const footer = contents_of(found[i])) {
+            take(found[i].segment, *footer);
+            if (std::ranges::any_of(footer->entries, &FooterEntry::in_pieces)) with_pieces_.push_back(found[i]);
+        }
         done_.fetch_add(1, std::memory_order_relaxed);
     }
     {
@@ -185,7 +188,7 @@ void Recovery::run() {
 void Recovery::tell() {
     if (order_.has_memory()) tell_order();
     tell_in_pieces();
-    found_ = {};
+    found_ = with_pieces_ = {};
 }
 
 /// Policies want to hear of records in the order in which they came.
@@ -205,7 +208,7 @@ void Recovery::tell_order() {
 /// Heads of bodies whose pieces the log has come over since are of no use to anybody.
 void Recovery::tell_in_pieces() {
     auto const& header = log_.header();
-    for (auto const& [number, generation, opened] : found_) {
+    for (auto const& [number, generation, opened] : with_pieces_) {
         if (log_.segment(number).generation != generation) continue;
         auto const contents = read_contents(file_, header, number, {generation, opened});
         for (auto const& entry : contents.entries) {

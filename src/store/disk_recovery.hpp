@@ -89,6 +89,7 @@ private:
     Came const came_;
     InPieces const in_pieces_;
     std::vector<Found> found_;             // until tell()
+    std::vector<Found> with_pieces_;       // those with heads whose bodies lie in pieces; the same
     std::uint64_t wiped_ = 0;              // of all heads the highest
     Bytes footer_ = 0;                     // of a segment, about
     std::atomic<bool> stopping_{false};

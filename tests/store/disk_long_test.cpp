@@ -57,17 +57,21 @@ struct DiskLong : DiskTier {
 };
 
 /// Writes wait while it says so.
-struct HeldDisk : DiskLong, io::Faults {
-    HeldDisk() { options.faults = this; }
-    ~HeldDisk() override {
-        held = false;
-        disk.reset();
-    }
+struct Holding : io::Faults {
     Verdict judge(Operation operation, Bytes, std::size_t) override {
         while (operation == Operation::write && held) std::this_thread::sleep_for(1ms);
         return {};
     }
     std::atomic<bool> held{false};
+};
+
+struct HeldDisk : DiskLong {
+    HeldDisk() { options.faults = &writes; }
+    ~HeldDisk() override {
+        writes.held = false;
+        disk.reset();
+    }
+    Holding writes;
 };
 
 }  // namespace
@@ -110,7 +114,7 @@ TEST_F(DiskLong, what_is_forgotten_meanwhile_stays_away_and_what_is_newer_counts
 
 TEST_F(HeldDisk, what_waits_is_listed_and_purged_as_what_is_there) {
     open();
-    held = true;
+    writes.held = true;
     ASSERT_EQ(store_long(key, pattern(6 * MiB, 1)), NotStored::none) << "which is more than the buffers hold";
     std::vector<DiskStore::Listed> all;
     for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
@@ -120,7 +124,7 @@ TEST_F(HeldDisk, what_waits_is_listed_and_purged_as_what_is_there) {
     EXPECT_EQ(all[0].length, 6 * MiB);
     EXPECT_TRUE(disk->forget(key)) << "it was there to be";
     EXPECT_FALSE(disk->forget(key));
-    held = false;
+    writes.held = false;
     restart();
     EXPECT_EQ(load(key), nullptr);
 }
