@@ -169,7 +169,8 @@ TEST_F(Lost, clients_that_take_nothing_keep_little_and_nobody_from_what_is_short
         EXPECT_TRUE(reply.body() == film);
         EXPECT_TRUE(reply.complete());
     }
-    EXPECT_GT(proxy().stats()["origin"]["resumed"], 0u);
+    // Whoever waited too long did, from the beginning or from where the disk left off: that depends on who came how far.
+    EXPECT_GT(origin().requests("/film"), 1u);
 }
 
 // What would be brought into memory is looked at whole before the first byte is sent.
