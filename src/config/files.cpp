@@ -21,6 +21,7 @@ bool may(int rights, fs::path const& path) { return ::faccessat(AT_FDCWD, path.c
 std::string because() { return std::strerror(errno); }
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {
+    if (tls.ca_file.empty()) return;
     Reader::Step const part(reader, "tls");
     Reader::Step const key(reader, "ca_file");
     std::string why;

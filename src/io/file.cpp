@@ -10,8 +10,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 #include <utility>
+
+#include "io/pages.hpp"
 
 namespace garner::io {
 
@@ -43,18 +46,21 @@ File::Opened File::open(std::string const& path, Mode mode, Faults* faults) {
 }
 
 File::File(File&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), faults_(std::exchange(other.faults_, nullptr)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)), past_cache_(std::exchange(other.past_cache_, -1)),
+      faults_(std::exchange(other.faults_, nullptr)) {}
 
 File& File::operator=(File&& other) noexcept {
     if (this == &other) return *this;
     close();
     descriptor_ = std::exchange(other.descriptor_, -1);
+    past_cache_ = std::exchange(other.past_cache_, -1);
     faults_ = std::exchange(other.faults_, nullptr);
     return *this;
 }
 
 void File::close() {
     if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+    if (past_cache_ >= 0) ::close(std::exchange(past_cache_, -1));
 }
 
 Done File::read_at(Bytes offset, std::span<char> into) const {
@@ -90,18 +96,54 @@ void File::will_read(Bytes offset, Bytes size) const {
     ::posix_fadvise(descriptor_, static_cast<off_t>(offset), static_cast<off_t>(size), POSIX_FADV_WILLNEED);
 }
 
-Done File::write_at(Bytes offset, std::string_view bytes) const {
-    auto const verdict = judge(faults_, Faults::Operation::write, offset, bytes.size());
+Done File::write_at(Bytes offset, std::string_view bytes) const { return write_judged(descriptor_, offset, bytes); }
+
+/// The same file, not what its name leads to by now.
+bool File::allow_past_cache() {
+    auto const itself = "/proc/self/fd/" + std::to_string(descriptor_);
+    if (past_cache_ < 0) past_cache_ = ::open(itself.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
+    return past_cache_ >= 0;
+}
+
+Done File::write_past_cache_at(Bytes offset, std::string_view bytes) const {
+    auto const before = std::min<std::size_t>((page_bytes - offset % page_bytes) % page_bytes, bytes.size());
+    auto const pages = (bytes.size() - before) / page_bytes * page_bytes;
+    bool const is_page = reinterpret_cast<std::uintptr_t>(bytes.data() + before) % page_bytes == 0;
+    if (past_cache_ < 0 || pages == 0 || !is_page) return write_at(offset, bytes);
     Done done;
+    auto const write = [&](int descriptor, std::size_t size) {
+        if (done.error || size == 0) return;
+        auto const part = write_judged(descriptor, offset + done.bytes, bytes.substr(done.bytes, size));
+        done = {done.bytes + part.bytes, part.error};
+    };
+    write(descriptor_, before);
+    write(past_cache_, pages);
+    write(descriptor_, bytes.size() - before - pages);
+    return done;
+}
+
+Done File::write_judged(int descriptor, Bytes offset, std::string_view bytes) const {
+    auto const verdict = judge(faults_, Faults::Operation::write, offset, bytes.size());
     auto const wanted = verdict.error ? 0 : std::min(bytes.size(), verdict.at_most);
-    while (done.bytes < wanted) {
-        auto const more = ::pwrite(descriptor_, bytes.data() + done.bytes, wanted - done.bytes,
+    auto done = write_all(descriptor, offset, bytes.substr(0, wanted));
+    if (!done.error && done.bytes < bytes.size()) done.error = verdict.error ? verdict.error : EIO;
+    return done;
+}
+
+Done File::write_all(int descriptor, Bytes offset, std::string_view bytes) const {
+    Done done;
+    while (done.bytes < bytes.size()) {
+        auto const more = ::pwrite(descriptor, bytes.data() + done.bytes, bytes.size() - done.bytes,
                                    static_cast<off_t>(offset + done.bytes));
         if (more < 0 && errno == EINTR) continue;
-        if (more < 0) return {done.bytes, errno};
-        done.bytes += static_cast<std::size_t>(more);
+        // Not every disk takes every page, and what is left after a short write need not be whole pages.
+        if (more < 0 && errno == EINVAL && descriptor == past_cache_)
+            descriptor = descriptor_;
+        else if (more < 0)
+            return {done.bytes, errno};
+        else
+            done.bytes += static_cast<std::size_t>(more);
     }
-    if (done.bytes < bytes.size()) done.error = verdict.error ? verdict.error : EIO;
     return done;
 }
 

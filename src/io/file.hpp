@@ -55,6 +55,11 @@ public:
     void will_read(Bytes offset, Bytes size) const;
     /// Writes all of it, again where the system took less; may wait for the disk.
     Done write_at(Bytes offset, std::string_view bytes) const;
+    /// From now on write_past_cache_at() does so. False where the system cannot.
+    bool allow_past_cache();
+    /// As write_at(), but the whole pages among the bytes go to the disk at once, past the page cache: no copy, and no memory
+    /// for what nobody may ask for again. Waits for the disk. Only where a page of memory is one of the file.
+    Done write_past_cache_at(Bytes offset, std::string_view bytes) const;
     /// 0 when all that was written has reached the disk; else an errno.
     int sync() const;
     /// Asks that what was written there goes to the disk soon; does not wait.
@@ -70,7 +75,11 @@ public:
     bool is_at(std::string const& path) const;
 
 private:
+    Done write_judged(int descriptor, Bytes offset, std::string_view bytes) const;
+    Done write_all(int descriptor, Bytes offset, std::string_view bytes) const;
+
     int descriptor_ = -1;
+    int past_cache_ = -1;
     Faults* faults_ = nullptr;
 };
 

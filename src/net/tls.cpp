@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <future>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -66,6 +67,7 @@ struct TlsContext::Inside {
         std::string const* server_name = nullptr;   // the map's own key
     };
     SSL_CTX* context = nullptr;
+    std::future<void> trust;            // until the system's certificates are there
     std::mutex mutex;
     List<Tickets> by_use;   // the longest unused first
     std::unordered_map<std::string, Tickets> tickets;
@@ -73,7 +75,10 @@ struct TlsContext::Inside {
 
 TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
 
-TlsContext::~TlsContext() { SSL_CTX_free(inside_->context); }
+TlsContext::~TlsContext() {
+    if (inside_->trust.valid()) inside_->trust.wait();
+    SSL_CTX_free(inside_->context);
+}
 
 std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::string& fault) {
     std::shared_ptr<TlsContext> made(new TlsContext);
@@ -95,7 +100,9 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     });
     ERR_clear_error();
     if (options.ca_file.empty()) {
-        SSL_CTX_set_default_verify_paths(context);
+        // A hundred and more of them: a start that waited for them would take twice as long.
+        auto const load = [context] { SSL_CTX_set_default_verify_paths(context); };
+        made->inside_->trust = std::async(std::launch::async, load);
     } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
         fault = "cannot read certificates from " + options.ca_file + ": " + first_fault("no certificate in it");
         return nullptr;
@@ -138,6 +145,7 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
 
 TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name)
     : context_(std::move(context)), server_name_(server_name), ssl_(SSL_new(context_->inside_->context)) {
+    if (context_->inside_->trust.valid()) context_->inside_->trust.wait();   // in the first moments of a process alone
     auto* bio = BIO_new(buffers_method());
     check(ssl_ && bio);
     BIO_set_data(bio, this);

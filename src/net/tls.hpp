@@ -18,7 +18,8 @@ namespace garner::net {
 /// Shared by all workers: trust store, settings, resumption tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext> {
 public:
-    /// nullptr with `fault` set when the CA file cannot be read.
+    /// nullptr with `fault` set when the CA file cannot be read. The system's certificates are read by a thread meanwhile;
+    /// the first sessions wait for it.
     static std::shared_ptr<TlsContext> make(TlsOptions const&, std::string& fault);
     ~TlsContext();
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "store/disk_index.hpp"
+#include "util/copy_out.hpp"
 #include "util/hash_long.hpp"
 
 namespace garner::store::disk {
@@ -184,6 +185,23 @@ Bytes RecordParts::measure() {
     return head.bytes();
 }
 
+namespace {
+
+/// One for each block.
+void put_checks(char* table, std::string_view body, std::uint64_t seed) {
+    for (Bytes i = 0; i * block < body.size(); ++i)
+        put(table + i * sizeof(std::uint64_t), check_of(body.substr(i * block, block), seed + i));
+}
+
+void copy_body(char* to, std::string_view body) {
+    if (body.size() < long_text)
+        std::memcpy(to, body.data(), body.size());
+    else
+        copy_out(to, body.data(), body.size());   // the next to look at it is the disk
+}
+
+}  // namespace
+
 void encode(RecordParts const& parts, Place place, std::span<char> into) {
     auto const& head = parts.head;
     auto const seed = seed_of(place);
@@ -207,11 +225,17 @@ void encode(RecordParts const& parts, Place place, std::span<char> into) {
     add(parts.text);
     auto* table = out;
     out = at + head.body_at();
-    std::string_view const body(out, head.body_bytes);
-    for (auto piece : parts.body) add(piece);
+    if (parts.body.size() == 1) {
+        // Its checksums are of where it comes from: that is in the processor's cache, most likely.
+        auto const body = parts.body.front();
+        put_checks(table, body, seed);
+        copy_body(out, body);
+        out += body.size();
+    } else {
+        for (auto piece : parts.body) add(piece);
+        put_checks(table, {at + head.body_at(), head.body_bytes}, seed);
+    }
     std::memset(out, 0, static_cast<std::size_t>(at + into.size() - out));
-    for (Bytes i = 0; i < head.blocks(); ++i)
-        put(table + i * sizeof(std::uint64_t), check_of(body.substr(i * block, block), seed + i));
     put(at + check_at, check_of_head({at, head.body_at()}, seed));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "io/pages.hpp"
 #include "util/check.hpp"
 
 namespace garner::store::disk {
@@ -10,16 +11,16 @@ namespace garner::store::disk {
 /// Memory for one more segment: to be given a new one for each costs as much as to write it. Outlives the log as long as
 /// somebody reads. Thread-safe.
 struct Spare {
-    std::unique_ptr<char[]> take(std::size_t bytes) {
+    io::Pages take(std::size_t bytes) {
         std::lock_guard const lock(mutex);
-        return kept ? std::move(kept) : std::make_unique_for_overwrite<char[]>(bytes);
+        return kept ? std::move(kept) : io::make_pages(bytes);
     }
-    void put(std::unique_ptr<char[]> bytes) {
+    void put(io::Pages bytes) {
         std::lock_guard const lock(mutex);
         kept.swap(bytes);   // one at most stays
     }
     std::mutex mutex;
-    std::unique_ptr<char[]> kept;
+    io::Pages kept;
 };
 
 /// The bytes of a segment until they are written.
@@ -33,7 +34,7 @@ struct Buffer {
     std::uint64_t generation = 0;
     WallTime opened{};
     std::uint64_t position = 0;          // of its first byte, in all that was ever appended
-    std::unique_ptr<char[]> bytes;
+    io::Pages bytes;
     Bytes used = 0;
     Bytes written = 0;
     std::vector<Bytes> copying;          // where records begin that are being filled
@@ -48,6 +49,7 @@ namespace {
 
 constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
 constexpr milliseconds gathering{2};             // between two writes: what a kill can take
+constexpr Bytes past_cache_least = 128 * KiB;    // less is cheaper to copy than to wait for
 constexpr unsigned failures_until_failing = 3;
 constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
 constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
@@ -305,6 +307,9 @@ bool Log::has_work() const {
     return buffer.ready() > buffer.written || (buffer.closed && buffer.copying.empty());
 }
 
+/// Under the lock. What comes faster than the disk takes it goes to the page cache, which has more room than the buffers.
+bool Log::is_behind() const { return position() - written_position_ > buffers_max_ * header_.segment_bytes / 2; }
+
 void Log::write_loop() {
     SteadyTime written{};
     std::unique_lock lock(mutex_);
@@ -329,10 +334,12 @@ bool Log::write_some(std::unique_lock<std::mutex>& lock) {
     auto const buffer = queue_.front();
     auto const from = buffer->written, until = buffer->ready();
     bool const last = buffer->closed && buffer->copying.empty();
+    bool const past_cache = until - from >= past_cache_least && !is_behind();
     lock.unlock();
     auto const start = header_.start_of(buffer->segment);
     auto const end = start + header_.segment_bytes;
-    auto const data = file_.write_at(start + from, {buffer->bytes.get() + from, until - from});
+    std::string_view const ready(buffer->bytes.get() + from, until - from);
+    auto const data = past_cache ? file_.write_past_cache_at(start + from, ready) : file_.write_at(start + from, ready);
     int error = data.error;
     std::string footer;
     if (!error && last) {

@@ -152,6 +152,7 @@ private:
     bool is_free_behind(std::uint32_t number, std::uint32_t count) const;
     void close_open();
     bool has_work() const;
+    bool is_behind() const;
     void write_loop();
     bool write_some(std::unique_lock<std::mutex>&);
     void note_written(struct Buffer&, Bytes until);

@@ -58,6 +58,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
         return opened;
     }
     store.file_ = std::move(file.file);
+    store.file_.allow_past_cache();   // else all is written as if it were little
     int const locked = store.file_.lock();
     opened.in_use = locked == EWOULDBLOCK;
     if (opened.in_use) return opened;

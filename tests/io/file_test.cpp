@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
@@ -18,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "io/pages.hpp"
 #include "support/small_disk.hpp"
 
 namespace garner::io {
@@ -191,6 +194,116 @@ TEST_F(Files, of_several_threads_do_not_mix_what_they_read_and_write) {
         });
     for (auto& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0);
+}
+
+// ---- past the page cache ----
+
+/// What lies in memory of it, a flag a page.
+std::vector<unsigned char> cached_pages(std::string const& name, Bytes size) {
+    int const descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+    std::vector<unsigned char> pages((size + page_bytes - 1) / page_bytes);
+    EXPECT_EQ(::mincore(mapped, size, pages.data()), 0);
+    ::munmap(mapped, size);
+    ::close(descriptor);
+    for (auto& page : pages) page &= 1;
+    return pages;
+}
+
+/// Bytes in memory that lies as `offset` does in the file.
+struct Aligned {
+    Aligned(Bytes offset, std::string const& bytes) : pages(make_pages(bytes.size() + page_bytes)), at(pages.get() + offset % page_bytes) {
+        std::copy(bytes.begin(), bytes.end(), at);
+        view = {at, bytes.size()};
+    }
+    Pages pages;
+    char* at;
+    std::string_view view;
+};
+
+struct Past : Files {
+    /// Where the tests' folder lies in memory there is no way past it.
+    File past(Faults* faults = nullptr) {
+        auto file = make(std::string(16 * page_bytes, '#'), faults);
+        is_past = file.allow_past_cache();
+        file.sync();
+        return file;
+    }
+    bool is_past = false;
+};
+
+TEST_F(Past, the_page_cache_files_are_written_at_any_place) {
+    for (std::size_t const size : {std::size_t{1}, page_bytes - 1, page_bytes, 3 * page_bytes, 5 * page_bytes + 77})
+        for (Bytes const offset : {Bytes{0}, Bytes{1}, Bytes{page_bytes - 1}, Bytes{3 * page_bytes}, Bytes{3 * page_bytes + 513}}) {
+            SCOPED_TRACE(std::to_string(size) + " at " + std::to_string(offset));
+            auto const file = past();
+            Aligned const bytes(offset, bytes_of(size));
+            auto const written = file.write_past_cache_at(offset, bytes.view);
+            EXPECT_EQ(written.error, 0);
+            EXPECT_EQ(written.bytes, size);
+            std::string expected(16 * page_bytes, '#'), there(expected.size(), '\0');
+            expected.replace(offset, size, bytes.view);
+            EXPECT_EQ(read(file, 0, there).error, 0);
+            EXPECT_TRUE(there == expected);
+        }
+}
+
+TEST_F(Past, the_page_cache_nothing_is_left_in_it) {
+    auto const file = past();
+    if (!is_past) GTEST_SKIP() << "no way past the page cache here";
+    Bytes const offset = 2 * page_bytes - 100;
+    Aligned const bytes(offset, bytes_of(4 * page_bytes + 200));
+    ASSERT_EQ(file.write_past_cache_at(offset, bytes.view).error, 0);
+    auto const cached = cached_pages(path(), 16 * page_bytes);
+    EXPECT_TRUE(cached[1] && cached[6]) << "what fills no page is written as ever";
+    EXPECT_EQ(std::count(cached.begin() + 2, cached.begin() + 6, 1), 0) << "whole pages";
+}
+
+TEST_F(Past, the_page_cache_and_through_it_by_turns_files_keep_every_byte) {
+    auto const file = past();
+    std::string expected(16 * page_bytes, '#');
+    Pages const memory = make_pages(expected.size());
+    std::copy(expected.begin(), expected.end(), memory.get());
+    Bytes at = 0;
+    for (unsigned turn = 0; at < expected.size(); ++turn) {
+        auto const size = std::min<Bytes>(expected.size() - at, turn % 3 ? 3'001 : 9'973);
+        auto const bytes = bytes_of(size);
+        std::copy(bytes.begin(), bytes.end(), memory.get() + at);
+        expected.replace(at, size, bytes);
+        std::string_view const view(memory.get() + at, size);
+        EXPECT_EQ((turn % 2 ? file.write_at(at, view) : file.write_past_cache_at(at, view)).error, 0);
+        std::string there(expected.size(), '\0');
+        EXPECT_EQ(read(file, 0, there).error, 0);
+        ASSERT_TRUE(there == expected) << at;
+        at += size;
+    }
+    EXPECT_EQ(file.sync(), 0);
+}
+
+TEST_F(Past, the_page_cache_memory_that_lies_otherwise_is_written_through_it) {
+    auto const file = past();
+    Aligned const bytes(1, bytes_of(5 * page_bytes));
+    EXPECT_EQ(file.write_past_cache_at(0, bytes.view).error, 0);
+    std::string there(bytes.view.size(), '\0');
+    EXPECT_EQ(read(file, 0, there).error, 0);
+    EXPECT_TRUE(there == bytes.view);
+}
+
+TEST_F(Past, the_page_cache_what_fails_is_told_with_how_far_it_came) {
+    Scripted faults;
+    auto const file = past(&faults);
+    Aligned const bytes(100, bytes_of(4 * page_bytes));
+    faults.verdicts[Operation::write] = {ENOSPC, SIZE_MAX};
+    EXPECT_EQ(file.write_past_cache_at(100, bytes.view).error, ENOSPC);
+    faults.verdicts[Operation::write] = {0, page_bytes + 7};   // what fills no page is shorter, and passes
+    auto const cut = file.write_past_cache_at(100, bytes.view);
+    EXPECT_EQ(cut.error, EIO);
+    if (is_past) {
+        EXPECT_EQ(cut.bytes, page_bytes - 100 + page_bytes + 7);
+    }
+    std::string there(cut.bytes, '\0');
+    EXPECT_EQ(read(file, 100, there).error, 0);
+    EXPECT_TRUE(there == bytes.view.substr(0, cut.bytes));
 }
 
 // ---- reading at once ----
