@@ -116,7 +116,7 @@ private:
 
     Json with_purged(Json page, std::uint64_t purged) const {
         page["purged"] = purged;
-        page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::DiskStore::Survives::process);
+        page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::DiskStore::Survives::power);
         page["reinserted_bytes"] = disk_ ? disk_->stats().reinserted_bytes : 0;
         return page;
     }

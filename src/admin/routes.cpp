@@ -137,7 +137,7 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     http::append_normalised(*uri, normal);
     bool const found = server_.cache().purge_url(normal);
     auto* disk = server_.cache().disk();
-    if (disk && !disk->wait_until_settled(store::DiskStore::Survives::process))
+    if (disk && !disk->wait_until_settled(store::DiskStore::Survives::power))
         return refusal(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.");
     auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
     return of_type("application/json", purge_json(found, peers));

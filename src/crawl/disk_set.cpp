@@ -286,12 +286,12 @@ std::string DiskSet::change_to(std::uint64_t generation, std::uint64_t entries) 
     run_ = std::move(run);
     log_ = std::move(log);
     latest_.clear();
-    remove_strangers();
+    if (broken_.empty()) remove_strangers();   // else the old manifest may be what a power failure leaves
     return {};
 }
 
 UrlSet::Added DiskSet::refuse(std::string fault) {
-    remove_strangers();
+    if (broken_.empty()) remove_strangers();
     return {0, std::move(fault)};
 }
 

@@ -1,5 +1,6 @@
 #include "crawl/set_directory.hpp"
 
+#include <cerrno>
 #include <fstream>
 #include <iomanip>
 #include <iterator>
@@ -25,8 +26,11 @@ std::string checksum_line(std::string_view text) {
 }
 
 std::string text_of(SetForm const& form) {
-    auto const layers = form.layers.value_or("");
-    auto const text = std::string(first_line) + "kind " + form.kind + "\nlayers" + (layers.empty() ? "" : " " + layers) + "\n";
+    auto const line = [](std::string_view word, std::string const& value) {
+        auto const line = std::string(word) + value;
+        return line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    };
+    auto const text = std::string(first_line) + line(kind_word, form.kind) + line(layers_word, form.layers.value_or(""));
     return text + checksum_line(text);
 }
 
@@ -95,7 +99,10 @@ OwnDirectory own_directory(fs::path const& directory, SetForm const& form) {
     auto const name = (directory / "lock").string();
     auto opened = io::File::open(name, io::File::Mode::create);
     if (opened.error) return {{}, name + " cannot be opened: " + io::text_of_error(opened.error)};
-    if (opened.file.lock() != 0) return {{}, directory.string() + " is in use by another process"};
+    if (int const error = opened.file.lock()) {
+        auto const why = error == EWOULDBLOCK ? " is in use by another process" : " cannot be locked: " + io::text_of_error(error);
+        return {{}, directory.string() + why};
+    }
     std::error_code ignored;
     auto fault = fs::exists(directory / "form", ignored) ? compare_form(directory, form) : write_form(directory, form);
     if (!fault.empty()) return {{}, std::move(fault)};

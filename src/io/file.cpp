@@ -99,9 +99,20 @@ void File::will_read(Bytes offset, Bytes size) const {
 Done File::write_at(Bytes offset, std::string_view bytes) const { return write_judged(descriptor_, offset, bytes); }
 
 /// The same file, not what its name leads to by now.
-bool File::allow_past_cache() {
+int File::open_again(int flags) const {
     auto const itself = "/proc/self/fd/" + std::to_string(descriptor_);
-    if (past_cache_ < 0) past_cache_ = ::open(itself.c_str(), O_RDWR | O_DIRECT | O_CLOEXEC);
+    return ::open(itself.c_str(), O_RDWR | O_CLOEXEC | flags);
+}
+
+File File::again() const {
+    File same;
+    same.descriptor_ = open_again(0);
+    same.faults_ = faults_;
+    return same;
+}
+
+bool File::allow_past_cache() {
+    if (past_cache_ < 0) past_cache_ = open_again(O_DIRECT);
     return past_cache_ >= 0;
 }
 

@@ -55,6 +55,9 @@ public:
     void will_read(Bytes offset, Bytes size) const;
     /// Writes all of it, again where the system took less; may wait for the disk.
     Done write_at(Bytes offset, std::string_view bytes) const;
+    /// The same file once more. The system tells of a write that failed later once to each: to the sync() of this one and of
+    /// that. Empty where it cannot be opened again.
+    File again() const;
     /// From now on write_past_cache_at() does so. False where the system cannot.
     bool allow_past_cache();
     /// As write_at(), but the whole pages among the bytes go to the disk at once, past the page cache: no copy, and no memory
@@ -75,6 +78,7 @@ public:
     bool is_at(std::string const& path) const;
 
 private:
+    int open_again(int flags) const;
     Done write_judged(int descriptor, Bytes offset, std::string_view bytes) const;
     Done write_all(int descriptor, Bytes offset, std::string_view bytes) const;
 

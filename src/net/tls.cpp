@@ -102,7 +102,7 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     if (options.ca_file.empty()) {
         // A hundred and more of them: a start that waited for them would take twice as long.
         auto const load = [context] { SSL_CTX_set_default_verify_paths(context); };
-        made->inside_->trust = std::async(std::launch::async, load);
+        made->inside_->trust = std::async(std::launch::async | std::launch::deferred, load);
     } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
         fault = "cannot read certificates from " + options.ca_file + ": " + first_fault("no certificate in it");
         return nullptr;

@@ -21,20 +21,18 @@ std::uint64_t drawn_seed() {
     return std::uint64_t{random()} << 32 | random();
 }
 
-/// What simulations alone can have is refused by fault_of().
-std::string try_front(SetKeeper::Options const& options, Bytes& bytes) try {
+crawl::MadeCache make_front(SetKeeper::Options const& options) try {
     if (options.cache.empty()) return {};
-    auto const made = crawl::make_cache(options.cache, {.entries = options.cache_entries});
-    if (!made.cache) return made.fault;
-    bytes = made.cache->memory_bits() / 8;
-    if (made.cache->claims())
+    // What simulations alone can have is refused by fault_of().
+    auto made = crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed});
+    if (made.cache && made.cache->claims())
         spdlog::warn("the cache {} before the set may call a URL seen that never came, and the set is not asked then: such "
                      "a URL is lost; line, scatter and quotient are exact",
                      options.cache);
-    return {};
+    return made;
 } catch (std::bad_alloc const&) {
-    return "the cache " + options.cache + " of " + std::to_string(options.cache_entries) +
-           " entries does not fit into memory; take fewer";
+    return {nullptr, "the cache " + options.cache + " of " + std::to_string(options.cache_entries) +
+                         " entries does not fit into memory; take fewer"};
 }
 
 crawl::MadeSet make_set(SetKeeper::Options const& options) try {
@@ -49,31 +47,28 @@ std::unique_ptr<SetKeeper> SetKeeper::open(Options const& asked, std::string& fa
     auto options = asked;
     options.set.seed = drawn_seed();
     if (options.set_name.empty()) options.set_name = options.set.directory.empty() ? "lines" : "runs";
-    Bytes front_bytes = 0;
-    if (fault = try_front(options, front_bytes); !fault.empty()) return nullptr;
+    auto front = make_front(options);
+    if (fault = front.fault; !fault.empty()) return nullptr;
     auto made = make_set(options);
     fault = made.fault;
     if (!made.set) return nullptr;
-    auto const bytes = made.set->memory_bytes() + front_bytes;
+    auto const bytes = made.set->memory_bytes() + (front.cache ? front.cache->memory_bits() / 8 : 0);
     if (!made.set->why_it_forgets().empty() && bytes > options.set.memory) {
         fault = "the set " + options.set_name + " and its cache of " + std::to_string(options.cache_entries) +
                 " entries take " + size_text(bytes) + " from the beginning, more than the memory of " +
                 size_text(options.set.memory) + "; give it more, or the cache fewer entries";
         return nullptr;
     }
-    auto front = [options] {
+    auto const empty_one = [options] {
         return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed}).cache;
     };
-    return std::make_unique<SetKeeper>(
-        options, std::move(made.set),
-        options.cache.empty() ? std::function<std::unique_ptr<crawl::SeenCache>()>() : front);
+    return std::make_unique<SetKeeper>(options, std::move(made.set), std::move(front.cache), empty_one);
 }
 
 SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set,
-                     std::function<std::unique_ptr<crawl::SeenCache>()> front)
-    : options_(options),
-      make_front_(std::move(front)) {
-    if (make_front_) fronted_ = std::make_unique<crawl::FrontedSet>(make_front_(), std::move(set));
+                     std::unique_ptr<crawl::SeenCache> front, std::function<std::unique_ptr<crawl::SeenCache>()> empty_one)
+    : options_(options), make_front_(std::move(empty_one)) {
+    if (front) fronted_ = std::make_unique<crawl::FrontedSet>(std::move(front), std::move(set));
     else bare_ = std::move(set);
     why_it_forgets_ = this->set().why_it_forgets();
     show_set();

@@ -61,8 +61,9 @@ public:
 
     /// nullptr with one line in `fault`: a directory in use, no such set or cache.
     static std::unique_ptr<SetKeeper> open(Options const&, std::string& fault);
-    /// For a set that is there already; `front` makes an empty cache, and may be empty itself.
-    SetKeeper(Options const&, std::unique_ptr<crawl::UrlSet>, std::function<std::unique_ptr<crawl::SeenCache>()> front);
+    /// For a set that is there already. `front` may be nullptr; else `empty_one` makes others like it.
+    SetKeeper(Options const&, std::unique_ptr<crawl::UrlSet>, std::unique_ptr<crawl::SeenCache> front,
+              std::function<std::unique_ptr<crawl::SeenCache>()> empty_one);
     /// Finishes what waits, and makes it survive.
     ~SetKeeper();
 

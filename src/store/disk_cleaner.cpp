@@ -42,6 +42,7 @@ bool Cleaner::wipe(std::uint32_t segment) {
     SegmentHead const empty{.wiped = std::max(generation, log_.wiped_until())};
     encode(empty, Place{header.id, 0, start}, head);
     std::array<char, footer_tail_bytes> const no_footer{};
+    log_.wiping(generation);
     bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
                        !file_.write_at(end - no_footer.size(), {no_footer.data(), no_footer.size()}).error;
     if (!wiped || log_.is_behind_retired(segment)) return void_(generation);
@@ -98,8 +99,8 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
         if (wanted[i] && room) {
             bytes.resize(record.bytes);
             place.offset = record.offset;
-            bool const read = !file_.read_at(record.offset, bytes).error;
-            outcome = read ? write_again(place, bytes) : Again::damaged;
+            int const error = file_.read_at(record.offset, bytes).error;
+            outcome = error ? unreadable(record.offset, io::text_of_error(error)) : write_again(place, bytes);
             room = outcome != Again::no_room;
         }
         if (outcome == Again::written) {
@@ -112,12 +113,15 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
     return leaving;
 }
 
+Cleaner::Again Cleaner::unreadable(Bytes offset, std::string const& why) {
+    figures_.damaged.fetch_add(1, std::memory_order_relaxed);
+    complaints_.add("a record at " + std::to_string(offset) + " cannot be kept: " + why + "; it is fetched again");
+    return Again::damaged;
+}
+
 Cleaner::Again Cleaner::write_again(Place const& place, std::string_view bytes) {
     auto const read = decode(bytes, place);
-    if (read.damage != Damage::none) {
-        figures_.damaged.fetch_add(1, std::memory_order_relaxed);
-        return Again::damaged;
-    }
+    if (read.damage != Damage::none) return unreadable(place.offset, "it is damaged");
     for (int tries = 0; tries < tries_for_room; ++tries) {
         if (write_(read.record, place)) return Again::written;
         if (log_.failing() || !log_.wait_for_want(for_room)) break;

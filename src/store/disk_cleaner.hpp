@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "io/file.hpp"
+#include "store/disk_complaints.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
 
@@ -50,6 +51,7 @@ private:
     std::optional<std::vector<Live>> keep(std::uint32_t segment, std::vector<Live> const& live);
     bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
+    Again unreadable(Bytes offset, std::string const& why);
     Again write_again(Place const& place, std::string_view bytes);
     void evict(Live const& record);
 
@@ -63,6 +65,7 @@ private:
     Write const write_;
     Void const void_;
     Figures figures_;
+    Complaints complaints_;
     std::atomic<bool> stopping_{false};
 };
 

@@ -194,6 +194,7 @@ void put_checks(char* table, std::string_view body, std::uint64_t seed) {
 }
 
 void copy_body(char* to, std::string_view body) {
+    if (body.empty()) return;   // of nothing, nowhere
     if (body.size() < long_text)
         std::memcpy(to, body.data(), body.size());
     else

@@ -126,7 +126,7 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     // What a failed write takes with it meanwhile is owed again.
     do {
         net::Waiter waiter(executor);
-        bool const paid = works->graves.pay();
+        bool const paid = works->graves.pay_some();
         if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
         auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
         if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;

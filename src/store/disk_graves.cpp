@@ -2,6 +2,12 @@
 
 namespace garner::store::disk {
 
+namespace {
+
+constexpr std::size_t at_once = 1'000;   // tombstones: a fraction of a millisecond
+
+}  // namespace
+
 void Graves::Digging::bury() {
     if (graves_.append_(hash_))
         graves_.note_appended(hash_);
@@ -47,8 +53,20 @@ void Graves::note_owed(Fingerprint hash) {
 bool Graves::pay() {
     if (is_clear()) return true;
     std::lock_guard const alone(paying_);
+    return pay(SIZE_MAX);
+}
+
+bool Graves::pay_some() {
+    if (is_clear()) return true;
+    std::unique_lock const alone(paying_, std::try_to_lock);
+    return alone && pay(at_once);
+}
+
+/// By who holds `paying_`.
+bool Graves::pay(std::size_t most) {
     std::unique_lock lock(mutex_);
-    while (!owed_.empty()) {
+    for (; !owed_.empty(); --most) {
+        if (most == 0) return false;
         auto const hash = *owed_.begin();
         owed_.erase(owed_.begin());
         on_its_way_ = true;

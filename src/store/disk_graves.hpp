@@ -51,6 +51,8 @@ public:
 
     /// Writes what is owed. True when nothing is owed any more.
     bool pay();
+    /// The same for a thread that must not be kept: some of it, and nothing while somebody else does.
+    bool pay_some();
     /// Where too much was owed: makes void what it was for. Waits for the disk.
     void pay_by_voiding();
     /// Nothing is owed: every tombstone until now is in the log.
@@ -68,6 +70,7 @@ private:
     Place& place_of(Fingerprint hash) { return places_[hash >> (64 - place_bits)]; }
     Place const& place_of(Fingerprint hash) const { return places_[hash >> (64 - place_bits)]; }
     bool is_open(Fingerprint hash, std::uint32_t own) const;
+    bool pay(std::size_t most);
     void owe(Fingerprint hash);
     void note_owed(Fingerprint hash);
     void note_appended(Fingerprint hash);

@@ -19,6 +19,16 @@ struct Spare {
         std::lock_guard const lock(mutex);
         kept.swap(bytes);   // one at most stays
     }
+    /// So that a worker need not wait for the system to provide it.
+    void prepare(std::size_t bytes) {
+        {
+            std::lock_guard const lock(mutex);
+            if (kept) return;
+        }
+        auto pages = io::make_pages(bytes);
+        for (std::size_t at = 0; at < bytes; at += io::page_bytes) pages[at] = '\0';
+        put(std::move(pages));
+    }
     std::mutex mutex;
     io::Pages kept;
 };
@@ -43,6 +53,7 @@ struct Buffer {
     bool closed = false;
 
     Bytes ready() const { return copying.empty() ? used : *std::min_element(copying.begin(), copying.end()); }
+    Bytes ready_for_a_turn() const;
 };
 
 namespace {
@@ -50,11 +61,22 @@ namespace {
 constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
 constexpr milliseconds gathering{2};             // between two writes: what a kill can take
 constexpr Bytes past_cache_least = 128 * KiB;    // less is cheaper to copy than to wait for
+constexpr Bytes turn_most = 2 * MiB;             // of one write: what comes meanwhile waits for it
+constexpr Bytes behind_most = 8 * MiB;           // what a kill can take, where the disk is slow
 constexpr unsigned failures_until_failing = 3;
 constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
 constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 
 }  // namespace
+
+/// So much of it as one write shall take, to where a record begins.
+Bytes Buffer::ready_for_a_turn() const {
+    auto const all = ready();
+    if (all - written <= turn_most) return all;
+    auto const offset_of = [](FooterEntry const& entry) { return entry.offset * unit; };
+    auto const next = std::ranges::upper_bound(entries, written + turn_most, {}, offset_of);
+    return next == entries.end() ? all : std::min(all, offset_of(*next));
+}
 
 Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
          Void make_void)
@@ -274,8 +296,14 @@ bool Log::wait_for_want(milliseconds most) const {
     return !stopping_;
 }
 
+void Log::wiping(std::uint64_t generation) {
+    std::lock_guard const lock(mutex_);
+    wiping_ = generation;
+}
+
 void Log::wiped(std::uint64_t generation) {
     std::lock_guard const lock(mutex_);
+    wiping_ = 0;
     ++wipes_;
     newest_wiped_ = std::max(newest_wiped_, generation);
     wiped_until_ = std::max(wiped_until_, generation);
@@ -308,7 +336,9 @@ bool Log::has_work() const {
 }
 
 /// Under the lock. What comes faster than the disk takes it goes to the page cache, which has more room than the buffers.
-bool Log::is_behind() const { return position() - written_position_ > buffers_max_ * header_.segment_bytes / 2; }
+bool Log::is_behind() const {
+    return position() - written_position_ > std::min<Bytes>(behind_most, buffers_max_ * header_.segment_bytes / 2);
+}
 
 void Log::write_loop() {
     SteadyTime written{};
@@ -326,14 +356,20 @@ void Log::write_loop() {
         }
         written = steady_now();
         if (stopping_ && (queue_.empty() || failing_)) return;
+        if (open_ && open_->used > header_.segment_bytes / 2) {
+            lock.unlock();
+            spare_->prepare(header_.segment_bytes);
+            lock.lock();
+        }
     }
 }
 
-/// Everything that is ready of the oldest buffer. False when that failed.
+/// What is ready of the oldest buffer, or so much of it as one write shall take. False when that failed.
 bool Log::write_some(std::unique_lock<std::mutex>& lock) {
     auto const buffer = queue_.front();
-    auto const from = buffer->written, until = buffer->ready();
-    bool const last = buffer->closed && buffer->copying.empty();
+    auto const from = buffer->written, until = buffer->ready_for_a_turn();
+    bool const last = buffer->closed && buffer->copying.empty() && until == buffer->used;
+    auto const syncs_failed = syncs_failed_;
     bool const past_cache = until - from >= past_cache_least && !is_behind();
     lock.unlock();
     auto const start = header_.start_of(buffer->segment);
@@ -349,13 +385,15 @@ bool Log::write_some(std::unique_lock<std::mutex>& lock) {
     }
     std::vector<net::WakeHandle> wake;
     lock.lock();
-    if (!data.error) note_written(*buffer, until);
+    bool const counts = syncs_failed == syncs_failed_;   // else it may be lost, and is written again
+    if (!data.error && counts) note_written(*buffer, until);
     if (error) {
         fail(lock, buffer, error);
         return false;
     }
     figures_.written += until - from + footer.size();
     failed_in_a_row_ = 0;
+    if (!counts) return true;
     if (last) close(buffer);
     take_settled(wake);
     if (wake.empty()) return true;
@@ -419,11 +457,11 @@ void Log::sync_loop() {
 }
 
 /// Under the lock, which is left meanwhile. After an error nobody knows what of the last writes has come to the disk, and
-/// the next sync does not tell: all of it counts as lost.
+/// the next sync does not tell: all of it counts as lost, and so does what was written while it failed.
 void Log::sync(std::unique_lock<std::mutex>& lock) {
     Mark until{written_position_, wipes_};
-    auto const newest_wiped = std::exchange(newest_wiped_, 0);
-    auto const unsynced = std::exchange(unsynced_, {});
+    auto newest_wiped = std::exchange(newest_wiped_, 0);
+    auto unsynced = std::exchange(unsynced_, {});
     lock.unlock();
     int const error = file_.sync();
     lock.lock();
@@ -431,6 +469,10 @@ void Log::sync(std::unique_lock<std::mutex>& lock) {
         ++figures_.write_errors;
         trouble_ = io::text_of_error(error);
         if (++syncs_failed_in_a_row_ >= failures_until_failing) failing_ = true;
+        newest_wiped = std::max({newest_wiped, std::exchange(newest_wiped_, 0), wiping_});
+        until.wipes = wipes_;
+        for (auto& some : std::exchange(unsynced_, {})) unsynced.push_back(std::move(some));
+        write_again();
         lock.unlock();
         for (auto const& some : unsynced) lost_(some.segment, some.entries);
         lock.lock();
@@ -444,6 +486,13 @@ void Log::sync(std::unique_lock<std::mutex>& lock) {
     lock.unlock();
     net::wake_all(std::move(wake), net::Wake::ready);
     lock.lock();
+}
+
+/// Under the lock. What goes on in a segment whose head has not come to the disk is found by no restart, so all that is in
+/// the buffers is written once more; who writes just now does not count.
+void Log::write_again() {
+    ++syncs_failed_;
+    for (auto const& buffer : queue_) buffer->written = buffer->entries_written = 0;
 }
 
 /// The same. One that a sync may have lost cannot be done again, for its segment may be in use again; nor need it be:

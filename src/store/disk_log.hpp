@@ -88,8 +88,10 @@ public:
     std::optional<std::uint32_t> wanted() const;
     /// Waits until wanted() may say something new, or the time is over, or end().
     bool wait_for_want(milliseconds most) const;
-    /// What a segment of this generation held was overwritten, so that no restart finds it. The next sync takes that to the
-    /// disk; who waits until something has reached the disk waits for it, too.
+    /// What a segment of this generation held is about to be overwritten.
+    void wiping(std::uint64_t generation);
+    /// It was, so that no restart finds it. The next sync takes that to the disk; who waits until something has reached the
+    /// disk waits for it, too.
     void wiped(std::uint64_t generation);
     /// The newest generation of which that is so, and of all before it.
     std::uint64_t wiped_until() const;
@@ -160,6 +162,7 @@ private:
     void fail(std::unique_lock<std::mutex>&, std::shared_ptr<struct Buffer> const&, int error);
     void sync_loop();
     void sync(std::unique_lock<std::mutex>&);
+    void write_again();
     void take_settled(std::vector<net::WakeHandle>& into);
     bool to_sync() const { return written_position_ > synced_.position || wipes_ > synced_.wipes; }
     bool is_sync_wanted() const { return !has_reached(wanted_on_disk_, Reaches::disk) && to_sync() && !wipes_lost_; }
@@ -198,6 +201,7 @@ private:
     milliseconds sync_;
     std::uint64_t wipes_ = 0;
     std::uint64_t newest_wiped_ = 0;            // generation of those not synced
+    std::uint64_t wiping_ = 0;                  // of the one that is about to be
     std::uint64_t wiped_until_ = 0;
     bool wipes_lost_ = false;                   // some of them, by a sync that failed
     Mark synced_;
@@ -209,6 +213,7 @@ private:
     bool failing_ = false;
     unsigned failed_in_a_row_ = 0;
     unsigned syncs_failed_in_a_row_ = 0;
+    std::uint64_t syncs_failed_ = 0;
     std::string trouble_;
     Figures figures_;
     std::thread writer_;

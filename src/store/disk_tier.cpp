@@ -20,6 +20,7 @@ namespace disk {
 namespace {
 
 constexpr milliseconds start_patience{50};
+constexpr milliseconds end_patience{1'000};
 constexpr milliseconds look_every{100};
 constexpr int looks_a_try = 30;                    // after a fault
 // Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
@@ -86,10 +87,16 @@ Tier::~Tier() {
     for (auto* thread : {&caretaker_, &washer_, &recoverer_})
         if (thread->joinable()) thread->join();
     if (made_) {
-        made_->graves.pay();
-        made_->graves.pay_by_voiding();
+        pay_at_the_end();
         made_->log.end();
     }
+}
+
+/// What cannot be buried is not found by the next start either.
+void Tier::pay_at_the_end() {
+    if (made_->graves.pay()) return;
+    made_->log.wait_until_settled(Log::Reaches::file, end_patience);   // makes room in the buffers
+    if (!made_->graves.pay()) make_all_void();
 }
 
 Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {

@@ -115,6 +115,7 @@ private:
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     bool make_void(std::uint64_t generation);
     bool make_all_void();
+    void pay_at_the_end();
     void note_came(Bytes bytes) { live_.came(bytes); }
     void note_left(Bytes bytes) { live_.left(bytes); }
     void evict_victims(Works& works);

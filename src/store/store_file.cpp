@@ -59,6 +59,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     }
     store.file_ = std::move(file.file);
     store.file_.allow_past_cache();   // else all is written as if it were little
+    store.for_header_ = store.file_.again();
     int const locked = store.file_.lock();
     opened.in_use = locked == EWOULDBLOCK;
     if (opened.in_use) return opened;
@@ -157,12 +158,15 @@ std::string StoreFile::make_room(Bytes was) const {
 
 /// One after the other, so that at any moment one is whole; both, so that damage to one never brings back what the store
 /// was before.
-std::string StoreFile::write_header() const {
+std::string StoreFile::write_header() {
     auto const bytes = encode(header_);
+    auto const& file = for_header_ ? for_header_ : file_;
     int error = 0;
-    for (unsigned i = 1; i <= copies && !error; ++i) {
-        error = file_.write_at((good_copy_ + i) % copies * header_bytes, bytes).error;
-        if (!error) error = file_.sync();
+    for (unsigned i = 0; i < copies && !error; ++i) {
+        auto const copy = (good_copy_ + 1) % copies;
+        error = file.write_at(copy * header_bytes, bytes).error;
+        if (!error) error = file.sync();
+        if (!error) good_copy_ = copy;
     }
     return error ? name_ + " cannot be written: " + io::text_of_error(error) : std::string{};
 }

@@ -32,7 +32,7 @@ public:
     /// Whether it is still what name() leads to.
     bool is_there() const;
     /// Writes both copies of the header: whether the disk can be written. Empty, or what is wrong.
-    std::string write_header() const;
+    std::string write_header();
     /// The same, and from the next start on segments up to this generation hold nothing.
     std::string make_void(std::uint64_t generation);
 
@@ -48,6 +48,7 @@ private:
 
     std::string name_;
     io::File file_;
+    io::File for_header_;         // its syncs tell of faults of its own, and leave the others to those of the log
     StoreHeader header_;
     unsigned good_copy_ = 1;      // the one that is not to be lost while the other is written
 };

@@ -65,10 +65,10 @@ private:
 struct Scene {
     explicit Scene(SetKeeper::Options options = {}, bool cached = true, std::string const& forgets = {})
         : hand(std::make_shared<SlowSet::Hand>(forgets)),
-          keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr) {}
+          keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr, front) {}
 
-    static std::function<std::unique_ptr<crawl::SeenCache>()> front() {
-        return [] { return std::make_unique<crawl::Lru>(crawl::CacheOptions{.entries = 64}); };
+    static std::unique_ptr<crawl::SeenCache> front() {
+        return std::make_unique<crawl::Lru>(crawl::CacheOptions{.entries = 64});
     }
     /// Waits until the set is being asked.
     void await_asked(int times) {

@@ -1,6 +1,9 @@
 // A disk that fails at one thing only: nothing that was purged or replaced comes back with the next start.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <fstream>
 #include <mutex>
 #include <vector>
@@ -334,6 +337,104 @@ TEST_F(DiskFaults, a_file_that_is_removed_is_answered_from_and_stored_to_no_more
     restart();
     EXPECT_EQ(disk->stats().state, DiskStats::State::working);
     EXPECT_EQ(load(key(2)), nullptr) << "a new one";
+}
+
+// ---- syncs that fail ----
+
+TEST_F(DiskFaults, after_a_failed_sync_what_the_open_segment_has_is_written_again_with_its_head) {
+    std::atomic<bool> fails{false};
+    std::atomic<int> heads{0};
+    rule.error = [&](Rule::Operation operation, Bytes offset, std::size_t) {
+        if (operation == Rule::Operation::sync) return fails.exchange(false) ? EIO : 0;
+        bool const begins = offset >= disk::header_area && (offset - disk::header_area) % segment_bytes() == 0;
+        if (operation == Rule::Operation::write && begins) ++heads;
+        return 0;
+    };
+    open();
+    store(key(1), "on the disk");
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    int const before = heads;
+    fails = true;
+    store(key(2), "may be lost");
+    ASSERT_TRUE(eventually([&] { return heads > before; }));
+    EXPECT_TRUE(eventually([&] { return load(key(2)) == nullptr; }));
+    EXPECT_EQ(body_of(key(1)), "on the disk");
+    store(key(3), "after it");
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    keep_copy();
+    restart_with_copy();
+    EXPECT_EQ(body_of(key(1)), "on the disk");
+    EXPECT_EQ(load(key(2)), nullptr);
+    EXPECT_EQ(body_of(key(3)), "after it");
+    disk.reset();   // what the rule refers to is this scene's
+}
+
+TEST_F(DiskFaults, what_is_written_while_a_sync_fails_is_lost_with_it) {
+    enum class Sync { works, is_to_fail, is_failing };
+    std::atomic<Sync> sync{Sync::works};
+    rule.error = [&](Rule::Operation operation, Bytes, std::size_t) {
+        auto wanted = Sync::is_to_fail;
+        if (operation != Rule::Operation::sync || !sync.compare_exchange_strong(wanted, Sync::is_failing)) return 0;
+        for (int i = 0; i < 1'000 && sync == Sync::is_failing; ++i) std::this_thread::sleep_for(5ms);
+        return EIO;
+    };
+    open();
+    store(key(1), "on the disk");
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    sync = Sync::is_to_fail;
+    store(key(2), "before it");
+    ASSERT_TRUE(eventually([&] { return sync == Sync::is_failing; }));
+    store(key(3), "during it");
+    ASSERT_TRUE(settled(DiskStore::Survives::process));
+    EXPECT_EQ(body_of(key(3)), "during it");
+    sync = Sync::works;
+    EXPECT_TRUE(eventually([&] { return load(key(2)) == nullptr && load(key(3)) == nullptr; }));
+    EXPECT_EQ(body_of(key(1)), "on the disk");
+    disk.reset();   // what the rule refers to is this scene's
+}
+
+TEST_F(DiskFaults, what_cannot_be_buried_before_the_end_is_not_found_by_the_next_start) {
+    std::atomic<bool> fails{false};
+    rule.error = [&](Rule::Operation operation, Bytes offset, std::size_t) {
+        return fails && operation == Rule::Operation::write && offset >= disk::header_area ? EIO : 0;
+    };
+    open();
+    store(key(1), "purged");
+    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    fails = true;
+    disk->forget(key(1));
+    EXPECT_FALSE(settled());
+    disk.reset();
+    fails = false;
+    open();
+    EXPECT_EQ(load(key(1)), nullptr);
+    store(key(2), "new");
+    restart();
+    EXPECT_EQ(body_of(key(2)), "new");
+    disk.reset();   // what the rule refers to is this scene's
+}
+
+TEST_F(DiskFaults, a_slow_disk_is_given_a_few_megabytes_at_a_time) {
+    options.size = 2 * GiB;   // for segments that are longer than that
+    options.buffer = 64 * MiB;
+    std::atomic<bool> held{true};
+    std::atomic<std::size_t> longest{0};
+    rule.error = [&](Rule::Operation operation, Bytes offset, std::size_t size) {
+        if (operation != Rule::Operation::write || offset < disk::header_area) return 0;
+        longest = std::max<std::size_t>(longest, size);   // by one thread
+        for (int i = 0; i < 1'000 && held; ++i) std::this_thread::sleep_for(5ms);
+        return 0;
+    };
+    open();
+    ASSERT_GE(segment_bytes(), 4 * MiB);
+    for (int i = 0; i < 120; ++i) EXPECT_EQ(store(key(i), pattern(60'000, static_cast<unsigned>(i))), NotStored::none) << i;
+    held = false;
+    ASSERT_TRUE(eventually([&] { return settled(); }));
+    EXPECT_GT(longest, 2 * MiB - 64 * KiB) << "and no record by record";
+    EXPECT_LE(longest, 2 * MiB + 64 * KiB);
+    restart();
+    for (int i = 0; i < 120; ++i) EXPECT_TRUE(body_of(key(i)) == pattern(60'000, static_cast<unsigned>(i))) << i;
+    disk.reset();   // what the rule refers to is this scene's
 }
 
 }  // namespace garner::store

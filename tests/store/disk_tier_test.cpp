@@ -238,6 +238,32 @@ TEST_F(DiskTier, a_disk_that_fails_is_left_and_taken_up_again) {
     EXPECT_EQ(load("fhttp://gone/"), nullptr) << "what it replaced must not come back";
 }
 
+TEST_F(DiskTier, what_went_past_the_page_cache_and_through_it_by_turns_is_read_as_it_was_written) {
+    open();
+    std::mt19937 random(7);
+    auto const key = [](unsigned i) { return "fhttp://a/" + std::to_string(i); };
+    // Each has a seed of its own, and a length: alone what is little goes through the cache, together they go past it.
+    auto const body = [](unsigned i) { return pattern(i % 3 ? 60'000 + i % 997 : 900 + i % 97, i); };
+    unsigned stored = 0, found = 0;
+    while (disk->stats().laps < 3 && stored < 3'000) {
+        for (unsigned burst = random() % 2 ? 9 : 1; burst > 0; --burst, ++stored)
+            while (store(key(stored), body(stored)) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+        if (random() % 2) ASSERT_TRUE(eventually([&] { return settled(); }));
+        for (int looks = 0; looks < 3; ++looks) {
+            auto const i = static_cast<unsigned>(random() % stored);
+            auto const there = body_of(key(i));
+            if (there == "nothing") continue;
+            ASSERT_TRUE(there == body(i)) << i;
+            ++found;
+        }
+    }
+    EXPECT_GE(disk->stats().laps, 3u);
+    EXPECT_GT(found, 100u);
+    EXPECT_EQ(disk->stats().damaged, 0u);
+    restart();
+    for (unsigned i = stored - 50; i < stored; ++i) EXPECT_TRUE(body_of(key(i)) == body(i)) << i;
+}
+
 TEST_F(DiskTier, what_cannot_be_read_is_a_miss) {
     options.faults = &faults;
     open();
