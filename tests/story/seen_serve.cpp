@@ -1,5 +1,7 @@
 // `garner seen serve`, as crawlers use it: batches in, answers in order; kills, overload, bad input.
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
