@@ -10,13 +10,6 @@ namespace garner::client {
 
 namespace asio = net::asio;
 
-namespace {
-
-// What comes with the head of a body that is kept is copied once more: so it is not to be much of a long one.
-constexpr std::size_t with_head_most = 16 * KiB;
-
-}  // namespace
-
 Trouble Exchange::trouble_of(net::Error const& error) const {
     if (cancelled_) return Trouble::cancelled;
     if (error == asio::error::timed_out) return Trouble::timed_out;
@@ -35,7 +28,7 @@ net::awaitable<Trouble> Exchange::send(std::span<iovec> parts, milliseconds limi
     co_return trouble_of(tried.error);
 }
 
-net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit, std::size_t most) {
+net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
     if (cancelled_) co_return Trouble::cancelled;
     if (begin_ == end_) begin_ = end_ = scanned_ = 0;
     if (end_ == net::BufferPool::size) {
@@ -47,7 +40,7 @@ net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit, std::size_t mo
         end_ -= begin_;
         begin_ = 0;
     }
-    std::span<char> free(buffer_.data() + end_, std::min(net::BufferPool::size - end_, most));
+    std::span<char> free(buffer_.data() + end_, net::BufferPool::size - end_);
     auto read = co_await transport_->read_some(free, limit);
     if (read.error) co_return trouble_of(read.error);
     end_ += read.bytes;
@@ -78,7 +71,7 @@ net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds l
         }
         auto const left = std::chrono::ceil<milliseconds>(until - steady_now());
         if (left <= milliseconds{0}) co_return Trouble::timed_out;
-        auto trouble = co_await fill_buffer(left, with_head_most);
+        auto trouble = co_await fill_buffer(left);
         if (trouble != Trouble::none) co_return trouble;
     }
 }
@@ -125,7 +118,7 @@ net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit, std::spa
         if (decoder_.done()) co_return at_end();
         auto piece = step();
         if (!needs_input_) co_return piece;
-        auto trouble = co_await fill_buffer(limit, net::BufferPool::size);
+        auto trouble = co_await fill_buffer(limit);
         if (trouble == Trouble::closed && decoder_.closed()) co_return at_end();
         if (trouble != Trouble::none) {
             Piece failed{trouble, {}};

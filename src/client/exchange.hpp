@@ -86,7 +86,7 @@ public:
     }
 
 private:
-    net::awaitable<Trouble> fill_buffer(milliseconds limit, std::size_t most);
+    net::awaitable<Trouble> fill_buffer(milliseconds limit);
     net::awaitable<Piece> read_straight(milliseconds limit, std::span<char> into);
     Trouble trouble_of(net::Error const& error) const;
     Piece step();
