@@ -412,13 +412,17 @@ void Tier::try_again() {
 /// moved may be back.
 void Tier::look_for_file(Works const& works) {
     bool const removed = !works.store.is_there();
-    if (removed_.exchange(removed) == removed) return;
-    if (!removed) return works_again("is there again");
-    auto const trouble = file_name() + " was removed or replaced: what it held is still answered from, and nothing more is "
-                                       "stored; restart Garner for a new one";
-    spdlog::error("disk: {}", trouble);
-    std::lock_guard const lock(mutex_);
-    trouble_ = trouble;
+    if (removed_ == removed) return;
+    if (removed) {
+        auto const trouble = file_name() + " was removed or replaced: what it held is still answered from, and nothing more is "
+                                           "stored; restart Garner for a new one";
+        spdlog::error("disk: {}", trouble);
+        std::lock_guard const lock(mutex_);
+        trouble_ = trouble;
+    } else {
+        works_again("is there again");
+    }
+    removed_ = removed;   // who sees it finds the reason, too
 }
 
 void Tier::works_again(char const* how) {
