@@ -49,6 +49,7 @@ std::string text_of(Body const& body) {
             bytes.append(pieces[i]);
             reader.advance(pieces[i].size());
         }
+    check(bytes.size() == body.size());
     return bytes;
 }
 
@@ -252,7 +253,7 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
         use_.fetched(received);
-        if (disk_ && (is_part() || body.size() > store::Object::inline_body_max)) {
+        if (disk_ && (is_part() || !lies_in_one())) {
             lease_.fill()->grown();   // nobody waits for the disk
             co_await disk_keeps_up(0);
         }
@@ -310,6 +311,12 @@ void FillPump::store() {
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
 }
 
+/// Of a complete body: it is short, and nothing of it has been left to the disk.
+bool FillPump::lies_in_one() const {
+    auto const& body = *growing_->body();
+    return body.size() <= store::Object::inline_body_max && body.is_resident();
+}
+
 /// A small body moves into one allocation with its head; the segments go when the last reader is done. So does one that has
 /// more room than it needs, for its length was unknown. A part joins those that are there. What memory does not keep has its
 /// source alone.
@@ -318,7 +325,7 @@ store::ObjectPtr FillPump::to_keep() {
     auto const primary = lease_.fill()->primary();
     auto parts = growing_->parts();
     if (kept_ == Kept::nowhere) return growing_;
-    bool const is_small = body->size() <= store::Object::inline_body_max;
+    bool const is_small = lies_in_one();
     if (kept_ == Kept::on_disk && (!is_small || is_part())) {
         std::vector<Body::Span> all{{0, body->size() - 1}};
         parts.body = store::BodyPtr(new Body(body->size(), std::move(all), disk_->source()));

@@ -76,6 +76,7 @@ private:
     bool is_part() const { return growing_->status() == 206; }
     Bytes window() const;
     net::awaitable<bool> pause_for_disk();
+    bool lies_in_one() const;
     store::ObjectPtr to_keep();
     void keep_nothing(http::StoreRefusal why);
 

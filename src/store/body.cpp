@@ -140,7 +140,16 @@ void Body::add_rest() {
     size_.store(*expected_, std::memory_order_release);
 }
 
+/// What follows it, or is looked for behind it, is not in there.
+void Body::cut_last() {
+    std::lock_guard lock(mutex_);
+    if (segments_.empty()) return;
+    auto& last = segments_.back();
+    last.cut += last.end() - std::min(last.end(), size());
+}
+
 void Body::finish(State end) {
+    if (end == State::complete) cut_last();
     if (end == State::complete && !rest_.empty()) add_rest();
     check(end != State::complete || !expected_ || *expected_ == size());
     budget_.release_filling(filling_.exchange(0, std::memory_order_relaxed));

@@ -129,7 +129,8 @@ private:
     struct Segment {
         std::shared_ptr<Block> block;
         Bytes offset;
-        Bytes end() const { return offset + block->capacity; }
+        Bytes cut = 0;                   // of the block's end, what is not the body's: a block that is used again may be too long
+        Bytes end() const { return offset + block->capacity - cut; }
     };
     Body(Budget& budget, Bytes length, std::vector<Segment> segments);
     Bytes next_capacity() const;
@@ -138,6 +139,7 @@ private:
     void add_segment(std::shared_ptr<Block> block);
     bool may_adopt(Loaded const& loaded);
     bool take_over(Loaded const& loaded);
+    void cut_last();
     void add_rest();
     std::span<char> reuse_last();
     std::span<char> replace_last();

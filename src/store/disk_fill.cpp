@@ -180,8 +180,9 @@ bool PieceFill::take(Body const& growing) {
     return !given_up_;
 }
 
+/// Of a short one that memory has forgotten in part the pieces have what is missing.
 bool PieceFill::lies_with_head(Body const& complete) const {
-    return of_ == Of::whole && complete.size() <= Object::inline_body_max;
+    return of_ == Of::whole && complete.size() <= Object::inline_body_max && complete.is_resident();
 }
 
 void PieceFill::give_up(NotStored why) {

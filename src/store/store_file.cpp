@@ -128,7 +128,8 @@ std::string StoreFile::read_header() {
     if (newest) header_ = *newest;
     if (newest) return {};
     if (error) return name_ + " cannot be read: " + io::text_of_error(error);
-    return name_ + " is there, and is no disk store; remove it, or name another disk.path";
+    auto const mend = is_device() ? "overwrite its beginning with zeros" : "remove it";
+    return name_ + " is there, and is no disk store; " + mend + ", or name another disk.path";
 }
 
 void StoreFile::take_shape(StoreHeader const& wanted, Bytes size, When when) {

@@ -358,6 +358,25 @@ TEST(Body, what_is_missing_completes_it) {
     }
 }
 
+TEST(Body, a_block_that_is_used_again_ends_where_what_follows_it_begins) {
+    Scene scene;
+    auto body = part(scene, 900, 999, 1000)->completing({0, 899});
+    Bytes const first = 500, rest = 400;
+    auto fill = [&](std::span<char> room, Bytes count) {
+        ASSERT_GE(room.size(), count);
+        for (Bytes i = 0; i < count; ++i) room[i] = byte_at(body->size() + i);
+        body->grow(count);
+    };
+    fill(scene.room(*body), first);
+    fill(body->recycle([](Bytes) { return false; }), rest);   // longer than what is left
+    body->finish(Body::State::complete);
+    EXPECT_FALSE(body->has(0, 999)) << "its beginning was forgotten";
+    EXPECT_TRUE(body->has(first, 999));
+    BodyReader reader(body, first);
+    while (reader.offset() < 1000) ASSERT_GT(read_on(reader, 1000, 1), 0u);   // and every byte is the right one
+    EXPECT_EQ(read_on(reader), 0u);
+}
+
 TEST(Body, what_its_neighbours_hold_together_is_not_kept_twice) {
     Scene scene;
     auto joined = part(scene, 0, 99, 1000);
