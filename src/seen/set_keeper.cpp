@@ -21,10 +21,14 @@ std::uint64_t drawn_seed() {
     return std::uint64_t{random()} << 32 | random();
 }
 
+crawl::MadeCache empty_front(SetKeeper::Options const& options) {
+    return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed});
+}
+
 crawl::MadeCache make_front(SetKeeper::Options const& options) try {
     if (options.cache.empty()) return {};
     // What simulations alone can have is refused by fault_of().
-    auto made = crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed});
+    auto made = empty_front(options);
     if (made.cache && made.cache->claims())
         spdlog::warn("the cache {} before the set may call a URL seen that never came, and the set is not asked then: such "
                      "a URL is lost; line, scatter and quotient are exact",
@@ -59,9 +63,7 @@ std::unique_ptr<SetKeeper> SetKeeper::open(Options const& asked, std::string& fa
                 size_text(options.set.memory) + "; give it more, or the cache fewer entries";
         return nullptr;
     }
-    auto const empty_one = [options] {
-        return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed}).cache;
-    };
+    auto const empty_one = [options] { return empty_front(options).cache; };
     return std::make_unique<SetKeeper>(options, std::move(made.set), std::move(front.cache), empty_one);
 }
 

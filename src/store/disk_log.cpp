@@ -3,80 +3,22 @@
 #include <algorithm>
 #include <utility>
 
-#include "io/pages.hpp"
+#include "store/disk_buffer.hpp"
 #include "util/check.hpp"
 
 namespace garner::store::disk {
-
-/// Memory for one more segment: to be given a new one for each costs as much as to write it. Outlives the log as long as
-/// somebody reads. Thread-safe.
-struct Spare {
-    io::Pages take(std::size_t bytes) {
-        std::lock_guard const lock(mutex);
-        return kept ? std::move(kept) : io::make_pages(bytes);
-    }
-    void put(io::Pages bytes) {
-        std::lock_guard const lock(mutex);
-        kept.swap(bytes);   // one at most stays
-    }
-    /// So that a worker need not wait for the system to provide it.
-    void prepare(std::size_t bytes) {
-        {
-            std::lock_guard const lock(mutex);
-            if (kept) return;
-        }
-        auto pages = io::make_pages(bytes);
-        for (std::size_t at = 0; at < bytes; at += io::page_bytes) pages[at] = '\0';
-        put(std::move(pages));
-    }
-    std::mutex mutex;
-    io::Pages kept;
-};
-
-/// The bytes of a segment until they are written.
-struct Buffer {
-    explicit Buffer(std::shared_ptr<Spare> from, std::size_t size) : spare(std::move(from)), bytes(spare->take(size)) {}
-    ~Buffer() { spare->put(std::move(bytes)); }
-    Buffer(Buffer const&) = delete;
-
-    std::shared_ptr<Spare> spare;
-    std::uint32_t segment = 0;
-    std::uint64_t generation = 0;
-    WallTime opened{};
-    std::uint64_t position = 0;          // of its first byte, in all that was ever appended
-    io::Pages bytes;
-    Bytes used = 0;
-    Bytes written = 0;
-    std::vector<Bytes> copying;          // where records begin that are being filled
-    std::vector<FooterEntry> entries;
-    std::size_t entries_written = 0;
-    bool closed = false;
-
-    Bytes ready() const { return copying.empty() ? used : *std::min_element(copying.begin(), copying.end()); }
-    Bytes ready_for_a_turn() const;
-};
 
 namespace {
 
 constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
 constexpr milliseconds gathering{2};             // between two writes: what a kill can take
 constexpr Bytes past_cache_least = 128 * KiB;    // less is cheaper to copy than to wait for
-constexpr Bytes turn_most = 2 * MiB;             // of one write: what comes meanwhile waits for it
 constexpr Bytes behind_most = 8 * MiB;           // what a kill can take, where the disk is slow
 constexpr unsigned failures_until_failing = 3;
 constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
 constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 
 }  // namespace
-
-/// So much of it as one write shall take, to where a record begins.
-Bytes Buffer::ready_for_a_turn() const {
-    auto const all = ready();
-    if (all - written <= turn_most) return all;
-    auto const offset_of = [](FooterEntry const& entry) { return entry.offset * unit; };
-    auto const next = std::ranges::upper_bound(entries, written + turn_most, {}, offset_of);
-    return next == entries.end() ? all : std::min(all, offset_of(*next));
-}
 
 Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
          Void make_void)

@@ -1,0 +1,77 @@
+// The segments of the log that are not all written yet.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "io/pages.hpp"
+#include "store/disk_format.hpp"
+#include "util/clock.hpp"
+
+namespace garner::store::disk {
+
+/// Memory for one more segment: to be given a new one for each costs as much as to write it. Outlives the log as long as
+/// somebody reads. Thread-safe.
+struct Spare {
+    io::Pages take(std::size_t bytes) {
+        std::lock_guard const lock(mutex);
+        return kept ? std::move(kept) : io::make_pages(bytes);
+    }
+    void put(io::Pages bytes) {
+        std::lock_guard const lock(mutex);
+        kept.swap(bytes);   // one at most stays
+    }
+    /// So that a worker need not wait for the system to provide it.
+    void prepare(std::size_t bytes) try {
+        {
+            std::lock_guard const lock(mutex);
+            if (kept) return;
+        }
+        auto pages = io::make_pages(bytes);
+        for (std::size_t at = 0; at < bytes; at += io::page_bytes) pages[at] = '\0';
+        put(std::move(pages));
+    } catch (std::bad_alloc const&) {
+        // Who needs it tries again.
+    }
+    std::mutex mutex;
+    io::Pages kept;
+};
+
+/// The bytes of a segment until they are written.
+struct Buffer {
+    explicit Buffer(std::shared_ptr<Spare> from, std::size_t size) : spare(std::move(from)), bytes(spare->take(size)) {}
+    ~Buffer() { spare->put(std::move(bytes)); }
+    Buffer(Buffer const&) = delete;
+
+    std::shared_ptr<Spare> spare;
+    std::uint32_t segment = 0;
+    std::uint64_t generation = 0;
+    WallTime opened{};
+    std::uint64_t position = 0;          // of its first byte, in all that was ever appended
+    io::Pages bytes;
+    Bytes used = 0;
+    Bytes written = 0;
+    std::vector<Bytes> copying;          // where records begin that are being filled
+    std::vector<FooterEntry> entries;
+    std::size_t entries_written = 0;
+    bool closed = false;
+
+    Bytes ready() const { return copying.empty() ? used : *std::min_element(copying.begin(), copying.end()); }
+    static constexpr Bytes turn_most = 2 * MiB;   // of one write: what comes meanwhile waits for it
+    Bytes ready_for_a_turn() const;
+};
+
+/// So much of it as one write shall take, to where a record begins.
+inline Bytes Buffer::ready_for_a_turn() const {
+    auto const all = ready();
+    if (all - written <= turn_most) return all;
+    auto const offset_of = [](FooterEntry const& entry) { return entry.offset * unit; };
+    auto const next = std::ranges::upper_bound(entries, written + turn_most, {}, offset_of);
+    return next == entries.end() ? all : std::min(all, offset_of(*next));
+}
+
+}  // namespace garner::store::disk
