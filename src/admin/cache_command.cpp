@@ -249,7 +249,8 @@ private:
             out_ << sum.dump(2) << "\n";
         else
             out_ << human_count(records) << " records with " << human_bytes(bytes) << " checked: "
-                 << (damaged == 0 ? "none damaged" : human_count(damaged) + " damaged, and forgotten") << "\n";
+                 << (damaged > 0 ? human_count(damaged) + " damaged, and forgotten" : all ? "none damaged" : "none damaged so far")
+                 << (all ? "\n" : "; the rest was not checked\n");
         return all && damaged == 0 ? exit_done : exit_failed;
     }
 
@@ -272,7 +273,7 @@ private:
             });
         }
         progress_.clear();
-        if (!durable) fail("the disk did not take all of it in time: after a crash some of it may be there again");
+        if (!durable) fail("the disk does not confirm all of it: after a crash, or once it works again, some of it may be back");
         if (moved) fail("the cache changes too fast to be sure that all of it is gone; purge it again");
         Json const sum{{"purged", purged}, {"durable", durable}, {"complete", all && !moved}};
         out_ << (command_.json ? sum.dump(2) : "purged " + human_count(purged) + (purged == 1 ? " object" : " objects")) << "\n";

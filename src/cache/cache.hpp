@@ -251,6 +251,8 @@ private:
     };
     void drop_older(Shard&, Newcomer const&, std::vector<store::ObjectPtr>& gone);
     void detach_older(Shard&, Newcomer const&);
+    void outdate_older(Fill const&);
+    void outdate(std::string_view text, Fingerprint primary, store::Object const& newer);
     bool forget_older(Shard&, Newcomer const&);
     void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
     static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);

@@ -157,6 +157,7 @@ void FillLease::fail(FetchFailure failure) {
     if (!fill_) return;
     auto fill = std::move(fill_);
     cache_->detach(*fill, Cache::Mark::none);
+    cache_->outdate_older(*fill);
     fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
 }
 
@@ -164,10 +165,12 @@ void FillLease::drop() {
     if (!fill_) return;
     auto fill = std::move(fill_);
     if (cache_->promote_or_detach(*fill)) return;
-    if (fill->view().phase == FillView::Phase::head)
+    if (fill->view().phase == FillView::Phase::head) {
         fill->change(FillView::Phase::refused, nullptr, {}, "the leader went");
-    else
-        fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
+        return;
+    }
+    cache_->outdate_older(*fill);
+    fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
 }
 
 Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {

@@ -90,6 +90,34 @@ void Cache::drop_older(Shard& shard, Newcomer const& newcomer, std::vector<store
     detach_older(shard, newcomer);
 }
 
+/// Somebody was given a beginning of what is not stored: what is older than that answers without the origin only on a day
+/// when there is no reaching it.
+void Cache::outdate_older(Fill const& fill) {
+    auto const newer = fill.view().object;
+    if (!newer || newer->status() == 206) return;
+    outdate(newer->key(), fill.primary(), *newer);
+    if (newer->key() != fill.key()) outdate(fill.key(), fill.primary(), *newer);
+}
+
+void Cache::outdate(std::string_view text, Fingerprint primary, store::Object const& newer) {
+    auto const older = find(text, primary);
+    auto const now = wall_now();
+    bool const is_older = older && older->kind() == store::Object::Kind::response && older->sequence() < newer.sequence();
+    if (!is_older || is_same_representation(*older, newer, now)) return;
+    if (http::may_reuse(older->terms(), {}, now).reuse != http::Reuse::fresh) return;
+    auto parts = older->parts();
+    parts.terms.lifetime = 0;
+    parts.terms.stale_while_revalidate = 0;
+    auto outdated = make_object(parts, primary);   // evicts, so not under the lock
+    auto& shard = this->shard(primary);
+    store::ObjectPtr gone;
+    std::lock_guard lock(shard.mutex);
+    auto const there = shard.find(fingerprint(text, seed_), text);
+    if (there.object != older.get()) return;
+    gone = outdated ? shard.freshen(there.slot, std::move(outdated)) : shard.remove(there.slot, policy::Left::replaced);
+    note_bytes(shard, primary);
+}
+
 /// Fetches that began before: they neither store nor lead anybody any more. Those who follow them read on.
 void Cache::detach_older(Shard& shard, Newcomer const& newcomer) {
     auto const& [by, newer, text, names, known_parts] = newcomer;

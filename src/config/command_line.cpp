@@ -107,10 +107,10 @@ std::string help_of(Row const* row) {
     return out;
 }
 
-CommandLine wrong(std::string text) {
+CommandLine wrong(Row const* row, std::string text) {
     CommandLine line;
     line.command = Command::wrong;
-    line.text = "garner: " + std::move(text) + "\nTry: garner --help\n";
+    line.text = "garner: " + std::move(text) + "\nTry: garner " + (row ? std::string(row->name) + " " : "") + "--help\n";
     return line;
 }
 
@@ -154,7 +154,7 @@ public:
         for (; at_ < arguments_.size(); ++at_) {
             std::string_view const word = arguments_[at_];
             if (only_operands_ || word == "-" || !word.starts_with('-')) {
-                if (auto error = operand(word)) return wrong(*error);
+                if (auto error = operand(word)) return wrong(row_, *error);
             } else if (word == "--") {
                 only_operands_ = true;
             } else if (word == "--help" || word == "-h") {
@@ -162,7 +162,7 @@ public:
             } else if (word == "--version") {
                 return prints(Command::version, version_text());
             } else if (auto error = option(word)) {
-                return wrong(*error);
+                return wrong(row_, *error);
             }
         }
         return finish();
@@ -250,25 +250,25 @@ private:
     CommandLine finish() {
         auto const command = row_ ? row_->command : Command::run;
         if (!explains_.empty() && command != Command::explain)
-            return wrong(std::string(explains_) + " is for garner explain");
+            return wrong(row_, std::string(explains_) + " is for garner explain");
         if (line_.json && command != Command::explain && command != Command::peers && command != Command::cache)
-            return wrong("--json is for garner explain, garner peers and garner cache");
-        if (line_.what_if && command != Command::stats) return wrong("--what-if is for garner stats");
-        if (line_.rebuild_digest && command != Command::peers) return wrong("--rebuild-digest is for garner peers");
+            return wrong(row_, "--json is for garner explain, garner peers and garner cache");
+        if (line_.what_if && command != Command::stats) return wrong(row_, "--what-if is for garner stats");
+        if (line_.rebuild_digest && command != Command::peers) return wrong(row_, "--rebuild-digest is for garner peers");
         bool const verifies = command == Command::cache && !line_.rest.empty() && line_.rest.front() == "verify";
-        if (rates_ && !verifies) return wrong("--rate is for garner cache verify");
+        if (rates_ && !verifies) return wrong(row_, "--rate is for garner cache verify");
         if (!row_) return std::move(line_);
         if (command == Command::cache) return finish_cache();
         if (!row_->operand.empty() && (!operand_ || operand_->empty()))
-            return wrong(std::string(row_->name) + " needs a " + std::string(row_->operand));
+            return wrong(row_, std::string(row_->name) + " needs a " + std::string(row_->operand));
         line_.command = row_->command;
         if (row_->command == Command::check) {
-            if (!line_.config_file.empty()) return wrong("check takes the file without --config");
+            if (!line_.config_file.empty()) return wrong(row_, "check takes the file without --config");
             line_.config_file = *operand_;
         } else if (operand_) {
             http::UriError error;
             if (!http::parse_absolute(*operand_, error))
-                return wrong("\"" + std::string(*operand_) + "\" is not a URL like http://example.com/page");
+                return wrong(row_, "\"" + std::string(*operand_) + "\" is not a URL like http://example.com/page");
             line_.url = *operand_;
         }
         return std::move(line_);
@@ -278,14 +278,14 @@ private:
     CommandLine finish_cache() {
         static constexpr std::string_view words[]{"ls", "stats", "verify", "purge"};
         auto const& rest = line_.rest;
-        if (rest.empty()) return wrong("cache needs one of ls, stats, verify and purge");
+        if (rest.empty()) return wrong(row_, "cache needs one of ls, stats, verify and purge");
         auto const& word = rest.front();
         if (std::find(std::begin(words), std::end(words), word) == std::end(words))
-            return wrong("cache knows no \"" + word + "\"; it takes ls, stats, verify or purge" + hint(word, words));
+            return wrong(row_, "cache knows no \"" + word + "\"; it takes ls, stats, verify or purge" + hint(word, words));
         bool const patterned = word == "ls" || word == "purge";
-        if (rest.size() > (patterned ? 2u : 1u)) return wrong("cache " + word + " takes no \"" + rest.back() + "\"");
+        if (rest.size() > (patterned ? 2u : 1u)) return wrong(row_, "cache " + word + " takes no \"" + rest.back() + "\"");
         if (word == "purge" && (rest.size() < 2 || rest.back().empty()))
-            return wrong("cache purge needs a PATTERN: the beginning of URLs, or * for anything in them");
+            return wrong(row_, "cache purge needs a PATTERN: the beginning of URLs, or * for anything in them");
         line_.command = Command::cache;
         return std::move(line_);
     }

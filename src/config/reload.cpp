@@ -21,7 +21,8 @@ constexpr Row rows[]{
     {"disk.path", [](Config const& a, Config const& b) { return a.disk.path == b.disk.path; }},
     {"disk.size", [](Config const& a, Config const& b) { return a.disk.size == b.disk.size; }},
     {"disk.policy", [](Config const& a, Config const& b) { return a.disk.policy == b.disk.policy; }},
-    {"disk.buffer", [](Config const& a, Config const& b) { return a.disk.buffer == b.disk.buffer; }},
+    {"disk.buffer",   // unless it follows disk.size, which is named then
+     [](Config const& a, Config const& b) { return a.disk.buffer == b.disk.buffer || a.disk.size != b.disk.size; }},
     {"disk.readers", [](Config const& a, Config const& b) { return a.disk.readers == b.disk.readers; }},
     {"dns", [](Config const& a, Config const& b) { return a.dns == b.dns; }},
     {"connect", [](Config const& a, Config const& b) { return a.connect == b.connect; }},

@@ -75,20 +75,26 @@ std::string SetLog::find_end() {
         bool const sound = head[1] == length_word(count_in(head[1]), place_seed(set_, number_, end_));
         bool const torn = torn_head || (sound && count_in(head[1]) > (size - end_) / word_bytes - record_head);
         if (!torn && !zeros) {
-            if (auto fault = read_record(end_, record); !fault.empty()) return fault;
+            if (auto fault = read_record(end_, record); !fault.empty()) return fault + mend();
             continue;
         }
         if (zeros) {
             std::vector<char> rest(size - end_);
             if (file_.read_at(end_, rest).error) return path_ + " cannot be read";
             if (std::ranges::any_of(rest, [](char c) { return c != 0; }))
-                return path_ + " is damaged at byte " + std::to_string(end_);
+                return path_ + " is damaged at byte " + std::to_string(end_) + mend();
         }
         std::error_code error;
         std::filesystem::resize_file(path_, end_, error);
         return error ? path_ + " cannot be cut off where it was torn: " + error.message() : "";
     }
     return {};
+}
+
+/// A power failure may take what was not synced, page by page, and so may a disk that forgets: who has the set decides.
+std::string SetLog::mend() const {
+    return "; where a power failure came before it was durable, truncate -s " + std::to_string(end_) + " " + path_ +
+           " goes on without what stands from there on, which is new again then";
 }
 
 std::string SetLog::read_record(Bytes at, std::vector<std::uint64_t>& record) const {

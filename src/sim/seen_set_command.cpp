@@ -156,8 +156,11 @@ template <class Print>
 class Run {
 public:
     Run(Options const& options, std::ostream& err) : options_(options), err_(err) {
-        // A batch, its order and its answers take some 20 bytes each: an eighth of the memory.
-        auto const fitting = std::clamp<std::uint64_t>(options.memory / 160, 1 << 16, 16 << 20);
+        // A batch, its order and its answers take some 20 bytes each. Each goes over all of a set on disk, which takes little
+        // memory beside it; one in memory is left most of it.
+        bool const on_disk = !options.path.empty();
+        std::uint64_t const least = 1 << 16, most = on_disk ? 64 << 20 : 16 << 20;
+        auto const fitting = std::clamp<std::uint64_t>(options.memory / (on_disk ? 32 : 160), least, most);
         batch_.resize(options.batch ? options.batch : fitting);
         is_new_.resize(batch_.size());
     }

@@ -255,6 +255,30 @@ void Index::clear() {
     }
 }
 
+std::vector<Index::Known> Index::within(Bytes begin, Bytes end) const {
+    std::vector<Known> found;
+    for (std::size_t i = 0; i < regions(); ++i) {
+        std::lock_guard lock(lock_of(i));
+        auto const& slots = regions_[i].slots;
+        for (std::uint32_t place = 0; place < slots.capacity(); ++place) {
+            Slot const slot = slots[place];
+            if (!slot) continue;
+            auto const entry = entry_of(slot);
+            auto const tag = slot >> (location_shift + location_bits_);
+            auto const known = Fingerprint{i} << tag_bits_ | tag;
+            if (entry.offset >= begin && entry.offset < end) found.push_back({known << (64 - region_bits_ - tag_bits_), entry});
+        }
+    }
+    return found;
+}
+
+Index::Entry Index::entry_of(std::uint64_t slot) const {
+    return {.offset = low_bits(slot >> location_shift, location_bits_) << offset_shift_,
+            .bytes = size_of_class(low_bits(slot >> size_shift, size_bits)),
+            .freshness = static_cast<std::uint8_t>(low_bits(slot >> freshness_shift, freshness_bits)),
+            .uses = static_cast<std::uint8_t>(slot & uses_max)};
+}
+
 std::uint64_t Index::size() const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < regions(); ++i) {
@@ -291,11 +315,7 @@ void Index::Probe::search() {
 
 std::optional<Index::Entry> Index::Probe::entry() const {
     if (!found_) return {};
-    Slot const bits = slot();
-    return Entry{.offset = low_bits(bits >> location_shift, index_.location_bits_) << index_.offset_shift_,
-                 .bytes = size_of_class(low_bits(bits >> size_shift, size_bits)),
-                 .freshness = static_cast<std::uint8_t>(low_bits(bits >> freshness_shift, freshness_bits)),
-                 .uses = static_cast<std::uint8_t>(bits & uses_max)};
+    return index_.entry_of(slot());
 }
 
 Slot Index::Probe::make(Bytes offset, std::uint64_t size, std::uint64_t freshness, std::uint64_t uses) const {

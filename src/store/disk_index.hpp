@@ -69,6 +69,13 @@ public:
     bool erase_at(Fingerprint, Bytes offset);
     void clear();
 
+    struct Known {
+        Fingerprint hash = 0;   // what it knows of it, and zeros: it stands for the whole wherever known_bits() are asked for
+        Entry entry;
+    };
+    /// Entries for records that begin at offsets from `begin` up to `end`; looks at every entry there is.
+    std::vector<Known> within(Bytes begin, Bytes end) const;
+
     /// Entries.
     std::uint64_t size() const;
     /// What it has taken from the heap, and itself.
@@ -79,6 +86,7 @@ private:
     struct Lock;
     class Probe;
     std::size_t regions() const { return std::size_t{1} << region_bits_; }
+    Entry entry_of(std::uint64_t slot) const;
     std::size_t locks() const;
     std::mutex& lock_of(std::size_t region) const;
     std::size_t region_of(Fingerprint hash) const { return hash >> (64 - region_bits_); }

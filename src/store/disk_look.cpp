@@ -1,7 +1,10 @@
 // For people who look: what a store has, and whether it is good.
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <unordered_set>
 
 #include "net/waiter.hpp"
 #include "store/disk_tier.hpp"
@@ -180,13 +183,38 @@ void Tier::list_waiting(std::vector<Listed>& into) const {
     }
 }
 
+/// What the index has in a segment that has lost its footer, and none of the records that are left there are: it was cut
+/// off, or written over. How many there were.
+std::uint64_t Tier::forget_unseen(Works& works, std::uint32_t segment, Footer const& contents) {
+    auto const& header = works.log.header();
+    auto const generation = works.log.segment(segment).generation;
+    if (generation == 0 || works.log.pending(segment)) return 0;
+    auto const footer = read_footer(works.file, header, segment);
+    if (footer && footer->generation == generation) return 0;
+    auto const start = header.start_of(segment);
+    auto const known = works.index.within(start, start + header.segment_bytes);
+    if (works.log.segment(segment).generation != generation) return 0;   // opened anew since
+    std::unordered_set<Bytes> seen;
+    for (auto const& entry : contents.entries)
+        if (entry.kind != RecordKind::tombstone) seen.insert(start + Bytes{entry.offset} * unit);
+    std::uint64_t unseen = 0;
+    for (auto const& [hash, entry] : known) {
+        if (seen.contains(entry.offset)) continue;
+        bad(hash, entry.offset);
+        ++unseen;
+    }
+    if (unseen > 0) spdlog::error("disk: segment {} has lost {} records; they are fetched again", segment, unseen);
+    return unseen;
+}
+
 bool Tier::verify(std::uint32_t segment, Verified& sum) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
     auto const contents = contents_of(*works, segment);
-    auto const lost = std::ranges::count_if(contents.entries, is_lost);
-    sum.records += static_cast<std::uint64_t>(lost);
-    sum.damaged += static_cast<std::uint64_t>(lost);
+    auto const lost = static_cast<std::uint64_t>(std::ranges::count_if(contents.entries, is_lost));
+    auto const gone = std::max(lost, forget_unseen(*works, segment, contents));   // some may be the same
+    sum.records += gone;
+    sum.damaged += gone;
     each_live(*works, segment, contents, [&](FooterEntry const& entry, Index::Entry const& known) {
         ++sum.records;
         sum.bytes += entry.bytes;

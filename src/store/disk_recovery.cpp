@@ -118,6 +118,21 @@ Footer read_contents(io::File const& file, StoreHeader const& header, std::uint3
     return walk(file, header, segment, head);
 }
 
+namespace {
+
+/// What nothing good follows was being written when the process ended, and was promised to nobody. Nothing older may take
+/// its place all the same.
+void bury_unfinished(Walked& walked, Search const& search, std::uint64_t generation) {
+    for (auto entry = walked.entries.rbegin(); entry != walked.entries.rend(); ++entry) {
+        Bytes const at = Bytes{entry->offset} * unit;
+        bool const good = !is_lost(*entry) && decode(search.from(at), search.place(at, generation)).damage == Damage::none;
+        if (good) return;
+        *entry = {.hash = entry->hash, .offset = segment_head_bytes / unit, .kind = RecordKind::tombstone};
+    }
+}
+
+}  // namespace
+
 Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t number, SegmentHead const& head) {
     auto const read = read_segment(file, header, number);
     Walked walked;
@@ -146,6 +161,7 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
         at += record.bytes();
         walked.end = at;
     }
+    if (walked.whole) bury_unfinished(walked, search, head.generation);
     return walked;
 }
 

@@ -411,11 +411,12 @@ void Tier::try_again() {
 /// What is stored in a file that nobody can open any more is lost with this process: nothing more is. One that was only
 /// moved may be back.
 void Tier::look_for_file(Works const& works) {
-    bool const removed = !works.store.is_there();
+    auto const mishap = works.store.mishap();
+    bool const removed = !mishap.empty();
     if (removed_ == removed) return;
     if (removed) {
-        auto const trouble = file_name() + " was removed or replaced: what it held is still answered from, and nothing more is "
-                                           "stored; restart Garner for a new one";
+        auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
+                                                          "stored; restart Garner for a new one";
         spdlog::error("disk: {}", trouble);
         std::lock_guard const lock(mutex_);
         trouble_ = trouble;

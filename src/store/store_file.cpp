@@ -33,6 +33,17 @@ bool is_block_device(std::string const& path) {
     return ::stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode);
 }
 
+/// What whoever runs Garner can do about a file that cannot be opened; empty where the error says it all.
+char const* mend_of(int error) {
+    switch (error) {
+    case EACCES: case EPERM: return "; give the user that Garner runs as the right to read and write it, or name another disk.path";
+    case ENOENT: case ENOTDIR: return "; make the directory, or name another disk.path";
+    case EROFS: return "; mount it to be written, or name another disk.path";
+    case EISDIR: return "; remove that directory, or name another disk.path";
+    default: return "";
+    }
+}
+
 StoreHeader new_store(Bytes size) {
     auto header = shape_of(size);
     header.id = random_number();
@@ -54,7 +65,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     if (makes && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // else open() says why not
     auto file = io::File::open(store.name_, makes ? io::File::Mode::create : io::File::Mode::write, options.faults);
     if (file.error) {
-        opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error);
+        opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error) + mend_of(file.error);
         return opened;
     }
     store.file_ = std::move(file.file);
@@ -71,15 +82,19 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
 
 bool StoreFile::is_device() const { return is_block_device(name_); }
 
-bool StoreFile::is_there() const { return is_device() || file_.is_at(name_); }
+std::string StoreFile::mishap() const {
+    if (is_device()) return {};
+    if (!file_.is_at(name_)) return "was removed or replaced";
+    return is_cut_short() ? "was cut short" : "";
+}
 
 /// Empty, or why it is not one.
 std::string StoreFile::find_as_it_is() {
     if (is_blank()) return "there is no store in " + name_ + ": nothing was ever written to it";
     if (auto trouble = read_header(); !trouble.empty()) return trouble;
-    if (file_.size() < header_.bytes())
+    if (is_cut_short())
         return name_ + " has " + std::to_string(file_.size()) + " bytes, and the store in it " +
-               std::to_string(header_.bytes()) + ": something cut it short";
+               std::to_string(header_.bytes()) + ": something cut it short; remove it, or start Garner, which begins it anew";
     ++header_.epoch;
     header_.epoch = std::max(header_.epoch, static_cast<std::uint64_t>(unix_seconds(wall_now())));
     return {};
@@ -94,11 +109,18 @@ std::string StoreFile::lay_out(DiskOptions const& options, When when) {
     if (wanted.segments == 0) return name_ + " has room for " + std::to_string(size) + " bytes, which is too little";
     if (is_blank()) {
         header_ = wanted;
-    } else {
-        if (auto trouble = read_header(); !trouble.empty()) return trouble;
-        take_shape(wanted, size, when);
+        return make_room(there);
     }
-    return make_room(there);
+    if (auto trouble = read_header(); !trouble.empty()) return trouble;
+    auto const known = header_;
+    bool const was_whole = !is_cut_short();
+    take_shape(wanted, size, when);
+    auto trouble = make_room(there);
+    bool const only_grows = was_whole && header_.segment_bytes == known.segment_bytes && header_.segments > known.segments;
+    if (trouble.empty() || !only_grows) return trouble;
+    spdlog::warn("disk: {}; it stays as large as it was", trouble);
+    header_.segments = known.segments;
+    return make_room(file_.size());   // what it has got in vain is given back
 }
 
 /// Nothing was ever written to it: it is empty, or its first start ended before there was a header. The first segment is
@@ -134,7 +156,11 @@ std::string StoreFile::read_header() {
 
 void StoreFile::take_shape(StoreHeader const& wanted, Bytes size, When when) {
     auto const known = header_;
-    if (size < known.start_of(known.segments)) {
+    if (is_cut_short()) {
+        spdlog::error("disk: {} has {} bytes, and the store in it {}: something cut it short; what it held is given up, "
+                      "for what was purged could be back", name_, file_.size(), known.bytes());
+        header_ = wanted;
+    } else if (size < known.start_of(known.segments)) {
         spdlog::warn("disk: {} is made smaller; what it held is given up", name_);
         header_ = wanted;
     } else {

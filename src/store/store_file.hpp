@@ -29,8 +29,8 @@ public:
     io::File const& file() const { return file_; }
     StoreHeader const& header() const { return header_; }
 
-    /// Whether it is still what name() leads to.
-    bool is_there() const;
+    /// Empty, or what has become of the file that name() leads to: "was removed or replaced".
+    std::string mishap() const;
     /// Writes both copies of the header: whether the disk can be written. Empty, or what is wrong.
     std::string write_header();
     /// The same, and from the next start on segments up to this generation hold nothing.
@@ -43,6 +43,7 @@ private:
     bool is_blank() const;
     std::string read_header();
     void take_shape(StoreHeader const& wanted, Bytes size, When when);
+    bool is_cut_short() const { return file_.size() < header_.bytes(); }
     std::string make_room(Bytes was) const;
     bool is_device() const;
 

@@ -202,7 +202,7 @@ TEST(CacheCommand, a_purge_that_is_not_durable_is_said) {
     auto const outcome = run(alone(Kind::purge, std::move(disk), "*"));
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "purged 3 objects\n");
-    EXPECT_THAT(outcome.err, HasSubstr("did not take all of it in time"));
+    EXPECT_THAT(outcome.err, HasSubstr("does not confirm all of it"));
 }
 
 TEST(CacheCommand, a_store_that_fails_says_why) {

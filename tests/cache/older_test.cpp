@@ -93,6 +93,33 @@ TEST_F(Older, what_is_left_undisturbed_comes_into_memory) {
     EXPECT_EQ(scene.stored("u"), "old");
 }
 
+/// After a fetch of something newer, of which somebody was given a beginning, has broken off.
+TEST_F(Older, what_a_broken_fetch_has_shown_to_be_old_is_fresh_no_more_and_stays) {
+    for (auto const kind : {"given up", "failed"}) {
+        scene.store("u", {.body = "old"});
+        ASSERT_EQ(scene.stored("u"), "old");
+        auto lead = scene.cache.lease_alone(key, scene.lookup("u").object);
+        lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
+        EXPECT_EQ(scene.stored("u"), "old") << "it may be the same yet";
+        if (kind == std::string_view("failed")) lead.fail({502, "broken off"});
+        else lead.drop();
+        auto const found = scene.lookup("u");
+        EXPECT_EQ(found.kind, Kind::stale) << kind;
+        ASSERT_TRUE(found.object) << kind;
+        EXPECT_EQ(found.object->bytes(), "old") << kind;
+    }
+}
+
+TEST_F(Older, what_was_stale_before_is_left_as_it_is) {
+    scene.store("u", {.body = "old", .lifetime = 0, .while_revalidate = 100});
+    auto const before = scene.lookup("u").object;
+    ASSERT_TRUE(before);
+    auto lead = scene.cache.lease_alone(key, before);
+    lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
+    lead.drop();
+    EXPECT_EQ(scene.lookup("u").object, before);
+}
+
 TEST_F(Older, a_newer_whole_leaves_nothing_older_on_disk_under_the_url) {
     auto const variant = variant_text("u", "x");
     auto const parts = parts_text("u");

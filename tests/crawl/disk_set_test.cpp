@@ -263,6 +263,29 @@ TEST(DiskSet, a_log_that_ends_in_the_middle_of_its_last_record_lacks_that_one_on
     }
 }
 
+TEST(DiskSet, a_log_with_a_hole_is_refused_and_whole_again_where_the_fault_says_to_cut_it) {
+    Folder folder;
+    Bytes whole = 0;
+    auto const log = folder.path("set/log.1");
+    {
+        auto opened = open(folder.path("set"));
+        add(*opened.set, 0);
+        whole = fs::file_size(log);
+        add(*opened.set, 1);
+    }
+    auto const right = right_answers(2);
+    auto holed = bytes_of(log);
+    holed.replace(whole + 40, 80, std::string(80, '\0'));
+    write(log, holed);
+    auto const fault = open(folder.path("set")).fault;
+    EXPECT_NE(fault.find("truncate -s " + std::to_string(whole) + " " + log.string()), std::string::npos) << fault;
+    fs::resize_file(log, whole);
+    auto opened = open(folder.path("set"));
+    ASSERT_TRUE(opened.set) << opened.fault;
+    EXPECT_EQ(add(*opened.set, 0).added.fresh, 0u);
+    EXPECT_EQ(add(*opened.set, 1).is_new, right[1].is_new);
+}
+
 TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
     Folder folder;
     {

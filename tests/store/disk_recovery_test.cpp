@@ -211,7 +211,7 @@ TEST_F(DiskRecovery, is_not_led_on_by_bodies_that_look_like_heads) {
     std::ofstream(file(), std::ios::binary) << std::string(header_area, '\0') << bytes;
     auto const opened = io::File::open(file().string(), io::File::Mode::write, nullptr);
     auto const walked = disk::walk(opened.file, header, 0, segment);
-    auto const found = std::ranges::count_if(walked.entries, [](auto const& entry) { return !disk::is_lost(entry); });
+    auto const found = std::ranges::count(walked.entries, disk::RecordKind::object, &disk::FooterEntry::kind);
     EXPECT_EQ(found, 1);
     EXPECT_TRUE(std::ranges::any_of(walked.entries, [&](auto const& entry) { return entry.offset == at / disk::unit; }));
 }
@@ -233,7 +233,7 @@ TEST_F(DiskRecovery, tells_of_damaged_heads_in_a_segment_that_was_not_closed) {
     fill();
     kill();
     auto const records = image().records();
-    for (auto const* record : {&records[some - 5], &records[some - 1]}) write(record->at() + 26, "damage");
+    for (auto const* record : {&records[some - 5], &records[some - 3]}) write(record->at() + 26, "damage");
     for (int starts = 0; starts < 2; ++starts) {
         open();
         DiskStore::Verified sum;
@@ -243,6 +243,60 @@ TEST_F(DiskRecovery, tells_of_damaged_heads_in_a_segment_that_was_not_closed) {
         EXPECT_EQ(sum.damaged, 2u) << starts;
         disk.reset();
     }
+}
+
+TEST_F(DiskRecovery, forgets_what_was_being_written_when_the_process_ended_and_does_not_call_it_damaged) {
+    fill();
+    kill();
+    auto const records = image().records();
+    auto const& last = records[some - 1];
+    auto const whole = image().bytes();
+    for (auto const from : {last.at() + 26, last.at() + 3'000}) {   // in its head, in its body
+        write(0, whole);
+        write(from, std::string(last.at() + last.bytes() - from, '\0'));
+        for (int starts = 0; starts < 2; ++starts) {
+            open();
+            DiskStore::Verified sum;
+            for (std::uint32_t segment = 0; disk->verify(segment, sum); ++segment) {
+            }
+            EXPECT_EQ(sum.records, some - 1) << starts;
+            EXPECT_EQ(sum.damaged, 0u) << starts;
+            EXPECT_EQ(found(), some - 1);
+            EXPECT_EQ(disk->stats().damaged, 0u);
+            disk.reset();
+        }
+    }
+}
+
+TEST_F(DiskRecovery, brings_back_nothing_older_where_the_newer_was_being_written) {
+    fill();
+    ASSERT_EQ(store(key(3), body(some)), NotStored::none);
+    ASSERT_TRUE(settled());
+    kill();
+    auto const last = image().records().back();
+    write(last.at() + 3'000, std::string(last.bytes() - 3'000, '\0'));
+    for (int starts = 0; starts < 2; ++starts) {
+        open();
+        EXPECT_EQ(body_of(key(3)), "nothing") << starts;
+        disk.reset();
+    }
+}
+
+TEST_F(DiskRecovery, verify_forgets_and_counts_what_has_lost_its_segment) {
+    fill();
+    disk.reset();
+    open();
+    write(start_of(0), std::string(segment_bytes, '\0'));
+    DiskStore::Verified sum;
+    for (std::uint32_t segment = 0; disk->verify(segment, sum); ++segment) {
+    }
+    EXPECT_EQ(sum.records, some);
+    EXPECT_GT(sum.damaged, some / 2);
+    EXPECT_EQ(disk->stats().records, some - sum.damaged);
+    EXPECT_EQ(found(), some - sum.damaged);
+    EXPECT_EQ(disk->stats().damaged, 0u) << "they were not looked for any more";
+    restart();
+    EXPECT_EQ(found(), some - sum.damaged);
 }
 
 TEST_F(DiskRecovery, gives_generations_that_no_earlier_start_can_have_given) {

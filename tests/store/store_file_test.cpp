@@ -173,5 +173,59 @@ TEST_F(StoreFileTest, grows_and_keeps_its_id_and_alignment) {
     EXPECT_EQ(fs::file_size(path()), larger.bytes());
 }
 
+TEST_F(StoreFileTest, that_finds_no_room_to_grow_stays_as_it_was) {
+    /// No room for more than there is.
+    struct Full : io::Faults {
+        Bytes room = 0;
+        Verdict judge(Operation operation, Bytes, std::size_t size) override {
+            return {operation == Operation::allocate && size > room ? ENOSPC : 0, SIZE_MAX};
+        }
+    } full;
+    auto const made = header();
+    full.room = made.bytes();
+    options.faults = &full;
+    options.size = 64 * MiB;
+    auto const kept = header();
+    EXPECT_EQ(kept.id, made.id);
+    EXPECT_EQ(kept.segments, made.segments);
+    EXPECT_GT(kept.epoch, made.epoch);
+    EXPECT_EQ(fs::file_size(path()), made.bytes());
+    full.room = 0;
+    fs::resize_file(path(), 2 * MiB);
+    EXPECT_NE(trouble().find("no room for the"), std::string::npos) << "of what was cut short nothing is kept";
+}
+
+TEST_F(StoreFileTest, that_was_cut_short_is_begun_anew_for_what_was_purged_could_be_back) {
+    auto const made = header();
+    fs::resize_file(path(), made.bytes() - 1);
+    EXPECT_NE(trouble(StoreFile::When::as_it_is).find("something cut it short; remove it, or start Garner"), std::string::npos);
+    auto const anew = header();
+    EXPECT_NE(anew.id, made.id);
+    EXPECT_EQ(fs::file_size(path()), anew.bytes());
+}
+
+TEST_F(StoreFileTest, knows_when_it_was_cut_short_or_removed) {
+    auto opened = StoreFile::open(options, StoreFile::When::at_start);
+    ASSERT_TRUE(opened.store) << opened.trouble;
+    EXPECT_EQ(opened.store->mishap(), "");
+    auto const whole = fs::file_size(path());
+    fs::resize_file(path(), whole / 2);
+    EXPECT_EQ(opened.store->mishap(), "was cut short");
+    fs::resize_file(path(), whole);
+    EXPECT_EQ(opened.store->mishap(), "");
+    fs::remove(path());
+    EXPECT_EQ(opened.store->mishap(), "was removed or replaced");
+}
+
+TEST_F(StoreFileTest, that_may_not_be_opened_is_named_with_what_would_mend_it) {
+    struct Refused : io::Faults {
+        Verdict judge(Operation operation, Bytes, std::size_t) override {
+            return {operation == Operation::open ? EACCES : 0, SIZE_MAX};
+        }
+    } refused;
+    options.faults = &refused;
+    EXPECT_NE(trouble().find("; give the user that Garner runs as the right to read and write it"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace garner::store::disk

@@ -127,6 +127,7 @@ struct Crash : DiskScene {
             auto const count = random() % answers_max;
             EXPECT_TRUE(crowd.wait_for_answers(count)) << crowd.answers() << " of " << count;
             wanted += count;
+            EXPECT_EQ(figure("damaged"), 0u) << "of what was read since";
             pause_for(Millis{random() % 20});
             proxy().signal(SIGKILL);
             crowd.join();

@@ -96,6 +96,23 @@ TEST_F(DiskFaults, a_directory_that_is_removed_while_it_runs_costs_nobody_an_ans
     EXPECT_EQ(ask_all(some), 0u) << "a new one";
 }
 
+TEST_F(DiskFaults, a_store_that_is_cut_short_while_it_runs_costs_nobody_an_answer_and_begins_anew) {
+    auto& proxy = start();
+    ask_all(some);
+    auto const whole = std::filesystem::file_size(file());
+    std::filesystem::resize_file(file(), 100'000);
+    library().renew_all();
+    expect_served(proxy);
+    EXPECT_TRUE(eventually([&] { return disk()["state"] == "failing"; }));
+    EXPECT_THAT(disk()["trouble"].get<std::string>(), HasSubstr(file().string() + " was cut short"));
+    expect_served(proxy, 2 * some);
+    stop();
+    start();
+    EXPECT_EQ(disk()["state"], "working");
+    EXPECT_EQ(ask_all(some), 0u) << "a new one";
+    EXPECT_EQ(std::filesystem::file_size(file()), whole);
+}
+
 TEST_F(DiskFaults, a_full_disk_costs_nobody_an_answer_and_when_it_has_room_it_works) {
     auto const why_not = on_a_small_disk(4u << 20, [&](std::string const& place) {
         Proxy proxy(on(place));
