@@ -85,8 +85,7 @@ Done File::read_now(Bytes offset, std::span<char> into) const {
     if (verdict.error) return {0, verdict.error};
     iovec piece{into.data(), std::min(into.size(), verdict.at_most)};
     auto const got = ::preadv2(descriptor_, &piece, 1, static_cast<off_t>(offset), RWF_NOWAIT);
-    // Not every file system can tell: then it is left to who may wait.
-    if (got < 0) return {0, errno == EOPNOTSUPP || errno == EINTR ? EAGAIN : errno};
+    if (got < 0) return {0, errno == EINTR ? EAGAIN : errno};
     Done done{static_cast<std::size_t>(got), 0};
     if (done.bytes < into.size()) done.error = EAGAIN;
     return done;

@@ -49,7 +49,8 @@ public:
 
     /// Fills `into`; may wait for the disk.
     Done read_at(Bytes offset, std::span<char> into) const;
-    /// The same, only if that needs no waiting: EAGAIN else.
+    /// The same, only if that needs no waiting: EAGAIN else, and the system has begun to read it. EOPNOTSUPP where the file
+    /// system cannot tell.
     Done read_now(Bytes offset, std::span<char> into) const;
     /// Asks that it be read soon, so that read_at() need not wait; does not wait.
     void will_read(Bytes offset, Bytes size) const;

@@ -33,9 +33,11 @@ net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, ne
     bool at_once = from_buffer(*job);
     if (!at_once) {
         job->done = file_.read_now(entry.offset, {job->bytes.get(), job->size});
-        at_once = job->done.error != EAGAIN;
+        at_once = job->done.error != EAGAIN && job->done.error != EOPNOTSUPP;
     }
-    if (!at_once && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
+    bool const soon = !at_once && job->done.error == EAGAIN && job->size <= short_record;   // the disk is reading it already
+    if (!at_once && !(soon && co_await look_again(*job, executor)) && !co_await wait_for_disk(job, executor))
+        co_return ReadRecord{};
     auto read = judge(hash, std::move(job));
     read.at_once = at_once;
     co_return read;
@@ -91,6 +93,25 @@ bool Reader::from_buffer(Job& job) {
     job.done = {job.size, 0};
     job.found.owner.reset();
     return true;
+}
+
+/// False when it is not there after some looks.
+net::awaitable<bool> Reader::look_again(Job& job, net::Executor executor) {
+    auto const first = pace_.first();
+    if (!first) co_return false;
+    net::Timer timer(executor);
+    auto pause = *first;
+    for (int looks = 0; looks < ReadPace::looks_max; ++looks, pause = pace_.next()) {
+        timer.expires_after(pause);
+        co_await timer.async_wait(net::as_values);
+        job.done = file_.read_now(job.found.place.offset, {job.bytes.get(), job.size});
+        if (job.done.error != EAGAIN) {
+            pace_.was_there();
+            co_return true;
+        }
+        pace_.was_not();
+    }
+    co_return false;
 }
 
 /// False when it took too long, or too many wait already.

@@ -13,6 +13,7 @@
 #include "store/disk_core.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_log.hpp"
+#include "store/disk_pace.hpp"
 #include "store/lent.hpp"
 
 namespace garner::store::disk {
@@ -31,7 +32,7 @@ public:
     using Bad = std::function<void(Fingerprint, Bytes offset)>;
 
     struct Limits {
-        unsigned threads;         // for reads that must wait for the disk
+        unsigned threads;         // for reads that take long
         milliseconds patience;    // of a read, until it is given up; it is not begun after that
         Bytes memory;             // of all records that wait to be read or that somebody has; a quarter of it for short ones
     };
@@ -76,6 +77,7 @@ private:
     net::awaitable<bool> wait_for_memory(std::shared_ptr<Job> job, net::Executor executor);
     static bool from_buffer(Job& job);
     ReadRecord judge(Fingerprint hash, std::shared_ptr<Job> job);
+    net::awaitable<bool> look_again(Job& job, net::Executor executor);
     net::awaitable<bool> wait_for_disk(std::shared_ptr<Job> job, net::Executor executor);
 
     io::File const& file_;
@@ -86,6 +88,7 @@ private:
     std::shared_ptr<Budget> const memory_;   // outlives this where somebody still has a record
     Figures figures_;
     Complaints complaints_;
+    ReadPace pace_;
     io::Pool pool_;
 };
 
