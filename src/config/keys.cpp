@@ -276,7 +276,7 @@ std::optional<IpEndpoint> listens_on(Json const& item) {
     return endpoint;
 }
 
-void check_listen(Reader& reader, Json const& list, Admin const& admin) {
+void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Options const& seen) {
     Reader::Step const at_list(reader, "listen");
     if (list.is_array() && list.empty()) {
         reader.fault("nothing to listen on", R"(add { "address": "127.0.0.1:3128" })");
@@ -292,6 +292,8 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin) {
             reader.fault(endpoint->text() + " is listened on already", "give each its own address or port");
         else if (admin.enabled && endpoint->address.text() == admin.address && endpoint->port == admin.port)
             reader.fault(endpoint->text() + " is admin.address", "give each its own address or port");
+        else if (endpoint->address.text() == seen.address && endpoint->port == seen.port)
+            reader.fault(endpoint->text() + " is seen.address", "give each its own address or port");
         before.push_back(*endpoint);
     }
 }
@@ -324,7 +326,7 @@ void check_mesh(Reader& reader, Config const& config) {
 
 void check_whole(Reader& reader, Json const& value, Config& config) {
     static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
-    check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin);
+    check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
 }

@@ -106,7 +106,9 @@ public:
 
     void answer(LineReader::Line const& line, std::string& out) {
         ++lines_;
-        auto const fault = line.too_long ? UrlFault::too_long : canonical(line.text);
+        auto text = line.text;
+        if (text.ends_with('\r')) text.remove_suffix(1);
+        auto const fault = line.too_long ? UrlFault::too_long : canonical(text);
         if (fault != UrlFault::none) {
             ++refused_[static_cast<std::size_t>(fault)];
             out.append("!").append(name_of(fault)).push_back('\n');
@@ -145,7 +147,7 @@ private:
 int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out, std::ostream& err) {
     constexpr std::size_t written_at_once = 64 * 1024;
     Canon canon(options);
-    LineReader lines(in, url_bytes_max);
+    LineReader lines(in, url_bytes_max + 1);   // a line may end in CR LF
     std::string answers;
     for (LineReader::Line line; out && lines.next(line);) {
         canon.answer(line, answers);

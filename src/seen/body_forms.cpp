@@ -38,10 +38,11 @@ public:
 private:
     void keep(std::string_view part) {
         begun_ = true;
-        too_long_ = too_long_ || kept_.size() + part.size() > crawl::url_bytes_max;
+        too_long_ = too_long_ || kept_.size() + part.size() > crawl::url_bytes_max + 1;   // it may end in CR LF
         if (!too_long_) kept_ += part;
     }
     void take(std::string_view line) {
+        if (line.ends_with('\r')) line.remove_suffix(1);
         if (too_long_) to_.refuse(refused(crawl::UrlFault::too_long));
         else to_.take(line);
     }

@@ -181,7 +181,9 @@ std::optional<Conversation::Reply> Conversation::read_question(Asked& asked) con
     beast::string_view const name(forwarded_field.data(), forwarded_field.size());
     asked.forwarded = request.count(name) > 0;
     if (asked.forwarded && view(request[name]) != desk_.own_words())
-        return unreadable(421, "This is partition " + desk_.own_words() + ", not " + std::string(view(request[name])));
+        return unreadable(421, (desk_.own_words().empty() ? "There are no partitions here, and it is not "
+                                                          : "This is partition " + desk_.own_words() + ", not ") +
+                                   std::string(view(request[name])));
     // One that is forwarded is answered link by link.
     auto const& forgets = desk_.keeper().why_it_forgets();
     if (asked.durable && !asked.forwarded && !forgets.empty()) return unreadable(400, "Nothing here is durable: " + forgets);

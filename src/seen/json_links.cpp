@@ -138,7 +138,8 @@ void JsonLinks::take_element(std::string_view text) {
 void JsonLinks::take_any(std::string_view text) {
     auto const value = nlohmann::json::parse(text, nullptr, false);
     // Half a surrogate, a control character, an escape that is none: a text on some page, and no fault of the list.
-    if (value.is_discarded() && !is_one_string(text))
+    bool const nested = text.starts_with('[') || text.starts_with('{');
+    if (value.is_discarded() && !nested && !is_one_string(text))
         return break_off("element " + std::to_string(elements_) + " is no JSON");
     if (value.is_string()) return to_.take(value.get_ref<std::string const&>());
     to_.refuse(not_text);

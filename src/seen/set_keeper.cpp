@@ -206,8 +206,9 @@ std::string SetKeeper::why_full() const {
     if (!broken_.empty()) return broken_;
     auto const bytes = stats_.memory_bytes;   // written by this thread alone
     if (why_it_forgets_.empty() || bytes <= options_.set.memory) return {};
-    return "the set takes " + size_text(bytes) + ", more than its memory of " + size_text(options_.set.memory) +
-           "; with a directory it lies on disk";
+    return "the set takes " + std::to_string(bytes) + " bytes, more than its memory of " +
+           std::to_string(options_.set.memory) + "; it takes nothing more until it gets a directory, where it lies on disk, or more "
+           "memory";
 }
 
 void SetKeeper::finish(Task& task) {

@@ -31,9 +31,14 @@ std::string_view name_of(FingerprintForm form) {
     return "u64";
 }
 
-FingerprintForm form_of(std::string_view name) {
+std::string_view without_packing(std::string_view name) {
     for (std::string_view const packed : {".zst", ".gz"})
         if (name.ends_with(packed)) name.remove_suffix(packed.size());
+    return name;
+}
+
+FingerprintForm form_of(std::string_view file) {
+    auto const name = without_packing(file);
     if (name.ends_with(".u32")) return FingerprintForm::u32;
     if (name.ends_with(".u128")) return FingerprintForm::u128;
     if (name.ends_with(".urls") || name.ends_with(".txt")) return FingerprintForm::urls;
@@ -91,7 +96,6 @@ std::size_t FingerprintFile::read_urls(std::vector<Print>& into) {
     std::string_view line;
     while (count < into.size() && next_line(line)) {
         if (line.ends_with('\r')) line.remove_suffix(1);
-        if (line.empty()) continue;
         ++lines_;
         if (crawl::canonicalise(line, url_) == crawl::UrlFault::none)
             make(url_.text, into[count++]);

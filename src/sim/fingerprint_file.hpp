@@ -21,6 +21,8 @@ enum class FingerprintForm : std::uint8_t {
 std::string_view name_of(FingerprintForm);
 /// By what the name ends in, before any ".zst" or ".gz"; u64 when that says nothing.
 FingerprintForm form_of(std::string_view file_name);
+/// Without .zst or .gz behind it.
+std::string_view without_packing(std::string_view file_name);
 
 class FingerprintFile {
 public:

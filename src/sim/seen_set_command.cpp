@@ -98,7 +98,9 @@ std::string take(std::string_view name, std::string_view value, Options& options
 std::string check_wide(Options& options) {
     if (!options.set.empty() || !options.path.empty())
         return "fingerprints of 128 bits have a set of their own, in memory; leave out --set and --path";
-    if (options.input_form() == FingerprintForm::u64) return "the input has fingerprints of 64 bits; leave out --fingerprint 128";
+    auto const name = without_packing(options.input);
+    if (options.input_form() == FingerprintForm::u64 || (options.form.empty() && name.ends_with(".u64")))
+        return "the input has fingerprints of 64 bits; leave out --fingerprint 128, or say --form u128";
     options.set = "wide";
     return {};
 }
@@ -129,7 +131,8 @@ void print_help(std::ostream& out) {
            "  --input FILE      fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
            "                    *.txt); packed with zstd or gzip or not; - for standard input\n"
            "  --form FORM       u64, u32, urls or u128 (16 bytes), whatever the file is called\n"
-           "  --fingerprint N   64 bits, or 128, of which no two URLs meet; in memory, 146 bits an entry and more\n"
+           "  --fingerprint N   64 bits, or 128, of which no two URLs meet; in memory, 146 bits an entry and more. Without\n"
+           "                    --expected it grows by copies of itself, and takes up to twice --memory for moments\n"
            "  --memory SIZE     what the set and one batch may take; 1GiB without it\n"
            "  --path DIR        keeps the set there, beyond memory, and goes on with what is there\n"
            "  --set NAME        lines without --path, runs with it; there are\n";

@@ -57,7 +57,7 @@ private:
 
 class Gzip : public Unpacker {
 public:
-    static bool knows(std::string_view head) { return head.starts_with("\x1f\x8b"); }
+    static bool knows(std::string_view head) { return head.starts_with("\x1f\x8b\x08"); }   // RFC 1952 2.3: deflate
 
     Gzip() {
         constexpr int window_bits = 15, gzip_only = 16;
@@ -89,7 +89,13 @@ private:
     bool complete_ = false;
 };
 
-std::unique_ptr<Unpacker> unpacker_for(std::string_view head) {
+/// Numbers may begin with anything.
+bool is_plain_by_name(std::string_view path) {
+    return path.ends_with(".u32") || path.ends_with(".u64") || path.ends_with(".u128");
+}
+
+std::unique_ptr<Unpacker> unpacker_for(std::string_view head, std::string_view path) {
+    if (is_plain_by_name(path)) return std::make_unique<Plain>();
     if (Zstd::knows(head)) return std::make_unique<Zstd>();
     if (Gzip::knows(head)) return std::make_unique<Gzip>();
     return std::make_unique<Plain>();
@@ -110,7 +116,7 @@ UnpackedFile::UnpackedFile(std::string const& path) : name_(path == "-" ? "stand
     if (!fault_.empty()) return;
     block_.resize(block_bytes);
     while (packed_.size() < magic_bytes && refill()) {}
-    unpacker_ = unpacker_for(packed_);
+    unpacker_ = unpacker_for(packed_, path);
 }
 
 UnpackedFile::~UnpackedFile() {
@@ -124,7 +130,7 @@ std::size_t UnpackedFile::read(char* to, std::size_t room) {
         packed_.remove_prefix(step.taken);
         auto const at = std::to_string(bytes_read_ - packed_.size());
         if (!step.fault.empty()) fault_ = name_ + ": the packed data is damaged at byte " + at + " (" + step.fault +
-                                          "): fetch it again, or unpack it by hand and give it as \"-\"";
+                                          "): fetch it again; numbers that only look packed are taken as they are from a file named *.u32, *.u64 or *.u128";
         if (step.made > 0) return step.made;
         if (!ended_ || !packed_.empty() || step.taken > 0 || !fault_.empty()) continue;
         if (!unpacker_->complete())

@@ -150,6 +150,7 @@ TEST(Load, faults) {
                  "listen[1].address: [::]:80 is listened on already"},
              Row{R"({"listen": [{"address": "localhost:3131"}]})", "127.0.0.1:3131 is admin.address"},
              Row{R"({"admin": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is admin.address"},
+             Row{R"({"seen": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is seen.address"},
              Row{R"({"listen": [{"address": ":80", "origin": "127.0.0.1:8000"}]})", "is not an origin"},
              Row{R"({"listen": [{"address": ":80", "origin": "ftp://a"}]})", "is not an origin"},
              Row{R"({"listen": [{"address": ":80", "origin": "http://a/b"}]})", "has a path"},

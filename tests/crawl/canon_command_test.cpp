@@ -49,7 +49,7 @@ TEST(CanonCommand, keeps_lines_apart_at_every_size) {
     for (std::size_t size : {url_bytes_max - 1, url_bytes_max, url_bytes_max + 1, std::size_t{20}, 2 * url_bytes_max}) {
         for (int i = 0; i < 5; ++i) {
             auto const url = "http://a/" + std::string(size - 9, static_cast<char>('a' + i));
-            lines += url + "\n";
+            lines += url + (i % 2 ? "\r\n" : "\n");
             answers += (size > url_bytes_max ? "!too-long" : url) + "\n";
         }
     }

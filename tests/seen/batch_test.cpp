@@ -115,6 +115,23 @@ TEST(SeenBatch, a_string_that_is_no_text_is_no_fault_of_the_list) {
     EXPECT_THAT(read("text/plain", std::string("http://a.example/\0x\nhttp://a\0b/\n\0\n", 34)).batch.own, ElementsAre(print("http://a.example/%00x")));
 }
 
+TEST(SeenBatch, nor_is_one_inside_of_what_is_no_string) {
+    for (std::string const bad : {R"("a\qb")", R"("\ud800")", "\"a\tb\"", "\"\xff\""}) {
+        auto const got = read("application/json", "[[" + bad + "],{" + bad + ":1},\"http://a.example/\"]");
+        EXPECT_EQ(got.fault, "") << bad;
+        EXPECT_THAT(words(got.batch), ElementsAre("!not-text", "!not-text", "?")) << bad;
+    }
+}
+
+TEST(SeenBatch, the_longest_url_is_one_whatever_ends_its_line) {
+    auto const url = "http://a/" + std::string(crawl::url_bytes_max - 9, 'x');
+    for (std::string const end : {"\n", "\r\n", ""})
+        for (std::size_t const piece : {std::size_t{1'000}, SIZE_MAX}) {
+            EXPECT_THAT(words(read("text/plain", url + end, {}, piece).batch), ElementsAre("?"));
+            EXPECT_THAT(words(read("text/plain", url + "x" + end, {}, piece).batch), ElementsAre("!too-long"));
+        }
+}
+
 TEST(SeenBatch, any_bytes_are_answered_line_by_line) {
     std::mt19937 random(3);
     for (int round = 0; round < 20; ++round) {

@@ -64,7 +64,7 @@ TEST_F(SeenSet, counts_what_is_new_in_every_form) {
     EXPECT_EQ(of_u32["checked"], 6);
     EXPECT_EQ(of_urls["new"], 2);
     EXPECT_EQ(of_urls["checked"], 4);
-    EXPECT_EQ(of_urls["no_urls"], 1);
+    EXPECT_EQ(of_urls["no_urls"], 2);
 }
 
 TEST_F(SeenSet, fingerprints_may_have_128_bits) {
@@ -79,6 +79,20 @@ TEST_F(SeenSet, fingerprints_may_have_128_bits) {
     EXPECT_EQ(figures({"--input", u32, "--fingerprint", "128"})["new"], 4);
     EXPECT_EQ(figures({"--input", urls, "--fingerprint=128"})["new"], 2);
     EXPECT_EQ(run({"--input", urls, "--fingerprint", "128", "--verify"}), 0) << err_;
+}
+
+TEST_F(SeenSet, numbers_that_look_packed_are_numbers_in_a_file_named_so) {
+    EXPECT_EQ(figures({"--input", write("gzip.u32", bytes_of<std::uint32_t>({35'615, 2, 3, 2, 0x0008'8b1f}))})["new"], 4);
+    EXPECT_EQ(figures({"--input", write("zstd.u64", bytes_of<std::uint64_t>({0xfd2fb528, 2}))})["new"], 2);
+    EXPECT_EQ(run({"--input", write("broken.txt", "\x1f\x8b\x08none")}), 1);
+    EXPECT_NE(err_.find("from a file named *.u32"), std::string::npos) << err_;
+}
+
+TEST_F(SeenSet, fingerprints_of_64_bits_are_none_of_128) {
+    auto const u64 = write("some.u64", bytes_of<std::uint64_t>({5, 6, 5, 7}));
+    EXPECT_EQ(run({"--input", u64, "--fingerprint", "128"}), 2);
+    EXPECT_NE(err_.find("--form u128"), std::string::npos) << err_;
+    EXPECT_EQ(figures({"--input", u64, "--fingerprint=128", "--form=u128"})["new"], 2);
 }
 
 TEST_F(SeenSet, a_line_that_is_too_long_is_no_url_and_the_next_one_is) {
