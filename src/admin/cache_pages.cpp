@@ -39,6 +39,7 @@ public:
 
     Json page() {
         auto at = question_.at;
+        if (at.empty() && question_.what == What::purge && cache_) purged_fetches_ = purge_fetches();
         if (at.empty()) at = segments_ > 0 ? "0" : "memory";
         if (at.starts_with("memory") && question_.what == What::purge && cache_) return purge_memory(at);
         std::uint32_t segment = 0;
@@ -94,6 +95,16 @@ private:
         return with_purged(begun(segment), purged);
     }
 
+    /// What began before the purge is not kept, wherever it would have come to lie. How many URLs.
+    std::uint64_t purge_fetches() const {
+        std::uint64_t purged = 0;
+        for (auto const& key : cache_->fetches()) {
+            auto const url = parts_of_key(key).url;
+            if (pattern_.fits(url) && cache_->purge_url(url)) ++purged;
+        }
+        return purged;
+    }
+
     Json purge_memory(std::string const& at) const {
         cache::Cache::Walk walk;
         char colon = 0;
@@ -115,6 +126,7 @@ private:
     }
 
     Json with_purged(Json page, std::uint64_t purged) const {
+        purged += purged_fetches_;
         page["purged"] = purged;
         page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::DiskStore::Survives::power);
         page["reinserted_bytes"] = disk_ ? disk_->stats().reinserted_bytes : 0;
@@ -126,6 +138,7 @@ private:
     PageQuestion const& question_;
     UrlPattern pattern_;
     std::uint32_t segments_;
+    std::uint64_t purged_fetches_ = 0;
 };
 
 }  // namespace

@@ -155,6 +155,15 @@ bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
     return walk.shard < shards_.size();
 }
 
+std::vector<std::string> Cache::fetches() const {
+    std::vector<std::string> keys;
+    for (auto const& shard : shards_) {
+        std::lock_guard lock(shard->mutex);
+        for (auto const& [primary, fill] : shard->fills) keys.push_back(fill->key());
+    }
+    return keys;
+}
+
 // ---- operation ----
 
 Stats Cache::stats() const {

@@ -130,7 +130,10 @@ public:
     /// has of them, where `newer` is a part itself. True when something may have been there: see DiskStore::settled().
     bool supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNames const& vary,
                            store::ObjectPtr const& known_parts);
-    /// The same in memory, of what will not be stored; nor does a fetch that began before bring it back.
+    /// Somebody was given this head as the answer to a HEAD: what is being fetched under the URL, and turns out to be of
+    /// another representation, is not stored.
+    void heard(Key const&, store::ObjectPtr const& head);
+    /// As supersede_on_disk() in memory, of what will not be stored; nor does a fetch that began before bring it back.
     void supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary);
 
     /// Removes this object, unless something else has taken its place already; the URL's other variants stay.
@@ -169,6 +172,8 @@ public:
     /// Adds the objects of the next `walk_step` places to `into`, markers and parts among them; false at the end. One
     /// shard's mutex is held meanwhile. What comes, leaves or moves during a walk may be met once, twice or not at all.
     bool walk(Walk&, std::vector<store::ObjectPtr>& into) const;
+    /// The primary keys of what is being fetched now, one or more times each.
+    std::vector<std::string> fetches() const;
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
     /// Room in a growing body; empty when the fill share or the budget is used up. One whose source takes what it has, which

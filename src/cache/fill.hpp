@@ -95,6 +95,7 @@ private:
     std::uint64_t newest_ = 0;         // somebody was given a response of this sequence: what is older is over
     store::ObjectPtr rival_;           // what somebody was given of another fetch since this one began, without its body
     std::string rival_varies_by_;      // the names of its Vary
+    store::ObjectPtr heard_;           // the head that somebody was given of a HEAD since this one began
 
     mutable std::mutex mutex_;
     FillView view_;

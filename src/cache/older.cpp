@@ -39,6 +39,14 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
 }
 
+void Cache::heard(Key const& key, store::ObjectPtr const& head) {
+    auto& shard = this->shard(key.fingerprint);
+    std::lock_guard lock(shard.mutex);
+    auto [first, last] = shard.fills.equal_range(key.fingerprint);
+    for (; first != last; ++first)
+        if (first->second->key() == key.text) first->second->heard_ = head;
+}
+
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
 /// came last may have waited longer. Where they differ neither is kept.
 bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {

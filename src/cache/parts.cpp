@@ -125,6 +125,12 @@ bool is_same_representation(store::Object const& a, store::Object const& b, Wall
     return http::is_same_representation(*head_a, *head_b, now);
 }
 
+bool contradict(store::Object const& a, store::Object const& b) {
+    StoredHead head_a(a);
+    StoredHead head_b(b);
+    return http::contradict(*head_a, *head_b);
+}
+
 bool outranks_parts(store::Object const& whole, store::Object const& parts, WallTime now) {
     if (is_marker(whole)) return false;
     if (is_same_representation(whole, parts, now)) return true;

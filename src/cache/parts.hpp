@@ -27,6 +27,8 @@ store::ObjectPtr join_part(Cache&, store::Object const& part, store::ObjectPtr c
 
 /// What is coming, as far as its head tells: costs nothing and has no bytes. A 206 has its place in a whole.
 store::ObjectPtr outline(store::Object::Parts parts);
+/// Their validators show that they are not of one representation.
+bool contradict(store::Object const& a, store::Object const& b);
 
 /// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);

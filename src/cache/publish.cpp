@@ -178,6 +178,7 @@ bool Cache::is_outdone(Shard const& shard, Arrival const& arrival) const {
     if (is_newer(shard.find(arrival.of_text, arrival.text))) return true;
     if (!arrival.same_vary && is_newer(arrival.at_primary)) return true;
     if (arrival.is_fetched() && contradicts_rival(arrival.fill, object, arrival.whole, arrival.names)) return true;
+    if (arrival.is_fetched() && arrival.fill.heard_ && contradict(*arrival.fill.heard_, object)) return true;
     if (grows_newer(shard, object, arrival.primary())) return true;
     // The whole is worth more than its own parts, whichever began first.
     auto const rival = shard.find(arrival.of_rival, arrival.rival);

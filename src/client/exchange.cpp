@@ -88,6 +88,11 @@ Exchange::Piece Exchange::step() {
                 step.data.remove_prefix(skipped);
             }
             if (step.data.empty()) continue;
+            if (left_ && step.data.size() > *left_) {
+                fault_ = "a body longer than what is missing";
+                return {Trouble::malformed, {}};
+            }
+            if (left_) *left_ -= step.data.size();
             return {Trouble::none, step.data};
         case http::BodyDecoder::Step::Kind::done:
             return at_end();
@@ -102,7 +107,7 @@ Exchange::Piece Exchange::step() {
 }
 
 Exchange::Piece Exchange::at_end() {
-    if (to_skip_ == 0) return {};
+    if (to_skip_ == 0 && left_.value_or(0) == 0) return {};
     fault_ = "a body shorter than what it is to go on behind";
     return {Trouble::malformed, {}};
 }

@@ -1,6 +1,7 @@
 // One HTTP/1.1 exchange with an origin or a peer, on one connection.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "http/framing.hpp"
@@ -49,8 +50,12 @@ public:
         std::string_view data;
     };
     net::awaitable<Piece> read_body(milliseconds limit, std::span<char> into = {});
-    /// The next bytes of the body are left out of what is read; a body that has fewer is malformed.
-    void skip_body(Bytes bytes) { to_skip_ = bytes; }
+    /// The next bytes of the body are left out of what is read; then come `left`, where that is known: a body that has fewer,
+    /// or more, is malformed.
+    void go_on_behind(Bytes skipped, std::optional<Bytes> left) {
+        to_skip_ = skipped;
+        left_ = left;
+    }
     /// What of the body is here already, without waiting.
     Piece body_at_hand();
     bool body_done() const { return decoder_.done(); }
@@ -65,7 +70,7 @@ public:
     bool reused() const { return reused_; }
     /// The next read_body() reads into what it is given: the body lies on the wire as it is, and there is more to come.
     bool reads_straight() const {
-        return framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0 && !decoder_.done();
+        return framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0 && !left_ && !decoder_.done();
     }
     /// True once any byte of an answer came.
     bool answered() const { return answered_; }
@@ -107,6 +112,7 @@ private:
     bool cancelled_ = false;
     bool needs_input_ = false;
     Bytes to_skip_ = 0;
+    std::optional<Bytes> left_;   // behind those; not told apart by its framing
     Bytes received_before_;
     Bytes sent_before_;
     bool keeps_alive_ = false;   // kept apart: head_'s views are gone once the body has been read

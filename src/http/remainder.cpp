@@ -12,6 +12,11 @@ std::optional<std::uint64_t> length_of(Framing const& framing) {
     return framing.kind == Framing::Kind::length ? std::optional(framing.length) : std::nullopt;
 }
 
+std::optional<ByteRange> range_of(ResponseHead const& answer) {
+    auto const where = parse_content_range(answer.fields.first(Name::content_range));
+    return where ? where->range : std::nullopt;
+}
+
 /// Nothing of the body has been seen: what the heads say of it, and of who may have it, must agree.
 bool describe_the_same(ResponseHead const& a, ResponseHead const& b) {
     constexpr std::array telling{Name::content_type, Name::content_encoding, Name::cache_control, Name::vary,
@@ -57,12 +62,22 @@ std::optional<std::uint64_t> Remainder::skipped_in(ResponseHead const& answer, F
     return std::nullopt;
 }
 
+std::optional<std::uint64_t> Remainder::left_in(ResponseHead const& answer, Framing const& framing) const {
+    if (framing.kind == Framing::Kind::length) return std::nullopt;
+    if (end_) return *end_ - at_;
+    auto const range = range_of(answer);
+    return range ? std::optional(range->size()) : std::nullopt;
+}
+
 bool Remainder::is_same(ResponseHead const& answer, WallTime now) const {
     return begun_ ? is_same_representation(head_, answer, now) : describe_the_same(head_, answer);
 }
 
 bool Remainder::is_rest(ResponseHead const& answer, Framing const& framing) const {
-    auto const part = part_of(answer, length_of(framing));
+    auto const range = range_of(answer);
+    auto const part = framing.kind == Framing::Kind::length ? part_of(answer, framing.length)
+                      : range                               ? part_of(answer, range->size())
+                                                            : std::nullopt;
     if (!part || (head_.status != 200 && head_.status != 206)) return false;
     bool const of_this = !length_ || *length_ == part->length;
     return of_this && part->range.first == at_ && part->range.last + 1 == end_.value_or(part->length);
@@ -74,7 +89,8 @@ bool Remainder::is_whole(ResponseHead const& answer, Framing const& framing) con
     bool const of_status = answer.status == head_.status ? answer.status != 206 : answer.status == 200 && head_.status == 206;
     bool const has_body = framing.kind != Framing::Kind::none;
     auto const length = length_of(framing);
-    return of_status && has_body && to_the_end && (length_ ? length == length_ : length.value_or(at_) >= at_);
+    if (!of_status || !has_body || !to_the_end) return false;
+    return length_ ? length.value_or(*length_) == length_ : length.value_or(at_) >= at_;
 }
 
 }  // namespace garner::http

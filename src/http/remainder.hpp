@@ -34,6 +34,8 @@ public:
     /// How many bytes of the answer's body come before what is missing; behind them it brings that, and no more. Nothing:
     /// the answer is something else.
     std::optional<std::uint64_t> skipped_in(ResponseHead const& answer, Framing const&, WallTime now) const;
+    /// Of such an answer: how many bytes follow them, where its framing does not tell; it may have more or fewer all the same.
+    std::optional<std::uint64_t> left_in(ResponseHead const& answer, Framing const&) const;
 
 private:
     bool is_same(ResponseHead const& answer, WallTime now) const;

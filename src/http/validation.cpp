@@ -188,8 +188,10 @@ bool supersedes(RequestHead const& request, ResponseHead const& answer, Response
 bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,
                  std::optional<std::uint64_t> stored_length) {
     auto const& told = head_response.fields;
-    bool const same_length = !told.has(Name::content_length) || !stored_length ||
-                             parse_decimal(told.first(Name::content_length)) == stored_length;
+    bool const of_length = told.has(Name::content_length) && stored_length;
+    auto const in_both = [&](Name name) { return told.has(name) && stored.fields.has(name); };
+    if (!of_length && !in_both(Name::etag) && !in_both(Name::last_modified)) return false;
+    bool const same_length = !of_length || parse_decimal(told.first(Name::content_length)) == stored_length;
     return stored.status == 200 && same_length && confirms(head_response, stored, Name::etag) &&
            confirms(head_response, stored, Name::last_modified);
 }

@@ -165,6 +165,16 @@ store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::Obje
     return store::Object::make(parts, nullptr);
 }
 
+/// RFC 9111 4.3.5: whoever sees the new head shall not meet an older body, that of a fetch which began before.
+void Transaction::tell_fetches(http::ResponseHead const& head) {
+    head_text_.clear();
+    append_response_head(head, nullptr, unix_seconds(now_), head_text_);
+    store::Object::Parts parts;
+    parts.key = key_.text;
+    parts.head = head_text_;
+    services_.cache.heard(key_, cache::outline(parts));
+}
+
 /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
 net::awaitable<void> Transaction::take_head(cache::FillLease lead, store::ObjectPtr stale) {
     if (http::head_agrees(exchange_->head(), stored_head_, stale->length()))

@@ -74,7 +74,7 @@ net::awaitable<bool> Transaction::ask_for_rest(http::Remainder const& missing) {
     resuming_ = false;
     status_.fwd_status = said;
     if (!skipped) co_return false;
-    exchange_->skip_body(*skipped);
+    exchange_->go_on_behind(*skipped, missing.left_in(exchange_->head(), exchange_->framing()));
     services_.counters.resumed.add();
     co_return true;
 }

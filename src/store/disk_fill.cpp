@@ -31,7 +31,7 @@ Views views_of(Body const& body, Bytes first, Bytes bytes) {
 /// `first`: in the pieces' own body, which begins at `origin` of this one.
 NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes origin, Bytes first, Bytes bytes) {
     auto const views = views_of(body, origin + first, bytes);
-    if (views.empty()) return NotStored::failing;
+    if (views.empty()) return NotStored::no_room;   // memory had to forget it
     RecordParts record;
     record.head.kind = RecordKind::piece;
     record.head.hash = hash_of_piece(number, first, core.seed());
@@ -107,7 +107,7 @@ NotStored write_whole(Core& core, Object::Parts const& parts) {
     auto const length = body.size();
     bool const with_head = extents_of(core, body).empty() && length <= Object::inline_body_max && !body.has_gaps();
     if (!with_head) return write_in_pieces(core, parts);
-    if (!body.is_resident()) return NotStored::failing;
+    if (!body.is_resident()) return NotStored::no_room;
     return append_object(core, parts, meta_of(length, {}), views_of(body, 0, length));
 }
 

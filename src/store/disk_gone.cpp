@@ -19,7 +19,10 @@ Log::Reaches reach_of(DiskStore::Survives what) {
 
 bool Tier::forget(std::string_view key) {
     auto* works = this->works();
-    if (!works) return false;
+    if (!works) {
+        ran_without_ = true;   // what is there may be outdated from now on
+        return false;
+    }
     bool const waits = long_.forget(key);
     auto const hash = hash_of(key, works->log.header().seed);
     Graves::Digging digging(works->graves, hash);

@@ -385,7 +385,14 @@ void Tier::look_after() {
         }
         if (auto* works = this->works()) works->reader.tell();
         if (looks % looks_a_try == 0) try_again();
+        give_up_what_is_outdated();
     }
+    give_up_what_is_outdated();
+}
+
+/// Of a store that could not be opened so far. It is found out at the latest when this process is told to end.
+void Tier::give_up_what_is_outdated() {
+    if (ran_without_ && !given_up_ && !works()) given_up_ = StoreFile::give_up(options());
 }
 
 /// After a fault: whether it is gone.

@@ -126,6 +126,7 @@ private:
     bool pause(milliseconds time);
     void try_again();
     void look_for_file(Works const& works);
+    void give_up_what_is_outdated();
     void works_again(char const* how);
 
     std::deque<DiskOptions> all_options_;  // of each reload: somebody may still go by an earlier one; guarded by mutex_
@@ -137,6 +138,8 @@ private:
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
     std::atomic<bool> removed_{false};     // the file is not where it was
+    std::atomic<bool> ran_without_{false}; // something was to be forgotten while the store could not be opened
+    bool given_up_ = false;                // and the next start knows
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};

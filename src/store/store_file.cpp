@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <random>
 #include <utility>
 
@@ -44,6 +45,9 @@ char const* mend_of(int error) {
     }
 }
 
+/// There while what the store has is void, for Garner ran without it.
+std::string given_up_mark(std::string const& path) { return path + "/given-up"; }
+
 StoreHeader new_store(Bytes size) {
     auto header = shape_of(size);
     header.id = random_number();
@@ -56,6 +60,10 @@ StoreHeader new_store(Bytes size) {
 }  // namespace
 
 std::string file_of(std::string const& path) { return is_block_device(path) ? path : path + "/store"; }
+
+bool StoreFile::give_up(DiskOptions const& options) {
+    return bool(io::File::open(given_up_mark(options.path), io::File::Mode::create).file);
+}
 
 StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     Opened opened;
@@ -74,8 +82,20 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     int const locked = store.file_.lock();
     opened.in_use = locked == EWOULDBLOCK;
     if (opened.in_use) return opened;
+    std::error_code error;
+    auto const mark = given_up_mark(options.path);
+    bool const given_up = std::filesystem::exists(mark, error);
+    if (given_up && when == When::at_start) {
+        spdlog::warn("disk: {} is begun anew: the last time Garner ran without it, and what it held may be outdated", store.name_);
+        when = When::later;
+    }
+    if (given_up && when == When::as_it_is) {
+        opened.trouble = store.name_ + " is given up, for Garner ran without it; its next start begins it anew";
+        return opened;
+    }
     opened.trouble = locked ? "cannot lock " + store.name_ + ": " + io::text_of_error(locked) : store.lay_out(options, when);
     if (opened.trouble.empty()) opened.trouble = store.write_header();
+    if (opened.trouble.empty() && given_up && when == When::later) std::filesystem::remove(mark, error);
     if (opened.trouble.empty()) opened.store = std::move(store);
     return opened;
 }

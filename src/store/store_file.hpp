@@ -22,6 +22,9 @@ public:
     /// options say.
     enum class When : std::uint8_t { at_start, later, as_it_is };
     struct Opened;
+    /// The next start begins anew what is at options.path, and cannot be opened now: what it has may have been replaced or
+    /// purged since. False where that cannot be written down: on a device, or in a directory that takes nothing.
+    static bool give_up(DiskOptions const& options);
     /// Opens the store at options.path, grown or begun anew where options.size says so, or makes one.
     static Opened open(DiskOptions const& options, When when);
 

@@ -93,6 +93,34 @@ TEST_F(Older, what_is_left_undisturbed_comes_into_memory) {
     EXPECT_EQ(scene.stored("u"), "old");
 }
 
+TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_store) {
+    auto const with = [&](std::string_view lines) {
+        store::Object::Parts parts;
+        parts.key = "u";
+        auto const head = "HTTP/1.1 200 OK\r\n" + std::string(lines);
+        parts.head = head;
+        parts.terms = Scene::terms(1'000);
+        parts.sequence = scene.cache.next_sequence();
+        parts.bytes = "x";
+        return scene.cache.make_object(parts, key.fingerprint);
+    };
+    struct Case {
+        std::string_view head, fetched, stored;
+    };
+    for (auto const& [head, fetched, stored] : {Case{"ETag: \"2\"\r\n", "ETag: \"1\"\r\n", "-"},
+                                                Case{"ETag: \"2\"\r\n", "ETag: W/\"2\"\r\n", "x"},
+                                                Case{"ETag: \"2\"\r\n", "", "x"}}) {
+        auto before = scene.cache.lease_alone(key, nullptr);
+        scene.cache.heard(key, outline(with(head)->parts()));
+        before.complete(with(fetched), {}, "");
+        EXPECT_EQ(scene.stored("u"), stored) << fetched;
+        auto after = scene.cache.lease_alone(key, nullptr);
+        after.complete(with(fetched), {}, "");
+        EXPECT_EQ(scene.stored("u"), "x") << "it was asked for since";
+        scene.cache.purge(key);
+    }
+}
+
 /// After a fetch of something newer, of which somebody was given a beginning, has broken off.
 TEST_F(Older, what_a_broken_fetch_has_shown_to_be_old_is_fresh_no_more_and_stays) {
     for (auto const kind : {"given up", "failed"}) {

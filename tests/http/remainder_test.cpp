@@ -41,11 +41,26 @@ TEST(Remainder, what_is_not_exactly_the_rest_is_something_else) {
     EXPECT_FALSE(rest.skipped_in(part("bytes 40-98/100"), of_length(59), test_now));
     EXPECT_FALSE(rest.skipped_in(part("bytes 40-99/101"), of_length(60), test_now));
     EXPECT_FALSE(rest.skipped_in(part("bytes 40-99/100"), of_length(50), test_now));
-    EXPECT_FALSE(rest.skipped_in(part("bytes 40-99/100"), chunked(), test_now));
+    EXPECT_FALSE(rest.skipped_in(part("bytes 41-99/100"), chunked(), test_now));
     EXPECT_FALSE(rest.skipped_in(whole(R"("b")"), of_length(100), test_now));
     EXPECT_FALSE(rest.skipped_in(whole(), of_length(101), test_now));
-    EXPECT_FALSE(rest.skipped_in(whole(), chunked(), test_now));
     EXPECT_FALSE(rest.skipped_in(response(504, {{"ETag", R"("a")"}}), of_length(100), test_now));
+}
+
+TEST(Remainder, an_answer_whose_framing_does_not_tell_is_to_have_as_much_as_is_missing) {
+    Remainder rest(head("200"), {.done = 40, .announced = 100});
+    for (auto const& framing : {chunked(), Framing{.kind = Framing::Kind::until_close}}) {
+        EXPECT_EQ(rest.skipped_in(part("bytes 40-99/100"), framing, test_now), Skipped(0));
+        EXPECT_EQ(rest.left_in(part("bytes 40-99/100"), framing), Skipped(60));
+        EXPECT_EQ(rest.skipped_in(whole(), framing, test_now), Skipped(40));
+        EXPECT_EQ(rest.left_in(whole(), framing), Skipped(60));
+        EXPECT_FALSE(rest.skipped_in(whole(R"("b")"), framing, test_now));
+        Remainder endless(head("200"), {.done = 40});
+        EXPECT_EQ(endless.skipped_in(part("bytes 40-79/80"), framing, test_now), Skipped(0));
+        EXPECT_EQ(endless.left_in(part("bytes 40-79/80"), framing), Skipped(40));
+        EXPECT_EQ(endless.left_in(whole(), framing), std::nullopt);
+    }
+    EXPECT_EQ(rest.left_in(part("bytes 40-99/100"), of_length(60)), std::nullopt);
 }
 
 TEST(Remainder, of_unknown_length_the_answer_says_where_it_ends) {

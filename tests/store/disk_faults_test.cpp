@@ -317,6 +317,33 @@ TEST_F(DiskFaults, what_is_admitted_at_its_second_hit_comes_from_memory_when_tha
     EXPECT_EQ(load(key(2)), nullptr);
 }
 
+TEST_F(DiskFaults, a_store_without_which_something_was_forgotten_is_given_up) {
+    rule.error = [this](auto operation, Bytes, std::size_t) {
+        return operation == io::Faults::Operation::open && faulty ? EACCES : 0;
+    };
+    open();
+    store(key(0), "old");
+    for (bool const forgets : {false, true}) {
+        disk.reset();
+        faulty = 1;
+        open();
+        EXPECT_EQ(disk->stats().state, DiskStats::State::failing);
+        if (forgets) EXPECT_FALSE(disk->forget(key(1))) << "whatever it is";
+        disk.reset();
+        faulty = 0;
+        EXPECT_EQ(fs::exists(options.path + "/given-up"), forgets);
+        std::string fault;
+        EXPECT_EQ(DiskStore::open_existing(options, fault) == nullptr, forgets);
+        EXPECT_EQ(fault.find("is given up") != fault.npos, forgets) << fault;
+        open();
+        EXPECT_EQ(body_of(key(0)), forgets ? "nothing" : "old");
+    }
+    store(key(2), "new");
+    restart();
+    EXPECT_EQ(body_of(key(2)), "new");
+    EXPECT_FALSE(fs::exists(options.path + "/given-up"));
+}
+
 TEST_F(DiskFaults, a_file_that_is_removed_is_answered_from_and_stored_to_no_more_until_it_is_back) {
     open();
     store(key(1), "kept");

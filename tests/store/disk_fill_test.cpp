@@ -228,7 +228,7 @@ TEST(DiskFill, an_object_whose_pieces_are_not_all_there_is_not_there) {
     scene.core.drop(hash_of_piece(1, piece_max, scene.core.seed()));
     EXPECT_FALSE(scene.find());
     EXPECT_EQ(Scene::read(before->body()), "lost");
-    EXPECT_EQ(write_object(scene.core, before->parts()), NotStored::failing) << "nobody has all of its bytes any more";
+    EXPECT_EQ(write_object(scene.core, before->parts()), NotStored::no_room) << "nobody has all of its bytes any more";
     EXPECT_FALSE(scene.core.has(scene.hash("http://films.example/reel")));
 }
 

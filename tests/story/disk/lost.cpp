@@ -20,9 +20,10 @@ std::size_t last_of(std::string const& range, std::size_t size) {
     return last.empty() ? size - 1 : std::stoul(last);
 }
 
-/// An origin that heeds Range and If-Range.
-void serve(Origin& origin, std::string const& path, std::string const& body, std::string const& tag = R"("film")") {
-    origin.by_hand(path, [&body, tag](Hand& hand) {
+/// An origin that heeds Range and If-Range. `of_ranges`: how its 206 end, and what stands behind what was asked for.
+void serve(Origin& origin, std::string const& path, std::string const& body, std::string const& tag = R"("film")",
+           Delimited of_ranges = Delimited::by_length, std::string const& excess = "") {
+    origin.by_hand(path, [&body, tag, of_ranges, excess](Hand& hand) {
         hand.read_body();
         Fields const fields{{"ETag", tag}, {"Cache-Control", "max-age=600"}};
         auto const range = hand.request().head.field("Range");
@@ -32,7 +33,7 @@ void serve(Origin& origin, std::string const& path, std::string const& body, std
         auto more = fields;
         more.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
                                                std::to_string(body.size()));
-        hand.answer({.status = 206, .fields = more, .body = body.substr(first, last - first + 1)});
+        hand.answer({.status = 206, .fields = more, .body = body.substr(first, last - first + 1) + excess, .delimited = of_ranges});
     });
 }
 
@@ -83,6 +84,23 @@ TEST_F(Lost, a_damaged_piece_in_the_middle_is_fetched_and_the_next_answer_is_rig
     EXPECT_TRUE(mended.body() == film);
     EXPECT_EQ(origin().requests("/film"), 3u);
     EXPECT_EQ(figure("damaged"), 1u);
+}
+
+TEST_F(Lost, the_rest_may_come_chunked_or_until_the_connection_ends_and_is_counted) {
+    for (auto const delimited : {Delimited::by_chunks, Delimited::by_close}) {
+        store_and_damage({2});
+        serve(origin(), "/film", film, R"("film")", delimited);
+        auto reply = get(proxy(), origin(), "/film");
+        EXPECT_TRUE(reply.complete());
+        EXPECT_TRUE(reply.body() == film);
+        stop();
+        std::filesystem::remove_all(folder());
+    }
+    store_and_damage({2});
+    serve(origin(), "/film", film, R"("film")", Delimited::by_chunks, "more");
+    auto reply = get(proxy(), origin(), "/film");
+    EXPECT_FALSE(reply.complete()) << "nobody knows what that was";
+    EXPECT_TRUE(film.starts_with(reply.body()));
 }
 
 TEST_F(Lost, of_a_range_only_what_is_missing_of_it_is_fetched) {
