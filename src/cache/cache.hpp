@@ -132,7 +132,8 @@ public:
                            store::ObjectPtr const& known_parts);
     /// Somebody was given this head as the answer to a HEAD: what is being fetched under the URL, and turns out to be of
     /// another representation, is not stored.
-    void heard(Key const&, store::ObjectPtr const& head);
+    /// `by` is the fetch that brought it, if it is one.
+    void heard(Key const&, store::ObjectPtr const& head, Fill const* by);
     /// As supersede_on_disk() in memory, of what will not be stored; nor does a fetch that began before bring it back.
     void supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary);
 

@@ -39,12 +39,12 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
 }
 
-void Cache::heard(Key const& key, store::ObjectPtr const& head) {
+void Cache::heard(Key const& key, store::ObjectPtr const& head, Fill const* by) {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
-        if (first->second->key() == key.text) first->second->heard_ = head;
+        if (first->second->key() == key.text && first->second.get() != by) first->second->heard_ = head;
 }
 
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that

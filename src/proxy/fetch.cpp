@@ -116,7 +116,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         co_return co_await serve_stale(std::move(stale), StaleUse::if_error);
     }
     bool const is_head = client_.head().method == Method::head && response.status == 200;
-    if (is_head) tell_fetches(response);
+    if (is_head) tell_fetches(response, lead.fill().get());
     if (stale && is_head)
         co_return co_await take_head(std::move(lead), std::move(stale));
     if (stale) {

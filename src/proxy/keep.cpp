@@ -166,13 +166,13 @@ store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::Obje
 }
 
 /// RFC 9111 4.3.5: whoever sees the new head shall not meet an older body, that of a fetch which began before.
-void Transaction::tell_fetches(http::ResponseHead const& head) {
+void Transaction::tell_fetches(http::ResponseHead const& head, cache::Fill const* by) {
     head_text_.clear();
     append_response_head(head, nullptr, unix_seconds(now_), head_text_);
     store::Object::Parts parts;
     parts.key = key_.text;
     parts.head = head_text_;
-    services_.cache.heard(key_, cache::outline(parts));
+    services_.cache.heard(key_, cache::outline(parts), by);
 }
 
 /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.

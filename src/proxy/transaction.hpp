@@ -179,7 +179,7 @@ private:
     std::unique_ptr<store::DiskFill> begin_on_disk(cache::FillLease& lead, store::Object::Parts const& parts,
                                                    std::optional<Bytes> expected);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
-    void tell_fetches(http::ResponseHead const& head);
+    void tell_fetches(http::ResponseHead const& head, cache::Fill const* by);
     net::awaitable<void> take_head(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> freshen(cache::FillLease lead, store::ObjectPtr stale);
     void outdate(cache::FillLease lead, store::Object const& stale);

@@ -111,7 +111,7 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
                                                 Case{"ETag: \"2\"\r\n", "ETag: W/\"2\"\r\n", "x"},
                                                 Case{"ETag: \"2\"\r\n", "", "x"}}) {
         auto before = scene.cache.lease_alone(key, nullptr);
-        scene.cache.heard(key, outline(with(head)->parts()));
+        scene.cache.heard(key, outline(with(head)->parts()), nullptr);
         before.complete(with(fetched), {}, "");
         EXPECT_EQ(scene.stored("u"), stored) << fetched;
         auto after = scene.cache.lease_alone(key, nullptr);
@@ -119,6 +119,10 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
         EXPECT_EQ(scene.stored("u"), "x") << "it was asked for since";
         scene.cache.purge(key);
     }
+    auto own = scene.cache.lease_alone(key, nullptr);
+    scene.cache.heard(key, outline(with("ETag: \"2\"\r\n")->parts()), own.fill().get());
+    own.complete(with("ETag: \"1\"\r\n"), {}, "");
+    EXPECT_EQ(scene.stored("u"), "x") << "it knows what it does with that";
 }
 
 /// After a fetch of something newer, of which somebody was given a beginning, has broken off.
