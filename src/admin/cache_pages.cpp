@@ -1,7 +1,9 @@
 #include "admin/cache_pages.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <set>
 
 #include "admin/url_pattern.hpp"
 #include "cache/partition.hpp"
@@ -95,14 +97,12 @@ private:
         return with_purged(begun(segment), purged);
     }
 
-    /// What began before the purge is not kept, wherever it would have come to lie. How many URLs.
+    /// What is being fetched is not kept, wherever it would come to lie. How many URLs.
     std::uint64_t purge_fetches() const {
-        std::uint64_t purged = 0;
-        for (auto const& key : cache_->fetches()) {
-            auto const url = parts_of_key(key).url;
-            if (pattern_.fits(url) && cache_->purge_url(url)) ++purged;
-        }
-        return purged;
+        std::set<std::string> urls;
+        for (auto const& key : cache_->fetches())
+            if (auto const url = parts_of_key(key).url; pattern_.fits(url)) urls.emplace(url);
+        return static_cast<std::uint64_t>(std::ranges::count_if(urls, [&](auto const& url) { return cache_->purge_url(url); }));
     }
 
     Json purge_memory(std::string const& at) const {

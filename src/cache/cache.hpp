@@ -130,10 +130,10 @@ public:
     /// has of them, where `newer` is a part itself. True when something may have been there: see DiskStore::settled().
     bool supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNames const& vary,
                            store::ObjectPtr const& known_parts);
-    /// Somebody was given this head as the answer to a HEAD: what is being fetched under the URL, and turns out to be of
-    /// another representation, is not stored.
-    /// `by` is the fetch that brought it, if it is one.
-    void heard(Key const&, store::ObjectPtr const& head, Fill const* by);
+    /// Somebody who asked so was given this head as the answer to a HEAD: what is being fetched under the URL, and is or
+    /// turns out to be of another representation, is not stored, and nobody joins it. `by`: the fetch that brought it, if
+    /// it is one.
+    void heard(Key const&, store::ObjectPtr const& head, http::Fields const& asked, Fill const* by);
     /// As supersede_on_disk() in memory, of what will not be stored; nor does a fetch that began before bring it back.
     void supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary);
 
@@ -259,6 +259,7 @@ private:
     void detach_older(Shard&, Newcomer const&);
     void outdate_older(Fill const&);
     void outdate(std::string_view text, Fingerprint primary, store::Object const& newer);
+    void drop_other_variants(Fill const&, store::Object const& newer);
     bool forget_older(Shard&, Newcomer const&);
     void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
     static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);

@@ -156,21 +156,20 @@ void FillLease::stop_storing(bool for_a_while) {
 void FillLease::fail(FetchFailure failure) {
     if (!fill_) return;
     auto fill = std::move(fill_);
+    cache_->outdate_older(*fill);   // while the fill still keeps it from the disk
     cache_->detach(*fill, Cache::Mark::none);
-    cache_->outdate_older(*fill);
     fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
 }
 
 void FillLease::drop() {
     if (!fill_) return;
     auto fill = std::move(fill_);
+    cache_->outdate_older(*fill);   // as fail() does
     if (cache_->promote_or_detach(*fill)) return;
-    if (fill->view().phase == FillView::Phase::head) {
+    if (fill->view().phase == FillView::Phase::head)
         fill->change(FillView::Phase::refused, nullptr, {}, "the leader went");
-        return;
-    }
-    cache_->outdate_older(*fill);
-    fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
+    else
+        fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
 }
 
 Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {

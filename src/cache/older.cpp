@@ -1,4 +1,6 @@
 // What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
+#include <set>
+
 #include "cache/cache.hpp"
 #include "cache/parts.hpp"
 
@@ -39,12 +41,21 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
 }
 
-void Cache::heard(Key const& key, store::ObjectPtr const& head, Fill const* by) {
+void Cache::heard(Key const& key, store::ObjectPtr const& head, http::Fields const& asked, Fill const* by) {
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first)
-        if (first->second->key() == key.text && first->second.get() != by) first->second->heard_ = head;
+    while (first != last) {
+        auto& fill = *first->second;
+        auto const here = first++;
+        if (fill.key() != key.text || &fill == by) continue;
+        fill.heard_ = head;
+        auto const view = fill.view();
+        bool const is_known = view.phase == FillView::Phase::body && fill.selects(asked);
+        if (!is_known || !contradict(*head, *view.object)) continue;
+        fill.attached_ = false;   // who follows it reads on, and nobody joins it
+        shard.fills.erase(here);
+    }
 }
 
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
@@ -103,8 +114,24 @@ void Cache::drop_older(Shard& shard, Newcomer const& newcomer, std::vector<store
 void Cache::outdate_older(Fill const& fill) {
     auto const newer = fill.view().object;
     if (!newer || newer->status() == 206) return;
-    outdate(newer->key(), fill.primary(), *newer);
-    if (newer->key() != fill.key()) outdate(fill.key(), fill.primary(), *newer);
+    drop_other_variants(fill, *newer);
+    std::set<std::string> texts;
+    for (auto const& text : {std::string(newer->key()), fill.key()}) texts.insert({text, parts_text(text)});
+    for (auto const& text : texts) outdate(text, fill.primary(), *newer);
+}
+
+/// Those that were found by another Vary. They do not stay: each would have to be outdated.
+void Cache::drop_other_variants(Fill const& fill, store::Object const& newer) {
+    auto const names = fill.varies_by();
+    auto& shard = this->shard(fill.primary());
+    std::vector<store::ObjectPtr> gone;
+    std::lock_guard lock(shard.mutex);
+    auto const marker = shard.find(fill.primary(), fill.key());
+    if (!marker || marker.object->kind() != store::Object::Kind::vary_marker) return;
+    if (marker.object->head() == names || marker.object->sequence() > newer.sequence()) return;
+    shard.drop_variants(fill.primary(), gone);
+    gone.push_back(shard.remove(shard.find(fill.primary(), fill.key()).slot, policy::Left::replaced));
+    note_bytes(shard, fill.primary());
 }
 
 void Cache::outdate(std::string_view text, Fingerprint primary, store::Object const& newer) {

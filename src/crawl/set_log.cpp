@@ -75,14 +75,14 @@ std::string SetLog::find_end() {
         bool const sound = head[1] == length_word(count_in(head[1]), place_seed(set_, number_, end_));
         bool const torn = torn_head || (sound && count_in(head[1]) > (size - end_) / word_bytes - record_head);
         if (!torn && !zeros) {
-            if (auto fault = read_record(end_, record); !fault.empty()) return fault + mend();
+            if (auto fault = read_record(end_, record); !fault.empty()) return fault;
             continue;
         }
         if (zeros) {
             std::vector<char> rest(size - end_);
             if (file_.read_at(end_, rest).error) return path_ + " cannot be read";
             if (std::ranges::any_of(rest, [](char c) { return c != 0; }))
-                return path_ + " is damaged at byte " + std::to_string(end_) + mend();
+                return path_ + " is damaged at byte " + std::to_string(end_) + mend(end_);
         }
         std::error_code error;
         std::filesystem::resize_file(path_, end_, error);
@@ -92,15 +92,15 @@ std::string SetLog::find_end() {
 }
 
 /// A power failure may take what was not synced, page by page, and so may a disk that forgets: who has the set decides.
-std::string SetLog::mend() const {
-    return "; where a power failure came before it was durable, truncate -s " + std::to_string(end_) + " " + path_ +
+std::string SetLog::mend(Bytes at) const {
+    return "; where a power failure came before it was durable, truncate -s " + std::to_string(at) + " " + path_ +
            " goes on without what stands from there on, which is new again then";
 }
 
 std::string SetLog::read_record(Bytes at, std::vector<std::uint64_t>& record) const {
     record.resize(record_head);
     if (file_.read_at(at, chars_of(record.data(), record_head)).error) return path_ + " cannot be read";
-    auto const damage = path_ + " is damaged at byte " + std::to_string(at);
+    auto const damage = path_ + " is damaged at byte " + std::to_string(at) + mend(at);
     auto const count = count_in(record[1]);
     if (record[1] != length_word(count, place_seed(set_, number_, at))) return damage;
     record.resize(record_head + count);

@@ -41,7 +41,7 @@ private:
     static Bytes begin();
     std::string read_record(Bytes at, std::vector<std::uint64_t>& record) const;
     std::string find_end();
-    std::string mend() const;
+    std::string mend(Bytes at) const;
 
     std::string path_;
     io::File file_;

@@ -172,7 +172,7 @@ void Transaction::tell_fetches(http::ResponseHead const& head, cache::Fill const
     store::Object::Parts parts;
     parts.key = key_.text;
     parts.head = head_text_;
-    services_.cache.heard(key_, cache::outline(parts), by);
+    services_.cache.heard(key_, cache::outline(parts), client_.head().fields, by);
 }
 
 /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.

@@ -336,7 +336,8 @@ net::awaitable<void> Transaction::purge() {
     counted_ = Answer::purged;
     bool const here = services_.cache.purge(key_);
     if (!co_await outlives(store::DiskStore::Survives::power))
-        co_return co_await error(503, "It is purged, but the disk does not confirm it: after a crash, or once it works again, it could be back.", "purge");
+        co_return co_await error(503, "It is purged, but the disk does not confirm it: after a crash, or once it works again, it "
+                                      "could be back.", "purge");
     std::vector<icp::Cleared> peers;
     if (services_.agent) {
         auto url = target_.url;

@@ -129,8 +129,9 @@ std::size_t UnpackedFile::read(char* to, std::size_t room) {
         auto step = unpacker_->step(packed_, to, room);
         packed_.remove_prefix(step.taken);
         auto const at = std::to_string(bytes_read_ - packed_.size());
-        if (!step.fault.empty()) fault_ = name_ + ": the packed data is damaged at byte " + at + " (" + step.fault +
-                                          "): fetch it again; numbers that only look packed are taken as they are from a file named *.u32, *.u64 or *.u128";
+        if (!step.fault.empty())
+            fault_ = name_ + ": the packed data is damaged at byte " + at + " (" + step.fault + "): fetch it again; numbers that "
+                     "only look packed are taken as they are from a file named *.u32, *.u64 or *.u128";
         if (step.made > 0) return step.made;
         if (!ended_ || !packed_.empty() || step.taken > 0 || !fault_.empty()) continue;
         if (!unpacker_->complete())

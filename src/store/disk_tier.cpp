@@ -420,7 +420,9 @@ void Tier::try_again() {
 void Tier::look_for_file(Works const& works) {
     auto const mishap = works.store.mishap();
     bool const removed = !mishap.empty();
-    if (removed_ == removed) return;
+    if (removed_ == removed || cut_short_) return;
+    cut_short_ = works.store.is_cut_short();
+    if (cut_short_) make_all_void();   // our own writes may make it as long as it was, and its end had tombstones
     if (removed) {
         auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
                                                           "stored; restart Garner for a new one";

@@ -140,6 +140,7 @@ private:
     std::atomic<bool> removed_{false};     // the file is not where it was
     std::atomic<bool> ran_without_{false}; // something was to be forgotten while the store could not be opened
     bool given_up_ = false;                // and the next start knows
+    bool cut_short_ = false;               // the file was, whatever it is since
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};

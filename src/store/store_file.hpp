@@ -34,6 +34,7 @@ public:
 
     /// Empty, or what has become of the file that name() leads to: "was removed or replaced".
     std::string mishap() const;
+    bool is_cut_short() const { return file_.size() < header_.bytes(); }
     /// Writes both copies of the header: whether the disk can be written. Empty, or what is wrong.
     std::string write_header();
     /// The same, and from the next start on segments up to this generation hold nothing.
@@ -46,7 +47,6 @@ private:
     bool is_blank() const;
     std::string read_header();
     void take_shape(StoreHeader const& wanted, Bytes size, When when);
-    bool is_cut_short() const { return file_.size() < header_.bytes(); }
     std::string make_room(Bytes was) const;
     bool is_device() const;
 

@@ -111,7 +111,7 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
                                                 Case{"ETag: \"2\"\r\n", "ETag: W/\"2\"\r\n", "x"},
                                                 Case{"ETag: \"2\"\r\n", "", "x"}}) {
         auto before = scene.cache.lease_alone(key, nullptr);
-        scene.cache.heard(key, outline(with(head)->parts()), nullptr);
+        scene.cache.heard(key, outline(with(head)->parts()), Scene::head({}).fields, nullptr);
         before.complete(with(fetched), {}, "");
         EXPECT_EQ(scene.stored("u"), stored) << fetched;
         auto after = scene.cache.lease_alone(key, nullptr);
@@ -120,9 +120,51 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
         scene.cache.purge(key);
     }
     auto own = scene.cache.lease_alone(key, nullptr);
-    scene.cache.heard(key, outline(with("ETag: \"2\"\r\n")->parts()), own.fill().get());
+    scene.cache.heard(key, outline(with("ETag: \"2\"\r\n")->parts()), Scene::head({}).fields, own.fill().get());
     own.complete(with("ETag: \"1\"\r\n"), {}, "");
     EXPECT_EQ(scene.stored("u"), "x") << "it knows what it does with that";
+}
+
+TEST_F(Older, nor_does_anybody_join_a_body_that_a_HEAD_shows_to_be_over) {
+    auto const with = [&](std::string_view tag) {
+        store::Object::Parts parts;
+        parts.key = "u";
+        auto const head = "HTTP/1.1 200 OK\r\nETag: " + std::string(tag) + "\r\n";
+        parts.head = head;
+        parts.terms = Scene::terms(1'000);
+        parts.sequence = scene.cache.next_sequence();
+        return scene.cache.make_object(parts, key.fingerprint);
+    };
+    for (bool const differs : {false, true}) {
+        auto first = scene.lookup("u");
+        ASSERT_TRUE(first.lead);
+        first.lead.head_is_storable(with("\"1\""), {}, "");
+        EXPECT_EQ(scene.kind("u"), Kind::busy);
+        scene.cache.heard(key, outline(with(differs ? "\"2\"" : "\"1\"")->parts()), Scene::head({}).fields, nullptr);
+        EXPECT_EQ(scene.kind("u"), differs ? Kind::absent : Kind::busy);
+    }
+}
+
+TEST_F(Older, variants_under_another_Vary_go_with_a_broken_fetch) {
+    scene.store("u", Scene::varying("one", "accept", "x"));
+    ASSERT_EQ(scene.stored("u", with("accept", "x")), "one");
+    auto lead = scene.cache.lease_alone(key, nullptr);
+    lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
+    lead.drop();
+    EXPECT_EQ(scene.kind("u", with("accept", "x")), Kind::absent);
+}
+
+TEST_F(Older, a_broken_fetch_does_not_make_the_older_one_come_to_the_disk) {
+    scene.store("u", {.body = "old"});
+    disk.store(scene.lookup("u").object->parts());
+    auto const newer = scene.object("u", {.body = "ne"});
+    auto lead = scene.cache.lease_alone(key, scene.lookup("u").object);
+    EXPECT_TRUE(scene.cache.supersede_on_disk(*lead.fill(), *newer, {}, nullptr));
+    EXPECT_EQ(disk.stored("u"), "-");
+    lead.head_is_storable(newer, {}, "");
+    lead.fail({502, "broken off"});
+    EXPECT_EQ(disk.stored("u"), "-");
+    EXPECT_EQ(scene.lookup("u").kind, Kind::stale);
 }
 
 /// After a fetch of something newer, of which somebody was given a beginning, has broken off.
