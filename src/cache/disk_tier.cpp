@@ -9,10 +9,12 @@ namespace garner::cache {
 
 void Cache::set_disk(store::DiskStore* disk) {
     disk_ = disk;
-    // What is fetched from now on is newer than all that is stored.
+    if (!disk) return;
+    // What is fetched from now on is newer than all that is stored. The clock counts where the disk says nothing yet: later
+    // than when the disk was opened it may have come to the second in which the next start takes its numbers.
     auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
-    auto const by_clock = seconds << store::numbers_of_a_second;
-    if (disk) sequence_.store(std::max(disk->first_sequence(), by_clock));
+    auto const by_disk = disk->first_sequence();
+    sequence_.store(by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second);
 }
 
 // ---- to disk ----

@@ -145,6 +145,10 @@ TEST_F(Older, nor_does_anybody_join_a_body_that_a_HEAD_shows_to_be_over) {
     }
 }
 
+TEST_F(Older, numbers_follow_those_of_the_disk_whatever_the_clock_says) {
+    EXPECT_EQ(scene.cache.next_sequence(), disk.first_sequence() + 1) << "those of the next start may begin a second later";
+}
+
 TEST_F(Older, variants_under_another_Vary_go_with_a_broken_fetch) {
     scene.store("u", Scene::varying("one", "accept", "x"));
     ASSERT_EQ(scene.stored("u", with("accept", "x")), "one");
