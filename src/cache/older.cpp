@@ -1,6 +1,4 @@
 // What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
-#include <set>
-
 #include "cache/cache.hpp"
 #include "cache/parts.hpp"
 
@@ -115,9 +113,10 @@ void Cache::outdate_older(Fill const& fill) {
     auto const newer = fill.view().object;
     if (!newer || newer->status() == 206) return;
     drop_other_variants(fill, *newer);
-    std::set<std::string> texts;
-    for (auto const& text : {std::string(newer->key()), fill.key()}) texts.insert({text, parts_text(text)});
-    for (auto const& text : texts) outdate(text, fill.primary(), *newer);
+    for (auto const& text : {std::string(newer->key()), fill.key()}) {
+        outdate(text, fill.primary(), *newer);
+        outdate(parts_text(text), fill.primary(), *newer);
+    }
 }
 
 /// Those that were found by another Vary. They do not stay: each would have to be outdated.
@@ -128,7 +127,7 @@ void Cache::drop_other_variants(Fill const& fill, store::Object const& newer) {
     std::lock_guard lock(shard.mutex);
     auto const marker = shard.find(fill.primary(), fill.key());
     if (!marker || marker.object->kind() != store::Object::Kind::vary_marker) return;
-    if (marker.object->head() == names || marker.object->sequence() > newer.sequence()) return;
+    if (is_marker_of(marker.object, names) || marker.object->sequence() > newer.sequence()) return;
     shard.drop_variants(fill.primary(), gone);
     gone.push_back(shard.remove(shard.find(fill.primary(), fill.key()).slot, policy::Left::replaced));
     note_bytes(shard, fill.primary());
@@ -140,16 +139,13 @@ void Cache::outdate(std::string_view text, Fingerprint primary, store::Object co
     bool const is_older = older && older->kind() == store::Object::Kind::response && older->sequence() < newer.sequence();
     if (!is_older || is_same_representation(*older, newer, now)) return;
     if (http::may_reuse(older->terms(), {}, now).reuse != http::Reuse::fresh) return;
-    auto parts = older->parts();
-    parts.terms.lifetime = 0;
-    parts.terms.stale_while_revalidate = 0;
-    auto outdated = make_object(parts, primary);   // evicts, so not under the lock
+    auto stale = make_object(outdated(*older), primary);   // evicts, so not under the lock
     auto& shard = this->shard(primary);
     store::ObjectPtr gone;
     std::lock_guard lock(shard.mutex);
     auto const there = shard.find(fingerprint(text, seed_), text);
     if (there.object != older.get()) return;
-    gone = outdated ? shard.freshen(there.slot, std::move(outdated)) : shard.remove(there.slot, policy::Left::replaced);
+    gone = stale ? shard.freshen(there.slot, std::move(stale)) : shard.remove(there.slot, policy::Left::replaced);
     note_bytes(shard, primary);
 }
 

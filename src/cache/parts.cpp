@@ -125,6 +125,13 @@ bool is_same_representation(store::Object const& a, store::Object const& b, Wall
     return http::is_same_representation(*head_a, *head_b, now);
 }
 
+store::Object::Parts outdated(store::Object const& object) {
+    auto parts = object.parts();
+    parts.terms.lifetime = 0;
+    parts.terms.stale_while_revalidate = 0;
+    return parts;
+}
+
 bool contradict(store::Object const& a, store::Object const& b) {
     StoredHead head_a(a);
     StoredHead head_b(b);

@@ -27,6 +27,8 @@ store::ObjectPtr join_part(Cache&, store::Object const& part, store::ObjectPtr c
 
 /// What is coming, as far as its head tells: costs nothing and has no bytes. A 206 has its place in a whole.
 store::ObjectPtr outline(store::Object::Parts parts);
+/// The same, to be validated before it is used; kept for the day the origin cannot be reached. Views as those of object.parts().
+store::Object::Parts outdated(store::Object const& object);
 /// Their validators show that they are not of one representation.
 bool contradict(store::Object const& a, store::Object const& b);
 

@@ -12,9 +12,10 @@ std::optional<std::uint64_t> length_of(Framing const& framing) {
     return framing.kind == Framing::Kind::length ? std::optional(framing.length) : std::nullopt;
 }
 
-std::optional<ByteRange> range_of(ResponseHead const& answer) {
+/// By its Content-Range.
+std::optional<std::uint64_t> bytes_of_range(ResponseHead const& answer) {
     auto const where = parse_content_range(answer.fields.first(Name::content_range));
-    return where ? where->range : std::nullopt;
+    return where && where->range ? std::optional(where->range->size()) : std::nullopt;
 }
 
 /// Nothing of the body has been seen: what the heads say of it, and of who may have it, must agree.
@@ -64,9 +65,7 @@ std::optional<std::uint64_t> Remainder::skipped_in(ResponseHead const& answer, F
 
 std::optional<std::uint64_t> Remainder::left_in(ResponseHead const& answer, Framing const& framing) const {
     if (framing.kind == Framing::Kind::length) return std::nullopt;
-    if (end_) return *end_ - at_;
-    auto const range = range_of(answer);
-    return range ? std::optional(range->size()) : std::nullopt;
+    return end_ ? *end_ - at_ : bytes_of_range(answer);
 }
 
 bool Remainder::is_same(ResponseHead const& answer, WallTime now) const {
@@ -74,10 +73,8 @@ bool Remainder::is_same(ResponseHead const& answer, WallTime now) const {
 }
 
 bool Remainder::is_rest(ResponseHead const& answer, Framing const& framing) const {
-    auto const range = range_of(answer);
-    auto const part = framing.kind == Framing::Kind::length ? part_of(answer, framing.length)
-                      : range                               ? part_of(answer, range->size())
-                                                            : std::nullopt;
+    auto const length = framing.kind == Framing::Kind::length ? framing.length : bytes_of_range(answer);
+    auto const part = part_of(answer, length);
     if (!part || (head_.status != 200 && head_.status != 206)) return false;
     bool const of_this = !length_ || *length_ == part->length;
     return of_this && part->range.first == at_ && part->range.last + 1 == end_.value_or(part->length);

@@ -241,12 +241,9 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
 
 /// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
 void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
-    auto parts = stale.parts();
-    parts.terms.lifetime = 0;
-    parts.terms.stale_while_revalidate = 0;
     auto vary = http::parse_vary(stored_head_.fields);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
-    auto object = services_.cache.make_object(parts, key_.fingerprint);
+    auto object = services_.cache.make_object(cache::outdated(stale), key_.fingerprint);
     if (!object) services_.cache.forget(key_, stale);
     lead.complete(std::move(object), std::move(vary), std::move(variant));
 }

@@ -39,8 +39,8 @@ Bytes bytes_in_pieces(ObjectMeta const& meta) {
 
 bool is_whole(ObjectMeta const& meta) { return meta.spans.empty() || bytes_in_pieces(meta) == meta.length; }
 
-Footer contents_of(Works const& works, std::uint32_t segment) {
-    if (auto pending = works.log.pending(segment)) return std::move(*pending);
+Contents contents_of(Works const& works, std::uint32_t segment) {
+    if (auto pending = works.log.pending(segment)) return {std::move(*pending), false};
     auto const about = works.log.segment(segment);
     if (about.generation == 0) return {};
     return read_contents(works.file, works.log.header(), segment, {about.generation, about.opened});
@@ -185,15 +185,12 @@ void Tier::list_waiting(std::vector<Listed>& into) const {
 
 /// What the index has in a segment that has lost its footer, and none of the records that are left there are: it was cut
 /// off, or written over. How many there were.
-std::uint64_t Tier::forget_unseen(Works& works, std::uint32_t segment, Footer const& contents) {
+std::uint64_t Tier::forget_unseen(Works& works, std::uint32_t segment, Contents const& contents) {
+    if (!contents.walked) return 0;
     auto const& header = works.log.header();
-    auto const generation = works.log.segment(segment).generation;
-    if (generation == 0 || works.log.pending(segment)) return 0;
-    auto const footer = read_footer(works.file, header, segment);
-    if (footer && footer->generation == generation) return 0;
     auto const start = header.start_of(segment);
     auto const known = works.index.within(start, start + header.segment_bytes);
-    if (works.log.segment(segment).generation != generation) return 0;   // opened anew since
+    if (works.log.segment(segment).generation != contents.generation) return 0;   // opened anew since
     std::unordered_set<Bytes> seen;
     for (auto const& entry : contents.entries)
         if (entry.kind != RecordKind::tombstone) seen.insert(start + Bytes{entry.offset} * unit);

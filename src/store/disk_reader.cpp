@@ -31,13 +31,15 @@ net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, ne
     auto job = job_of(entry);
     if (!take_memory(*job) && !co_await wait_for_memory(job, executor)) co_return ReadRecord{};
     bool at_once = from_buffer(*job);
+    bool soon = false;   // the disk is reading it already
     if (!at_once) {
         job->done = file_.read_now(entry.offset, {job->bytes.get(), job->size});
+        soon = job->done.error == EAGAIN && job->size <= short_record;
         at_once = job->done.error != EAGAIN && job->done.error != EOPNOTSUPP;
     }
-    bool const soon = !at_once && job->done.error == EAGAIN && job->size <= short_record;   // the disk is reading it already
-    if (!at_once && !(soon && co_await look_again(*job, executor)) && !co_await wait_for_disk(job, executor))
-        co_return ReadRecord{};
+    bool is_there = at_once;
+    if (soon) is_there = co_await look_again(*job, executor);
+    if (!is_there && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
     auto read = judge(hash, std::move(job));
     read.at_once = at_once;
     co_return read;

@@ -112,10 +112,10 @@ std::optional<Footer> read_footer(io::File const& file, StoreHeader const& heade
     return read_tail(file, header, segment).footer;
 }
 
-Footer read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head) {
+Contents read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head) {
     auto footer = read_footer(file, header, segment);
-    if (footer && footer->generation == head.generation) return std::move(*footer);
-    return walk(file, header, segment, head);
+    if (footer && footer->generation == head.generation) return {std::move(*footer), false};
+    return {walk(file, header, segment, head), true};
 }
 
 namespace {

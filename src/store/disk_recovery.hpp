@@ -26,7 +26,10 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t segme
 /// An entry of what was walked for a record that cannot be read any more: nothing older may take its place.
 inline bool is_lost(FooterEntry const& entry) { return entry.kind == RecordKind::tombstone && entry.offset == 0; }
 /// What a closed segment has: by its footer where there is one of this generation, else by the records.
-Footer read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
+struct Contents : Footer {
+    bool walked = false;                   // by the records
+};
+Contents read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
 
 /// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
 class Recovery {

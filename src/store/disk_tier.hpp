@@ -106,7 +106,7 @@ private:
     void spend(Bytes bytes);
     std::vector<ObjectPtr> heads_of(std::uint32_t segment);
     void list_waiting(std::vector<Listed>& into) const;
-    std::uint64_t forget_unseen(Works& works, std::uint32_t segment, Footer const& contents);
+    std::uint64_t forget_unseen(Works& works, std::uint32_t segment, Contents const& contents);
     bool is_complete(ReadRecord const& read) { return object_of(*this, read) != nullptr; }
     void drop_incomplete(Fingerprint hash, Index::Entry const& there);
     bool write_again(Record const& record, Place const& place);

@@ -165,6 +165,9 @@ TEST_F(Crash, at_any_moment_under_load_leaves_nothing_half_wrong_or_old) { crash
 
 TEST_F(Crash, while_the_log_comes_round_leaves_nothing_half_wrong_or_old) {
     crash_again_and_again(round_and_round);
+    stop();
+    auto const used_again = [](DiskImage::Segment const& segment) { return segment.generation != 0 && !segment.left.empty(); };
+    EXPECT_TRUE(std::ranges::any_of(image().segments(), used_again)) << "it did not come round";
 }
 
 TEST_F(Crash, in_the_middle_of_a_start_loses_nothing) {
