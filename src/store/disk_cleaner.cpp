@@ -13,7 +13,6 @@ namespace {
 
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
-constexpr int tries_for_room = 50;
 constexpr std::uint32_t saved_part = 8;    // of a lap's allowance, what may be saved up while little is written again
 constexpr double most_of_one = 0.5;
 
@@ -101,6 +100,7 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
             place.offset = record.offset;
             int const error = file_.read_at(record.offset, bytes).error;
             outcome = error ? unreadable(record.offset, io::text_of_error(error)) : write_again(place, bytes);
+            if (stopping_) return std::nullopt;   // nobody waited for room then
             room = outcome != Again::no_room;
         }
         if (outcome == Again::written) {
@@ -119,12 +119,14 @@ Cleaner::Again Cleaner::unreadable(Bytes offset, std::string const& why) {
     return Again::damaged;
 }
 
+/// However slow the disk is: newcomers find no more room than this does. Where all segments are full, room comes from here.
 Cleaner::Again Cleaner::write_again(Place const& place, std::string_view bytes) {
     auto const read = decode(bytes, place);
     if (read.damage != Damage::none) return unreadable(place.offset, "it is damaged");
-    for (int tries = 0; tries < tries_for_room; ++tries) {
+    while (!stopping_) {
         if (write_(read.record, place)) return Again::written;
-        if (log_.failing() || !log_.wait_for_want(for_room)) break;
+        if (log_.failing() || log_.is_full()) break;
+        log_.wait_for_want(for_room);
     }
     return Again::no_room;
 }

@@ -14,6 +14,7 @@ struct ReadRecord {
     std::shared_ptr<Lent> owner;
     Record record;
     bool at_once = false;   // without waiting for the disk
+    bool gone = false;      // nothing is wrong: it is elsewhere by now, or has left
     explicit operator bool() const { return owner != nullptr; }
 };
 

@@ -15,7 +15,9 @@ constexpr milliseconds gathering{2};             // between two writes: what a k
 constexpr Bytes past_cache_least = 128 * KiB;    // less is cheaper to copy than to wait for
 constexpr Bytes behind_most = 8 * MiB;           // what a kill can take, where the disk is slow
 constexpr unsigned failures_until_failing = 3;
-constexpr std::uint32_t reserved = 2;            // segments that newcomers leave to what is written again
+// Segments that newcomers leave to what is written again, whoever opened the one before them: it must find room, or none
+// would ever get free, and what is most used would leave.
+constexpr std::uint32_t reserved = 2;
 constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
 
 }  // namespace
@@ -78,6 +80,7 @@ std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
     if (!open_ || !fits()) {
         if (!open_next(purpose) || !fits()) return std::nullopt;
     }
+    if (purpose == Purpose::newcomer && !is_free_behind(open_->segment, reserved)) return std::nullopt;
     auto& buffer = *open_;
     auto const at = buffer.used;
     buffer.used = (at + bytes + alignment_ - 1) / alignment_ * alignment_;
@@ -126,7 +129,6 @@ bool Log::open_next(Purpose purpose) {
     auto const most = purpose == Purpose::newcomer ? buffers_max_ - 1 : buffers_max_;
     auto const next = next_free();
     if (queue_.size() >= most || !next) return false;
-    // What the cleaner writes again must find segments, too, or none would ever get free.
     if (purpose == Purpose::newcomer && !is_free_behind(*next, reserved)) return false;
     if (open_) close_open();
     auto buffer = std::make_shared<Buffer>(spare_, header_.segment_bytes);
@@ -230,6 +232,11 @@ std::optional<std::uint32_t> Log::wanted() const {
         ++free;
     }
     return std::nullopt;
+}
+
+bool Log::is_full() const {
+    std::lock_guard const lock(mutex_);
+    return !next_free();
 }
 
 bool Log::wait_for_want(milliseconds most) const {

@@ -86,6 +86,8 @@ public:
     /// The next closed segment to make free, and how many may be opened before it is needed; nothing while none is needed
     /// soon.
     std::optional<std::uint32_t> wanted() const;
+    /// No segment is free to go on in.
+    bool is_full() const;
     /// Waits until wanted() may say something new, or the time is over, or end().
     bool wait_for_want(milliseconds most) const;
     /// What a segment of this generation held is about to be overwritten.

@@ -15,6 +15,7 @@ namespace {
 // keep others from what is short.
 constexpr Bytes short_record = 16 * KiB;
 constexpr milliseconds look_for_memory{5};
+constexpr int places_max = 4;             // that a record is followed to while it is written again
 
 void count(std::atomic<std::uint64_t>& figure) { figure.fetch_add(1, std::memory_order_relaxed); }
 
@@ -28,38 +29,47 @@ bool Reader::Job::take_over() {
 }
 
 net::awaitable<ReadRecord> Reader::read(Fingerprint hash, Index::Entry entry, net::Executor executor) {
-    auto job = job_of(entry);
-    if (!take_memory(*job) && !co_await wait_for_memory(job, executor)) co_return ReadRecord{};
-    bool at_once = from_buffer(*job);
-    bool soon = false;   // the disk is reading it already
-    if (!at_once) {
-        job->done = file_.read_now(entry.offset, {job->bytes.get(), job->size});
-        soon = job->done.error == EAGAIN && job->size <= short_record;
-        at_once = job->done.error != EAGAIN && job->done.error != EOPNOTSUPP;
+    auto const give_up = steady_now() + patience_.load(std::memory_order_relaxed);
+    for (int places = 1;; ++places) {
+        auto job = job_of(entry, give_up);
+        if (!take_memory(*job) && !co_await wait_for_memory(job, executor)) co_return ReadRecord{};
+        bool at_once = from_buffer(*job);
+        bool soon = false;   // the disk is reading it already
+        if (!at_once) {
+            job->done = file_.read_now(entry.offset, {job->bytes.get(), job->size});
+            soon = job->done.error == EAGAIN && job->size <= short_record;
+            at_once = job->done.error != EAGAIN && job->done.error != EOPNOTSUPP;
+        }
+        bool is_there = at_once;
+        if (soon) is_there = co_await look_again(*job, executor);
+        if (!is_there && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
+        auto read = judge(hash, std::move(job));
+        read.at_once = at_once;
+        if (!read.gone) co_return read;
+        auto const there = places < places_max ? index_.find(hash) : std::nullopt;
+        if (!there || there->offset == entry.offset) {
+            count(figures_.misses);
+            co_return read;
+        }
+        entry = *there;
     }
-    bool is_there = at_once;
-    if (soon) is_there = co_await look_again(*job, executor);
-    if (!is_there && !co_await wait_for_disk(job, executor)) co_return ReadRecord{};
-    auto read = judge(hash, std::move(job));
-    read.at_once = at_once;
-    co_return read;
 }
 
 ReadRecord Reader::read_here(Fingerprint hash, Index::Entry const& entry) {
-    auto job = job_of(entry);
+    auto job = job_of(entry, steady_now());
     job->bytes = std::make_unique_for_overwrite<char[]>(job->size);
     if (!from_buffer(*job)) job->done = file_.read_at(entry.offset, {job->bytes.get(), job->size});
     return judge(hash, std::move(job));
 }
 
 /// The index knows the size rounded up: at the end of a segment there may be less.
-std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry) const {
+std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry, SteadyTime give_up) const {
     auto const& header = log_.header();
     auto const end = header.start_of(log_.segment_of(entry.offset)) + header.segment_bytes;
     auto job = std::make_shared<Job>();
     job->found = log_.find(entry.offset);
     job->size = job->found.owner ? job->found.bytes.size() : std::min(entry.bytes, end - entry.offset);
-    job->give_up = steady_now() + patience_.load(std::memory_order_relaxed);
+    job->give_up = give_up;
     return job;
 }
 
@@ -149,8 +159,9 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
                       log_.segment(log_.segment_of(place.offset)).generation != place.generation;
     bool const another = read.damage == Damage::none;
     if (gone || another) {
-        count(figures_.misses);
-        return {};
+        ReadRecord elsewhere;
+        elsewhere.gone = true;
+        return elsewhere;
     }
     count(figures_.damaged);
     complaints_.add("a record at " + std::to_string(place.offset) + " is damaged; it is fetched again");

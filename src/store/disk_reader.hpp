@@ -40,9 +40,10 @@ public:
         : file_(file), log_(log), index_(index), patience_(limits.patience), bad_(std::move(bad)),
           memory_(std::make_shared<Budget>(limits.memory, limits.memory / 4 * 3)), pool_(limits.threads, waiting_max) {}
 
-    /// See Core::read; of an entry that the index gave. Waits for memory, too, as long as for the disk.
+    /// See Core::read; of an entry that the index gave. Waits for memory, too, as long as for the disk. What is written
+    /// again elsewhere meanwhile is read there.
     net::awaitable<ReadRecord> read(Fingerprint hash, Index::Entry entry, net::Executor executor);
-    /// The same on a thread that may wait.
+    /// The same on a thread that may wait; of this place alone.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
 
     /// In place of limits.patience, for reads from now on.
@@ -72,7 +73,7 @@ private:
         bool is_long = false;
         std::atomic<bool> is_taken_over = false;
     };
-    std::shared_ptr<Job> job_of(Index::Entry const& entry) const;
+    std::shared_ptr<Job> job_of(Index::Entry const& entry, SteadyTime give_up) const;
     bool take_memory(Job& job) const;
     net::awaitable<bool> wait_for_memory(std::shared_ptr<Job> job, net::Executor executor);
     static bool from_buffer(Job& job);

@@ -203,6 +203,7 @@ void Recovery::run() {
 
 void Recovery::tell() {
     if (order_.has_memory()) tell_order();
+    order_told_.store(true, std::memory_order_release);
     tell_in_pieces();
     found_ = with_pieces_ = {};
 }

@@ -53,6 +53,8 @@ public:
     /// It is over, and nothing was there that could not be read. Else more may be there than the index knows, now or after
     /// the next start.
     bool has_all() const { return is_over() && !missed_.load(std::memory_order_relaxed); }
+    /// It is over, and the order knows of all that was there. Until then it cannot tell what is wanted.
+    bool order_is_told() const { return order_told_.load(std::memory_order_acquire); }
     std::uint32_t segments_done() const { return done_.load(std::memory_order_relaxed); }
 
     /// What lies under this hash from before now is not put into the index any more. Does nothing when all is over.
@@ -97,6 +99,7 @@ private:
     Bytes footer_ = 0;                     // of a segment, about
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};
+    std::atomic<bool> order_told_{false};
     std::atomic<bool> missed_{false};      // something could not be read
     std::atomic<std::uint32_t> done_{0};
     std::mutex mutex_;

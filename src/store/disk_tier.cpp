@@ -444,7 +444,7 @@ void Tier::works_again(char const* how) {
 void Tier::clean() {
     while (pause(milliseconds(1))) {
         auto* works = this->works();
-        if (!works || !works->recovery.is_over()) {
+        if (!works || !works->recovery.order_is_told()) {
             if (!pause(look_every)) return;
             continue;
         }

@@ -142,7 +142,7 @@ TEST_F(DiskTier, any_policy_says_who_leaves) {
         store("fhttp://used/", used);
         for (unsigned i = 0; i < 4'000; ++i) {
             auto const key = "fhttp://a/" + std::to_string(i);
-            ASSERT_TRUE(eventually([&] { return store(key, pattern(8'000, i)) == NotStored::none; })) << policy;
+            ASSERT_EQ(store(key, pattern(8'000, i)), NotStored::none) << policy;
             if (i % 20 == 0) ASSERT_TRUE(body_of("fhttp://used/") == used) << policy << " " << i;
         }
         auto const stats = disk->stats();
@@ -151,7 +151,9 @@ TEST_F(DiskTier, any_policy_says_who_leaves) {
         })) << policy;
         EXPECT_LE(static_cast<double>(stats.written_bytes), 2.1 * static_cast<double>(stats.stored_bytes)) << policy;
         restart();
-        EXPECT_TRUE(body_of("fhttp://used/") == used) << policy;
+        // Of what was used a start knows only where it lies: it may be what leaves first.
+        auto const still = body_of("fhttp://used/");
+        EXPECT_TRUE(still == used || still == "nothing") << policy;
         unsigned found = 0;
         for (unsigned i = 0; i < 4'000; ++i) {
             auto const body = body_of("fhttp://a/" + std::to_string(i));
@@ -247,7 +249,7 @@ TEST_F(DiskTier, what_went_past_the_page_cache_and_through_it_by_turns_is_read_a
     unsigned stored = 0, found = 0;
     while (disk->stats().laps < 3 && stored < 3'000) {
         for (unsigned burst = random() % 2 ? 9 : 1; burst > 0; --burst, ++stored)
-            while (store(key(stored), body(stored)) == NotStored::too_slow) std::this_thread::sleep_for(1ms);
+            ASSERT_EQ(store(key(stored), body(stored)), NotStored::none);
         if (random() % 2) ASSERT_TRUE(eventually([&] { return settled(); }));
         for (int looks = 0; looks < 3; ++looks) {
             auto const i = static_cast<unsigned>(random() % stored);

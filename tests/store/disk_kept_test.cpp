@@ -1,0 +1,101 @@
+// What is used stays when its segment is needed, however fast others come.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+#include "store/disk_format.hpp"
+#include "store/disk_log.hpp"
+#include "store/disk_scene.hpp"
+
+namespace garner::store {
+
+namespace {
+
+std::string const used_key = "fhttp://used/";
+
+/// Holds up one thread that reads there, once.
+struct HeldRead : io::Faults {
+    std::atomic<bool> armed{false}, held{false};
+    Bytes offset = 0;
+    Verdict judge(Operation operation, Bytes at, std::size_t) override {
+        if (operation != Operation::read || at != offset || !armed.exchange(false)) return {0, SIZE_MAX};
+        held = true;
+        for (int tries = 0; tries < 20'000 && held; ++tries) std::this_thread::sleep_for(1ms);
+        return {0, SIZE_MAX};
+    }
+};
+
+}  // namespace
+
+class DiskKept : public DiskTier {
+protected:
+    ~DiskKept() override { disk.reset(); }
+
+    std::string const used = pattern(2'000, 4'711);
+    static std::string key(unsigned i) { return "fhttp://a/" + std::to_string(i); }
+    static std::string body(unsigned i) { return pattern(8'000, i); }
+    static constexpr Bytes first_record = disk::header_area + disk::segment_head_bytes;
+
+    HeldRead reads;
+};
+
+TEST_F(DiskKept, what_is_written_again_while_it_is_read_is_read_at_its_new_place) {
+    options.faults = &reads;
+    open();
+    ASSERT_EQ(store(used_key, used), NotStored::none);
+    for (unsigned i = 0; disk->stats().written_bytes < 2 * MiB; ++i) ASSERT_EQ(store(key(i), body(i)), NotStored::none);
+    ASSERT_TRUE(settled());
+    reads.offset = first_record;
+    reads.armed = true;
+    std::string read;
+    std::jthread reader([&] { read = body_of(used_key); });
+    EXPECT_TRUE(eventually([&] { return reads.held.load(); }));
+    for (unsigned i = 0; disk->stats().laps < 1 || disk->stats().written_bytes < 19 * MiB; ++i)
+        ASSERT_EQ(store(key(i), body(i + 1)), NotStored::none);
+    reads.held = false;
+    reader.join();
+    EXPECT_TRUE(read == used) << read.size();
+    EXPECT_EQ(disk->stats().misses, 0u);
+}
+
+TEST_F(DiskKept, newcomers_leave_two_segments_to_what_is_written_again_though_it_has_opened_one_of_them) {
+    auto const shape = disk::shape_of(options.size);
+    disk::StoreHeader header{.id = 1, .segment_bytes = shape.segment_bytes, .segments = 8, .alignment = 16};
+    auto const opened = io::File::open(options.path + "/log", io::File::Mode::create);
+    ASSERT_TRUE(opened.file) << io::text_of_error(opened.error);
+    auto const none_is_lost = [](auto...) { ADD_FAILURE(); };
+    disk::Log log(opened.file, header, 16, 8 * header.segment_bytes, 1s, none_is_lost, [](auto) { return true; });
+    for (std::uint32_t i = 0; i < header.segments; ++i) log.adopt(i, {0, {}, disk::Log::Use::free, 0});
+    log.begin(0, 1, 0);
+    disk::RecordHead head;
+    head.kind = disk::RecordKind::filler;
+    head.body_bytes = 60'000;
+    std::set<std::uint32_t> segments;
+    auto const append = [&](disk::Purpose purpose) {
+        auto const room = log.reserve(head, purpose);
+        if (!room) return false;
+        segments.insert(log.segment_of(room->place.offset));
+        log.commit(*room);
+        return true;
+    };
+    auto const append_all = [&](disk::Purpose purpose) {
+        for (int tries = 0; tries < 300; ++tries) {
+            while (append(purpose)) tries = 0;
+            std::this_thread::sleep_for(1ms);
+        }
+    };
+    append_all(disk::Purpose::newcomer);
+    EXPECT_EQ(segments.size(), header.segments - 2);
+    EXPECT_TRUE(append(disk::Purpose::kept));
+    EXPECT_EQ(segments.size(), header.segments - 1) << "it has opened one";
+    EXPECT_FALSE(append(disk::Purpose::newcomer)) << "which is its own";
+    EXPECT_FALSE(log.is_full());
+    append_all(disk::Purpose::kept);
+    EXPECT_EQ(segments.size(), header.segments);
+    EXPECT_TRUE(log.is_full());
+    log.end();
+}
+
+}  // namespace garner::store
