@@ -130,10 +130,10 @@ public:
     /// has of them, where `newer` is a part itself. True when something may have been there: see DiskStore::settled().
     bool supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNames const& vary,
                            store::ObjectPtr const& known_parts);
-    /// Somebody who asked so was given this head as the answer to a HEAD: what is being fetched under the URL, and is or
-    /// turns out to be of another representation, is not stored, and nobody joins it. `by`: the fetch that brought it, if
-    /// it is one.
-    void heard(Key const&, store::ObjectPtr const& head, http::Fields const& asked, Fill const* by);
+    /// Somebody was given this head as the answer to a HEAD, under the key of the variant that it selects: what is being
+    /// fetched under the URL, and is or turns out to be of another representation, is not stored, and nobody joins it.
+    /// `by`: the fetch that brought it, if it is one.
+    void heard(Key const&, store::ObjectPtr const& head, http::VaryNames const& vary, Fill const* by);
     /// As supersede_on_disk() in memory, of what will not be stored; nor does a fetch that began before bring it back.
     void supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary);
 
@@ -263,6 +263,8 @@ private:
     bool forget_older(Shard&, Newcomer const&);
     void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
     static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);
+    static bool contradicts_heard(Fill const&, store::Object const&, std::string_view text, std::string_view names);
+    void detach_contradicted(Fill&);
     static void unmark(Shard& shard, Key const& key);
     static void overtake(Shard& shard, Key const& key);
     bool forget_on_disk(Key const& key);

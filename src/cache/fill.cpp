@@ -115,6 +115,7 @@ void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary,
     check(growing->status() != 206 || !leads_others());
     fill_->set_variant(std::move(vary), std::move(variant));
     fill_->change(FillView::Phase::body, std::move(growing), {}, "");
+    cache_->detach_contradicted(*fill_);
 }
 
 bool FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {

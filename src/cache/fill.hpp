@@ -93,9 +93,17 @@ private:
     bool overtaken_ = false;           // what it read from disk since it began to is no longer what the disk has
     bool unmarked_ = false;            // `marker_` has left the disk since
     std::uint64_t newest_ = 0;         // somebody was given a response of this sequence: what is older is over
-    store::ObjectPtr rival_;           // what somebody was given of another fetch since this one began, without its body
-    std::string rival_varies_by_;      // the names of its Vary
-    store::ObjectPtr heard_;           // the head that somebody was given of a HEAD since this one began
+    /// What somebody was given since this one began, without its body, under the key of its variant.
+    struct Given {
+        store::ObjectPtr object;
+        std::string varies_by;         // the names of its Vary, as http::to_string
+        /// Where Vary has changed meanwhile there is no telling, and it is taken for the same.
+        bool may_be_of(std::string_view key, std::string_view names) const {
+            return object && (object->key() == key || varies_by != names);
+        }
+    };
+    Given rival_;                      // of another fetch
+    Given heard_;                      // of a HEAD
 
     mutable std::mutex mutex_;
     FillView view_;

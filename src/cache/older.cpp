@@ -33,13 +33,13 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     for (; first != last; ++first) {
         auto& other = *first->second;
         if (&other == &by || other.key() != by.key()) continue;
-        other.rival_ = store::ObjectPtr(&newer);
-        other.rival_varies_by_ = names;
+        other.rival_ = {store::ObjectPtr(&newer), names};
     }
     return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
 }
 
-void Cache::heard(Key const& key, store::ObjectPtr const& head, http::Fields const& asked, Fill const* by) {
+void Cache::heard(Key const& key, store::ObjectPtr const& head, http::VaryNames const& vary, Fill const* by) {
+    auto const names = http::to_string(vary);
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
@@ -47,21 +47,37 @@ void Cache::heard(Key const& key, store::ObjectPtr const& head, http::Fields con
         auto& fill = *first->second;
         auto const here = first++;
         if (fill.key() != key.text || &fill == by) continue;
-        fill.heard_ = head;
+        fill.heard_ = {head, names};
         auto const view = fill.view();
-        bool const is_known = view.phase == FillView::Phase::body && fill.selects(asked);
-        if (!is_known || !contradict(*head, *view.object)) continue;
+        bool const is_known = view.phase == FillView::Phase::body;
+        if (!is_known || !contradicts_heard(fill, *view.object, view.object->key(), fill.varies_by())) continue;
         fill.attached_ = false;   // who follows it reads on, and nobody joins it
         shard.fills.erase(here);
     }
 }
 
+bool Cache::contradicts_heard(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
+    return fill.heard_.may_be_of(text, names) && contradict(*fill.heard_.object, object);
+}
+
+/// Its head has come, and what somebody was told by a HEAD meanwhile is of something else. Which of the two is newer nobody
+/// knows: neither that is joined, nor what is older than that stays.
+void Cache::detach_contradicted(Fill& fill) {
+    auto const view = fill.view();
+    auto& shard = this->shard(fill.primary());
+    std::vector<store::ObjectPtr> gone;
+    std::lock_guard lock(shard.mutex);
+    auto names = fill.varies_by();
+    if (!fill.attached_ || !contradicts_heard(fill, *view.object, view.object->key(), names)) return;
+    drop_older(shard, {fill, *view.object, view.object->key(), std::move(names), nullptr}, gone);
+    fill.attached_ = false;
+    unregister(shard, fill);
+}
+
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
 /// came last may have waited longer. Where they differ neither is kept.
 bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
-    auto const& rival = fill.rival_;
-    if (!rival || (rival->key() != text && fill.rival_varies_by_ == names)) return false;   // another variant
-    return !is_same_representation(*rival, object, wall_now());
+    return fill.rival_.may_be_of(text, names) && !is_same_representation(*fill.rival_.object, object, wall_now());
 }
 
 /// From memory, whichever is older.
@@ -107,11 +123,12 @@ void Cache::drop_older(Shard& shard, Newcomer const& newcomer, std::vector<store
     detach_older(shard, newcomer);
 }
 
-/// Somebody was given a beginning of what is not stored: what is older than that answers without the origin only on a day
-/// when there is no reaching it.
+/// Somebody may have been given a beginning of what is not stored: what is older than that answers without the origin only
+/// on a day when there is no reaching it. A refresh that nobody follows leaves what there is.
 void Cache::outdate_older(Fill const& fill) {
     auto const newer = fill.view().object;
-    if (!newer || newer->status() == 206) return;
+    bool const for_nobody = fill.refreshes_ && fill.followers() == 0;
+    if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
     for (auto const& text : {std::string(newer->key()), fill.key()}) {
         outdate(text, fill.primary(), *newer);
@@ -138,7 +155,8 @@ void Cache::outdate(std::string_view text, Fingerprint primary, store::Object co
     auto const now = wall_now();
     bool const is_older = older && older->kind() == store::Object::Kind::response && older->sequence() < newer.sequence();
     if (!is_older || is_same_representation(*older, newer, now)) return;
-    if (http::may_reuse(older->terms(), {}, now).reuse != http::Reuse::fresh) return;
+    auto const reuse = http::may_reuse(older->terms(), {}, now).reuse;
+    if (reuse != http::Reuse::fresh && reuse != http::Reuse::stale_while_revalidate) return;
     auto stale = make_object(outdated(*older), primary);   // evicts, so not under the lock
     auto& shard = this->shard(primary);
     store::ObjectPtr gone;

@@ -125,6 +125,10 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     if (supersedes && !arrival.keep) drop_older(shard, arrival.newcomer(), gone);
     // A 304 may have changed Vary: an object under another key than its own would never be found again.
     if (!arrival.keep || object->key() != arrival.text) return false;
+    if (arrival.is_fetched() && contradicts_heard(fill, *object, arrival.whole, arrival.names)) {
+        drop_older(shard, arrival.newcomer(), gone);   // somebody was given this one, too: neither stays
+        return false;
+    }
     look_around(shard, arrival);
     if (is_outdone(shard, arrival)) return false;
 
@@ -178,7 +182,6 @@ bool Cache::is_outdone(Shard const& shard, Arrival const& arrival) const {
     if (is_newer(shard.find(arrival.of_text, arrival.text))) return true;
     if (!arrival.same_vary && is_newer(arrival.at_primary)) return true;
     if (arrival.is_fetched() && contradicts_rival(arrival.fill, object, arrival.whole, arrival.names)) return true;
-    if (arrival.is_fetched() && arrival.fill.heard_ && contradict(*arrival.fill.heard_, object)) return true;
     if (grows_newer(shard, object, arrival.primary())) return true;
     // The whole is worth more than its own parts, whichever began first.
     auto const rival = shard.find(arrival.of_rival, arrival.rival);

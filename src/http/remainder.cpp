@@ -65,7 +65,8 @@ std::optional<std::uint64_t> Remainder::skipped_in(ResponseHead const& answer, F
 
 std::optional<std::uint64_t> Remainder::left_in(ResponseHead const& answer, Framing const& framing) const {
     if (framing.kind == Framing::Kind::length) return std::nullopt;
-    return end_ ? *end_ - at_ : bytes_of_range(answer);
+    if (end_) return *end_ - at_;
+    return answer.status == 206 ? bytes_of_range(answer) : std::nullopt;
 }
 
 bool Remainder::is_same(ResponseHead const& answer, WallTime now) const {

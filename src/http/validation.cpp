@@ -168,10 +168,12 @@ bool is_conditional(Fields const& request) {
     return request.has(Name::if_none_match) || request.has(Name::if_modified_since);
 }
 
+bool is_personal(RequestHead const& request, ResponseCacheControl const& answer_control) {
+    return request.fields.has(Name::authorization) || request.fields.has(Name::cookie) || answer_control.private_;
+}
+
 bool supersedes(RequestHead const& request, ResponseHead const& answer, ResponseCacheControl const& answer_control) {
-    // What one user gets says nothing about what the others get (RFC 9111 3.5, 5.2.2.7; RFC 6265).
-    bool personal = request.fields.has(Name::authorization) || request.fields.has(Name::cookie) || answer_control.private_;
-    if (request.method != Method::get || personal) return false;
+    if (request.method != Method::get || is_personal(request, answer_control)) return false;
     switch (answer.status) {
     case 200:
     case 203:

@@ -59,6 +59,10 @@ std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& u
 /// RFC 9110 13.1.2, 13.1.3: the request has a condition that 304 can answer.
 bool is_conditional(Fields const& request);
 
+/// What one user gets says nothing about what the others get (RFC 9111 3.5, 5.2.2.7; RFC 6265): a request with credentials or
+/// a cookie, or a private answer. `answer_control` is parse_response_cache_control of the answer.
+bool is_personal(RequestHead const&, ResponseCacheControl const& answer_control);
+
 /// True when an answer that is itself not stored shows that what was stored for its request is no longer what the
 /// target has: a GET brought a status that speaks of the resource, to everybody and for good. RFC 9111 leaves the old
 /// response there; but a client that saw the new one must not get the old one after it.

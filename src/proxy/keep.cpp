@@ -167,12 +167,17 @@ store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::Obje
 
 /// RFC 9111 4.3.5: whoever sees the new head shall not meet an older body, that of a fetch which began before.
 void Transaction::tell_fetches(http::ResponseHead const& head, cache::Fill const* by) {
+    auto const control = http::parse_response_cache_control(head.fields, freshness_options({}).targeted);
+    auto const vary = http::parse_vary(head.fields);
+    if (vary.star || http::is_personal(client_.head(), control)) return;
+    auto const variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
+    auto const key = vary.empty() ? std::string(key_.text) : cache::variant_text(key_.text, variant);
     head_text_.clear();
     append_response_head(head, nullptr, unix_seconds(now_), head_text_);
     store::Object::Parts parts;
-    parts.key = key_.text;
+    parts.key = key;
     parts.head = head_text_;
-    services_.cache.heard(key_, cache::outline(parts), client_.head().fields, by);
+    services_.cache.heard(key_, cache::outline(parts), vary, by);
 }
 
 /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.

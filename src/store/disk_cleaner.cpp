@@ -4,6 +4,8 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <unordered_set>
+#include <utility>
 
 #include "store/disk_recovery.hpp"
 
@@ -61,14 +63,23 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
         auto const known = index_.find(entry.hash);
         if (known && known->offset == offset) live.push_back({entry.hash, offset, entry.bytes, known->uses});
     }
+    if (contents.walked) add_unseen(start, live);
     return live;
 }
 
+/// What the index has in a segment that lost its footer, and a walk did not find: it leaves with the others.
+void Cleaner::add_unseen(Bytes start, std::vector<Live>& live) const {
+    std::unordered_set<Bytes> seen;
+    for (auto const& record : live) seen.insert(record.offset);
+    for (auto const& [hash, entry] : index_.within(start, start + log_.header().segment_bytes))
+        if (!seen.contains(entry.offset)) live.push_back({hash, entry.offset, entry.bytes, entry.uses});
+}
+
 /// For each record whether it is wanted: the most used first, as many as may be written again.
-std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
+std::vector<bool> Cleaner::wanted(std::vector<Live> const& live, bool is_first_try) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
     auto const share = static_cast<Bytes>(share_ * segment_bytes);
-    allowance_ = std::min(allowance_ + share, std::max<Bytes>(log_.segments() / saved_part, 1) * share);
+    if (is_first_try) allowance_ = std::min(allowance_ + share, std::max<Bytes>(log_.segments() / saved_part, 1) * share);
     // Of each segment room is gained, or newcomers would wait too long for the next.
     auto room = std::min(allowance_, static_cast<Bytes>(most_of_one * segment_bytes));
     std::vector<std::size_t> order(live.size());
@@ -83,24 +94,26 @@ std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
     return wanted;
 }
 
-/// What is worth it is written again. The others are returned; nothing when it was to stop.
+/// What is worth it is written again. The others are returned; nothing when it was to stop, or the disk fails: then
+/// nobody needs the room.
 std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
     Place place{header.id, log_.segment(number).generation, 0};
-    auto const wanted = this->wanted(live);
+    bool const is_first_try = std::exchange(tried_, place.generation) != place.generation;
+    auto const wanted = this->wanted(live, is_first_try);
     bool room = true;
     std::string bytes;
     std::vector<Live> leaving;
     for (std::size_t i = 0; i < live.size(); ++i) {
         auto const& record = live[i];
-        if (stopping_) return std::nullopt;
+        if (stopping_ || log_.failing()) return std::nullopt;
         auto outcome = Again::no_room;
         if (wanted[i] && room) {
             bytes.resize(record.bytes);
             place.offset = record.offset;
             int const error = file_.read_at(record.offset, bytes).error;
             outcome = error ? unreadable(record.offset, io::text_of_error(error)) : write_again(place, bytes);
-            if (stopping_) return std::nullopt;   // nobody waited for room then
+            if (stopping_ || log_.failing()) return std::nullopt;   // nobody waited for room then
             room = outcome != Again::no_room;
         }
         if (outcome == Again::written) {

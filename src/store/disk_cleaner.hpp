@@ -13,7 +13,8 @@
 
 namespace garner::store::disk {
 
-/// Works on a thread of its own. Requests do not wait for it: while no segment is free, nothing is stored.
+/// Works on a thread of its own. Requests do not wait for it: while fewer than two segments are free behind the open
+/// one, newcomers are not stored.
 class Cleaner {
 public:
     struct Figures {
@@ -47,7 +48,8 @@ private:
         unsigned uses;
     };
     std::vector<Live> live_of(std::uint32_t segment);
-    std::vector<bool> wanted(std::vector<Live> const& live);
+    void add_unseen(Bytes start, std::vector<Live>& live) const;
+    std::vector<bool> wanted(std::vector<Live> const& live, bool is_first_try);
     std::optional<std::vector<Live>> keep(std::uint32_t segment, std::vector<Live> const& live);
     bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
@@ -60,6 +62,7 @@ private:
     Index& index_;
     double const share_;      // of a segment, on average, that is written again at most: bounds the write amplification
     Bytes allowance_ = 0;     // of it, what was saved up
+    std::uint64_t tried_ = 0; // the generation that was granted its share last
     Keeps const keeps_;
     Gone const gone_;
     Write const write_;

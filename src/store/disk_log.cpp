@@ -162,13 +162,15 @@ std::optional<std::uint32_t> Log::next_free() const {
     return std::nullopt;
 }
 
-/// Under the lock. So many more, in use or not as yet: of a store that has not come round nothing need be kept.
+/// Under the lock. So many more, over those that are out of use.
 bool Log::is_free_behind(std::uint32_t number, std::uint32_t count) const {
-    for (std::uint32_t i = 1; i <= count; ++i) {
+    for (std::uint32_t i = 1; i < header_.segments && count > 0; ++i) {
         auto const& segment = segments_[(number + i) % header_.segments];
-        if (segment.failures < failures_max && segment.use != Use::free) return false;
+        if (segment.failures >= failures_max) continue;
+        if (segment.use != Use::free) return false;
+        --count;
     }
-    return true;
+    return count == 0;
 }
 
 /// Under the lock.

@@ -83,8 +83,7 @@ public:
     /// What a segment has that is not all written; nothing for others.
     std::optional<Footer> pending(std::uint32_t segment) const;
 
-    /// The next closed segment to make free, and how many may be opened before it is needed; nothing while none is needed
-    /// soon.
+    /// The next closed segment to make free; nothing while none is needed soon.
     std::optional<std::uint32_t> wanted() const;
     /// No segment is free to go on in.
     bool is_full() const;

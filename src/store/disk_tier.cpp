@@ -420,9 +420,11 @@ void Tier::try_again() {
 void Tier::look_for_file(Works const& works) {
     auto const mishap = works.store.mishap();
     bool const removed = !mishap.empty();
+    if (owes_void_) owes_void_ = !make_all_void();
     if (removed_ == removed || cut_short_) return;
     cut_short_ = works.store.is_cut_short();
-    if (cut_short_) make_all_void();   // our own writes may make it as long as it was, and its end had tombstones
+    // Our own writes may make it as long as it was, and its end had tombstones.
+    owes_void_ = cut_short_ && !make_all_void();
     if (removed) {
         auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
                                                           "stored; restart Garner for a new one";
@@ -444,7 +446,7 @@ void Tier::works_again(char const* how) {
 void Tier::clean() {
     while (pause(milliseconds(1))) {
         auto* works = this->works();
-        if (!works || !works->recovery.order_is_told()) {
+        if (!works || !works->recovery.order_is_told() || works->log.failing()) {
             if (!pause(look_every)) return;
             continue;
         }

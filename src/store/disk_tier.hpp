@@ -141,6 +141,7 @@ private:
     std::atomic<bool> ran_without_{false}; // something was to be forgotten while the store could not be opened
     bool given_up_ = false;                // and the next start knows
     bool cut_short_ = false;               // the file was, whatever it is since
+    bool owes_void_ = false;               // the same: what it has is not made void yet
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};

@@ -41,6 +41,16 @@ struct Older : ::testing::Test {
             return scene.cache.look_on_disk(found, key, request, control, now, Collapse::lead_and_follow, executor);
         });
     }
+    store::ObjectPtr tagged(std::string_view tag, std::string_view text = "u") {
+        store::Object::Parts parts;
+        parts.key = text;
+        auto const head = "HTTP/1.1 200 OK\r\nETag: " + std::string(tag) + "\r\n";
+        parts.head = head;
+        parts.terms = Scene::terms(1'000);
+        parts.sequence = scene.cache.next_sequence();
+        parts.bytes = "x";
+        return scene.cache.make_object(parts, key.fingerprint);
+    }
     /// What memory and disk answer together.
     std::string answer() {
         auto found = scene.lookup("u");
@@ -111,7 +121,7 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
                                                 Case{"ETag: \"2\"\r\n", "ETag: W/\"2\"\r\n", "x"},
                                                 Case{"ETag: \"2\"\r\n", "", "x"}}) {
         auto before = scene.cache.lease_alone(key, nullptr);
-        scene.cache.heard(key, outline(with(head)->parts()), Scene::head({}).fields, nullptr);
+        scene.cache.heard(key, outline(with(head)->parts()), {}, nullptr);
         before.complete(with(fetched), {}, "");
         EXPECT_EQ(scene.stored("u"), stored) << fetched;
         auto after = scene.cache.lease_alone(key, nullptr);
@@ -120,27 +130,54 @@ TEST_F(Older, what_a_HEAD_shows_to_be_over_a_fetch_that_began_before_does_not_st
         scene.cache.purge(key);
     }
     auto own = scene.cache.lease_alone(key, nullptr);
-    scene.cache.heard(key, outline(with("ETag: \"2\"\r\n")->parts()), Scene::head({}).fields, own.fill().get());
+    scene.cache.heard(key, outline(with("ETag: \"2\"\r\n")->parts()), {}, own.fill().get());
     own.complete(with("ETag: \"1\"\r\n"), {}, "");
     EXPECT_EQ(scene.stored("u"), "x") << "it knows what it does with that";
 }
 
-TEST_F(Older, nor_does_anybody_join_a_body_that_a_HEAD_shows_to_be_over) {
-    auto const with = [&](std::string_view tag) {
-        store::Object::Parts parts;
-        parts.key = "u";
-        auto const head = "HTTP/1.1 200 OK\r\nETag: " + std::string(tag) + "\r\n";
-        parts.head = head;
-        parts.terms = Scene::terms(1'000);
-        parts.sequence = scene.cache.next_sequence();
-        return scene.cache.make_object(parts, key.fingerprint);
+TEST_F(Older, nor_does_what_was_there_before_both_stay_fresh) {
+    auto before = scene.cache.lease_alone(key, nullptr);
+    scene.cache.lease_alone(key, nullptr).complete(tagged("\"1\""), {}, "");
+    scene.cache.heard(key, outline(tagged("\"1\"")->parts()), {}, nullptr);
+    ASSERT_EQ(scene.kind("u"), Kind::fresh);
+    EXPECT_FALSE(before.complete(tagged("\"2\""), {}, "")) << "somebody was given it";
+    EXPECT_NE(scene.kind("u"), Kind::fresh);
+}
+
+TEST_F(Older, a_HEAD_says_nothing_about_the_fetch_of_another_variant) {
+    auto const vary = http::parse_vary("accept-encoding");
+    auto const variant_of = [](std::string_view coding) {
+        return Scene::variant(Scene::varying("", "accept-encoding", coding));
     };
+    for (auto const* of_head : {"", "gzip"}) {
+        auto fetch = scene.cache.lease_alone(key, nullptr);
+        auto const head = tagged("\"x\"", variant_text("u", variant_of(of_head)));
+        scene.cache.heard(key, outline(head->parts()), vary, nullptr);
+        bool const is_another = of_head != std::string_view("gzip");
+        auto const gzip = variant_of("gzip");
+        fetch.complete(tagged("\"x-gzip\"", variant_text("u", gzip)), vary, gzip);
+        auto const stored = scene.stored("u", with("accept-encoding", "gzip"));
+        EXPECT_EQ(stored, is_another ? "x" : "-") << of_head;
+        scene.cache.purge(key);
+    }
+}
+
+TEST_F(Older, nor_does_anybody_join_a_body_that_a_HEAD_shows_to_be_over) {
+    for (bool const comes_later : {true, false}) {
+        auto first = scene.lookup("u");
+        ASSERT_TRUE(first.lead);
+        auto const head = tagged("\"2\"");
+        if (!comes_later) scene.cache.heard(key, outline(head->parts()), {}, nullptr);
+        first.lead.head_is_storable(tagged("\"1\""), {}, "");
+        if (comes_later) scene.cache.heard(key, outline(head->parts()), {}, nullptr);
+        EXPECT_EQ(scene.kind("u"), Kind::absent) << comes_later;
+    }
     for (bool const differs : {false, true}) {
         auto first = scene.lookup("u");
         ASSERT_TRUE(first.lead);
-        first.lead.head_is_storable(with("\"1\""), {}, "");
+        first.lead.head_is_storable(tagged("\"1\""), {}, "");
         EXPECT_EQ(scene.kind("u"), Kind::busy);
-        scene.cache.heard(key, outline(with(differs ? "\"2\"" : "\"1\"")->parts()), Scene::head({}).fields, nullptr);
+        scene.cache.heard(key, outline(tagged(differs ? "\"2\"" : "\"1\"")->parts()), {}, nullptr);
         EXPECT_EQ(scene.kind("u"), differs ? Kind::absent : Kind::busy);
     }
 }
@@ -188,14 +225,28 @@ TEST_F(Older, what_a_broken_fetch_has_shown_to_be_old_is_fresh_no_more_and_stays
     }
 }
 
-TEST_F(Older, what_was_stale_before_is_left_as_it_is) {
+TEST_F(Older, what_was_stale_before_is_left_as_it_is_unless_it_would_answer_without_the_origin) {
+    for (std::uint32_t const while_revalidate : {0u, 100u}) {
+        scene.store("u", {.body = "old", .lifetime = 0, .while_revalidate = while_revalidate});
+        auto const before = scene.lookup("u").object;
+        ASSERT_TRUE(before);
+        auto lead = scene.cache.lease_alone(key, before);
+        lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
+        lead.drop();
+        auto const found = scene.lookup("u");
+        EXPECT_EQ(found.kind, Kind::stale);
+        EXPECT_EQ(found.object == before, while_revalidate == 0);
+    }
+}
+
+TEST_F(Older, a_refresh_that_nobody_followed_leaves_what_there_is) {
     scene.store("u", {.body = "old", .lifetime = 0, .while_revalidate = 100});
-    auto const before = scene.lookup("u").object;
-    ASSERT_TRUE(before);
-    auto lead = scene.cache.lease_alone(key, before);
-    lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
-    lead.drop();
-    EXPECT_EQ(scene.lookup("u").object, before);
+    auto refresh = scene.lookup("u");
+    ASSERT_EQ(refresh.kind, Kind::refresh);
+    refresh.lead.head_is_storable(scene.object("u", {.body = "ne"}), {}, "");
+    refresh.lead.fail({502, "broken off"});
+    EXPECT_EQ(scene.lookup("u").object, refresh.object);
+    EXPECT_GT(refresh.object->terms().stale_while_revalidate, 0u);
 }
 
 TEST_F(Older, a_newer_whole_leaves_nothing_older_on_disk_under_the_url) {

@@ -15,11 +15,13 @@ namespace {
 
 std::string const used_key = "fhttp://used/";
 
-/// Holds up one thread that reads there, once.
+/// Holds up one thread that reads there, once; and has writes fail.
 struct HeldRead : io::Faults {
     std::atomic<bool> armed{false}, held{false};
+    std::atomic<int> write_error{0};
     Bytes offset = 0;
     Verdict judge(Operation operation, Bytes at, std::size_t) override {
+        if (operation == Operation::write) return {write_error, SIZE_MAX};
         if (operation != Operation::read || at != offset || !armed.exchange(false)) return {0, SIZE_MAX};
         held = true;
         for (int tries = 0; tries < 20'000 && held; ++tries) std::this_thread::sleep_for(1ms);
@@ -60,14 +62,38 @@ TEST_F(DiskKept, what_is_written_again_while_it_is_read_is_read_at_its_new_place
     EXPECT_EQ(disk->stats().misses, 0u);
 }
 
+TEST_F(DiskKept, what_is_to_be_written_again_when_the_disk_fails_is_so_when_it_works_again) {
+    options.faults = &reads;
+    open();
+    ASSERT_EQ(store(used_key, used), NotStored::none);
+    for (unsigned i = 0; disk->stats().written_bytes < 2 * MiB; ++i) ASSERT_EQ(store(key(i), body(i)), NotStored::none);
+    for (int uses = 0; uses < 3; ++uses) ASSERT_EQ(body_of(used_key), used);
+    reads.offset = first_record;
+    reads.armed = true;
+    unsigned next = 1'000;
+    for (; !reads.held; ++next) ASSERT_EQ(store(key(next), body(next)), NotStored::none);
+    reads.write_error = EIO;
+    EXPECT_TRUE(eventually([&] {
+        disk->store(parts(key(next), body(next)));
+        return disk->stats().state == DiskStats::State::failing;
+    }));
+    reads.write_error = 0;
+    reads.held = false;
+    EXPECT_TRUE(eventually([&] { return store(key(next), body(next)) == NotStored::none; }));
+    for (; next < 10'000 && disk->stats().reinserted_bytes == 0; ++next) ASSERT_EQ(store(key(next), body(next)), NotStored::none);
+    EXPECT_EQ(body_of(used_key), used);
+}
+
 TEST_F(DiskKept, newcomers_leave_two_segments_to_what_is_written_again_though_it_has_opened_one_of_them) {
+    constexpr std::uint32_t retired = 6;
     auto const shape = disk::shape_of(options.size);
-    disk::StoreHeader header{.id = 1, .segment_bytes = shape.segment_bytes, .segments = 8, .alignment = 16};
+    disk::StoreHeader header{.id = 1, .segment_bytes = shape.segment_bytes, .segments = 9, .alignment = 16};
     auto const opened = io::File::open(options.path + "/log", io::File::Mode::create);
     ASSERT_TRUE(opened.file) << io::text_of_error(opened.error);
     auto const none_is_lost = [](auto...) { ADD_FAILURE(); };
     disk::Log log(opened.file, header, 16, 8 * header.segment_bytes, 1s, none_is_lost, [](auto) { return true; });
-    for (std::uint32_t i = 0; i < header.segments; ++i) log.adopt(i, {0, {}, disk::Log::Use::free, 0});
+    for (std::uint32_t i = 0; i < header.segments; ++i)
+        log.adopt(i, {0, {}, disk::Log::Use::free, i == retired ? disk::Log::failures_max : std::uint8_t{0}});
     log.begin(0, 1, 0);
     disk::RecordHead head;
     head.kind = disk::RecordKind::filler;
@@ -87,13 +113,14 @@ TEST_F(DiskKept, newcomers_leave_two_segments_to_what_is_written_again_though_it
         }
     };
     append_all(disk::Purpose::newcomer);
-    EXPECT_EQ(segments.size(), header.segments - 2);
+    EXPECT_EQ(segments.size(), header.segments - 3) << "one is out of use, and counts for none of them";
     EXPECT_TRUE(append(disk::Purpose::kept));
-    EXPECT_EQ(segments.size(), header.segments - 1) << "it has opened one";
+    EXPECT_EQ(segments.size(), header.segments - 2) << "it has opened one";
     EXPECT_FALSE(append(disk::Purpose::newcomer)) << "which is its own";
     EXPECT_FALSE(log.is_full());
     append_all(disk::Purpose::kept);
-    EXPECT_EQ(segments.size(), header.segments);
+    EXPECT_EQ(segments.size(), header.segments - 1);
+    EXPECT_FALSE(segments.contains(retired));
     EXPECT_TRUE(log.is_full());
     log.end();
 }

@@ -56,19 +56,22 @@ struct DiskLong : DiskTier {
     }
 };
 
-/// Writes wait while it says so.
+/// Writes wait while it says so; and reads of the beginning, up to there.
 struct Holding : io::Faults {
-    Verdict judge(Operation operation, Bytes, std::size_t) override {
+    Verdict judge(Operation operation, Bytes offset, std::size_t) override {
         while (operation == Operation::write && held) std::this_thread::sleep_for(1ms);
+        while (operation == Operation::read && offset < reads_held_until) std::this_thread::sleep_for(1ms);
         return {};
     }
     std::atomic<bool> held{false};
+    std::atomic<Bytes> reads_held_until{0};
 };
 
 struct HeldDisk : DiskLong {
     HeldDisk() { options.faults = &writes; }
     ~HeldDisk() override {
         writes.held = false;
+        writes.reads_held_until = 0;
         disk.reset();
     }
     Holding writes;
@@ -155,6 +158,35 @@ TEST_F(DiskLong, a_new_head_over_what_is_here_is_written_whatever_is_let_in) {
     ASSERT_EQ(store("fhttp://a/", pattern(10'000, 1)), NotStored::none) << "and the rate is owed for hours";
     freshen(8'888);
     EXPECT_EQ(store("fhttp://b/", "x"), NotStored::rate);
+}
+
+TEST_F(HeldDisk, a_new_head_over_what_is_here_finds_room_where_newcomers_do_not) {
+    open();
+    auto const film = pattern(2 * MiB, 1);
+    unsigned newcomers = 0;
+    auto const store_newcomer = [&](Bytes bytes) {
+        return disk->store(parts("fhttp://a/" + std::to_string(++newcomers), std::string_view(film).substr(0, bytes)));
+    };
+    while (disk->stats().written_bytes < MiB) ASSERT_NE(store_newcomer(60'000), NotStored::failing);
+    ASSERT_EQ(store_long(key, film), NotStored::none);
+    ASSERT_TRUE(eventually([&] { return load(key) != nullptr; }));
+    auto const there = load(key);
+    ASSERT_TRUE(there);
+    auto fresh = there->parts();
+    fresh.terms.lifetime = 7'777;
+    writes.reads_held_until = MiB * 3 / 4;   // no segment becomes free again
+    for (Bytes const bytes : {60'000, 1}) {
+        for (int refused = 0; refused < 200; std::this_thread::sleep_for(1ms)) {
+            refused = store_newcomer(bytes) == NotStored::none ? 0 : refused + 1;
+            ASSERT_LT(newcomers, 5'000u) << "segments do become free";
+        }
+    }
+    EXPECT_EQ(disk->store(fresh), NotStored::none);
+    writes.reads_held_until = 0;
+    auto const now = load(key);
+    ASSERT_TRUE(now);
+    EXPECT_EQ(now->terms().lifetime, 7'777u);
+    EXPECT_TRUE(read(now) == film);
 }
 
 TEST_F(DiskLong, a_head_without_all_its_pieces_is_listed_nowhere_and_gone_after_a_restart) {
