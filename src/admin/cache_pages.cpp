@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cinttypes>
 #include <cstdio>
 #include <set>
 
@@ -31,8 +32,9 @@ Json object_json(store::DiskStore::Listed const& listed) {
             {"fresh_seconds", listed.fresh_for}};
 }
 
-/// A walk over the segments of the disk tier and then over memory: what comes to memory from a segment, or goes to the
-/// disk from memory, while the walk is on its way, is met there.
+/// A list or a verification goes over the segments as they lie in the file. A purge goes over them in the order in which
+/// they were begun, then over memory, then over what was begun since: what moves meanwhile, from segment to segment, to
+/// memory or from there, is met further on.
 class Pages {
 public:
     Pages(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question)
@@ -41,33 +43,26 @@ public:
 
     Json page() {
         auto at = question_.at;
-        if (at.empty() && question_.what == What::purge && cache_) purged_fetches_ = purge_fetches();
-        if (at.empty()) at = segments_ > 0 ? "0" : "memory";
-        if (at.starts_with("memory") && question_.what == What::purge && cache_) return purge_memory(at);
+        if (question_.what == What::purge) return purge(at);
+        if (at.empty()) at = "0";
         std::uint32_t segment = 0;
         auto const* end = at.data() + at.size();
         auto const [read_to, error] = std::from_chars(at.data(), end, segment);
         if (error != std::errc() || read_to != end || segment >= segments_)
             return {{"fault", disk_ ? "there is no page " + at : std::string("there is no disk tier: disk.path is empty")}};
-        if (question_.what == What::list) return list(segment);
-        return question_.what == What::verify ? verify(segment) : purge(segment);
+        return question_.what == What::list ? list(segment) : verify(segment);
     }
 
 private:
-    std::uint32_t pages() const { return segments_ + (question_.what == What::purge && cache_ ? 1 : 0); }
-
     Json begun(std::uint32_t segment) const {
-        Json next = nullptr;
-        if (segment + 1 < segments_)
-            next = std::to_string(segment + 1);
-        else if (segment + 1 < pages())
-            next = "memory";
-        return {{"next", std::move(next)}, {"done", segment + 1}, {"of", pages()}};
+        Json const next = segment + 1 < segments_ ? Json(std::to_string(segment + 1)) : Json(nullptr);
+        return {{"next", next}, {"done", segment + 1}, {"of", segments_}};
     }
 
     Json list(std::uint32_t segment) const {
         std::vector<store::DiskStore::Listed> objects;
         disk_->list(segment, objects);
+        if (segment + 1 == segments_) disk_->list_waiting(objects);
         auto page = begun(segment);
         auto& all = page["objects"] = Json::array();
         for (auto const& object : objects)
@@ -83,10 +78,29 @@ private:
         return page;
     }
 
-    Json purge(std::uint32_t segment) const {
+    Json purge(std::string const& at) const {
+        std::uint64_t generation = 0;
+        cache::Cache::Walk walk;
+        char more = 0;
+        if (at.empty()) return purge_segment(0, cache_ ? purge_fetches() : 0, true);
+        if (std::sscanf(at.c_str(), "segments:%" SCNu64 "%c", &generation, &more) == 1)
+            return purge_segment(generation, 0, true);
+        if (std::sscanf(at.c_str(), "rest:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, false);
+        int const read = std::sscanf(at.c_str(), "memory:%" SCNu64 ":%zu:%u%c", &generation, &walk.shard, &walk.slot, &more);
+        if (read == 3 && cache_) return purge_memory(generation, walk);
+        return {{"fault", "there is no page " + at}};
+    }
+
+    static std::string in_memory(std::uint64_t generation, cache::Cache::Walk const& walk) {
+        return "memory:" + std::to_string(generation) + ":" + std::to_string(walk.shard) + ":" + std::to_string(walk.slot);
+    }
+
+    /// `first`: memory is still to come.
+    Json purge_segment(std::uint64_t from, std::uint64_t purged, bool first) const {
+        auto const here = disk_ ? disk_->segment_from(from) : std::nullopt;
         std::vector<store::DiskStore::Listed> objects;
-        disk_->list(segment, objects);
-        std::uint64_t purged = 0;
+        if (disk_) disk_->list_waiting(objects);
+        if (here) disk_->list(here->segment, objects);
         for (auto const& object : objects) {
             auto const url = parts_of_key(object.key).url;
             if (!pattern_.fits(url)) continue;
@@ -94,7 +108,19 @@ private:
             disk_->forget(object.key);
             ++purged;
         }
-        return with_purged(begun(segment), purged);
+        auto const last = here ? here->generation : from;
+        auto const next = disk_ ? disk_->segment_from(last + 1) : std::nullopt;
+        bool const to_memory = !next && first && cache_;
+        Json at = nullptr;
+        if (next) at = (first ? "segments:" : "rest:") + std::to_string(next->generation);
+        if (to_memory) at = in_memory(last, {});   // the newest, which grows, is looked at again
+        return with_purged({{"next", at}, {"done", done(last)}, {"of", segments_ + 1}}, purged);
+    }
+
+    /// Of `segments_`, as far as that can be told of what grows meanwhile.
+    std::uint64_t done(std::uint64_t generation) const {
+        auto const oldest = disk_ ? disk_->segment_from(0) : std::nullopt;
+        return oldest ? std::min<std::uint64_t>(generation - std::min(generation, oldest->generation) + 1, segments_) : 0;
     }
 
     /// What is being fetched is not kept, wherever it would come to lie. How many URLs.
@@ -105,11 +131,7 @@ private:
         return static_cast<std::uint64_t>(std::ranges::count_if(urls, [&](auto const& url) { return cache_->purge_url(url); }));
     }
 
-    Json purge_memory(std::string const& at) const {
-        cache::Cache::Walk walk;
-        char colon = 0;
-        if (at != "memory" && std::sscanf(at.c_str(), "memory:%zu:%u%c", &walk.shard, &walk.slot, &colon) != 2)
-            return {{"fault", "there is no page " + at}};
+    Json purge_memory(std::uint64_t generation, cache::Cache::Walk walk) const {
         constexpr int steps_max = 256;
         std::vector<store::ObjectPtr> met;
         bool more = true;
@@ -121,15 +143,15 @@ private:
             cache_->purge_url(url);
             purged += object->kind() == store::Object::Kind::response;
         }
-        Json const next = more ? Json("memory:" + std::to_string(walk.shard) + ":" + std::to_string(walk.slot)) : Json(nullptr);
-        return with_purged({{"next", next}, {"done", pages() - (more ? 1 : 0)}, {"of", pages()}}, purged);
+        Json next = nullptr;
+        if (disk_) next = "rest:" + std::to_string(generation);
+        if (more) next = in_memory(generation, walk);
+        return with_purged({{"next", next}, {"done", segments_ + (more ? 0 : 1)}, {"of", segments_ + 1}}, purged);
     }
 
     Json with_purged(Json page, std::uint64_t purged) const {
-        purged += purged_fetches_;
         page["purged"] = purged;
         page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::DiskStore::Survives::power);
-        page["reinserted_bytes"] = disk_ ? disk_->stats().reinserted_bytes : 0;
         return page;
     }
 
@@ -138,7 +160,6 @@ private:
     PageQuestion const& question_;
     UrlPattern pattern_;
     std::uint32_t segments_;
-    std::uint64_t purged_fetches_ = 0;
 };
 
 }  // namespace

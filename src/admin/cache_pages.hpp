@@ -25,8 +25,7 @@ std::string_view name_of(PageQuestion::What);
 ///
 /// All pages have "next", null on the last one, and "done" of "of". A page of a list has "objects". One of verify counts
 /// "records", "damaged" and "bytes". One of purge counts what it "purged", in memory too, and says whether that is
-/// "durable"; "reinserted_bytes" has risen when records may have moved meanwhile to segments that it had passed. With a
-/// question that cannot be answered there is only a "fault".
+/// "durable". With a question that cannot be answered there is only a "fault".
 nlohmann::ordered_json cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question);
 
 /// What a key says: a URL in normal form in one part of the cache, and the request fields that select a variant of it.

@@ -53,9 +53,13 @@ FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead co
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first) {
         auto const& fill = first->second;
-        if (!fill->leads_others_ || fill->stale() || fill->key() != key.text) continue;
+        auto const view = fill->view();
+        bool const head = view.phase == FillView::Phase::head;
+        // What will be stored others may have before it is, whoever asked for it and how.
+        bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
+        bool const may_lead = fill->leads_others_ && !fill->stale();
+        if (fill->key() != key.text || !(grows || may_lead)) continue;
         // Before the head the URL's last Vary is the best guess at whose answer this will be.
-        bool head = fill->view().phase == FillView::Phase::head;
         if (head ? fill->sought_ == variant : fill->selects(request.fields)) return fill;
     }
     return nullptr;

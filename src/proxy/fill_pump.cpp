@@ -59,6 +59,8 @@ Bytes FillPump::window() const {
     return std::clamp(services_.cache.budget().capacity() / windows_in_memory, window_least, window_most);
 }
 
+Bytes FillPump::most_in_memory() const { return std::max(services_.cache.object_max(), gathered_most_); }
+
 void FillPump::start(std::unique_ptr<FillPump> pump) {
     auto executor = pump->services_.worker.io.get_executor();
     auto running = run_and_destroy(std::move(pump));
@@ -140,7 +142,7 @@ net::awaitable<std::span<char>> FillPump::room() {
     auto& body = *growing_->body();
     if (kept_ == Kept::in_memory) {
         std::span<char> free;
-        bool small = body.size() < services_.cache.object_max();
+        bool small = body.size() < most_in_memory();
         if (small) free = services_.cache.room(body, lease_.fill()->primary());
         if (!free.empty()) co_return free;
         leave_memory(small ? http::StoreRefusal::no_room : http::StoreRefusal::too_large);
@@ -253,10 +255,11 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
         use_.fetched(received);
-        if (disk_ && (is_part() || !lies_in_one())) {
-            lease_.fill()->grown();   // nobody waits for the disk
-            co_await disk_keeps_up(0);
-        }
+        bool const waits = disk_ && (is_part() || !lies_in_one());
+        // Somebody has all of it by then, and shall not meet the old one again.
+        if (waits) services_.cache.supersede_in_memory(*lease_.fill(), *growing_, vary_);
+        if (waits) lease_.fill()->grown();   // nobody waits for the disk
+        if (waits) co_await disk_keeps_up(0);
         if (is_part()) co_await look_for_parts();
         store();
         if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
@@ -303,7 +306,7 @@ void FillPump::keep_nothing(http::StoreRefusal why) {
 
 void FillPump::store() {
     // Its length was unknown: what has outgrown object_max by the last segment is not kept.
-    if (kept_ == Kept::in_memory && growing_->body()->size() > services_.cache.object_max())
+    if (kept_ == Kept::in_memory && growing_->body()->size() > most_in_memory())
         leave_memory(http::StoreRefusal::too_large);
     if (kept_ == Kept::on_disk && !disk_) keep_nothing(why_not_on_disk());
     auto object = to_keep();
@@ -337,7 +340,8 @@ store::ObjectPtr FillPump::to_keep() {
     }
     if (!is_small) return kept_ == Kept::on_disk ? store::Object::make(parts, nullptr) : growing_;
     disk_ = nullptr;   // it is written with its head
-    bool const admitted = services_.cache.admits(parts, primary, body->size());
+    bool const fits = body->size() <= services_.cache.object_max();
+    bool const admitted = fits && services_.cache.admits(parts, primary, body->size());
     if (!admitted && !services_.cache.disk()) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
     if (!admitted) return store::Object::make(parts, nullptr);
     bool const lies_well = body->size() > store::Object::dense_body_max && body->charged() == body->size();

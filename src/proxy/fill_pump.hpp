@@ -43,6 +43,9 @@ public:
     /// Goes to the disk as it comes, and has that as its source already. Before start().
     void write_to(std::unique_ptr<store::DiskFill> disk) { disk_ = std::move(disk); }
 
+    /// Not for memory to keep, and short: it goes to the disk when it is whole. Before start().
+    void gather_for_disk() { gathered_most_ = store::Object::inline_body_max; }
+
     /// Not for memory. What goes to the disk is kept there, and its readers follow it from there; of the rest nothing is
     /// kept, and those who follow already read along in a window. Before start(), after write_to().
     void leave_memory(http::StoreRefusal why);
@@ -75,6 +78,7 @@ private:
     net::awaitable<void> look_for_parts();
     bool is_part() const { return growing_->status() == 206; }
     Bytes window() const;
+    Bytes most_in_memory() const;
     net::awaitable<bool> pause_for_disk();
     bool lies_in_one() const;
     store::ObjectPtr to_keep();
@@ -100,6 +104,7 @@ private:
         nowhere      // memory has a window that follows the slowest reader
     };
     Kept kept_ = Kept::in_memory;
+    Bytes gathered_most_ = 0;                  // that may be in memory until it is whole, though longer than object_max
     std::unique_ptr<store::DiskFill> disk_;    // null: nothing goes to the disk, or no more
     store::ObjectPtr parts_on_disk_;           // that this part joins
     Bytes forgotten_ = 0;                      // before this offset memory may have nothing

@@ -54,15 +54,19 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
         whole = exchange_->body_done();
     }
     if (whole) {
-        bool admitted = services_.cache.admits(parts, key_.fingerprint);
+        bool const fits = parts.bytes.size() <= services_.cache.object_max();
+        bool admitted = fits && services_.cache.admits(parts, key_.fingerprint);
         auto object = admitted ? services_.cache.make_object(parts, key_.fingerprint) : nullptr;
         bool const in_memory = object != nullptr;
         if (!object) object = store::Object::make(parts, nullptr);
         bool const kept = lead.complete(object, std::move(vary), std::move(variant));
         status_.stored = in_memory || kept;
-        if (!admitted && !kept) {
-            services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
-            say(text(http::StoreRefusal::not_admitted));
+        if (!status_.stored) {
+            auto const why = !fits ? too_large_for_memory(parts.bytes.size())
+                             : admitted ? http::StoreRefusal::no_room
+                                        : http::StoreRefusal::not_admitted;
+            services_.counters.not_stored.add(why);
+            say(text(why));
         }
         object = as_it_came(parts, std::move(object));
         finish_exchange();
@@ -70,6 +74,12 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     }
     parts.body = std::move(begun);
     co_await start_fill(std::move(lead), parts, std::move(vary), std::move(variant));
+}
+
+/// What is too large for memory alone is for the disk to take: where it is not there, that did not let it in.
+http::StoreRefusal Transaction::too_large_for_memory(Bytes body) const {
+    bool const is_for_disk = services_.cache.disk() && body <= services_.cache.longest_body();
+    return is_for_disk ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
 }
 
 /// The body, when all of it came with the head; the bytes stay valid until the exchange reads again.
@@ -122,10 +132,9 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
                                            pool_key_, growing,
                                            std::move(vary), std::move(variant), freshness_options(content_type_));
     if (disk) pump->write_to(std::move(disk));
+    if (waits) pump->gather_for_disk();
     if (!admitted && !waits) {
-        // What is too large for memory alone is for the disk to take, which did not let it in.
-        bool const disk_refused = !disk && !fits && *expected <= services_.cache.longest_body();
-        auto const why = fits || disk_refused ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
+        auto const why = fits ? http::StoreRefusal::not_admitted : too_large_for_memory(*expected);
         if (!status_.stored) say(text(why));
         pump->leave_memory(why);
     }

@@ -173,6 +173,7 @@ private:
     /// `begun`: what is there of its body before the exchange brings more; else nullptr.
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseHead const& response,
                                         http::ResponseCacheControl const& control, store::BodyPtr begun);
+    http::StoreRefusal too_large_for_memory(Bytes body) const;
     std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
-constexpr std::uint32_t saved_part = 8;    // of a lap's allowance, what may be saved up while little is written again
-constexpr double most_of_one = 0.5;
+constexpr double most_when_short = 0.5;    // of a segment, where newcomers have found no room for so long
+constexpr milliseconds short_for{1'000};
 
 }  // namespace
 
@@ -75,13 +75,19 @@ void Cleaner::add_unseen(Bytes start, std::vector<Live>& live) const {
         if (!seen.contains(entry.offset)) live.push_back({hash, entry.offset, entry.bytes, entry.uses});
 }
 
+Bytes Cleaner::share() const { return static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes)); }
+
+/// What is used may have come together, and fill segments that lie side by side: all of a lap's may be needed at once.
+Bytes Cleaner::allowance_of_a_lap() const { return share() * log_.segments(); }
+
 /// For each record whether it is wanted: the most used first, as many as may be written again.
 std::vector<bool> Cleaner::wanted(std::vector<Live> const& live, bool is_first_try) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
-    auto const share = static_cast<Bytes>(share_ * segment_bytes);
-    if (is_first_try) allowance_ = std::min(allowance_ + share, std::max<Bytes>(log_.segments() / saved_part, 1) * share);
-    // Of each segment room is gained, or newcomers would wait too long for the next.
-    auto room = std::min(allowance_, static_cast<Bytes>(most_of_one * segment_bytes));
+    if (is_first_try) allowance_ = std::min(allowance_ + share(), allowance_of_a_lap());
+    auto const now = steady_now();
+    if (log_.has_room_for_newcomers()) short_since_ = now;
+    auto const most = now - short_since_ < short_for ? 1.0 : most_when_short;
+    auto room = std::min(allowance_, static_cast<Bytes>(most * segment_bytes));
     std::vector<std::size_t> order(live.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return live[i].uses; });

@@ -194,6 +194,17 @@ Log::Segment Log::segment(std::uint32_t number) const {
     return segments_[number];
 }
 
+std::optional<std::uint32_t> Log::segment_from(std::uint64_t generation) const {
+    std::lock_guard const lock(mutex_);
+    std::optional<std::uint32_t> first;
+    for (std::uint32_t number = 0; number < header_.segments; ++number) {
+        auto const own = segments_[number].generation;
+        if (own == 0 || own < generation) continue;
+        if (!first || own < segments_[*first].generation) first = number;
+    }
+    return first;
+}
+
 Log::Found Log::find(Bytes offset) const {
     auto const number = segment_of(offset);
     auto const at = offset - header_.start_of(number);
@@ -239,6 +250,12 @@ std::optional<std::uint32_t> Log::wanted() const {
 bool Log::is_full() const {
     std::lock_guard const lock(mutex_);
     return !next_free();
+}
+
+bool Log::has_room_for_newcomers() const {
+    std::lock_guard const lock(mutex_);
+    auto const next = next_free();
+    return next && is_free_behind(*next, reserved);
 }
 
 bool Log::wait_for_want(milliseconds most) const {

@@ -70,6 +70,8 @@ public:
     /// The segment that an offset in the file belongs to.
     std::uint32_t segment_of(Bytes offset) const;
     Segment segment(std::uint32_t number) const;
+    /// The one with the lowest generation from this on.
+    std::optional<std::uint32_t> segment_from(std::uint64_t generation) const;
     std::uint32_t segments() const { return header_.segments; }
     StoreHeader const& header() const { return header_; }
     /// The record that begins there: where it is not written yet its bytes, as long as `owner` lives; else it is in the file.
@@ -87,6 +89,8 @@ public:
     std::optional<std::uint32_t> wanted() const;
     /// No segment is free to go on in.
     bool is_full() const;
+    /// Behind the open one there is another that newcomers may open.
+    bool has_room_for_newcomers() const;
     /// Waits until wanted() may say something new, or the time is over, or end().
     bool wait_for_want(milliseconds most) const;
     /// What a segment of this generation held is about to be overwritten.

@@ -164,11 +164,16 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
         listed.whole = is_whole(*meta);
         into.push_back(std::move(listed));
     });
-    if (segment + 1 == works->log.segments()) list_waiting(into);
     return true;
 }
 
-/// What is in no segment yet, and will be.
+std::optional<DiskStore::Stretch> Tier::segment_from(std::uint64_t generation) const {
+    auto const* works = this->works();
+    auto const segment = works ? works->log.segment_from(generation) : std::nullopt;
+    if (!segment) return std::nullopt;
+    return Stretch{*segment, std::max(works->log.segment(*segment).generation, generation)};   // it may be used anew by now
+}
+
 void Tier::list_waiting(std::vector<Listed>& into) const {
     auto const now = wall_now();
     for (auto const& object : long_.waiting()) {

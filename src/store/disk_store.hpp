@@ -114,6 +114,15 @@ public:
     /// Reads the objects of one segment, verified, and appends them. Waits for the disk: not on a worker. False behind the
     /// last segment.
     virtual bool list(std::uint32_t segment, std::vector<Listed>& into) = 0;
+    /// Appends what is in no segment yet, and will be.
+    virtual void list_waiting(std::vector<Listed>& into) const = 0;
+    /// Of the segments in the order in which they were begun, the first from this generation on; nothing behind the newest.
+    /// Whatever is written, or written again, while somebody goes through them comes to lie further on.
+    struct Stretch {
+        std::uint32_t segment = 0;
+        std::uint64_t generation = 0;
+    };
+    virtual std::optional<Stretch> segment_from(std::uint64_t generation) const = 0;
     /// Reads and checks every live record of one segment; damaged ones are forgotten. Waits for the disk.
     struct Verified {
         std::uint64_t records = 0;

@@ -77,6 +77,8 @@ public:
     void stop() override;
     net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) override;
     bool list(std::uint32_t segment, std::vector<Listed>& into) override;
+    void list_waiting(std::vector<Listed>& into) const override;
+    std::optional<Stretch> segment_from(std::uint64_t generation) const override;
     bool verify(std::uint32_t segment, Verified& sum) override;
 
     // ---- Core ----
@@ -105,7 +107,6 @@ private:
     bool may_spend();
     void spend(Bytes bytes);
     std::vector<ObjectPtr> heads_of(std::uint32_t segment);
-    void list_waiting(std::vector<Listed>& into) const;
     std::uint64_t forget_unseen(Works& works, std::uint32_t segment, Contents const& contents);
     bool is_complete(ReadRecord const& read) { return object_of(*this, read) != nullptr; }
     void drop_incomplete(Fingerprint hash, Index::Entry const& there);

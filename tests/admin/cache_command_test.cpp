@@ -22,6 +22,8 @@ using Kind = CacheCommand::Kind;
 
 // ---- which URLs are meant ----
 
+;
+
 TEST(UrlPattern, is_a_beginning_or_a_whole_with_stars) {
     struct Row {
         char const* pattern;
@@ -105,6 +107,21 @@ std::unique_ptr<FakeDisk> three_objects() {
     return disk;
 }
 
+/// A proxy in this process with a disk tier.
+struct Tiers {
+    CacheCommand command(Kind kind, std::string pattern = "") const {
+        CacheCommand command;
+        command.kind = kind;
+        command.pattern = std::move(pattern);
+        command.address = "127.0.0.1";
+        command.port = house.port();
+        return command;
+    }
+
+    std::unique_ptr<FakeDisk> disk = three_objects();
+    House house{{}, "", disk.get()};
+};
+
 TEST(CacheCommand, lists_a_store_that_no_proxy_has) {
     auto outcome = run(alone(Kind::list, three_objects()));
     EXPECT_EQ(outcome.code, 0);
@@ -186,14 +203,35 @@ TEST(CacheCommand, what_moves_behind_a_purge_is_purged_all_the_same) {
     int moves = 0;
     moving.on_list = [&](std::uint32_t segment) {
         if (segment != 1 || moves++ != 0) return;
-        moving.forget("fhttp://a.example/two");   // kept, into a segment that was walked over already
-        moving.put(0, "fhttp://a.example/two");
-        moving.stats_.reinserted_bytes += 2'048;
+        moving.forget("fhttp://a.example/two");   // written again, at the end of the log
+        moving.go_on_with("fhttp://a.example/two");
     };
     auto const outcome = run(alone(Kind::purge, std::move(disk), "http://a.example/"));
     EXPECT_EQ(outcome.out, "purged 2 objects\n");
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(moves, 2) << "walked twice";
+    EXPECT_EQ(moves, 1);
+}
+
+TEST(CacheCommand, what_comes_to_the_disk_while_memory_is_purged_is_purged_too) {
+    Tiers tiers;
+    tiers.disk->go_on_with("fhttp://a.example/four");
+    int looks = 0;
+    tiers.disk->on_list = [&](std::uint32_t segment) {
+        if (segment == 3 && looks++ == 0) return;   // the newest is looked at again behind memory
+        if (segment == 3 && looks == 2) tiers.disk->go_on_with("fhttp://a.example/five");
+    };
+    auto const outcome = run(tiers.command(Kind::purge, "http://a.example/"));
+    EXPECT_EQ(outcome.out, "purged 4 objects\n") << outcome.err;
+    EXPECT_THAT(tiers.disk->keys(), ElementsAre("fhttp://b.example/three"));
+}
+
+TEST(CacheCommand, what_waits_for_the_disk_is_listed_and_purged) {
+    Tiers tiers;
+    store::DiskStore::Listed waiting;
+    waiting.key = "fhttp://c.example/waits";
+    tiers.disk->waiting.push_back(waiting);
+    EXPECT_THAT(run(tiers.command(Kind::list)).out, HasSubstr("http://c.example/waits"));
+    EXPECT_EQ(run(tiers.command(Kind::purge, "http://c.example/")).code, 0);
 }
 
 TEST(CacheCommand, a_purge_that_is_not_durable_is_said) {
@@ -225,21 +263,6 @@ TEST(CacheCommand, stats_are_the_figures_of_the_tiers) {
 }
 
 // ---- with a proxy that runs ----
-
-/// A proxy in this process with a disk tier.
-struct Tiers {
-    CacheCommand command(Kind kind, std::string pattern = "") const {
-        CacheCommand command;
-        command.kind = kind;
-        command.pattern = std::move(pattern);
-        command.address = "127.0.0.1";
-        command.port = house.port();
-        return command;
-    }
-
-    std::unique_ptr<FakeDisk> disk = three_objects();
-    House house{{}, "", disk.get()};
-};
 
 TEST(CacheCommand, asks_the_proxy_that_runs) {
     Tiers tiers;
@@ -306,9 +329,9 @@ TEST(CachePages, are_for_those_who_mean_it_and_bounded) {
     EXPECT_EQ(post("/cache/clear", "", meant), 404);
     for (auto const* at : {"at=3", "at=-1", "at=99999999999", "at=1x", "at=memory"})
         EXPECT_EQ(post("/cache/list", at, meant), 400) << at;
-    for (auto const* at : {"memory:", "memory:1", "memory:1:2:3", "memory:x:y"})
+    for (auto const* at : {"memory:", "memory:1:2", "memory:1:2:3:4", "memory:1:x:y", "rest:", "rest:x", "segments:1:2", "2"})
         EXPECT_EQ(post("/cache/purge", ("pattern=*&at=" + std::string(at)).c_str(), meant), 400) << at;
-    EXPECT_EQ(post("/cache/purge", "pattern=*&at=memory%3A9999999%3A4294967295", meant), 200);
+    EXPECT_EQ(post("/cache/purge", "pattern=*&at=memory%3A1%3A9999999%3A4294967295", meant), 200);
     EXPECT_EQ(tiers.disk->keys().size(), 3u);
 }
 

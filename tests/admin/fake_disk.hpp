@@ -32,6 +32,14 @@ public:
         std::lock_guard lock(mutex_);
         segments_[segment].push_back(std::move(entry));
     }
+    /// A new segment, as the log goes on, with this in it alone.
+    void go_on_with(std::string key) {
+        {
+            std::lock_guard lock(mutex_);
+            segments_.emplace_back();
+        }
+        put(segments_.size() - 1, std::move(key));
+    }
     void damage(std::size_t segment) { segments_[segment].front().damaged = true; }
     std::vector<std::string> keys() const {
         std::lock_guard lock(mutex_);
@@ -43,6 +51,7 @@ public:
     /// Called with each segment that is listed.
     std::function<void(std::uint32_t)> on_list;
     bool settles = true;
+    std::vector<Listed> waiting;
     store::DiskStats stats_;
 
     // ---- DiskStore ----
@@ -62,7 +71,7 @@ public:
     void not_offered(store::NotStored) override {}
     bool forget(std::string_view key) override {
         std::lock_guard lock(mutex_);
-        std::size_t gone = 0;
+        std::size_t gone = std::erase_if(waiting, [key](Listed const& one) { return one.key == key; });
         for (auto& segment : segments_)
             gone += std::erase_if(segment, [key](Entry const& entry) { return entry.listed.key == key; });
         return gone > 0;
@@ -83,6 +92,13 @@ public:
         if (segment >= segments_.size()) return false;
         for (auto const& entry : segments_[segment]) into.push_back(entry.listed);
         return true;
+    }
+    void list_waiting(std::vector<Listed>& into) const override { into.insert(into.end(), waiting.begin(), waiting.end()); }
+    std::optional<Stretch> segment_from(std::uint64_t generation) const override {
+        std::lock_guard lock(mutex_);
+        auto const first = std::max<std::uint64_t>(generation, 1);
+        if (first > segments_.size()) return std::nullopt;
+        return Stretch{static_cast<std::uint32_t>(first - 1), first};
     }
     bool verify(std::uint32_t segment, Verified& sum) override {
         std::lock_guard lock(mutex_);

@@ -182,6 +182,20 @@ TEST_F(Older, nor_does_anybody_join_a_body_that_a_HEAD_shows_to_be_over) {
     }
 }
 
+TEST_F(Older, who_finds_nothing_follows_the_body_that_will_be_stored_whoever_asked_for_it) {
+    scene.store("u", {.body = "old"});
+    auto reload = scene.cache.lease_alone(key, scene.lookup("u").object);
+    auto const newer = scene.object("u", {.body = "ne"});
+    reload.head_is_storable(newer, {}, "");
+    EXPECT_EQ(scene.stored("u"), "old");
+    scene.cache.supersede_in_memory(*reload.fill(), *newer, {});   // somebody has all of it
+    auto const found = scene.lookup("u");
+    EXPECT_EQ(found.kind, Kind::busy);
+    EXPECT_EQ(found.follow, reload.fill());
+    scene.cache.purge(key);
+    EXPECT_EQ(scene.kind("u"), Kind::absent) << "it is not stored any more";
+}
+
 TEST_F(Older, numbers_follow_those_of_the_disk_whatever_the_clock_says) {
     EXPECT_EQ(scene.cache.next_sequence(), disk.first_sequence() + 1) << "those of the next start may begin a second later";
 }

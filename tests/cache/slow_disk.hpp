@@ -51,6 +51,8 @@ public:
     std::uint64_t first_sequence() const override { return 1; }
     net::awaitable<bool> heads(std::uint32_t, std::vector<store::ObjectPtr>&, net::Executor) override { co_return false; }
     bool list(std::uint32_t, std::vector<Listed>&) override { return false; }
+    void list_waiting(std::vector<Listed>&) const override {}
+    std::optional<Stretch> segment_from(std::uint64_t) const override { return std::nullopt; }
     bool verify(std::uint32_t, Verified&) override { return false; }
 
 private:

@@ -84,6 +84,32 @@ TEST_F(DiskKept, what_is_to_be_written_again_when_the_disk_fails_is_so_when_it_w
     EXPECT_EQ(body_of(used_key), used);
 }
 
+TEST_F(DiskKept, what_is_used_stays_though_it_fills_segments_that_lie_side_by_side) {
+    open();
+    constexpr unsigned hot = 40, first_newcomer = 1'000;   // of 60,000 bytes: a seventh of the store
+    for (unsigned i = 0; i < hot; ++i) ASSERT_EQ(store(key(i), pattern(60'000, i)), NotStored::none);
+    unsigned next = first_newcomer;
+    for (Bytes const lap : {1, 2, 3}) {
+        for (unsigned i = 0; i < hot; ++i) ASSERT_TRUE(body_of(key(i)) == pattern(60'000, i)) << i << " in lap " << lap;
+        for (; disk->stats().written_bytes < lap * 14 * MiB; ++next)
+            ASSERT_EQ(store(key(next), pattern(60'000, next)), NotStored::none);
+        ASSERT_TRUE(settled());
+    }
+    std::set<std::string> met;
+    std::uint64_t last = 0;
+    for (auto here = disk->segment_from(0); here; here = disk->segment_from(here->generation + 1)) {
+        EXPECT_GT(here->generation, last) << "in the order of the log";
+        last = here->generation;
+        std::vector<DiskStore::Listed> listed;
+        EXPECT_TRUE(disk->list(here->segment, listed));
+        for (auto const& one : listed) EXPECT_TRUE(met.insert(one.key).second) << one.key;
+    }
+    for (unsigned i = 0; i < hot; ++i) EXPECT_TRUE(met.contains(key(i))) << i;
+    auto const stats = disk->stats();
+    EXPECT_GT(stats.reinserted_bytes, hot * 60'000);
+    EXPECT_LT(static_cast<double>(stats.reinserted_bytes), 0.2 * static_cast<double>(stats.written_bytes));
+}
+
 TEST_F(DiskKept, newcomers_leave_two_segments_to_what_is_written_again_though_it_has_opened_one_of_them) {
     constexpr std::uint32_t retired = 6;
     auto const shape = disk::shape_of(options.size);

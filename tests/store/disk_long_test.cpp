@@ -120,8 +120,7 @@ TEST_F(HeldDisk, what_waits_is_listed_and_purged_as_what_is_there) {
     writes.held = true;
     ASSERT_EQ(store_long(key, pattern(6 * MiB, 1)), NotStored::none) << "which is more than the buffers hold";
     std::vector<DiskStore::Listed> all;
-    for (std::uint32_t segment = 0; disk->list(segment, all); ++segment) {
-    }
+    disk->list_waiting(all);
     ASSERT_EQ(all.size(), 1u);
     EXPECT_EQ(all[0].key, key);
     EXPECT_EQ(all[0].length, 6 * MiB);

@@ -125,4 +125,21 @@ TEST_F(Limits, SIGHUP_changes_what_comes_in_and_names_what_needs_a_restart) {
     EXPECT_TRUE(eventually([&] { return figure("stored") == 2; })) << disk().dump(1);
 }
 
+TEST_F(Limits, what_memory_is_too_small_for_lies_on_disk_alone_however_short) {
+    auto& proxy = start(R"({"memory": {"object_max": "1 KiB"}})");
+    std::uint64_t hits = 0;
+    for (std::size_t const size : {1'025, 16'384, 30'000, 65'000, 65'535, 65'536, 65'537}) {
+        auto const path = "/some" + std::to_string(size);
+        auto const body = pattern(size, static_cast<unsigned>(size));
+        origin().answer(path, fresh(body));
+        EXPECT_THAT(get(proxy, origin(), path).field("Cache-Status"), HasSubstr("stored")) << size;
+        for (int times = 0; times < 2; ++times) {
+            auto const again = get(proxy, origin(), path);
+            EXPECT_TRUE(again.hit()) << size;
+            EXPECT_TRUE(again.body() == body) << size;
+            EXPECT_EQ(figure("hits"), ++hits) << size;
+        }
+    }
+}
+
 }  // namespace garner::test

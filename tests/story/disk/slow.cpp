@@ -87,4 +87,21 @@ TEST_F(Slow, what_the_disk_cannot_take_is_not_stored_and_counted_and_later_it_is
     EXPECT_TRUE(eventually([&] { return disk_of(proxy)["stored"].get<int>() > before; }));
 }
 
+TEST_F(Slow, whoever_was_given_all_of_a_newer_one_does_not_meet_the_older_while_the_disk_takes_it) {
+    Proxy proxy(on_slow_disk(R"({"workers": 1, "memory": {"size": "16 MiB"}, "disk": {"buffer": "2 MiB"}})"));
+    auto const path = Library::path(6'000'000);
+    auto const film = [](unsigned version) { return pattern(3'000'000, version); };
+    origin().answer(path, fresh(film(1), 600, {{"ETag", "\"1\""}}));
+    EXPECT_TRUE(get(proxy, origin(), path).body() == film(1));
+    EXPECT_TRUE(eventually([&] { return get(proxy, origin(), path).hit(); }));
+    ASSERT_TRUE(eventually([&] { return disk_of(proxy)["buffered_bytes"] == 0; }));
+    origin().answer(path, fresh(film(2), 600, {{"ETag", "\"2\""}}));
+    auto const before = origin().requests(path);
+    be_slow(std::chrono::milliseconds{0}, std::chrono::milliseconds{300});
+    EXPECT_TRUE(get(proxy, origin(), path, {{"Cache-Control", "no-cache"}}).body() == film(2));
+    EXPECT_TRUE(get(proxy, origin(), path).body() == film(2));
+    EXPECT_EQ(origin().requests(path), before + 1) << "the other came from the first";
+    be_quick();
+}
+
 }  // namespace garner::test
