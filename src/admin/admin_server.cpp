@@ -69,7 +69,9 @@ std::optional<Reply> reply_to(net::Error const& error) {
 
 /// One connection; it is in the list while it may be served.
 struct Client : Link {
-    Client(Stream::socket_type socket, IpEndpoint own) : stream(std::move(socket)), own(own) {}
+    Client(Stream::socket_type socket, IpEndpoint own, Options const& options)
+        : stream(std::move(socket)), own(own), buffer(options.head_bytes + at_once) {}
+    static constexpr std::size_t at_once = 64 * KiB;   // that is read beside a head
 
     Stream stream;
     IpEndpoint own;                          // our end of it
@@ -176,7 +178,7 @@ void AdminServer::Inside::admit(net::TcpSocket socket) {
     net::Error error;
     auto const local = socket.local_endpoint(error);
     if (error) return;   // gone already
-    auto client = std::make_unique<Client>(std::move(socket), IpEndpoint{net::to_ip(local.address()), local.port()});
+    auto client = std::make_unique<Client>(std::move(socket), IpEndpoint{net::to_ip(local.address()), local.port()}, options);
     clients.push_back(*client);
     std::uint32_t count = 0;
     for (auto at = clients.begin(); at != clients.end(); ++at) ++count;

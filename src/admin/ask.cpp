@@ -62,7 +62,7 @@ private:
     Question const& question_;
     std::string text_;
     beast::basic_stream<asio::ip::tcp, net::Executor> stream_;
-    beast::flat_buffer buffer_;
+    beast::flat_buffer buffer_{256 * KiB};
     beast::http::response_parser<beast::http::string_body> parser_;
     Answered answered_;
 };

@@ -95,8 +95,8 @@ std::string help() {
     text += "\nReasons:";
     for (int i = 1; i < url_fault_count; ++i)
         text.append(i % 7 == 1 ? "\n  " : " ").append(name_of(static_cast<UrlFault>(i)));
-    return text + "\n\nExit codes: 0 done, whatever the lines hold; 1 the answers cannot be written, 2 wrong command "
-                  "line.\n";
+    return text + "\n\nExit codes: 0 done, whatever the lines hold; 1 the input cannot be read, or the answers not be "
+                  "written; 2 wrong command line.\n";
 }
 
 /// Answers line by line, and counts.
@@ -157,6 +157,7 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
         answers.clear();
     }
     canon.tell_refused(err);
+    if (in.bad()) return err << "garner seen canon: standard input cannot be read to its end\n", failed;
     if (!out) return err << "garner seen canon: the answers cannot be written\n", failed;
     return done;
 }

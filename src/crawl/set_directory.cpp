@@ -71,7 +71,7 @@ std::string compare_form(fs::path const& directory, SetForm const& wanted) {
         return directory.string() + " holds a set " + there.kind + ", not " + wanted.kind + "; name that, or another directory";
     if (wanted.layers && *wanted.layers != *there.layers)
         return directory.string() + " holds URLs with " + shown(*there.layers) + ", not with " + shown(*wanted.layers) +
-               "; give it these, or another directory";
+               "; it goes on with these alone: name them, or another directory";
     return {};
 }
 

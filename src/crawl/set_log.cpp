@@ -129,6 +129,11 @@ std::string SetLog::append(std::span<Fingerprint const> urls) {
 }
 
 std::string SetLog::sync() {
+    // What nobody can open any more does not last, whatever the disk says.
+    if (!file_.is_at(path_)) {
+        broken_ = true;
+        return path_ + " was removed or replaced: what it had is lost with this process; start it again";
+    }
     if (synced_) return {};
     int const error = file_.sync();
     synced_ = error == 0;

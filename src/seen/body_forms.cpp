@@ -1,6 +1,8 @@
 #include "seen/body_forms.hpp"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 
 #include "seen/json_links.hpp"
@@ -100,6 +102,28 @@ constexpr BodyForm octets{AnswerForm::octets, make<OctetLinks>};
 /// Without parameters, in lower case.
 std::string bare(std::string_view type) { return lower_case(trim(type.substr(0, type.find(';')))); }
 
+std::optional<AnswerForm> form_called(std::string_view type) {
+    if (type == "text/plain") return AnswerForm::text;
+    if (type == "application/json") return AnswerForm::json;
+    if (type == "application/octet-stream") return AnswerForm::octets;
+    return std::nullopt;
+}
+
+/// RFC 9110 12.4.2: from 0, not at all, to 1, as without any.
+double weight_of(std::string_view range) {
+    auto const parameters = lower_case(range.substr(std::min(range.find(';'), range.size())));
+    for (std::string_view left = parameters; !left.empty();) {
+        left.remove_prefix(1);
+        auto const end = std::min(left.find(';'), left.size());
+        auto const one = trim(left.substr(0, end));
+        left.remove_prefix(end);
+        double weight = 1;
+        if (one.starts_with("q=") && std::from_chars(one.data() + 2, one.data() + one.size(), weight).ec == std::errc())
+            return std::clamp(weight, 0.0, 1.0);
+    }
+    return 1;
+}
+
 }  // namespace
 
 BodyForm const* body_form(std::string_view content_type) {
@@ -110,11 +134,19 @@ BodyForm const* body_form(std::string_view content_type) {
 }
 
 std::optional<AnswerForm> asked_form(std::string_view accept) {
-    auto const type = bare(accept);
-    if (type == "text/plain") return AnswerForm::text;
-    if (type == "application/json") return AnswerForm::json;
-    if (type == "application/octet-stream") return AnswerForm::octets;
-    return std::nullopt;
+    std::optional<AnswerForm> wanted;
+    double most = 0;
+    while (!accept.empty()) {
+        auto const end = std::min(accept.find(','), accept.size());
+        auto const one = accept.substr(0, end);
+        accept.remove_prefix(std::min(end + 1, accept.size()));
+        auto const form = form_called(bare(one));
+        auto const weight = weight_of(one);
+        if (!form || weight <= most) continue;
+        wanted = form;
+        most = weight;
+    }
+    return wanted;
 }
 
 }  // namespace garner::seen

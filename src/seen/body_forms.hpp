@@ -30,7 +30,8 @@ struct BodyForm {
 /// that of anything.
 BodyForm const* body_form(std::string_view content_type);
 
-/// By Accept; nothing when it names none, or several: then it is as the body's.
+/// By Accept (RFC 9110 12.5.1): the one it wants most, of equals the first; nothing when it names none: then it is as the
+/// body's.
 std::optional<AnswerForm> asked_form(std::string_view accept);
 
 }  // namespace garner::seen

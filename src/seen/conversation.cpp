@@ -33,7 +33,26 @@ constexpr std::string_view usage =
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
+/// RFC 9112 3.2: also of the absolute form, which a server must take.
+struct Target {
+    std::string_view authority{};   // of the absolute form
+    std::string_view path{}, query{};
+};
+
+Target read_target(std::string_view text) {
+    constexpr std::string_view scheme = "http://";
+    Target target;
+    if (equals_ignoring_case(text.substr(0, scheme.size()), scheme)) {
+        text.remove_prefix(scheme.size());
+        auto const end = std::min(text.find_first_of("/?"), text.size());
+        target.authority = text.substr(0, end);
+        text.remove_prefix(end);
+    }
+    auto const mark = std::min(text.find('?'), text.size());
+    target.path = mark == 0 && !target.authority.empty() ? "/" : text.substr(0, mark);
+    target.query = text.substr(std::min(mark + 1, text.size()));
+    return target;
+}
 
 /// A page in a browser that an attacker's name leads here (DNS rebinding) would be one of our own.
 bool is_literal_host(std::string_view host) {
@@ -63,7 +82,8 @@ struct Conversation::Forward {
 };
 
 Conversation::Conversation(Desk& desk, net::TcpSocket socket, IpAddress client)
-    : desk_(desk), client_(client), stream_(std::move(socket)), sorter_(desk.sorting()) {
+    : desk_(desk), client_(client), stream_(std::move(socket)), buffer_(desk.options().head_bytes + piece_bytes),
+      sorter_(desk.sorting()) {
     ++desk_.connections_now;
     ++desk_.counters.connections;
     buffer_.reserve(piece_bytes);
@@ -97,7 +117,7 @@ net::awaitable<bool> Conversation::exchange() {
         co_return co_await send(reply, true);
     }
     if (auto const reply = refusal()) co_return co_await send(*reply, true);
-    auto const path = path_of(view(parser.get().target()));
+    auto const path = read_target(view(parser.get().target())).path;
     if (path == "/seen" && parser.get().method() == verb::post) co_return co_await answer_batch();
     auto const reply = page(path);
     // A body with a GET is not read: what follows would be no request.
@@ -111,7 +131,9 @@ std::optional<Conversation::Reply> Conversation::refusal() const {
     if (request.count(field::origin) > 0) return Reply{403, "Pages in browsers may not ask here.\n"};
     if (request.count(field::host) != 1 && request.version() > 10) return Reply{400, "One Host field is wanted.\n"};
     bool const loopback = parse_ip(desk_.options().address)->is_loopback();
-    if (loopback && request.count(field::host) > 0 && !is_literal_host(view(request[field::host])))
+    auto const authority = read_target(view(request.target())).authority;
+    bool const host_is_literal = request.count(field::host) == 0 || is_literal_host(view(request[field::host]));
+    if (loopback && (!host_is_literal || (!authority.empty() && !is_literal_host(authority))))
         return Reply{421, "Here the host is an IP address, or localhost.\n"};
     return framing_fault();
 }
@@ -167,8 +189,7 @@ std::optional<Conversation::Reply> Conversation::read_question(Asked& asked) con
     auto unreadable = [this](unsigned status, std::string why) {
         return counted({status, std::move(why) + "\n"}, desk_.counters.unreadable);
     };
-    auto const target = view(request.target());
-    auto const query = target.substr(std::min(path_of(target).size() + 1, target.size()));
+    auto const query = read_target(view(request.target())).query;
     if (!query.empty() && query != "durable=1" && query != "durable=0")
         return unreadable(400, quoted_word(query) + " is not known; there is durable=1");
     asked.durable = query == "durable=1";
@@ -224,7 +245,9 @@ net::awaitable<std::optional<Conversation::Reply>> Conversation::read_body(BodyR
         (void)bytes;
         if (error && error != beast::http::error::need_buffer) {
             auto const status = status_of(error);
-            Reply reply{status ? status : 400, "The body cannot be read: " + error.message() + "\n"};
+            bool const too_long = error == beast::http::error::buffer_overflow;   // chunked: what stands between the data
+            auto const why = too_long ? std::string("the line of a chunk, or the trailers, are too long") : error.message();
+            Reply reply{status && !too_long ? status : 400, "The body cannot be read: " + why + "\n"};
             co_return counted(reply, status == 413 ? desk_.counters.too_large : desk_.counters.unreadable);
         }
         bool const more = reader.read(std::string_view(piece_).substr(0, piece_.size() - body.size));

@@ -105,7 +105,7 @@ private:
     net::asio::ip::basic_resolver<net::asio::ip::tcp, net::Executor> resolver_;
     std::vector<net::TcpEndpoint> addresses_;
     std::optional<Stream> stream_;
-    boost::beast::flat_buffer buffer_;
+    boost::beast::flat_buffer buffer_{256 * KiB};   // of an answer's head, and between its data
     std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
     std::string head_;
     bool stopped_ = false;

@@ -262,12 +262,13 @@ int build(Options const& options, crawl::SetOf<Print>& set, std::ostream& out, s
     if (auto fault = run.pass(set, figures, "adding"); !fault.empty()) return fail(fault);
     if (auto fault = finish(set, options); !fault.empty()) return fail(fault);
     print(options, set, figures, out);
-    if (!options.verify) return done;
+    auto written = [&] { return out << std::flush ? done : fail("the figures cannot be written"); };
+    if (!options.verify) return written();
     Figures again;
     if (auto fault = run.pass(set, again, "verifying"); !fault.empty()) return fail(fault);
     if (again.fresh > 0) return fail(count_text(again.fresh) + " were new the second time");
     if (!options.json) out << "verified        " << million(again.per_second()) << "\n";
-    return done;
+    return written();
 }
 
 int build(Options const& options, std::ostream& out, std::ostream& err) {

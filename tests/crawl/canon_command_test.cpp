@@ -98,6 +98,23 @@ TEST(CanonCommand, tells_that_nobody_reads_it) {
     EXPECT_EQ(err.str(), "garner seen canon: the answers cannot be written\n");
 }
 
+TEST(CanonCommand, tells_that_its_input_broke_off) {
+    struct Broken : std::streambuf {
+        std::string line = "http://a/\n";
+        bool given = false;
+        int_type underflow() override {
+            if (std::exchange(given, true)) throw std::ios_base::failure("read");
+            setg(line.data(), line.data(), line.data() + line.size());
+            return traits_type::to_int_type(line.front());
+        }
+    } broken;
+    std::istream in(&broken);
+    std::ostringstream out, err;
+    EXPECT_EQ(canon_command({}, in, out, err), 1);
+    EXPECT_EQ(out.str(), "http://a/\n");
+    EXPECT_EQ(err.str(), "garner seen canon: standard input cannot be read to its end\n");
+}
+
 /// Types the next line when it has seen the answers to those before.
 struct Typist : std::streambuf {
     std::vector<std::string> lines;

@@ -182,6 +182,12 @@ TEST(SeenBatch, knows_the_forms_by_their_types) {
     EXPECT_EQ(body_form("application/x-www-form-urlencoded"), body_form("Text/Plain; charset=utf-8"));
     EXPECT_EQ(asked_form("*/*"), std::nullopt);
     EXPECT_EQ(asked_form("application/octet-stream"), AnswerForm::octets);
+    EXPECT_EQ(asked_form("text/html, Application/JSON;q=0.5, */*;q=0.1"), AnswerForm::json);
+    EXPECT_EQ(asked_form("application/json;q=0, text/plain"), AnswerForm::text);
+    EXPECT_EQ(asked_form("application/json; q=0.1,text/plain; charset=utf-8; q=1"), AnswerForm::text);
+    EXPECT_EQ(asked_form("application/json, text/plain"), AnswerForm::json) << "of equals the first";
+    EXPECT_EQ(asked_form("application/json;q=0"), std::nullopt);
+    EXPECT_EQ(asked_form(",;,q=;q=x,application/json;q=,"), AnswerForm::json);
 }
 
 TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {

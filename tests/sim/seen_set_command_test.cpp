@@ -53,6 +53,20 @@ std::string packed(std::string const& bytes) {
     return to;
 }
 
+TEST_F(SeenSet, tells_that_its_figures_cannot_be_written) {
+    auto const u64 = write("some.u64", bytes_of<std::uint64_t>({5}));
+    std::istringstream in;
+    std::ostringstream err;
+    std::ofstream full("/dev/full");
+    for (auto const* format : {"table", "json"}) {
+        std::vector<std::string> const arguments{"--input", u64, "--format", format};
+        EXPECT_EQ(seen_set_command(arguments, in, full, err), 1);
+        EXPECT_EQ(err.str(), "garner seen set: the figures cannot be written\n");
+        err.str("");
+        full.clear();
+    }
+}
+
 TEST_F(SeenSet, counts_what_is_new_in_every_form) {
     auto const u64 = write("some.u64", bytes_of<std::uint64_t>({5, 6, 5, 7}));
     auto const u32 = write("some.u32.zst", packed(bytes_of<std::uint32_t>({1, 2, 3, 2, 1, 0})));

@@ -95,7 +95,37 @@ TEST(SeenServe, says_what_it_does_not_take) {
     auto unframed = service.client();
     auto reply = unframed.begin("POST", "/seen", {{"Transfer-Encoding", "gzip, chunked"}});
     EXPECT_EQ(reply.status(), 400);
+    auto const absolute = "http://" + service.place() + "/seen";
+    EXPECT_EQ(service.client().post(absolute, "http://a.example/\n", text).body(), "seen\n");
+    auto rebound = service.client().post("http://rebound.example/seen", "http://a.example/\n", text);
+    EXPECT_EQ(rebound.status(), 421);
     EXPECT_EQ(service.stats()["too_large"], 2);
+}
+
+TEST(SeenServe, what_stands_between_chunks_is_not_gathered_for_ever) {
+    Service service;
+    for (auto const* begin : {"5;x=", "000000", "1\r\na\r\n0\r\nTrailer: "}) {
+        auto client = service.client();
+        auto reply = client.begin("POST", "/seen", {{"Transfer-Encoding", "chunked"}});
+        client.raw(begin + std::string(500'000, '0'));
+        EXPECT_EQ(reply.status(), 400) << begin;
+        EXPECT_THAT(reply.body(), HasSubstr("too long")) << begin;
+    }
+    EXPECT_EQ(service.ask("http://a.example/\n"), "new\n");
+}
+
+TEST(SeenServe, nothing_is_durable_in_a_directory_that_is_gone) {
+    for (auto const* kind : {"runs", "mercator-file"}) {
+        TempDir dir;
+        auto const set = dir.path("set");
+        Service service({"--path", set.string(), "--set", kind});
+        EXPECT_EQ(service.ask("http://a.example/\n", "?durable=1"), "new\n");
+        std::filesystem::remove_all(set);
+        auto reply = service.client().post("/seen?durable=1", "http://b.example/\n", {{"Content-Type", "text/plain"}});
+        EXPECT_NE(reply.body(), "new\n") << kind;
+        EXPECT_THAT(service.child().errors(), HasSubstr(set.string())) << kind;
+        service.kill();   // it would end with 1, and say so once more
+    }
 }
 
 TEST(SeenServe, a_large_batch_of_curl_waits_for_its_hundred) {
