@@ -227,13 +227,15 @@ private:
     Selected select(Shard const&, Key const&, http::RequestHead const&) const;
     static Lookup::Kind kind_of(http::Reuse);
     static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
-    static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, std::string_view variant);
+    static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime,
+                            std::string_view variant);
     Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
     Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse,
                        bool may_refresh);
     static http::ReuseAnswer may_reuse_parts(store::Object const&, http::RequestCacheControl const&, WallTime);
     void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
-    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, WallTime, Collapse, std::string_view variant);
+    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse,
+                         std::string_view variant);
     FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
     enum class Came : std::uint8_t { fetched, from_disk };
     /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already. True when it is kept.
@@ -264,6 +266,7 @@ private:
     void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
     static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);
     static bool contradicts_heard(Fill const&, store::Object const&, std::string_view text, std::string_view names);
+    static void hear(std::vector<Fill::Given>& heard, Fill::Given told);
     void detach_contradicted(Fill&);
     static void unmark(Shard& shard, Key const& key);
     static void overtake(Shard& shard, Key const& key);

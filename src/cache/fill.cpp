@@ -28,6 +28,11 @@ std::size_t Fill::followers() const {
     return follower_count_;
 }
 
+bool Fill::is_given() const {
+    std::lock_guard lock(mutex_);
+    return begun_ || follower_count_ > 0;
+}
+
 std::vector<net::WakeHandle> Fill::take_waiting() {
     std::vector<net::WakeHandle> handles;
     for (auto* follower : followers_)
@@ -222,6 +227,7 @@ void Follower::read_up_to(Bytes offset) {
     {
         std::lock_guard lock(fill_->mutex_);
         offset_ = offset;
+        fill_->begun_ = true;
         producer = std::exchange(fill_->producer_, {});
     }
     producer.wake(net::Wake::ready);

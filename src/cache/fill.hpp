@@ -61,6 +61,8 @@ public:
     /// The names of its Vary, as http::to_string. Only after the head.
     std::string varies_by() const;
     std::size_t followers() const;
+    /// Somebody has some of it, or is about to.
+    bool is_given() const;
 
     /// The body grew: wakes the followers. Producer's worker.
     void grown();
@@ -103,7 +105,7 @@ private:
         }
     };
     Given rival_;                      // of another fetch
-    Given heard_;                      // of a HEAD
+    std::vector<Given> heard_;         // of HEADs, one a variant
 
     mutable std::mutex mutex_;
     FillView view_;
@@ -112,6 +114,7 @@ private:
     List<Follower> followers_;
     std::size_t follower_count_ = 0;
     net::WakeHandle producer_;
+    bool begun_ = false;               // some follower has begun to send it
     bool closed_ = false;              // a newcomer would miss the beginning
 };
 

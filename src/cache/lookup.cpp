@@ -14,7 +14,7 @@ Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::Req
     shard.policy().requested(variant.empty() ? key.fingerprint : fingerprint(variant, seed_));
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
     if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
-    if (!found) return lookup_absent(shard, key, request, now, collapse, variant);
+    if (!found) return lookup_absent(shard, key, request, control, now, collapse, variant);
     // Whose credentials are wrong shall not speak for the others.
     bool may_refresh = !request.fields.has(http::Name::authorization);
     return answer_from(shard, found, key, control, now, collapse, may_refresh);
@@ -48,21 +48,30 @@ FillPtr Cache::validation_of(Shard const& shard, Key const& key, store::ObjectPt
     return nullptr;
 }
 
-/// The fetch of what is not stored that this request may wait for.
-FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request, std::string_view variant) {
+/// The fetch of what is not stored that this request may wait for: of bodies that grow the newest.
+FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request,
+                        http::RequestCacheControl const& control, WallTime now, std::string_view variant) {
+    FillPtr best;
+    std::uint64_t newest = 0;
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first) {
         auto const& fill = first->second;
+        if (fill->key() != key.text || !fill->attached_) continue;
         auto const view = fill->view();
-        bool const head = view.phase == FillView::Phase::head;
-        // What will be stored others may have before it is, whoever asked for it and how.
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
-        bool const may_lead = fill->leads_others_ && !fill->stale();
-        if (fill->key() != key.text || !(grows || may_lead)) continue;
+        bool const leads = fill->leads_others_ && !fill->stale();
+        // What will be stored others may have before it is, whoever asked for it and how.
+        auto serves = [&] { return http::may_reuse(view.object->terms(), control, now).reuse == http::Reuse::fresh; };
+        if (!leads && !(grows && serves())) continue;
         // Before the head the URL's last Vary is the best guess at whose answer this will be.
-        if (head ? fill->sought_ == variant : fill->selects(request.fields)) return fill;
+        bool const head = view.phase == FillView::Phase::head;
+        if (!(head ? fill->sought_ == variant : fill->selects(request.fields))) continue;
+        auto const age = grows ? view.object->sequence() : 0;
+        if (best && age <= newest) continue;
+        best = fill;
+        newest = age;
     }
-    return nullptr;
+    return best;
 }
 
 Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
@@ -90,8 +99,9 @@ void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime 
     result.lead.fill()->refreshes_ = true;
 }
 
-Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request, WallTime now,
-                            Collapse collapse, std::string_view variant) {
+Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request,
+                            http::RequestCacheControl const& control, WallTime now, Collapse collapse,
+                            std::string_view variant) {
     Lookup result;
     result.variant_missing = !variant.empty();
     if (collapse == Collapse::alone) return result;
@@ -100,7 +110,7 @@ Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead cons
         result.lead = start_fill(shard, key, nullptr, false);
         return result;
     }
-    result.follow = fetch_of(shard, key, request, variant);
+    result.follow = fetch_of(shard, key, request, control, now, variant);
     if (result.follow) {
         result.kind = Lookup::Kind::busy;
         return result;
@@ -181,7 +191,7 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
         if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
         return peek;
     }
-    if (shares) peek.follow = fetch_of(shard, key, request, variant);
+    if (shares) peek.follow = fetch_of(shard, key, request, control, now, variant);
     if (peek.follow) peek.kind = Lookup::Kind::busy;
     if (auto const parts = find_parts(shard, key, request)) {
         peek.parts = store::ObjectPtr(parts.object);

@@ -1,4 +1,6 @@
 // What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
+#include <algorithm>
+
 #include "cache/cache.hpp"
 #include "cache/parts.hpp"
 
@@ -47,7 +49,7 @@ void Cache::heard(Key const& key, store::ObjectPtr const& head, http::VaryNames 
         auto& fill = *first->second;
         auto const here = first++;
         if (fill.key() != key.text || &fill == by) continue;
-        fill.heard_ = {head, names};
+        hear(fill.heard_, {head, names});
         auto const view = fill.view();
         bool const is_known = view.phase == FillView::Phase::body;
         if (!is_known || !contradicts_heard(fill, *view.object, view.object->key(), fill.varies_by())) continue;
@@ -56,8 +58,18 @@ void Cache::heard(Key const& key, store::ObjectPtr const& head, http::VaryNames 
     }
 }
 
+/// What was told last of each variant counts.
+void Cache::hear(std::vector<Fill::Given>& heard, Fill::Given told) {
+    constexpr std::size_t variants_max = 16;
+    std::erase_if(heard, [&](Fill::Given const& given) { return given.may_be_of(told.object->key(), told.varies_by); });
+    if (heard.size() >= variants_max) heard.erase(heard.begin());
+    heard.push_back(std::move(told));
+}
+
 bool Cache::contradicts_heard(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
-    return fill.heard_.may_be_of(text, names) && contradict(*fill.heard_.object, object);
+    return std::ranges::any_of(fill.heard_, [&](Fill::Given const& given) {
+        return given.may_be_of(text, names) && contradict(*given.object, object);
+    });
 }
 
 /// Its head has come, and what somebody was told by a HEAD meanwhile is of something else. Which of the two is newer nobody
@@ -127,7 +139,7 @@ void Cache::drop_older(Shard& shard, Newcomer const& newcomer, std::vector<store
 /// on a day when there is no reaching it. A refresh that nobody follows leaves what there is.
 void Cache::outdate_older(Fill const& fill) {
     auto const newer = fill.view().object;
-    bool const for_nobody = fill.refreshes_ && fill.followers() == 0;
+    bool const for_nobody = fill.refreshes_ && !fill.is_given();
     if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
     for (auto const& text : {std::string(newer->key()), fill.key()}) {

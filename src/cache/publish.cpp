@@ -69,7 +69,7 @@ void Cache::stop_storing(Fill& fill, bool for_a_while) {
     end_in_vain(shard, fill);
     auto const view = fill.view();
     // Somebody was given some of it; a refresh for nobody leaves what there is.
-    if (view.object && fill.attached_ && fill.followers() > 0)
+    if (view.object && fill.attached_ && fill.is_given())
         drop_older(shard, {fill, *view.object, view.object->key(), fill.varies_by(), nullptr}, gone);
     fill.attached_ = false;
     if (for_a_while) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);

@@ -257,7 +257,7 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
         use_.fetched(received);
         bool const waits = disk_ && (is_part() || !lies_in_one());
         // Somebody has all of it by then, and shall not meet the old one again.
-        if (waits) services_.cache.supersede_in_memory(*lease_.fill(), *growing_, vary_);
+        if (waits && lease_.fill()->is_given()) services_.cache.supersede_in_memory(*lease_.fill(), *growing_, vary_);
         if (waits) lease_.fill()->grown();   // nobody waits for the disk
         if (waits) co_await disk_keeps_up(0);
         if (is_part()) co_await look_for_parts();

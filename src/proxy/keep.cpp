@@ -123,7 +123,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
         co_return co_await stream_through(why);
     }
     // A small one that memory does not want goes to the disk when it is whole.
-    bool const waits = !admitted && !disk && services_.cache.disk() && *expected <= store::Object::inline_body_max;
+    bool const waits = !admitted && !disk && parts.status != 206 && services_.cache.disk() && *expected <= store::Object::inline_body_max;
     status_.stored = admitted || disk || waits;
     auto fill = lead.fill();
     cache::Follower follower(services_.cache, fill);

@@ -142,7 +142,7 @@ std::optional<AnswerForm> asked_form(std::string_view accept) {
         accept.remove_prefix(std::min(end + 1, accept.size()));
         auto const form = form_called(bare(one));
         auto const weight = weight_of(one);
-        if (!form || weight <= most) continue;
+        if (!form || !(weight > most)) continue;
         wanted = form;
         most = weight;
     }

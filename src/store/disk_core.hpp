@@ -21,7 +21,8 @@ struct ReadRecord {
 /// What an append is for: who may take the last room in the buffers.
 enum class Purpose : std::uint8_t {
     newcomer,      // a response that was fetched
-    kept,          // a record whose segment is needed, or the head of a body that is here
+    head,          // of a body that is here, and would be lost without it: where newcomers find no room it does
+    kept,          // a record whose segment is needed
     bookkeeping    // tombstones: they must find room
 };
 

@@ -57,8 +57,7 @@ NotStored append_object(Core& core, Object::Parts const& parts, ObjectMeta meta,
     meta.terms = parts.terms;
     meta.source = parts.source;
     auto const encoded = encode(meta);
-    // Without it what is here already, a body or variants, would be lost.
-    bool const is_for_more = meta.body != 0 || !meta.spans.empty() || parts.kind == Object::Kind::vary_marker;
+    bool const is_alone = meta.body != 0 || !meta.spans.empty();   // the body is here
     RecordParts record;
     record.head.kind = RecordKind::object;
     record.head.freshness = freshness_of(parts);
@@ -68,7 +67,7 @@ NotStored append_object(Core& core, Object::Parts const& parts, ObjectMeta meta,
     record.meta = encoded;
     record.text = parts.head;
     record.body = body;
-    return core.append(record, is_for_more ? Purpose::kept : Purpose::newcomer);
+    return core.append(record, is_alone ? Purpose::head : Purpose::newcomer);
 }
 
 ObjectMeta meta_of(Bytes length, std::vector<Extent> extents) {

@@ -126,7 +126,8 @@ void Log::waste(Room const& room) {
 
 /// Under the lock. What must find room may have the last buffer.
 bool Log::open_next(Purpose purpose) {
-    auto const most = purpose == Purpose::newcomer ? buffers_max_ - 1 : buffers_max_;
+    bool const must = purpose == Purpose::kept || purpose == Purpose::bookkeeping;
+    auto const most = must ? buffers_max_ : buffers_max_ - 1;
     auto const next = next_free();
     if (queue_.size() >= most || !next) return false;
     if (purpose == Purpose::newcomer && !is_free_behind(*next, reserved)) return false;
@@ -194,13 +195,13 @@ Log::Segment Log::segment(std::uint32_t number) const {
     return segments_[number];
 }
 
-std::optional<std::uint32_t> Log::segment_from(std::uint64_t generation) const {
+std::optional<DiskStore::Stretch> Log::segment_from(std::uint64_t generation) const {
     std::lock_guard const lock(mutex_);
-    std::optional<std::uint32_t> first;
+    std::optional<DiskStore::Stretch> first;
     for (std::uint32_t number = 0; number < header_.segments; ++number) {
         auto const own = segments_[number].generation;
         if (own == 0 || own < generation) continue;
-        if (!first || own < segments_[*first].generation) first = number;
+        if (!first || own < first->generation) first = {number, own};
     }
     return first;
 }

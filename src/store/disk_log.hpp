@@ -15,6 +15,7 @@
 #include "net/wake.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_format.hpp"
+#include "store/disk_store.hpp"
 
 namespace garner::store::disk {
 
@@ -71,7 +72,7 @@ public:
     std::uint32_t segment_of(Bytes offset) const;
     Segment segment(std::uint32_t number) const;
     /// The one with the lowest generation from this on.
-    std::optional<std::uint32_t> segment_from(std::uint64_t generation) const;
+    std::optional<DiskStore::Stretch> segment_from(std::uint64_t generation) const;
     std::uint32_t segments() const { return header_.segments; }
     StoreHeader const& header() const { return header_; }
     /// The record that begins there: where it is not written yet its bytes, as long as `owner` lives; else it is in the file.

@@ -169,9 +169,7 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
 
 std::optional<DiskStore::Stretch> Tier::segment_from(std::uint64_t generation) const {
     auto const* works = this->works();
-    auto const segment = works ? works->log.segment_from(generation) : std::nullopt;
-    if (!segment) return std::nullopt;
-    return Stretch{*segment, std::max(works->log.segment(*segment).generation, generation)};   // it may be used anew by now
+    return works ? works->log.segment_from(generation) : std::nullopt;
 }
 
 void Tier::list_waiting(std::vector<Listed>& into) const {

@@ -323,8 +323,9 @@ void Tier::demote(Object const& object) {
 }
 
 NotStored Tier::append(RecordParts& parts, Purpose purpose) {
+    bool const fetched = purpose == Purpose::newcomer || purpose == Purpose::head;
     auto* works = this->works();
-    if (!works || works->log.failing() || (removed_ && purpose == Purpose::newcomer)) return NotStored::failing;
+    if (!works || works->log.failing() || (removed_ && fetched)) return NotStored::failing;
     if (parts.measure() > Index::record_max) return NotStored::too_large;
     parts.head.in_pieces = parts.head.kind == RecordKind::object && says_in_pieces(parts.meta);
     auto const room = works->log.reserve(parts.head, purpose);
@@ -338,7 +339,7 @@ NotStored Tier::append(RecordParts& parts, Purpose purpose) {
         works->order->stored(head.hash, head.bytes());
     }
     works->log.commit(*room);
-    if (purpose == Purpose::newcomer) spend(parts.head.bytes());
+    if (fetched) spend(parts.head.bytes());
     return NotStored::none;
 }
 

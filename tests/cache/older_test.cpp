@@ -196,6 +196,36 @@ TEST_F(Older, who_finds_nothing_follows_the_body_that_will_be_stored_whoever_ask
     EXPECT_EQ(scene.kind("u"), Kind::absent) << "it is not stored any more";
 }
 
+TEST_F(Older, of_several_the_newest_is_followed_and_none_that_is_over_or_would_be_refused) {
+    auto slow = scene.cache.lease_alone(key, nullptr);
+    auto quick = scene.cache.lease_alone(key, nullptr);
+    auto brief = scene.cache.lease_alone(key, nullptr);
+    quick.head_is_storable(scene.object("u", {.body = "1"}), {}, "");
+    slow.head_is_storable(scene.object("u", {.body = "2"}), {}, "");
+    brief.head_is_storable(scene.object("u", {.body = "3", .lifetime = 0}), {}, "");
+    auto found = scene.lookup("u");
+    EXPECT_EQ(found.follow, slow.fill()) << "what would be refused keeps nobody from the others";
+    scene.cache.supersede_in_memory(*slow.fill(), *slow.fill()->view().object, {});
+    EXPECT_EQ(scene.lookup("u").follow, slow.fill());
+    auto const old = scene.object("u", {.body = "old"});
+    auto validation = scene.cache.lease_alone(key, old);   // of what is gone from the cache: it is over from the beginning
+    validation.head_is_storable(scene.object("u", {.body = "4"}), {}, "");
+    EXPECT_EQ(scene.lookup("u").follow, slow.fill());
+}
+
+TEST_F(Older, each_HEAD_counts_for_its_own_variant) {
+    auto const vary = http::parse_vary("accept-encoding");
+    auto const variant_of = [](std::string_view coding) {
+        return Scene::variant(Scene::varying("", "accept-encoding", coding));
+    };
+    auto const gzip = variant_of("gzip");
+    auto fetch = scene.cache.lease_alone(key, nullptr);
+    for (auto const* coding : {"gzip", "", "br"})
+        scene.cache.heard(key, outline(tagged("\"new\"", variant_text("u", variant_of(coding)))->parts()), vary, nullptr);
+    fetch.complete(tagged("\"old\"", variant_text("u", gzip)), vary, gzip);
+    EXPECT_EQ(scene.stored("u", with("accept-encoding", "gzip")), "-");
+}
+
 TEST_F(Older, numbers_follow_those_of_the_disk_whatever_the_clock_says) {
     EXPECT_EQ(scene.cache.next_sequence(), disk.first_sequence() + 1) << "those of the next start may begin a second later";
 }

@@ -187,6 +187,7 @@ TEST(SeenBatch, knows_the_forms_by_their_types) {
     EXPECT_EQ(asked_form("application/json; q=0.1,text/plain; charset=utf-8; q=1"), AnswerForm::text);
     EXPECT_EQ(asked_form("application/json, text/plain"), AnswerForm::json) << "of equals the first";
     EXPECT_EQ(asked_form("application/json;q=0"), std::nullopt);
+    EXPECT_EQ(asked_form("application/json;q=nan, text/plain"), AnswerForm::text);
     EXPECT_EQ(asked_form(",;,q=;q=x,application/json;q=,"), AnswerForm::json);
 }
 
