@@ -15,6 +15,7 @@ namespace {
 
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds for_room{20};
+constexpr double saved_share = 0.1;        // of the store: what may be saved up
 constexpr double most_when_short = 0.5;    // of a segment, where newcomers have found no room for so long
 constexpr milliseconds short_for{1'000};
 
@@ -77,13 +78,15 @@ void Cleaner::add_unseen(Bytes start, std::vector<Live>& live) const {
 
 Bytes Cleaner::share() const { return static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes)); }
 
-/// What is used may have come together, and fill segments that lie side by side: all of a lap's may be needed at once.
-Bytes Cleaner::allowance_of_a_lap() const { return share() * log_.segments(); }
+/// What is used may have come together, and fill segments that lie side by side.
+Bytes Cleaner::most_saved() const {
+    return static_cast<Bytes>(saved_share * static_cast<double>(log_.header().segment_bytes)) * log_.segments();
+}
 
 /// For each record whether it is wanted: the most used first, as many as may be written again.
 std::vector<bool> Cleaner::wanted(std::vector<Live> const& live, bool is_first_try) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
-    if (is_first_try) allowance_ = std::min(allowance_ + share(), allowance_of_a_lap());
+    if (is_first_try) allowance_ = std::min(allowance_ + share(), std::max(most_saved(), share()));
     auto const now = steady_now();
     if (log_.has_room_for_newcomers()) short_since_ = now;
     auto const most = now - short_since_ < short_for ? 1.0 : most_when_short;

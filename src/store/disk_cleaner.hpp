@@ -33,7 +33,7 @@ public:
 
     Cleaner(io::File const& file, Log& log, Index& index, double share, Keeps keeps, Gone gone, Write write, Void make_void)
         : file_(file), log_(log), index_(index), share_(share), keeps_(std::move(keeps)), gone_(std::move(gone)),
-          write_(std::move(write)), void_(std::move(make_void)), allowance_(allowance_of_a_lap()) {}
+          write_(std::move(write)), void_(std::move(make_void)), allowance_(most_saved()) {}
 
     /// False when it stays as it is: what is to be kept, or that the rest is gone, could not be written for good.
     bool clean(std::uint32_t segment);
@@ -51,7 +51,7 @@ private:
     void add_unseen(Bytes start, std::vector<Live>& live) const;
     std::vector<bool> wanted(std::vector<Live> const& live, bool is_first_try);
     Bytes share() const;
-    Bytes allowance_of_a_lap() const;
+    Bytes most_saved() const;
     std::optional<std::vector<Live>> keep(std::uint32_t segment, std::vector<Live> const& live);
     bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
@@ -67,7 +67,7 @@ private:
     Gone const gone_;
     Write const write_;
     Void const void_;
-    Bytes allowance_;         // of shares, what was saved up; at first what a lap without it would have left
+    Bytes allowance_;         // of shares, what was saved up; at first all that may be: the first lap needs none
     SteadyTime short_since_{};   // newcomers find no room
     std::uint64_t tried_ = 0; // the generation that was granted its share last
     Figures figures_;
