@@ -83,21 +83,11 @@ Cache::~Cache() = default;
 bool Cache::purge(Key const& key, Fill const* but) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
-    bool found_fill = false;
     std::lock_guard lock(shard.mutex);
     bool known_failure = failures_.forget(key, steady_now());
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    while (first != last) {
-        auto& fill = *first->second;
-        if (fill.key() != key.text || &fill == but) {
-            ++first;
-            continue;
-        }
-        // Its followers read on; nothing that began before this moment is stored, and nobody joins it any more.
-        fill.attached_ = false;
-        found_fill = true;
-        first = shard.fills.erase(first);
-    }
+    // Nothing that began before this moment is stored.
+    bool const found_fill = detach_if(shard, key.fingerprint,
+                                      [&](Fill const& fill) { return fill.key() == key.text && &fill != but; }) > 0;
     shard.drop_variants(key.fingerprint, gone);
     if (auto found = shard.find(key.fingerprint, key.text))
         gone.push_back(shard.remove(found.slot, policy::Left::purged));

@@ -147,8 +147,8 @@ public:
     bool reserve(Bytes bytes, Fingerprint near);
     /// The same for a growing body, within the fill share.
     bool reserve_growing(Bytes bytes, Fingerprint near);
-    /// False when the cache is full and the policy holds the newcomer worth less than what would have to leave for it. To
-    /// be asked before it takes anything; `growing` bytes of a body are still to come.
+    /// False when it is longer than object_max, or the cache is full and the policy holds the newcomer worth less than what
+    /// would have to leave for it. To be asked before it takes anything; `growing` bytes of a body are still to come.
     bool admits(store::Object::Parts const&, Fingerprint primary, Bytes growing = 0);
     /// A charged object, or nullptr when the budget has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
@@ -258,6 +258,20 @@ private:
         store::ObjectPtr known_parts;   // the parts that the disk has; nullptr: none, or not known
     };
     void drop_older(Shard&, Newcomer const&, std::vector<store::ObjectPtr>& gone);
+    /// Of the URL's fetches those that are over: who follows one reads on, nothing of it is stored, and nobody joins it any
+    /// more. How many there were.
+    template <class IsOver>
+    static std::size_t detach_if(Shard& shard, Fingerprint primary, IsOver is_over) {
+        std::size_t detached = 0;
+        for (auto [at, last] = shard.fills.equal_range(primary); at != last;) {
+            auto const here = at++;
+            if (!is_over(*here->second)) continue;
+            here->second->attached_ = false;
+            shard.fills.erase(here);
+            ++detached;
+        }
+        return detached;
+    }
     void detach_older(Shard&, Newcomer const&);
     void outdate_older(Fill const&);
     void outdate(std::string_view text, Fingerprint primary, store::Object const& newer);

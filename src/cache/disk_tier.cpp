@@ -103,7 +103,7 @@ net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestH
 net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& loaded, net::Executor executor) {
     auto parts = loaded.object->parts();
     Bytes const to_come = parts.body ? parts.body->size() : 0;
-    if (parts.bytes.size() + to_come > object_max() || !admits(parts, key.fingerprint, to_come)) co_return nullptr;
+    if (!admits(parts, key.fingerprint, to_come)) co_return nullptr;
     if (parts.body) {
         bool room = true;
         // What comes slowly is sent as it comes, beside memory: nobody waits until it is all there.

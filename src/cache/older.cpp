@@ -44,18 +44,13 @@ void Cache::heard(Key const& key, store::ObjectPtr const& head, http::VaryNames 
     auto const names = http::to_string(vary);
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    while (first != last) {
-        auto& fill = *first->second;
-        auto const here = first++;
-        if (fill.key() != key.text || &fill == by) continue;
+    detach_if(shard, key.fingerprint, [&](Fill& fill) {
+        if (fill.key() != key.text || &fill == by) return false;
         hear(fill.heard_, {head, names});
         auto const view = fill.view();
-        bool const is_known = view.phase == FillView::Phase::body;
-        if (!is_known || !contradicts_heard(fill, *view.object, view.object->key(), fill.varies_by())) continue;
-        fill.attached_ = false;   // who follows it reads on, and nobody joins it
-        shard.fills.erase(here);
-    }
+        return view.phase == FillView::Phase::body &&
+               contradicts_heard(fill, *view.object, view.object->key(), fill.varies_by());
+    });
 }
 
 /// What was told last of each variant counts.
@@ -75,10 +70,11 @@ bool Cache::contradicts_heard(Fill const& fill, store::Object const& object, std
 /// Its head has come, and what somebody was told by a HEAD meanwhile is of something else. Which of the two is newer nobody
 /// knows: neither that is joined, nor what is older than that stays.
 void Cache::detach_contradicted(Fill& fill) {
-    auto const view = fill.view();
     auto& shard = this->shard(fill.primary());
     std::vector<store::ObjectPtr> gone;
     std::lock_guard lock(shard.mutex);
+    if (fill.heard_.empty()) return;   // as a rule
+    auto const view = fill.view();
     auto names = fill.varies_by();
     if (!fill.attached_ || !contradicts_heard(fill, *view.object, view.object->key(), names)) return;
     drop_older(shard, {fill, *view.object, view.object->key(), std::move(names), nullptr}, gone);
@@ -190,16 +186,7 @@ void Cache::detach_older(Shard& shard, Newcomer const& newcomer) {
         if (view.object->key() != text && fill.varies_by() == names) return false;
         return !part || !is_same_representation(*view.object, newer, wall_now());
     };
-    auto [first, last] = shard.fills.equal_range(by.primary());
-    while (first != last) {
-        auto& fill = *first->second;
-        if (!is_over(fill)) {
-            ++first;
-            continue;
-        }
-        fill.attached_ = false;
-        first = shard.fills.erase(first);
-    }
+    detach_if(shard, by.primary(), is_over);
 }
 
 /// From disk. True when something was there. What is not known there goes: a whole or parts that were not read.

@@ -7,6 +7,7 @@
 namespace garner::cache {
 
 bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes growing) {
+    if (parts.bytes.size() + growing > object_max()) return false;
     auto cost = store::Object::cost_of(parts) + growing;
     auto used = budget_.used();
     auto capacity = budget_.capacity();

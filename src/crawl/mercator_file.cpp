@@ -170,8 +170,7 @@ UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::span<st
 }
 
 std::string MercatorFile::sync() {
-    if (size_ > 0 && !file_.is_at(name_))
-        return name_ + " was removed or replaced: what it had is lost with this process; start it again";
+    if (auto lost = size_ > 0 ? lost_file(file_, name_) : std::string(); !lost.empty()) return lost;
     if (synced_) return {};
     auto fault = sync_directory(options_.directory, options_.faults);
     synced_ = fault.empty();

@@ -94,6 +94,11 @@ std::string make_directory(fs::path const& directory) {
 
 }  // namespace
 
+std::string lost_file(io::File const& file, std::string const& path) {
+    if (file.is_at(path)) return {};
+    return path + " was removed or replaced: what it had is lost with this process; start it again";
+}
+
 OwnDirectory own_directory(fs::path const& directory, SetForm const& form) {
     if (auto fault = make_directory(directory); !fault.empty()) return {{}, std::move(fault)};
     auto const name = (directory / "lock").string();

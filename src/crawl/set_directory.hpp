@@ -21,6 +21,9 @@ struct OwnDirectory {
 /// Makes it where it is not there, with its parents; notes the form in a new one.
 OwnDirectory own_directory(std::filesystem::path const&, SetForm const&);
 
+/// One line when nobody can open the file by its name any more: what it has does not last, whatever the disk says. Else empty.
+std::string lost_file(io::File const&, std::string const& path);
+
 /// Returns when the names in it would survive a power failure. Empty, or what went wrong.
 std::string sync_directory(std::filesystem::path const&, io::Faults* faults = nullptr);
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "crawl/set_bytes.hpp"
+#include "crawl/set_directory.hpp"
 
 namespace garner::crawl {
 
@@ -129,11 +130,9 @@ std::string SetLog::append(std::span<Fingerprint const> urls) {
 }
 
 std::string SetLog::sync() {
-    // What nobody can open any more does not last, whatever the disk says.
-    if (!file_.is_at(path_)) {
-        broken_ = true;
-        return path_ + " was removed or replaced: what it had is lost with this process; start it again";
-    }
+    auto lost = lost_file(file_, path_);
+    broken_ = broken_ || !lost.empty();
+    if (!lost.empty()) return lost;
     if (synced_) return {};
     int const error = file_.sync();
     synced_ = error == 0;

@@ -255,11 +255,13 @@ net::awaitable<void> FillPump::finish(Trouble trouble) {
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
         use_.fetched(received);
-        bool const waits = disk_ && (is_part() || !lies_in_one());
-        // Somebody has all of it by then, and shall not meet the old one again.
-        if (waits && lease_.fill()->is_given()) services_.cache.supersede_in_memory(*lease_.fill(), *growing_, vary_);
-        if (waits) lease_.fill()->grown();   // nobody waits for the disk
-        if (waits) co_await disk_keeps_up(0);
+        if (disk_ && (is_part() || !lies_in_one())) {
+            auto& fill = *lease_.fill();
+            // Somebody has all of it by then, and shall not meet the old one again.
+            if (fill.is_given()) services_.cache.supersede_in_memory(fill, *growing_, vary_);
+            fill.grown();   // nobody waits for the disk
+            co_await disk_keeps_up(0);
+        }
         if (is_part()) co_await look_for_parts();
         store();
         if (exchange_->reusable()) services_.worker.pool.give(pool_key_, exchange_->release());
@@ -340,8 +342,7 @@ store::ObjectPtr FillPump::to_keep() {
     }
     if (!is_small) return kept_ == Kept::on_disk ? store::Object::make(parts, nullptr) : growing_;
     disk_ = nullptr;   // it is written with its head
-    bool const fits = body->size() <= services_.cache.object_max();
-    bool const admitted = fits && services_.cache.admits(parts, primary, body->size());
+    bool const admitted = services_.cache.admits(parts, primary, body->size());
     if (!admitted && !services_.cache.disk()) services_.counters.not_stored.add(http::StoreRefusal::not_admitted);
     if (!admitted) return store::Object::make(parts, nullptr);
     bool const lies_well = body->size() > store::Object::dense_body_max && body->charged() == body->size();

@@ -55,16 +55,15 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     }
     if (whole) {
         bool const fits = parts.bytes.size() <= services_.cache.object_max();
-        bool admitted = fits && services_.cache.admits(parts, key_.fingerprint);
+        bool const admitted = services_.cache.admits(parts, key_.fingerprint);
         auto object = admitted ? services_.cache.make_object(parts, key_.fingerprint) : nullptr;
         bool const in_memory = object != nullptr;
         if (!object) object = store::Object::make(parts, nullptr);
         bool const kept = lead.complete(object, std::move(vary), std::move(variant));
         status_.stored = in_memory || kept;
         if (!status_.stored) {
-            auto const why = !fits ? too_large_for_memory(parts.bytes.size())
-                             : admitted ? http::StoreRefusal::no_room
-                                        : http::StoreRefusal::not_admitted;
+            auto why = admitted ? http::StoreRefusal::no_room : http::StoreRefusal::not_admitted;
+            if (!fits) why = too_large_for_memory(parts.bytes.size());
             services_.counters.not_stored.add(why);
             say(text(why));
         }
@@ -108,7 +107,7 @@ net::awaitable<void> Transaction::start_fill(cache::FillLease lead, store::Objec
     if (disk) body->set_source(disk->source());
     bool const fits = !expected || *expected <= services_.cache.object_max();
     bool const admitted =
-        completing || !expected || (fits && services_.cache.admits(parts, key_.fingerprint, *expected));
+        completing || !expected || services_.cache.admits(parts, key_.fingerprint, *expected);
     auto growing = services_.cache.make_object(parts, key_.fingerprint);
     if (!growing || services_.cache.room(*body, key_.fingerprint).empty()) {
         store::ObjectPtr none;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "http/message.hpp"
 #include "seen/json_links.hpp"
 #include "util/text.hpp"
 
@@ -136,16 +137,13 @@ BodyForm const* body_form(std::string_view content_type) {
 std::optional<AnswerForm> asked_form(std::string_view accept) {
     std::optional<AnswerForm> wanted;
     double most = 0;
-    while (!accept.empty()) {
-        auto const end = std::min(accept.find(','), accept.size());
-        auto const one = accept.substr(0, end);
-        accept.remove_prefix(std::min(end + 1, accept.size()));
+    http::for_each_member(accept, [&](std::string_view one) {
         auto const form = form_called(bare(one));
         auto const weight = weight_of(one);
-        if (!form || !(weight > most)) continue;
+        if (!form || !(weight > most)) return;
         wanted = form;
         most = weight;
-    }
+    });
     return wanted;
 }
 

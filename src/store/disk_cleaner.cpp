@@ -4,7 +4,6 @@
 #include <array>
 #include <functional>
 #include <numeric>
-#include <unordered_set>
 #include <utility>
 
 #include "store/disk_recovery.hpp"
@@ -64,29 +63,26 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
         auto const known = index_.find(entry.hash);
         if (known && known->offset == offset) live.push_back({entry.hash, offset, entry.bytes, known->uses});
     }
-    if (contents.walked) add_unseen(start, live);
+    for (auto const& [hash, entry] : unseen_in(index_, log_.header(), segment, contents))
+        live.push_back({hash, entry.offset, entry.bytes, entry.uses});   // it leaves with the others
     return live;
 }
-
-/// What the index has in a segment that lost its footer, and a walk did not find: it leaves with the others.
-void Cleaner::add_unseen(Bytes start, std::vector<Live>& live) const {
-    std::unordered_set<Bytes> seen;
-    for (auto const& record : live) seen.insert(record.offset);
-    for (auto const& [hash, entry] : index_.within(start, start + log_.header().segment_bytes))
-        if (!seen.contains(entry.offset)) live.push_back({hash, entry.offset, entry.bytes, entry.uses});
-}
-
-Bytes Cleaner::share() const { return static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes)); }
 
 /// What is used may have come together, and fill segments that lie side by side.
 Bytes Cleaner::most_saved() const {
     return static_cast<Bytes>(saved_share * static_cast<double>(log_.header().segment_bytes)) * log_.segments();
 }
 
+/// Of each segment once, however often it is tried.
+void Cleaner::grant_share(std::uint64_t generation) {
+    if (std::exchange(granted_, generation) == generation) return;
+    auto const share = static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes));
+    allowance_ = std::min(allowance_ + share, most_saved());
+}
+
 /// For each record whether it is wanted: the most used first, as many as may be written again.
-std::vector<bool> Cleaner::wanted(std::vector<Live> const& live, bool is_first_try) {
+std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
-    if (is_first_try) allowance_ = std::min(allowance_ + share(), std::max(most_saved(), share()));
     auto const now = steady_now();
     if (log_.has_room_for_newcomers()) short_since_ = now;
     auto const most = now - short_since_ < short_for ? 1.0 : most_when_short;
@@ -108,8 +104,8 @@ std::vector<bool> Cleaner::wanted(std::vector<Live> const& live, bool is_first_t
 std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
     Place place{header.id, log_.segment(number).generation, 0};
-    bool const is_first_try = std::exchange(tried_, place.generation) != place.generation;
-    auto const wanted = this->wanted(live, is_first_try);
+    grant_share(place.generation);
+    auto const wanted = this->wanted(live);
     bool room = true;
     std::string bytes;
     std::vector<Live> leaving;

@@ -48,10 +48,9 @@ private:
         unsigned uses;
     };
     std::vector<Live> live_of(std::uint32_t segment);
-    void add_unseen(Bytes start, std::vector<Live>& live) const;
-    std::vector<bool> wanted(std::vector<Live> const& live, bool is_first_try);
-    Bytes share() const;
     Bytes most_saved() const;
+    void grant_share(std::uint64_t generation);
+    std::vector<bool> wanted(std::vector<Live> const& live);
     std::optional<std::vector<Live>> keep(std::uint32_t segment, std::vector<Live> const& live);
     bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
@@ -69,7 +68,7 @@ private:
     Void const void_;
     Bytes allowance_;         // of shares, what was saved up; at first all that may be: the first lap needs none
     SteadyTime short_since_{};   // newcomers find no room
-    std::uint64_t tried_ = 0; // the generation that was granted its share last
+    std::uint64_t granted_ = 0;  // the generation that has had its share last
     Figures figures_;
     Complaints complaints_;
     std::atomic<bool> stopping_{false};

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
-#include <unordered_set>
 
 #include "net/waiter.hpp"
 #include "store/disk_tier.hpp"
@@ -186,25 +185,13 @@ void Tier::list_waiting(std::vector<Listed>& into) const {
     }
 }
 
-/// What the index has in a segment that has lost its footer, and none of the records that are left there are: it was cut
-/// off, or written over. How many there were.
+/// How many there were.
 std::uint64_t Tier::forget_unseen(Works& works, std::uint32_t segment, Contents const& contents) {
-    if (!contents.walked) return 0;
-    auto const& header = works.log.header();
-    auto const start = header.start_of(segment);
-    auto const known = works.index.within(start, start + header.segment_bytes);
+    auto const unseen = unseen_in(works.index, works.log.header(), segment, contents);
     if (works.log.segment(segment).generation != contents.generation) return 0;   // opened anew since
-    std::unordered_set<Bytes> seen;
-    for (auto const& entry : contents.entries)
-        if (entry.kind != RecordKind::tombstone) seen.insert(start + Bytes{entry.offset} * unit);
-    std::uint64_t unseen = 0;
-    for (auto const& [hash, entry] : known) {
-        if (seen.contains(entry.offset)) continue;
-        bad(hash, entry.offset);
-        ++unseen;
-    }
-    if (unseen > 0) spdlog::error("disk: segment {} has lost {} records; they are fetched again", segment, unseen);
-    return unseen;
+    for (auto const& [hash, entry] : unseen) bad(hash, entry.offset);
+    if (!unseen.empty()) spdlog::error("disk: segment {} has lost {} records; they are fetched again", segment, unseen.size());
+    return unseen.size();
 }
 
 bool Tier::verify(std::uint32_t segment, Verified& sum) {

@@ -118,6 +118,18 @@ Contents read_contents(io::File const& file, StoreHeader const& header, std::uin
     return {walk(file, header, segment, head), true};
 }
 
+std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& header, std::uint32_t segment,
+                                    Contents const& contents) {
+    if (!contents.walked) return {};
+    auto const start = header.start_of(segment);
+    auto known = index.within(start, start + header.segment_bytes);
+    std::unordered_set<Bytes> seen;
+    for (auto const& entry : contents.entries)
+        if (entry.kind != RecordKind::tombstone) seen.insert(start + Bytes{entry.offset} * unit);
+    std::erase_if(known, [&](Index::Known const& one) { return seen.contains(one.entry.offset); });
+    return known;
+}
+
 namespace {
 
 /// What nothing good follows was being written when the process ended, and was promised to nobody. Nothing older may take

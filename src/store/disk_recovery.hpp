@@ -30,6 +30,10 @@ struct Contents : Footer {
     bool walked = false;                   // by the records
 };
 Contents read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
+/// What the index has in a segment that has lost its footer, and none of the records that are left there are: it was cut off,
+/// or written over. Goes over all of the index then, which is rare.
+std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& header, std::uint32_t segment,
+                                    Contents const& contents);
 
 /// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
 class Recovery {
