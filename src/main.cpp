@@ -20,6 +20,7 @@
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
+#include "util/exit_code.hpp"
 #include "util/units.hpp"
 
 namespace {
@@ -27,8 +28,6 @@ namespace {
 using namespace garner;
 using config::CommandLine;
 
-constexpr int exit_faulty = 1;
-constexpr int exit_usage = 2;
 constexpr std::uint32_t few_connections = 256;
 
 config::Loaded load(CommandLine const& line, config::NamedFiles files) {
@@ -255,7 +254,7 @@ int run(CommandLine line) {
     if (!loaded.faults.empty()) {
         config::print_faults(loaded.faults, std::cerr);
         std::fprintf(stderr, "garner: not started: the configuration has faults\n");
-        return exit_faulty;
+        return exit_failed;
     }
     spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
     set_log_level(loaded.config.proxy.log.level);
@@ -270,7 +269,7 @@ int run(CommandLine line) {
     std::string fault;
     if (!house.open(fault)) {
         std::fprintf(stderr, "garner: not started: %s\n", fault.c_str());
-        return exit_faulty;
+        return exit_failed;
     }
     return serve(house, signals);
 }
@@ -307,13 +306,13 @@ int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
     if (!loaded.faults.empty()) {
         config::print_faults(loaded.faults, std::cerr);
-        return exit_faulty;
+        return exit_failed;
     }
     if (line.command == CommandLine::Command::cache) return ask_cache(line, loaded.config);
     auto const& place = loaded.config.admin;
     if (!place.enabled) {
         std::fputs("garner: this configuration has no admin address to ask\n", stderr);
-        return exit_faulty;
+        return exit_failed;
     }
     admin::Command command;
     command.kind = kind_of(line.command);
@@ -354,7 +353,7 @@ int main(int argc, char** argv) {
             return run(std::move(line));
         } catch (std::exception const& trouble) {   // no descriptors, no threads, no memory
             std::fprintf(stderr, "garner: not started: %s\n", trouble.what());
-            return exit_faulty;
+            return exit_failed;
         }
     default:
         return ask(line);

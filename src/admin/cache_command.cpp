@@ -13,15 +13,13 @@
 #include "admin/human.hpp"
 #include "admin/summary.hpp"
 #include "store/disk_store.hpp"
+#include "util/exit_code.hpp"
 #include "util/progress_line.hpp"
 
 namespace garner::admin {
 
 namespace {
 
-constexpr int exit_done = 0;
-constexpr int exit_failed = 1;
-constexpr int exit_usage = 2;
 
 using Json = nlohmann::ordered_json;
 using Kind = CacheCommand::Kind;

@@ -9,14 +9,11 @@
 #include "admin/summary.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
+#include "util/exit_code.hpp"
 
 namespace garner::admin {
 
 namespace {
-
-constexpr int exit_done = 0;
-constexpr int exit_not_there = 1;
-constexpr int exit_usage = 2;
 
 using Json = nlohmann::ordered_json;
 
@@ -55,7 +52,7 @@ int purge(Question question, std::string const& url, std::ostream& out, std::ost
     question.target = "/purge";
     question.body = "url=" + form_encoded(url);
     auto const answer = ask_for_json(question, "purged", err);
-    if (!answer) return exit_not_there;
+    if (!answer) return exit_failed;
     bool const here = answer->at("purged") == true;
     bool anywhere = here;
     out << (here ? "purged " : "not in the cache: ") << url << "\n";
@@ -64,7 +61,7 @@ int purge(Question question, std::string const& url, std::ostream& out, std::ost
         out << "peer " << peer.value("name", "") << ": " << said << "\n";
         anywhere |= said == "purged";
     }
-    return anywhere ? exit_done : exit_not_there;
+    return anywhere ? exit_done : exit_failed;
 }
 
 /// False, and the reason has been told, when it is no request.
@@ -95,7 +92,7 @@ int explain(Question question, Command const& command, std::ostream& out, std::o
     if (!command.client.empty()) question.body += "&client=" + form_encoded(command.client);
     if (command.accelerator) question.body += "&accelerator=1";
     auto const answer = ask_for_json(question, "outcome", err);
-    if (!answer) return exit_not_there;
+    if (!answer) return exit_failed;
     out << (command.json ? answer->dump(2) + "\n" : explain_text(*answer));
     return exit_done;
 }
@@ -103,7 +100,7 @@ int explain(Question question, Command const& command, std::ostream& out, std::o
 int stats(Question question, Command const& command, std::ostream& out, std::ostream& err) {
     question.target = "/stats.json";
     auto const answer = ask_for_json(question, "version", err);
-    if (!answer) return exit_not_there;
+    if (!answer) return exit_failed;
     out << (command.what_if ? what_if_text(*answer) : summary_text(*answer));
     return exit_done;
 }
@@ -112,17 +109,17 @@ int rebuild_digest(Question question, std::ostream& out, std::ostream& err) {
     question.method = "POST";
     question.target = "/rebuild-digest";
     auto const answer = ask_for_json(question, "rebuilding", err);
-    if (!answer) return exit_not_there;
+    if (!answer) return exit_failed;
     bool const rebuilding = answer->at("rebuilding") == true;
     out << (rebuilding ? "the cache digest is being built anew\n" : "digest.publish is false: there is no cache digest\n");
-    return rebuilding ? exit_done : exit_not_there;
+    return rebuilding ? exit_done : exit_failed;
 }
 
 int peers(Question question, Command const& command, std::ostream& out, std::ostream& err) {
     if (command.rebuild_digest) return rebuild_digest(std::move(question), out, err);
     question.target = "/stats.json";
     auto const answer = ask_for_json(question, "peers", err);
-    if (!answer) return exit_not_there;
+    if (!answer) return exit_failed;
     out << (command.json ? answer->at("peers").dump(2) + "\n" : peers_text(*answer));
     return exit_done;
 }

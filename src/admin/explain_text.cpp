@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "admin/human.hpp"
+#include "admin/json_members.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::admin {
@@ -11,11 +12,6 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// Reads members that may be absent, null, or of another kind.
-Json const& at(Json const& json, char const* name) {
-    static Json const nothing;
-    return json.is_object() && json.contains(name) ? json.at(name) : nothing;
-}
 bool is(Json const& json, char const* name) { return at(json, name) == true; }
 std::string text(Json const& json, char const* name) {
     auto const& value = at(json, name);
@@ -199,7 +195,7 @@ void lifetime(Page& page, Json const& fresh) {
     if (is(fresh, "no_cache")) page.line("lifetime", "no-cache: never without asking the origin");
 }
 
-void windows(Page& page, Json const& fresh) {
+void stale_windows(Page& page, Json const& fresh) {
     if (is(fresh, "must_revalidate"))
         return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
     auto window = [&](char const* name, char const* what) {
@@ -220,7 +216,7 @@ void freshness(Page& page, Json const& all) {
         if (value.is_string()) page.line("fields", name + ": " + value.get<std::string>());
     age(page, fresh);
     lifetime(page, fresh);
-    windows(page, fresh);
+    stale_windows(page, fresh);
 }
 
 void going_on(Page& page, Json const& all) {

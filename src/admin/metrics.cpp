@@ -173,7 +173,7 @@ using icp::PeerStats;
 using store::DiskStats;
 using LogStats = proxy::AccessLog::Stats;
 
-constexpr Metric table[]{
+constexpr Metric all_metrics[]{
     {"garner_build_info", "gauge", "1", "version", "Always 1; the label tells the version.", build_info},
     {"garner_uptime_seconds", "gauge", "seconds", "", "Since the start.", uptime},
     {"garner_workers", "gauge", "threads", "", "Workers, each with its own connections.", figure<&Figures::workers>},
@@ -383,11 +383,11 @@ void MetricText::histogram(LatencySnapshot const& times) {
     line("_count", "", times.total);
 }
 
-std::span<Metric const> metrics() { return table; }
+std::span<Metric const> metrics() { return all_metrics; }
 
 std::string metrics_text(Report const& report) {
     MetricText out;
-    for (Metric const& metric : table) {
+    for (Metric const& metric : all_metrics) {
         out.begin(metric);
         metric.write(report, out);
     }

@@ -53,7 +53,7 @@ std::string tile(Headline const& line) {
            "</small></dd></div>\n";
 }
 
-std::string table(SummarySection const& section) {
+std::string section_table(SummarySection const& section) {
     std::string out = "<section><h2>" + escaped(section.title) + "</h2><table>\n";
     if (!section.columns.empty()) {
         out += "<thead><tr><th></th>";
@@ -86,10 +86,10 @@ std::string page(nlohmann::ordered_json const& stats) {
     out += "</style>\n</head>\n<body>\n<h1>" + escaped(summary_title(stats)) + "</h1>\n<dl class=\"tiles\">\n";
     for (auto const& line : headlines(stats)) out += tile(line);
     out += "</dl>\n<div class=\"tables\">\n";
-    for (auto const& section : summary(stats)) out += table(section);
+    for (auto const& section : summary(stats)) out += section_table(section);
     out += "</div>\n";
-    if (auto const section = peers_table(stats)) out += table(*section);
-    if (auto const section = what_if(stats)) out += table(*section);
+    if (auto const section = peers_table(stats)) out += section_table(*section);
+    if (auto const section = what_if(stats)) out += section_table(*section);
     out += "<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n</body>\n</html>\n";
     return out;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "admin/human.hpp"
+#include "admin/json_members.hpp"
 #include "util/ip.hpp"
 
 namespace garner::admin {
@@ -13,12 +14,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-Json const& at(Json const& json, char const* name) {
-    static Json const nothing;
-    return json.is_object() && json.contains(name) ? json.at(name) : nothing;
-}
-
-std::string text(Json const& json, char const* name) {
+std::string text_or_dash(Json const& json, char const* name) {
     auto const& value = at(json, name);
     return value.is_string() ? value.get<std::string>() : "-";
 }
@@ -31,9 +27,9 @@ std::string number(Json const& json, char const* name, std::string (*write)(std:
 /// "10.0.0.3:3128"; its name while the address is not known.
 std::string where(Json const& peer) {
     auto const& port = at(peer, "http");
-    auto const address = parse_ip(text(peer, "address"));
+    auto const address = parse_ip(text_or_dash(peer, "address"));
     if (address && port.is_number_unsigned()) return IpEndpoint{*address, port.get<std::uint16_t>()}.text();
-    return text(peer, "host") + ":" + number(peer, "http", [](std::uint64_t value) { return std::to_string(value); });
+    return text_or_dash(peer, "host") + ":" + number(peer, "http", [](std::uint64_t value) { return std::to_string(value); });
 }
 
 /// Of queries; of connections where it is not asked.
@@ -114,8 +110,8 @@ std::optional<SummarySection> peers_table(Json const& stats) {
                          {"type", "state", "where", "rtt", "asked", "answered", "hits", "false", "fetched", "saved"},
                          {}};
     for (auto const& peer : *peers)
-        table.lines.push_back({text(peer, "name"),
-                               {text(peer, "type"), text(peer, "state"), where(peer), round_trip(peer),
+        table.lines.push_back({text_or_dash(peer, "name"),
+                               {text_or_dash(peer, "type"), text_or_dash(peer, "state"), where(peer), round_trip(peer),
                                 number(peer, "queries", human_short), number(peer, "answers", human_short),
                                 number(peer, "hits", human_short), number(peer, "false_hits", human_short),
                                 number(peer, "fetches", human_short), number(peer, "bytes_saved", human_bytes)}});

@@ -10,6 +10,7 @@
 #include "sim/seen_set_command.hpp"
 #include "sim/seen_model_command.hpp"
 #include "sim/seen_sim_command.hpp"
+#include "util/exit_code.hpp"
 
 namespace garner::admin {
 
@@ -42,7 +43,6 @@ void usage(std::ostream& to) {
 }  // namespace
 
 int seen_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
-    constexpr int exit_usage = 2;
     if (arguments.empty()) {
         usage(err);
         return exit_usage;

@@ -50,7 +50,7 @@ Options:
   --help             this text
 )";
 
-struct Row {
+struct CommandRow {
     std::string_view name;
     Command command;
     std::string_view operand;        // what it takes: "" for nothing
@@ -58,7 +58,7 @@ struct Row {
     std::string_view help;
 };
 
-constexpr Row rows[]{
+constexpr CommandRow rows[]{
     {"check", Command::check, "FILE", "garner check FILE [--set KEY=VALUE ...]",
      "Tells every fault of a configuration with file, line, key and what would mend it.\n"
      "Ends with 0 when there is none, with 1 otherwise.\n"},
@@ -93,7 +93,7 @@ std::string overall_help() {
         "  garner [--config FILE] [--set KEY=VALUE ...]\n"
         "      Starts the proxy; without a file on 127.0.0.1:3128, for this machine only.\n"
         "      SIGHUP reads the configuration again, SIGTERM ends it after running requests, SIGUSR1 reopens logs.\n";
-    for (Row const& row : rows) {
+    for (CommandRow const& row : rows) {
         out += "  " + std::string(row.usage) + "\n      ";
         out += row.help.substr(0, row.help.find('\n') + 1);
     }
@@ -101,13 +101,13 @@ std::string overall_help() {
     return out + "  --version          the version\n\nExit codes: 0 done, 1 faults or failure, 2 wrong command line.\n";
 }
 
-std::string help_of(Row const* row) {
+std::string help_of(CommandRow const* row) {
     if (!row) return overall_help();
     std::string out = "Usage: " + std::string(row->usage) + "\n\n" + std::string(row->help) + options_text;
     return out;
 }
 
-CommandLine wrong(Row const* row, std::string text) {
+CommandLine wrong(CommandRow const* row, std::string text) {
     CommandLine line;
     line.command = Command::wrong;
     line.text = "garner: " + std::move(text) + "\nTry: garner " + (row ? std::string(row->name) + " " : "") + "--help\n";
@@ -121,8 +121,8 @@ CommandLine prints(Command command, std::string text) {
     return line;
 }
 
-Row const* row_named(std::string_view name) {
-    for (Row const& row : rows)
+CommandRow const* row_named(std::string_view name) {
+    for (CommandRow const& row : rows)
         if (row.name == name) return &row;
     return nullptr;
 }
@@ -134,7 +134,7 @@ std::string hint(std::string_view word, std::span<std::string_view const> known)
 
 std::string unknown_word(std::string_view word) {
     std::vector<std::string_view> names;
-    for (Row const& row : rows) names.push_back(row.name);
+    for (CommandRow const& row : rows) names.push_back(row.name);
     return "unknown subcommand \"" + std::string(word) + "\"" + hint(word, names);
 }
 
@@ -292,7 +292,7 @@ private:
 
     std::span<char const* const> arguments_;
     std::size_t at_ = 0;
-    Row const* row_ = nullptr;
+    CommandRow const* row_ = nullptr;
     std::optional<std::string_view> operand_;
     bool only_operands_ = false;
     bool rates_ = false;             // --rate was given

@@ -122,10 +122,12 @@ std::string policies() {
 }  // namespace
 
 std::string schema_text() {
-    Schema schema{{"$schema", "http://json-schema.org/draft-07/schema#"}, {"title", "Configuration of Garner"}};
-    schema.update(configuration().schema);
-    schema["definitions"] = {{"matchers", matcher_schema()}};
-    return schema.dump(2) + "\n";
+    auto schema = configuration().schema;
+    schema.json("definitions", Schema().json("matchers", matcher_schema().object()).object());
+    auto const head = Schema().text("$schema", "http://json-schema.org/draft-07/schema#").text("title", "Configuration of Garner");
+    auto all = nlohmann::ordered_json::parse(head.object());
+    all.update(nlohmann::ordered_json::parse(schema.object()));
+    return all.dump(2) + "\n";
 }
 
 std::string documentation_text() {

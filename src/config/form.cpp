@@ -26,7 +26,7 @@ Form<V> whole(std::string written, V min, V max) {
         into = value.get<V>();
         return true;
     };
-    Schema schema{{"type", "integer"}, {"minimum", min}, {"maximum", max}};
+    auto schema = type_schema("integer").number("minimum", min).number("maximum", max);
     return {std::move(written), std::move(schema), std::move(read), [](V const& v) { return std::to_string(v); }};
 }
 
@@ -74,9 +74,9 @@ Form<Bytes> size(Bytes min, Bytes max) {
         into = *bytes;
         return true;
     };
-    Schema schema{{"oneOf", Schema::array({Schema{{"type", "integer"}, {"minimum", min}},
-                                           Schema{{"type", "string"},
-                                                  {"pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGgTt][Ii]?)?[Bb])?$"}}})}};
+    auto const bytes = type_schema("integer").number("minimum", min);
+    auto const unit = type_schema("string").text("pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGgTt][Ii]?)?[Bb])?$");
+    auto schema = either_schema(bytes, unit);
     return {"size", std::move(schema), std::move(read), [](Bytes const& v) { return in_quotes(size_text(v)); }};
 }
 
@@ -101,7 +101,7 @@ Form<milliseconds> time(milliseconds min, milliseconds max) {
         into = *time;
         return true;
     };
-    Schema schema{{"type", "string"}, {"pattern", "^([0-9]+([.][0-9]+)? *(ms|s|m|h|d)|0)$"}};
+    auto schema = type_schema("string").text("pattern", "^([0-9]+([.][0-9]+)? *(ms|s|m|h|d)|0)$");
     return {"time", std::move(schema), std::move(read), [](milliseconds const& v) { return in_quotes(time_text(v)); }};
 }
 
@@ -119,7 +119,7 @@ Form<double> fraction(double min, double max) {
         into = number;
         return true;
     };
-    Schema schema{{"type", "number"}, {"minimum", min}, {"maximum", max}};
+    auto schema = type_schema("number").json("minimum", Json(min).dump()).json("maximum", Json(max).dump());
     return {"fraction", std::move(schema), std::move(read), [](double const& v) { return Json(v).dump(); }};
 }
 
@@ -130,7 +130,7 @@ Form<bool> flag() {
         into = value.get<bool>();
         return true;
     };
-    return {"true or false", {{"type", "boolean"}}, read, [](bool const& v) { return Json(v).dump(); }};
+    return {"true or false", type_schema("boolean"), read, [](bool const& v) { return Json(v).dump(); }};
 }
 
 Form<std::string> text() {
@@ -144,12 +144,16 @@ Form<std::string> text() {
         into = text;
         return true;
     };
-    return {"text", {{"type", "string"}}, read, [](std::string const& v) { return in_quotes(v); }};
+    return {"text", type_schema("string"), read, [](std::string const& v) { return in_quotes(v); }};
 }
 
 Form<std::string> choice(std::vector<std::string> names) {
     std::string all;
-    for (auto const& name : names) all += (all.empty() ? "" : ", ") + name;
+    std::string quoted;
+    for (auto const& name : names) {
+        all += (all.empty() ? "" : ", ") + name;
+        quoted += (quoted.empty() ? "" : ",") + Schema::quoted(name);
+    }
     auto read = [=](Reader& reader, Json const& value, std::string& into) {
         auto const mend = "write one of " + all;
         if (!value.is_string()) return reader.fault("expects a name, not " + kind_of(value), mend);
@@ -163,7 +167,7 @@ Form<std::string> choice(std::vector<std::string> names) {
         into = text;
         return true;
     };
-    return {all, {{"type", "string"}, {"enum", names}}, read, [](std::string const& v) { return in_quotes(v); }};
+    return {all, type_schema("string").json("enum", "[" + quoted + "]"), read, [](std::string const& v) { return in_quotes(v); }};
 }
 
 }  // namespace garner::config

@@ -9,13 +9,11 @@
 #include <vector>
 
 #include "config/reader.hpp"
+#include "config/schema.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 
 namespace garner::config {
-
-/// Keeps the order in which keys are described.
-using Schema = nlohmann::ordered_json;
 
 /// One line of the documentation.
 struct KeyNote {
@@ -32,6 +30,7 @@ struct Form {
     std::function<bool(Reader&, Json const&, V&)> read;            // false: it noted a fault
     std::function<std::string(V const&)> show;                     // as JSON, for defaults; may be empty
     std::vector<KeyNote> inner = {};                               // the keys inside an object, in their order
+    bool is_object = false;                                        // written as { … }
 };
 
 /// "text", "a number", "a list", … for messages.
@@ -103,8 +102,8 @@ Row<T> key(std::string name, Place place, Form<V> form, std::string what);
 namespace detail {
 
 inline Schema described(Schema schema, std::string const& what, std::string const& preset) {
-    schema["description"] = what;
-    if (!preset.empty()) schema["default"] = Schema::parse(preset);
+    schema.text("description", what);
+    if (!preset.empty()) schema.json("default", preset);
     return schema;
 }
 
@@ -143,7 +142,7 @@ Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
         if (parse(text, into, why)) return true;
         return reader.fault(in_quotes(text) + " " + why, mend);
     };
-    return {std::move(written), {{"type", "string"}}, std::move(read), nullptr};
+    return {std::move(written), type_schema("string"), std::move(read), nullptr};
 }
 
 template <class V>
@@ -168,11 +167,10 @@ Form<V> one_of(std::vector<Named<V>> names) {
 
 template <class V>
 Form<std::vector<V>> list_of(Form<V> item) {
-    bool const of_objects = item.schema.value("type", "") == "object";
-    auto read = [item, of_objects](Reader& reader, Json const& value, std::vector<V>& into) {
+    auto read = [item](Reader& reader, Json const& value, std::vector<V>& into) {
         into.clear();
         if (!value.is_array()) {
-            if (of_objects) return reader.fault("expects a list, not " + kind_of(value), "write [ { … } ]");
+            if (item.is_object) return reader.fault("expects a list, not " + kind_of(value), "write [ { … } ]");
             return item.read(reader, value, into.emplace_back());
         }
         bool good = true;
@@ -194,8 +192,8 @@ Form<std::vector<V>> list_of(Form<V> item) {
         }
         return "[" + out + "]";
     };
-    Schema array{{"type", "array"}, {"items", item.schema}};
-    Schema schema = of_objects ? array : Schema{{"oneOf", Schema::array({item.schema, array})}};
+    Schema const array = type_schema("array").json("items", item.schema.object());
+    Schema schema = item.is_object ? array : either_schema(item.schema, array);
     for (auto& note : item.inner) note.path.insert(0, "[].");
     auto const plural = "list of " + item.written + (item.written.ends_with('s') ? "" : "s");
     return {plural, std::move(schema), std::move(read), std::move(show), std::move(item.inner)};
@@ -203,21 +201,22 @@ Form<std::vector<V>> list_of(Form<V> item) {
 
 template <class T>
 Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
-    Schema schema{{"type", "object"}, {"additionalProperties", false}, {"properties", Schema::object()}};
     std::vector<KeyNote> notes;
-    Schema required = Schema::array();
+    Schema properties;
+    std::string required;
     for (auto const& row : table) {
-        schema["properties"][row.name] = row.schema;
-        if (row.required) required.push_back(row.name);
+        properties.json(row.name, row.schema.object());
+        if (row.required) required += (required.empty() ? "" : ",") + Schema::quoted(row.name);
         notes.insert(notes.end(), row.notes.begin(), row.notes.end());
     }
-    if (!required.empty()) schema["required"] = required;
+    auto schema = type_schema("object").json("additionalProperties", "false").json("properties", properties.object());
+    if (!required.empty()) schema.json("required", "[" + required + "]");
     auto read = [table = std::move(table), afterwards](Reader& reader, Json const& value, T& into) {
         bool const good = detail::read_members(reader, value, into, table);
         if (afterwards && value.is_object()) afterwards(reader, value, into);
         return good;
     };
-    return {"object", std::move(schema), std::move(read), nullptr, std::move(notes)};
+    return {"object", std::move(schema), std::move(read), nullptr, std::move(notes), true};
 }
 
 template <class T, class V, class Place>

@@ -262,7 +262,7 @@ Row<Config> schema_key() {
         return text().read(reader, value, ignored);
     };
     std::string const what = "For editors: where the schema is.";
-    return {"$schema", read, {{"type", "string"}, {"description", what}}, {{"$schema", "text", "", what}}};
+    return {"$schema", read, type_schema("string").text("description", what), {{"$schema", "text", "", what}}};
 }
 
 // ---- between the parts ----

@@ -4,14 +4,14 @@
 namespace garner::config {
 namespace {
 
-struct Row {
+struct RestartKey {
     std::string_view key;
     bool (*same)(Config const&, Config const&);
 };
 
 // Listening sockets and what each worker keeps of its own (resolver, pool, TLS) are made at the start, and so are the disk
 // tier's file, index, buffers and threads.
-constexpr Row rows[]{
+constexpr RestartKey table_of_keys[]{
     {"listen", [](Config const& a, Config const& b) { return a.proxy.listen == b.proxy.listen; }},
     {"workers", [](Config const& a, Config const& b) { return a.workers == b.workers; }},
     {"memory.shards", [](Config const& a, Config const& b) { return a.memory.shards == b.memory.shards; }},
@@ -47,13 +47,13 @@ constexpr Row rows[]{
 
 std::vector<std::string_view> restart_keys() {
     std::vector<std::string_view> keys;
-    for (Row const& row : rows) keys.push_back(row.key);
+    for (RestartKey const& row : table_of_keys) keys.push_back(row.key);
     return keys;
 }
 
 std::vector<std::string> cannot_change(Config const& running, Config const& fresh) {
     std::vector<std::string> keys;
-    for (Row const& row : rows)
+    for (RestartKey const& row : table_of_keys)
         if (!row.same(running, fresh)) keys.emplace_back(row.key);
     return keys;
 }

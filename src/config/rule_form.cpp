@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "config/address_form.hpp"
+#include "config/key_parts.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
 
@@ -14,7 +15,6 @@ using http::AccessRule;
 using http::CachingRule;
 using http::Matcher;
 
-constexpr milliseconds year{std::int64_t{366} * 86'400'000};
 constexpr std::size_t name_max = 120;
 
 Form<std::string> method() {
@@ -78,18 +78,18 @@ Form<http::PortRange> port_range() {
         into = *range;
         return true;
     };
-    Schema const number{{"type", "integer"}, {"minimum", 1}, {"maximum", 65'535}};
-    Schema const range{{"type", "string"}, {"pattern", "^[0-9]+(-[0-9]+)?$"}};
-    return {"port range", {{"oneOf", Schema::array({number, range})}}, read, nullptr};
+    auto const number = type_schema("integer").number("minimum", 1).number("maximum", 65'535);
+    auto const range = type_schema("string").text("pattern", "^[0-9]+(-[0-9]+)?$");
+    return {"port range", either_schema(number, range), read, nullptr};
 }
 
 // Refused, not unknown: whoever writes it should learn that nothing would hold anybody to it.
-Row<Matcher> user() {
+Row<Matcher> refused_user_key() {
     auto read = [](Reader& reader, Json const&, Matcher&) {
         return reader.fault("there are no users: this proxy does not authenticate anybody", "remove it; use source");
     };
     std::string const what = "Refused: there is no authentication.";
-    Row<Matcher> row{"user", read, {{"not", Schema::object()}, {"description", what}}, {{"user", "text", "", what}}};
+    Row<Matcher> row{"user", read, Schema().json("not", "{}").text("description", what), {{"user", "text", "", what}}};
     row.offered = false;
     return row;
 }
@@ -111,7 +111,7 @@ Table<Matcher> matchers() {
                      "Regular expressions (RE2) found anywhere in the URL, which reads as for `url_contains`."),
         key<Matcher>("time", &Matcher::time, list_of(time_window()),
                      "Local time of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
-        user(),
+        refused_user_key(),
     };
 }
 
@@ -163,11 +163,11 @@ Form<Matcher> matcher() {
         auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
         return reader.fault("expects matchers, not " + found, R"(write "all" or { "source": … })");
     };
-    return {"matchers", {{"$ref", "#/definitions/matchers"}}, read, nullptr};
+    return {"matchers", Schema().text("$ref", "#/definitions/matchers"), read, nullptr};
 }
 
 Schema matcher_schema() {
-    return {{"oneOf", Schema::array({Schema{{"const", "all"}}, object_of<Matcher>(matchers()).schema})}};
+    return either_schema(Schema().text("const", "all"), object_of<Matcher>(matchers()).schema);
 }
 
 std::vector<KeyNote> matcher_notes() { return object_of<Matcher>(matchers()).inner; }
@@ -195,14 +195,12 @@ Form<AccessRule> access_rule() {
             into.name = rule_name(reader.path(), into.allow ? "allow" : "deny", *value.begin());
         return good;
     };
-    Schema schema{{"type", "object"},
-                  {"additionalProperties", false},
-                  {"minProperties", 1},
-                  {"maxProperties", 1},
-                  {"properties", {{"allow", match.schema}, {"deny", match.schema}}}};
+    auto const verbs_of = Schema().json("allow", match.schema.object()).json("deny", match.schema.object());
+    auto schema = type_schema("object").json("additionalProperties", "false").number("minProperties", 1)
+                      .number("maxProperties", 1).json("properties", verbs_of.object());
     std::vector<KeyNote> notes{{"allow", match.written, "", "Requests that match are served."},
                                {"deny", match.written, "", "Requests that match are refused with status 403."}};
-    return {"rules", std::move(schema), read, nullptr, std::move(notes)};
+    return {"rules", std::move(schema), read, nullptr, std::move(notes), true};
 }
 
 Form<CachingRule> caching_rule() {

@@ -35,7 +35,7 @@ Form<std::string> policy_spec(std::string const& own = "") {
         return true;
     };
     // Policies come and go with their files: the schema does not list them.
-    return {"policy", {{"type", "string"}}, read, named.show};
+    return {"policy", type_schema("string"), read, named.show};
 }
 
 /// A policy, or whichever does best.

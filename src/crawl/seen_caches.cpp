@@ -22,7 +22,7 @@ MadeCache make_one(CacheOptions const& options) {
     return {std::make_unique<Cache>(options), {}};
 }
 
-std::array const rows{
+std::array const cache_rows{
     CacheRow{"lru", "the least recently used leaves", make_one<Lru>},
     CacheRow{"clock", "a hand passes over what was asked for again, and takes the next", make_one<Clock>},
     CacheRow{"random", "any one leaves", make_one<Random>},
@@ -60,20 +60,20 @@ std::array const rows{
 
 std::string names() {
     std::string text;
-    for (auto const& row : rows) (text += text.empty() ? "" : ", ") += row.name;
+    for (auto const& row : cache_rows) (text += text.empty() ? "" : ", ") += row.name;
     return text;
 }
 
 }  // namespace
 
-std::span<CacheRow const> seen_caches() { return rows; }
+std::span<CacheRow const> seen_caches() { return cache_rows; }
 
 CacheSpec read_cache_spec(std::string_view text) {
     CacheSpec spec;
     auto const name = text.substr(0, text.find(':'));
     auto const settings = text.substr(std::min(text.size(), name.size() + 1));
-    auto const row = std::ranges::find(rows, name, &CacheRow::name);
-    if (row == rows.end()) {
+    auto const row = std::ranges::find(cache_rows, name, &CacheRow::name);
+    if (row == cache_rows.end()) {
         spec.fault = "no cache \"" + std::string(name) + "\"; there are " + names();
         return spec;
     }

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "util/text.hpp"
+
 namespace garner::crawl {
 
 /// Sets of bytes, one bit each.
@@ -68,8 +70,6 @@ constexpr unsigned sets_of(std::string_view text) {
 }
 
 constexpr bool is_slash(char c) { return c == '/' || c == '\\'; }
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 /// The value of a hexadecimal digit; -1 for others.
 constexpr int hex_value(char c) {

@@ -98,7 +98,7 @@ struct Row {
 };
 
 /// A new layer: its function, and a line here.
-constexpr std::array rows{
+constexpr std::array layer_rows{
     Row{"www-strip", "http://www.example.org/ is http://example.org/", strip_www},
     Row{"default-document", "/a/index.html and the like are /a/", strip_default_document},
     Row{"query-sort", "?b=2&a=1 is ?a=1&b=2", sort_query},
@@ -113,32 +113,32 @@ UrlLayers::Read UrlLayers::read(std::string_view names) {
         auto const to = std::min(names.find(',', from), names.size());
         auto const name = names.substr(from, to - from);
         from = to + 1;
-        auto const row = std::ranges::find(rows, name, &Row::name);
-        if (row != rows.end()) {
-            read.layers.chosen_ |= 1u << (row - rows.begin());
+        auto const row = std::ranges::find(layer_rows, name, &Row::name);
+        if (row != layer_rows.end()) {
+            read.layers.chosen_ |= 1u << (row - layer_rows.begin());
             continue;
         }
         read.fault = "\"" + std::string(name) + "\" is none of";
-        for (auto const& known : rows) read.fault.append(&known == rows.data() ? " " : ", ").append(known.name);
+        for (auto const& known : layer_rows) read.fault.append(&known == layer_rows.data() ? " " : ", ").append(known.name);
     }
     return read;
 }
 
 void UrlLayers::apply(CanonicalUrl& url) const {
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (chosen_ >> i & 1) rows[i].apply(url);
+    for (std::size_t i = 0; i < layer_rows.size(); ++i)
+        if (chosen_ >> i & 1) layer_rows[i].apply(url);
 }
 
 std::string UrlLayers::names() const {
     std::string text;
-    for (std::size_t i = 0; i < rows.size(); ++i)
-        if (chosen_ >> i & 1) (text += text.empty() ? "" : ",") += rows[i].name;
+    for (std::size_t i = 0; i < layer_rows.size(); ++i)
+        if (chosen_ >> i & 1) (text += text.empty() ? "" : ",") += layer_rows[i].name;
     return text;
 }
 
 std::vector<UrlLayerName> url_layer_names() {
     std::vector<UrlLayerName> names;
-    for (auto const& row : rows) names.push_back({row.name, row.what});
+    for (auto const& row : layer_rows) names.push_back({row.name, row.what});
     return names;
 }
 

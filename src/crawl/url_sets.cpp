@@ -36,7 +36,7 @@ MadeSet make_redis(SetOptions const& options) {
     return {std::move(opened.set), std::move(opened.fault)};
 }
 
-constexpr std::array rows{
+constexpr std::array set_rows{
     SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines, false, LineSet::bytes_for},
     SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
     SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator, false,
@@ -47,16 +47,16 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<SetRow const> url_sets() { return rows; }
+std::span<SetRow const> url_sets() { return set_rows; }
 
 SetRow const* find_url_set(std::string_view name) {
-    auto const row = std::ranges::find(rows, name.substr(0, name.find(':')), &SetRow::name);
-    return row == rows.end() || (!row->elsewhere && row->name != name) ? nullptr : &*row;
+    auto const row = std::ranges::find(set_rows, name.substr(0, name.find(':')), &SetRow::name);
+    return row == set_rows.end() || (!row->elsewhere && row->name != name) ? nullptr : &*row;
 }
 
 std::string url_set_names() {
     std::string text;
-    for (auto const& row : rows) (text += text.empty() ? "" : ", ") += row.name;
+    for (auto const& row : set_rows) (text += text.empty() ? "" : ", ") += row.name;
     return text;
 }
 

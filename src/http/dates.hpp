@@ -1,5 +1,6 @@
 // HTTP dates (RFC 9110 5.6.7): the one form that is sent, the three that are read, and nothing else.
 #pragma once
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,9 @@ namespace garner::http {
 /// `now` resolves the two-digit year of RFC 850: never more than 50 years in the future. A leap second counts as the
 /// second after it. Allocates nothing.
 std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now);
+
+/// The short names of the days, in the order of struct tm's tm_wday.
+inline constexpr std::array<std::string_view, 7> day_names{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
 /// How many bytes an IMF-fixdate has.
 inline constexpr std::size_t http_date_bytes = 29;

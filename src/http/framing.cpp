@@ -9,7 +9,6 @@
 namespace garner::http {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
 constexpr std::uint64_t largest_length = INT64_MAX;
 constexpr std::size_t size_line_limit = 4 * KiB;
 constexpr std::uint64_t free_extension_bytes = 16 * KiB;
@@ -38,7 +37,7 @@ Framing coding_fault(Fields const& fields) {
 Framing length_framing(Fields const& fields) {
     if (fields.count(Name::content_length) > 1) return refused("several Content-Length lines");
     auto text = fields.first(Name::content_length);
-    if (text.find(',') != npos) return refused("Content-Length is a list");
+    if (text.find(',') != text.npos) return refused("Content-Length is a list");
     if (text.empty() || text.find_first_not_of("0123456789") != npos)
         return refused("Content-Length is not a number");
     auto length = parse_decimal(text);

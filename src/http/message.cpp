@@ -16,7 +16,6 @@ constexpr std::size_t longest_method = 64;
 constexpr std::size_t empty_lines_bytes = 2 * 2;
 constexpr std::size_t longest_known_name = 25;
 
-constexpr auto npos = std::string_view::npos;
 
 struct Fault {
     char const* refusal = nullptr;
@@ -183,7 +182,6 @@ char const* control_fault(char c) {
 
 /// "HTTP/1.1" and its like, exactly (RFC 9112 2.3).
 Fault parse_version(std::string_view text, Version& version) {
-    auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
     if (text.size() != 8 || !text.starts_with("HTTP/") || !is_digit(text[5]) || text[6] != '.' || !is_digit(text[7]))
         return {"malformed version"};
     if (text[5] != '1') return {"version is not HTTP/1", 505};

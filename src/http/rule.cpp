@@ -8,6 +8,7 @@
 #include <ctime>
 #include <utility>
 
+#include "http/dates.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -175,8 +176,6 @@ std::string const& UrlPattern::text() const { return expression_->pattern(); }
 // ---- time of the week ----
 
 namespace {
-
-constexpr std::array<std::string_view, 7> day_names{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
 
 std::optional<unsigned> parse_day(std::string_view text) {
     for (unsigned day = 0; day < day_names.size(); ++day)

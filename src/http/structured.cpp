@@ -7,9 +7,6 @@
 namespace garner::http {
 namespace {
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alpha(char c) { return is_lower(to_lower(c)); }
 
 /// Reads one line from the left. Every step returns false when the grammar is broken.
 class Parser {

@@ -9,11 +9,7 @@
 namespace garner::http {
 namespace {
 
-constexpr auto npos = std::string_view::npos;
 constexpr std::size_t longest_host = 255;  // RFC 1035 2.3.4, as RFC 3986 3.2.2 advises
-
-constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
-constexpr bool is_alpha(char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; }
 
 constexpr int hex_value(char c) {
     if (is_digit(c)) return c - '0';

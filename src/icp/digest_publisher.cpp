@@ -13,7 +13,7 @@ namespace garner::icp {
 
 namespace {
 
-constexpr milliseconds look_every{250};
+constexpr milliseconds publish_look_every{250};
 // A million URLs take about a second and a half, a third of it at work.
 constexpr microseconds slice{500};
 constexpr milliseconds rest{1};
@@ -44,7 +44,7 @@ net::awaitable<void> DigestPublisher::run() {
             due = now + life;
             co_await make(life);
         }
-        if (!stopped_) co_await pause(look_every);
+        if (!stopped_) co_await pause(publish_look_every);
     }
 }
 

@@ -11,9 +11,7 @@ namespace garner::icp::htcp {
 
 namespace {
 
-constexpr std::size_t header_size = 4;      // LENGTH, MAJOR, MINOR
 constexpr std::size_t data_fixed = 8;       // LENGTH, codes, flags, TRANS-ID
-constexpr std::size_t auth_absent = 2;      // LENGTH alone
 constexpr std::uint8_t minor_sent = 1;      // Squid reads 0 in an older order of bits
 constexpr std::uint8_t flag_rr = 1, flag_f1 = 2;
 

@@ -10,6 +10,9 @@
 
 namespace garner::icp::htcp {
 
+inline constexpr std::size_t header_size = 4;   // LENGTH, MAJOR, MINOR
+inline constexpr std::size_t auth_absent = 2;   // AUTH without a signature: LENGTH alone
+
 enum class Opcode : std::uint8_t { nop = 0, tst = 1, mon = 2, set = 3, clr = 4 };
 
 /// RESPONSE of an answer to the operation (6.2, 6.5).

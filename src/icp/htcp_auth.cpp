@@ -12,8 +12,6 @@ namespace garner::icp::htcp {
 namespace {
 
 constexpr std::string_view key_name = "garner-sha256";
-constexpr std::size_t header_size = 4;
-constexpr std::size_t auth_absent = 2;
 constexpr std::size_t digest_size = 32;
 using Digest = std::array<unsigned char, digest_size>;
 

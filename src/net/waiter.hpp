@@ -9,6 +9,9 @@
 
 namespace garner::net {
 
+/// For waits that look again even when nothing wakes them.
+inline constexpr milliseconds recheck_interval{1'000};
+
 /// What a waiter and its handles share.
 struct WaitState {
     static constexpr int pending = -1;

@@ -21,7 +21,6 @@ constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
 // For a body that nobody reads: an origin that drips must not hold a connection for nobody.
 constexpr milliseconds orphan_limit{10'000};
-constexpr milliseconds look_again{1'000};
 // A reader of a windowed body that holds the others back is given up after this.
 constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
@@ -70,7 +69,7 @@ void FillPump::start(std::unique_ptr<FillPump> pump) {
 net::awaitable<void> FillPump::run_and_destroy(std::unique_ptr<FillPump> pump) { co_await pump->run(); }
 
 net::awaitable<void> FillPump::run() {
-    auto const limit = std::min(options_->deadlines.body, look_again);
+    auto const limit = std::min(options_->deadlines.body, net::recheck_interval);
     auto give_up = steady_now() + options_->deadlines.body;
     for (;;) {
         auto open = growing_->body()->room([](Bytes) { return false; });
@@ -239,7 +238,7 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
         auto reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, fill.primary()); };
         if (slowest >= body.size()) co_return body.recycle(reserve);
         fill.grown();   // they may be waiting for what is there
-        auto wake = co_await waiter.wait(look_again);
+        auto wake = co_await waiter.wait(net::recheck_interval);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};
         if (steady_now() > patience) {

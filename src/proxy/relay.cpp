@@ -13,7 +13,6 @@ namespace garner::proxy {
 namespace {
 
 constexpr std::size_t pipe_bytes = 256 * KiB;
-constexpr milliseconds look_again{1'000};
 
 /// Both ends of a pipe, closed together.
 struct Pipe {
@@ -62,7 +61,7 @@ net::awaitable<void> Relay::run(std::string_view from_client, std::string_view f
     while (upstream_running_) {
         net::Waiter waiter(worker_.io.get_executor());
         joined_ = waiter.handle();
-        co_await waiter.wait(look_again);
+        co_await waiter.wait(net::recheck_interval);
     }
     idle_.disarm();
     total_.disarm();

@@ -3,13 +3,10 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 
+#include "net/waiter.hpp"
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
-
-namespace {
-constexpr milliseconds look_again{1'000};
-}
 
 void Transaction::start_upload() {
     upload_.running = upload_.started = true;
@@ -65,7 +62,7 @@ net::awaitable<void> Transaction::join_upload() {
     while (upload_.running) {
         net::Waiter waiter(services_.worker.io.get_executor());
         upload_.joined = waiter.handle();
-        co_await waiter.wait(look_again);
+        co_await waiter.wait(net::recheck_interval);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "crawl/url_sets.hpp"
 #include "seen/answers.hpp"
 #include "seen/service.hpp"
+#include "util/exit_code.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
@@ -20,7 +21,6 @@ namespace garner::seen {
 
 namespace {
 
-constexpr int done = 0, failed = 1, wrong = 2;
 constexpr Bytes least_memory = 16 * MiB;
 
 struct Given {
@@ -157,7 +157,7 @@ void print_help(std::ostream& out) {
 }
 
 int serve(Options const& options, std::ostream& err) {
-    auto fail = [&](std::string const& fault) { return err << "garner seen serve: " << fault << "\n", failed; };
+    auto fail = [&](std::string const& fault) { return err << "garner seen serve: " << fault << "\n", exit_failed; };
     spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
     // Blocked before any thread starts, so that all of them come to sigwait.
     ::signal(SIGPIPE, SIG_IGN);
@@ -175,7 +175,7 @@ int serve(Options const& options, std::ostream& err) {
     int signal = 0;
     ::sigwait(&signals, &signal);
     fault = service->stop();
-    return fault.empty() ? done : fail(fault);
+    return fault.empty() ? exit_done : fail(fault);
 }
 
 }  // namespace
@@ -183,12 +183,12 @@ int serve(Options const& options, std::ostream& err) {
 int serve_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     Given given;
     auto const fault = read_options(arguments, given);
-    if (given.help) return print_help(out), done;
-    if (!fault.empty()) return err << "garner seen serve: " << fault << "\nTry: garner seen serve --help\n", wrong;
+    if (given.help) return print_help(out), exit_done;
+    if (!fault.empty()) return err << "garner seen serve: " << fault << "\nTry: garner seen serve --help\n", exit_usage;
     try {
         return serve(given.options, err);
     } catch (std::exception const& trouble) {   // no memory, no threads, no descriptors
-        return err << "garner seen serve: " << trouble.what() << "\n", failed;
+        return err << "garner seen serve: " << trouble.what() << "\n", exit_failed;
     }
 }
 

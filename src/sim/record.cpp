@@ -9,7 +9,6 @@ namespace {
 
 constexpr std::size_t text_shown = 40;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::string printable(std::string_view text) {
     std::string out(text.substr(0, text_shown));

@@ -5,25 +5,25 @@
 #include <ostream>
 
 #include "crawl/link_model.hpp"
+#include "util/exit_code.hpp"
 #include "util/option_words.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::sim {
 namespace {
 
-constexpr int done = 0, failed = 1, wrong = 2;
 
-struct Options {
+struct ModelOptions {
     crawl::LinkModelOptions model = {};
     std::uint64_t links = 10'000'000;
     std::string output = "-";
     bool help = false;
 };
 
-constexpr std::string_view option_names[]{"--links",     "--threads",    "--alpha",    "--beta-page",
+constexpr std::string_view model_option_names[]{"--links",     "--threads",    "--alpha",    "--beta-page",
                                           "--beta-host", "--global-set", "--host-set", "--host-pages",
                                           "--page-links", "--seed",      "--output"};
-constexpr std::string_view flags[]{"--even-pages"};
+constexpr std::string_view model_flags[]{"--even-pages"};
 
 template <class Number>
 std::string take_number(std::string_view name, std::string_view value, Number least, Number most, Number& number) {
@@ -32,7 +32,7 @@ std::string take_number(std::string_view name, std::string_view value, Number le
            short_number(static_cast<double>(least)) + " to " + short_number(static_cast<double>(most));
 }
 
-std::string take(std::string_view name, std::string_view value, Options& options) {
+std::string take_model_option(std::string_view name, std::string_view value, ModelOptions& options) {
     auto& model = options.model;
     auto count = [&](std::uint32_t& number) { return take_number(name, value, 1u, 100'000'000u, number); };
     if (name == "--even-pages") return model.even_pages = true, std::string();
@@ -48,7 +48,7 @@ std::string take(std::string_view name, std::string_view value, Options& options
     return take_number(name, value, 0.0, 1.0, share);
 }
 
-std::string help() {
+std::string model_help() {
     return "Usage: garner seen model [--links N] [--threads N] [--output FILE] [--seed N] [--even-pages] ...\n"
            "\n"
            "Makes the links that a crawl of many threads extracts, as Broder, Najork, Wiener (2003) conjecture them, for\n"
@@ -70,7 +70,7 @@ std::string help() {
            "Exit codes: 0 done, 1 the links cannot be written, 2 wrong command line.\n";
 }
 
-bool write_links(Options const& options, std::ostream& to) {
+bool write_links(ModelOptions const& options, std::ostream& to) {
     crawl::LinkModel model(options.model);
     for (auto left = options.links; left > 0 && to;) {
         auto const page = model.next_page();
@@ -85,19 +85,19 @@ bool write_links(Options const& options, std::ostream& to) {
 }  // namespace
 
 int seen_model_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
-    Options options;
-    auto fault = read_option_words(arguments, {option_names, flags}, options.help,
-                                   [&](std::string_view name, std::string_view value) { return take(name, value, options); });
-    if (options.help) return out << help(), done;
+    ModelOptions options;
+    auto fault = read_option_words(arguments, {model_option_names, model_flags}, options.help,
+                                   [&](std::string_view name, std::string_view value) { return take_model_option(name, value, options); });
+    if (options.help) return out << model_help(), exit_done;
     auto const& model = options.model;
     if (fault.empty() && model.alpha + model.beta_page + model.beta_host > 1)
         fault = "--alpha, --beta-page and --beta-host are more than 1 together; what is left is the share of new URLs";
-    if (!fault.empty()) return err << "garner seen model: " << fault << "\nTry: garner seen model --help\n", wrong;
+    if (!fault.empty()) return err << "garner seen model: " << fault << "\nTry: garner seen model --help\n", exit_usage;
 
     std::ofstream file;
     if (options.output != "-") file.open(options.output, std::ios::binary);
-    if (write_links(options, options.output == "-" ? out : file)) return done;
-    return err << "garner seen model: the links cannot be written to " << options.output << '\n', failed;
+    if (write_links(options, options.output == "-" ? out : file)) return exit_done;
+    return err << "garner seen model: the links cannot be written to " << options.output << '\n', exit_failed;
 }
 
 }  // namespace garner::sim

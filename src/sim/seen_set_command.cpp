@@ -13,6 +13,7 @@
 #include "crawl/wide_set.hpp"
 #include "sim/fingerprint_file.hpp"
 #include "util/clock.hpp"
+#include "util/exit_code.hpp"
 #include "util/numbers.hpp"
 #include "util/option_words.hpp"
 #include "util/progress_line.hpp"
@@ -22,10 +23,9 @@
 namespace garner::sim {
 namespace {
 
-constexpr int done = 0, failed = 1, wrong = 2;
 constexpr Bytes least_memory = 16 * MiB;
 
-struct Options {
+struct SetOptions {
     std::string input;
     std::string path;                    // empty: in memory
     std::string set;                     // empty: by whether there is a path
@@ -40,14 +40,14 @@ struct Options {
     FingerprintForm input_form() const;
 };
 
-bool Options::in_memory() const {
+bool SetOptions::in_memory() const {
     auto const* row = crawl::find_url_set(set);
     return wide || (row && !row->on_disk && !row->elsewhere);
 }
 
 constexpr std::array forms{FingerprintForm::u64, FingerprintForm::u32, FingerprintForm::urls, FingerprintForm::u128};
 
-FingerprintForm Options::input_form() const {
+FingerprintForm SetOptions::input_form() const {
     auto const* const named = std::ranges::find(forms, form, [](FingerprintForm one) { return name_of(one); });
     if (named != forms.end()) return *named;
     auto const by_name = form_of(input);
@@ -69,7 +69,7 @@ std::string read_set(std::string_view value, std::string& to) {
 }
 
 /// Takes one option with its value; the fault, if any.
-std::string take(std::string_view name, std::string_view value, Options& options) {
+std::string take_set_option(std::string_view name, std::string_view value, SetOptions& options) {
     if (name == "--verify") return options.verify = true, std::string();
     if (name == "--input") return options.input = value, std::string();
     if (name == "--path") return options.path = value, std::string();
@@ -95,7 +95,7 @@ std::string take(std::string_view name, std::string_view value, Options& options
     return *size >= least_memory ? "" : "--memory: " + quoted_word(value) + " is too little; at least 16MiB";
 }
 
-std::string check_wide(Options& options) {
+std::string check_wide(SetOptions& options) {
     if (!options.set.empty() || !options.path.empty())
         return "fingerprints of 128 bits have a set of their own, in memory; leave out --set and --path";
     auto const name = without_packing(options.input);
@@ -105,13 +105,13 @@ std::string check_wide(Options& options) {
     return {};
 }
 
-std::string read_options(std::span<std::string const> arguments, Options& options) {
+std::string read_options(std::span<std::string const> arguments, SetOptions& options) {
     constexpr std::string_view names[]{"--input", "--path", "--set",    "--expected",   "--batch",
                                        "--form",  "--format", "--memory", "--fingerprint"};
     constexpr std::string_view flags[]{"--verify"};
     OptionForm const form{names, flags, "the file is given with --input FILE"};
     auto fault = read_option_words(arguments, form, options.help,
-                                   [&](std::string_view name, std::string_view value) { return take(name, value, options); });
+                                   [&](std::string_view name, std::string_view value) { return take_set_option(name, value, options); });
     if (!fault.empty() || options.help) return fault;
     if (options.input.empty()) return "no input; give one with --input FILE";
     if (options.verify && options.input == "-") return "--verify reads the input twice, and standard input can be read once";
@@ -125,7 +125,7 @@ std::string read_options(std::span<std::string const> arguments, Options& option
     return {};
 }
 
-void print_help(std::ostream& out) {
+void print_set_help(std::ostream& out) {
     out << "Usage: garner seen set --input FILE [--memory 2GiB] [--path DIR] ...\n\n"
            "Puts fingerprints of URLs into an exact set, in batches, and tells how many were new and what it took.\n\n"
            "  --input FILE      fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
@@ -158,7 +158,7 @@ std::string million(double per_second) { return with_decimals(per_second / 1e6, 
 template <class Print>
 class Run {
 public:
-    Run(Options const& options, std::ostream& err) : options_(options), err_(err) {
+    Run(SetOptions const& options, std::ostream& err) : options_(options), err_(err) {
         // A batch, its order and its answers take some 20 bytes each. Each goes over all of a set on disk, which takes little
         // memory beside it; one in memory is left most of it.
         bool const on_disk = !options.path.empty();
@@ -200,7 +200,7 @@ private:
                " GiB, more than --memory " + size_text(options_.memory) + "; --path DIR keeps it on disk";
     }
 
-    Options const& options_;
+    SetOptions const& options_;
     std::ostream& err_;
     std::vector<Print> batch_;
     std::vector<std::uint8_t> is_new_;
@@ -213,7 +213,7 @@ double bound_bits(double bits, std::uint64_t entries) {
     return bits - std::log2(n) + 1 / std::log(2.0) - std::log2(2 * 3.14159265358979 * n) / (2 * n);
 }
 
-void print(Options const& options, crawl::SetFigures const& set, Figures const& figures, std::ostream& out) {
+void print(SetOptions const& options, crawl::SetFigures const& set, Figures const& figures, std::ostream& out) {
     auto const bound = bound_bits(options.wide ? 128 : 64, set.size());
     if (options.json) {
         nlohmann::ordered_json const line{{"set", options.set},
@@ -247,7 +247,7 @@ void print(Options const& options, crawl::SetFigures const& set, Figures const& 
 }
 
 /// Empty, or why what was added may not last.
-std::string finish(crawl::SetFigures& set, Options const& options) {
+std::string finish(crawl::SetFigures& set, SetOptions const& options) {
     if (auto* runs = dynamic_cast<crawl::DiskSet*>(&set))
         if (auto fault = runs->merge(); !fault.empty()) return fault;
     // In memory nothing lasts, and elsewhere as long as those who serve it have decided.
@@ -255,14 +255,14 @@ std::string finish(crawl::SetFigures& set, Options const& options) {
 }
 
 template <class Print>
-int build(Options const& options, crawl::SetOf<Print>& set, std::ostream& out, std::ostream& err) {
-    auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", failed; };
+int build(SetOptions const& options, crawl::SetOf<Print>& set, std::ostream& out, std::ostream& err) {
+    auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", exit_failed; };
     Run<Print> run(options, err);
     Figures figures;
     if (auto fault = run.pass(set, figures, "adding"); !fault.empty()) return fail(fault);
     if (auto fault = finish(set, options); !fault.empty()) return fail(fault);
     print(options, set, figures, out);
-    auto written = [&] { return out << std::flush ? done : fail("the figures cannot be written"); };
+    auto written = [&] { return out << std::flush ? exit_done : fail("the figures cannot be written"); };
     if (!options.verify) return written();
     Figures again;
     if (auto fault = run.pass(set, again, "verifying"); !fault.empty()) return fail(fault);
@@ -271,8 +271,8 @@ int build(Options const& options, crawl::SetOf<Print>& set, std::ostream& out, s
     return written();
 }
 
-int build(Options const& options, std::ostream& out, std::ostream& err) {
-    auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", failed; };
+int build(SetOptions const& options, std::ostream& out, std::ostream& err) {
+    auto fail = [&](std::string const& fault) { return err << "garner seen set: " << fault << "\n", exit_failed; };
     if (options.wide) {
         if (auto const bytes = crawl::WideSet::bytes_for(options.expected); bytes > options.memory)
             return fail(count_text(options.expected) + " entries of 128 bits take " + size_text(bytes) + ", more than --memory " +
@@ -291,14 +291,14 @@ int build(Options const& options, std::ostream& out, std::ostream& err) {
 }  // namespace
 
 int seen_set_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
-    Options options;
+    SetOptions options;
     auto const fault = read_options(arguments, options);
-    if (options.help) return print_help(out), done;
-    if (!fault.empty()) return err << "garner seen set: " << fault << "\nTry: garner seen set --help\n", wrong;
+    if (options.help) return print_set_help(out), exit_done;
+    if (!fault.empty()) return err << "garner seen set: " << fault << "\nTry: garner seen set --help\n", exit_usage;
     try {
         return build(options, out, err);
     } catch (std::bad_alloc const&) {
-        return err << "garner seen set: out of memory; --path DIR keeps the set on disk\n", failed;
+        return err << "garner seen set: out of memory; --path DIR keeps the set on disk\n", exit_failed;
     }
 }
 

@@ -24,7 +24,7 @@ double processor_time() {
 // So long that what one cache leaves in the processor's caches costs the next one little.
 constexpr std::size_t block_requests = 1 << 20;
 
-struct Run {
+struct SeenRun {
     SeenResult result;
     std::unique_ptr<crawl::SeenCache> cache;
 };
@@ -62,7 +62,7 @@ public:
 
     SeenRuns all() {
         bool const at_once = options_.stream == "-";
-        std::vector<Run> runs;
+        std::vector<SeenRun> runs;
         for (auto entries : options_.entries)
             for (auto const& cache : options_.caches) {
                 auto run = make(cache, entries);
@@ -77,8 +77,8 @@ public:
 
 private:
     /// Without a cache when there is a fault, or it is left out.
-    Run make(std::string const& spec, std::uint64_t entries) {
-        Run run{.result = {.cache = spec, .entries = entries}, .cache = nullptr};
+    SeenRun make(std::string const& spec, std::uint64_t entries) {
+        SeenRun run{.result = {.cache = spec, .entries = entries}, .cache = nullptr};
         crawl::CacheOptions how{.entries = entries, .seed = options_.seed};
         if (crawl::read_cache_spec(spec).row->foresees) {
             if (options_.threads_model > 1) {
@@ -139,7 +139,7 @@ private:
     }
 
     /// Then they are results.
-    bool replay(std::vector<Run>& runs) {
+    bool replay(std::vector<SeenRun>& runs) {
         Blocks blocks(options_.stream, options_.seed);
         std::vector<std::uint8_t> answers;
         while (blocks.next()) {

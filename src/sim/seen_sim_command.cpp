@@ -7,12 +7,12 @@
 #include "sim/report.hpp"
 #include "sim/seen_sim.hpp"
 #include "sim/seen_sim_report.hpp"
+#include "util/exit_code.hpp"
 #include "util/progress_line.hpp"
 
 namespace garner::sim {
 namespace {
 
-constexpr int done = 0, failed = 1, wrong = 2;
 
 SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
     ProgressLine line(err, "garner seen sim");
@@ -25,7 +25,7 @@ SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
 int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err) {
     // Before the runs, which may take hours.
     if (auto trouble = make_seen_plots_directory(options.plot); !trouble.empty())
-        return err << "garner seen sim: " << trouble << '\n', failed;
+        return err << "garner seen sim: " << trouble << '\n', exit_failed;
     auto const runs = run(options, err);
     for (auto const& why : runs.left_out) err << "garner seen sim: left out: " << why << '\n';
     if (options.json)
@@ -33,25 +33,25 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
     else if (!runs.results.empty())
         out << seen_table(runs.results);
     out.flush();
-    if (!runs.fault.empty()) return err << "garner seen sim: " << runs.fault << '\n', failed;
-    if (!out) return err << "garner seen sim: the results cannot be written\n", failed;
-    if (options.plot.empty()) return done;
+    if (!runs.fault.empty()) return err << "garner seen sim: " << runs.fault << '\n', exit_failed;
+    if (!out) return err << "garner seen sim: the results cannot be written\n", exit_failed;
+    if (options.plot.empty()) return exit_done;
     auto const name = std::filesystem::path(options.stream).filename().string();
     if (auto trouble = write_seen_plots(options.plot, name, runs.results); !trouble.empty())
-        return err << "garner seen sim: " << trouble << '\n', failed;
-    return done;
+        return err << "garner seen sim: " << trouble << '\n', exit_failed;
+    return exit_done;
 }
 
 }  // namespace
 
 int seen_sim_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     auto const [options, fault] = read_seen_sim_options(arguments);
-    if (options.help) return out << seen_sim_help(), done;
-    if (!fault.empty()) return err << "garner seen sim: " << fault << "\nTry: garner seen sim --help\n", wrong;
+    if (options.help) return out << seen_sim_help(), exit_done;
+    if (!fault.empty()) return err << "garner seen sim: " << fault << "\nTry: garner seen sim --help\n", exit_usage;
     try {
         return simulate(options, out, err);
     } catch (std::bad_alloc const&) {
-        return err << "garner seen sim: out of memory; take fewer --entries\n", failed;
+        return err << "garner seen sim: out of memory; take fewer --entries\n", exit_failed;
     }
 }
 

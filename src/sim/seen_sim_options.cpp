@@ -9,8 +9,8 @@ namespace {
 constexpr std::string_view default_caches = "lru,clock,random,infinite";
 constexpr std::string_view default_entries = "2^6,2^8,2^10,2^12,2^14,2^16";
 constexpr std::string_view default_plot_entries = "2^0..2^20";
-constexpr std::uint32_t threads_max = 1'000'000;
-constexpr std::string_view option_names[]{"--stream", "--policy", "--entries", "--threads-model", "--page-links",
+constexpr std::uint32_t model_threads_max = 1'000'000;
+constexpr std::string_view seen_sim_option_names[]{"--stream", "--policy", "--entries", "--threads-model", "--page-links",
                                           "--format", "--plot",   "--seed"};
 
 std::string entries_fault(std::string_view part) {
@@ -57,8 +57,8 @@ std::string read_caches(std::string_view list, std::vector<std::string>& caches,
 }
 
 std::string take_number(std::string_view name, std::string_view value, std::uint32_t& number) {
-    if (read_whole_number(value, number) && number >= 1 && number <= threads_max) return {};
-    return std::string(name) + ": " + quoted_word(value) + " is not a number from 1 to " + std::to_string(threads_max);
+    if (read_whole_number(value, number) && number >= 1 && number <= model_threads_max) return {};
+    return std::string(name) + ": " + quoted_word(value) + " is not a number from 1 to " + std::to_string(model_threads_max);
 }
 
 std::string take(std::string_view name, std::string_view value, SeenSimOptions& options) {
@@ -89,7 +89,7 @@ std::string fault_of_the_whole(SeenSimOptions const& options) {
 ReadSeenSimOptions read_seen_sim_options(std::span<std::string const> arguments) {
     ReadSeenSimOptions read;
     auto& options = read.options;
-    read.fault = read_option_words(arguments, {option_names}, options.help,
+    read.fault = read_option_words(arguments, {seen_sim_option_names}, options.help,
                                    [&](std::string_view name, std::string_view value) { return take(name, value, options); });
     if (options.caches.empty()) read_caches(default_caches, options.caches, options.all);
     if (options.entries.empty())

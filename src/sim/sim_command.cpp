@@ -9,12 +9,12 @@
 #include "sim/runs.hpp"
 #include "sim/sim_options.hpp"
 #include "sim/trace_reader.hpp"
+#include "util/exit_code.hpp"
 #include "util/progress_line.hpp"
 
 namespace garner::sim {
 namespace {
 
-constexpr int done = 0, failed = 1, wrong = 2;
 
 std::string percent(double share) { return std::to_string(static_cast<int>(share * 100)) + " %"; }
 
@@ -47,10 +47,10 @@ std::vector<Result> replay_all(Trace const& trace, SimOptions const& options, st
 
 int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
     auto const read = sim::read(options, err);
-    if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', failed;
+    if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', exit_failed;
     say_what_was_left_out(read, err);
     if (read.trace.requests() == 0)
-        return err << "garner sim: " << options.trace << " holds no requests; nothing to replay\n", failed;
+        return err << "garner sim: " << options.trace << " holds no requests; nothing to replay\n", exit_failed;
 
     auto const results = replay_all(read.trace, options, err);
     if (options.json)
@@ -58,24 +58,24 @@ int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
     else
         out << table(results);
     out.flush();
-    if (!out) return err << "garner sim: the results cannot be written\n", failed;
-    if (options.plot.empty()) return done;
+    if (!out) return err << "garner sim: the results cannot be written\n", exit_failed;
+    if (options.plot.empty()) return exit_done;
     auto name = std::filesystem::path(options.trace).filename().string();
     if (auto trouble = write_plots(options.plot, name, results); !trouble.empty())
-        return err << "garner sim: " << trouble << '\n', failed;
-    return done;
+        return err << "garner sim: " << trouble << '\n', exit_failed;
+    return exit_done;
 }
 
 }  // namespace
 
 int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err) {
     auto const [options, fault] = read_sim_options(arguments);
-    if (options.help) return out << sim_help(), done;
-    if (!fault.empty()) return err << "garner sim: " << fault << "\nTry: garner sim --help\n", wrong;
+    if (options.help) return out << sim_help(), exit_done;
+    if (!fault.empty()) return err << "garner sim: " << fault << "\nTry: garner sim --help\n", exit_usage;
     try {
         return simulate(options, out, err);
     } catch (std::bad_alloc const&) {
-        return err << "garner sim: out of memory; --sample 0.1 takes a tenth, fewer --threads too\n", failed;
+        return err << "garner sim: out of memory; --sample 0.1 takes a tenth, fewer --threads too\n", exit_failed;
     }
 }
 

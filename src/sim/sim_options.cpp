@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view default_sizes = "0.1%,1%,10%";
 constexpr std::string_view default_plot_sizes = "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%";
 constexpr unsigned threads_max = 256;
-constexpr std::string_view option_names[]{"--trace",   "--trace-format", "--policy", "--size",       "--format", "--plot",
+constexpr std::string_view sim_option_names[]{"--trace",   "--trace-format", "--policy", "--size",       "--format", "--plot",
                                           "--threads", "--sample",       "--seed",   "--object-max"};
 
 /// "0.1" becomes 1 / 1000: of a hundred, and as many tens as there are decimals.
@@ -107,7 +107,7 @@ std::string take(std::string_view name, std::string_view value, SimOptions& opti
 ReadSimOptions read_sim_options(std::span<std::string const> arguments) {
     ReadSimOptions read;
     auto& options = read.options;
-    OptionForm const form{.names = option_names, .instead = "the trace is given with --trace FILE"};
+    OptionForm const form{.names = sim_option_names, .instead = "the trace is given with --trace FILE"};
     read.fault = read_option_words(arguments, form, options.help,
                                    [&](std::string_view name, std::string_view value) { return take(name, value, options); });
     if (options.help) return read;

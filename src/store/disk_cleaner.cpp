@@ -13,7 +13,7 @@ namespace garner::store::disk {
 namespace {
 
 constexpr milliseconds for_settling{5'000};
-constexpr milliseconds for_room{20};
+constexpr milliseconds cleaner_pause{20};
 constexpr double saved_share = 0.1;        // of the store: what may be saved up
 constexpr double most_when_short = 0.5;    // of a segment, where newcomers have found no room for so long
 constexpr milliseconds short_for{1'000};
@@ -144,7 +144,7 @@ Cleaner::Again Cleaner::write_again(Place const& place, std::string_view bytes) 
     while (!stopping_) {
         if (write_(read.record, place)) return Again::written;
         if (log_.failing() || log_.is_full()) break;
-        log_.wait_for_want(for_room);
+        log_.wait_for_want(cleaner_pause);
     }
     return Again::no_room;
 }

@@ -9,7 +9,7 @@ namespace garner::store::disk {
 namespace {
 
 constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
-constexpr milliseconds for_room{20};               // in the buffers
+constexpr milliseconds buffer_pause{20};               // in the buffers
 
 Log::Reaches reach_of(DiskStore::Survives what) {
     return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
@@ -131,7 +131,7 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
         net::Waiter waiter(executor);
         bool const paid = works->graves.pay_some();
         if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
-        auto const wake = co_await waiter.wait(paid ? settle_patience : for_room);
+        auto const wake = co_await waiter.wait(paid ? settle_patience : buffer_pause);
         if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
     } while (steady_now() < until && !works->log.failing());
     co_return false;
@@ -143,7 +143,7 @@ bool Tier::wait_until_settled(Survives what) {
     auto const until = steady_now() + settle_patience;
     do {
         if (!works->graves.pay())
-            std::this_thread::sleep_for(for_room);
+            std::this_thread::sleep_for(buffer_pause);
         else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
             return true;
     } while (steady_now() < until && !works->log.failing());

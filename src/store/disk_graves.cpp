@@ -4,7 +4,7 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr std::size_t at_once = 1'000;   // tombstones: a fraction of a millisecond
+constexpr std::size_t graves_at_once = 1'000;   // tombstones: a fraction of a millisecond
 
 }  // namespace
 
@@ -59,7 +59,7 @@ bool Graves::pay() {
 bool Graves::pay_some() {
     if (is_clear()) return true;
     std::unique_lock const alone(paying_, std::try_to_lock);
-    return alone && pay(at_once);
+    return alone && pay(graves_at_once);
 }
 
 /// By who holds `paying_`.

@@ -7,7 +7,7 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr milliseconds for_room{2};
+constexpr milliseconds retry_pause{2};
 constexpr unsigned tries_for_room = 2'500;   // for one record
 
 }  // namespace
@@ -96,7 +96,7 @@ NotStored LongWrites::write(Job const& job, std::unique_lock<std::mutex>& lock) 
 
 /// False when it is not worth waiting any more.
 bool LongWrites::wait_for_room(Job const& job, unsigned tries) {
-    std::this_thread::sleep_for(for_room);
+    std::this_thread::sleep_for(retry_pause);
     std::lock_guard const lock(mutex_);
     return tries < tries_for_room && !job.gone;
 }

@@ -13,7 +13,7 @@ namespace {
 // Of a segment's end: enough for the footer of large records; of small ones it tells how much more there is.
 constexpr Bytes first_look = 4 * KiB;
 constexpr std::size_t ahead = 32;        // reads that the disk is asked for before their turn comes
-constexpr Bytes at_once = 64 * KiB;      // read of a segment: what one bad sector takes along
+constexpr Bytes read_at_once = 64 * KiB;      // read of a segment: what one bad sector takes along
 constexpr unsigned generation_shift = 20;   // so many generations has one start, unless it goes on for longer than that
 
 bool is_blank(std::string_view bytes) {
@@ -50,8 +50,8 @@ struct SegmentBytes {
 
 SegmentBytes read_segment(io::File const& file, StoreHeader const& header, std::uint32_t segment) {
     SegmentBytes read{std::string(header.segment_bytes, '\0')};
-    for (Bytes at = 0; at < header.segment_bytes; at += at_once) {
-        std::span<char> const into(read.bytes.data() + at, at_once);
+    for (Bytes at = 0; at < header.segment_bytes; at += read_at_once) {
+        std::span<char> const into(read.bytes.data() + at, read_at_once);
         if (!file.read_at(header.start_of(segment) + at, into).error) continue;
         std::fill(into.begin(), into.end(), '\0');
         read.whole = false;

@@ -7,7 +7,13 @@
 
 namespace garner {
 
+inline constexpr auto npos = std::string_view::npos;
+
 constexpr char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+constexpr bool is_alpha(char c) { return is_lower(to_lower(c)); }
 
 constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;

@@ -9,13 +9,13 @@ namespace {
 
 using testing::HasSubstr;
 
-struct Outcome {
+struct CommandOutcome {
     int code;
     std::string out;
     std::string err;
 };
 
-Outcome run(Command const& command) {
+CommandOutcome run_command(Command const& command) {
     std::ostringstream out, err;
     int const code = run_command(command, out, err);
     return {code, out.str(), err.str()};
@@ -23,7 +23,7 @@ Outcome run(Command const& command) {
 
 TEST(Commands, stats_prints_a_page_of_figures) {
     House house;
-    auto const outcome = run({.port = house.port()});
+    auto const outcome = run_command({.port = house.port()});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_EQ(outcome.err, "");
     EXPECT_THAT(outcome.out, HasSubstr("\nRequests\n  all                                0\n"));
@@ -37,12 +37,12 @@ TEST(Commands, purge_removes_and_says_so) {
     auto const url = origin.url("/page?a=1&b=%20+");
     house.fetch(url).body();
     Command const command{.kind = Command::Kind::purge, .url = url, .port = house.port()};
-    auto outcome = run(command);
+    auto outcome = run_command(command);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.out, "purged " + url + "\n");
     EXPECT_FALSE(house.fetch("http://" + origin.authority() + "/page?a=1&b=%20+").hit());
-    run(command);
-    outcome = run(command);
+    run_command(command);
+    outcome = run_command(command);
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "not in the cache: " + url + "\n");
 }
@@ -50,26 +50,26 @@ TEST(Commands, purge_removes_and_says_so) {
 TEST(Commands, peers_tells_that_there_are_none_and_has_the_digest_built_anew) {
     House house;
     Command command{.kind = Command::Kind::peers, .port = house.port()};
-    auto outcome = run(command);
+    auto outcome = run_command(command);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.out, "no peers are configured\n");
     command.json = true;
-    EXPECT_EQ(run(command).out, "[]\n");
+    EXPECT_EQ(run_command(command).out, "[]\n");
     house.server().mesh().take_digest_wanted();
     command.rebuild_digest = true;
-    outcome = run(command);
+    outcome = run_command(command);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
     EXPECT_EQ(outcome.out, "the cache digest is being built anew\n");
 }
 
 TEST(Commands, an_unspecified_address_is_this_machine) {
     House house({.address = "0.0.0.0"});
-    EXPECT_EQ(run({.address = "0.0.0.0", .port = house.port()}).code, 0);
+    EXPECT_EQ(run_command({.address = "0.0.0.0", .port = house.port()}).code, 0);
 }
 
 TEST(Commands, nobody_there_is_said_with_a_mend) {
     auto const port = test::free_port();
-    auto const outcome = run({.port = port});
+    auto const outcome = run_command({.port = port});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "");
     EXPECT_EQ(outcome.err, "garner: no garner answers at 127.0.0.1:" + std::to_string(port) +
@@ -79,20 +79,20 @@ TEST(Commands, nobody_there_is_said_with_a_mend) {
 TEST(Commands, somebody_else_there_is_noticed) {
     test::Origin other;
     other.answer("/stats.json", test::fresh("hello"));
-    auto outcome = run({.port = other.port()});
+    auto outcome = run_command({.port = other.port()});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_THAT(outcome.err, HasSubstr("is not garner"));
     other.answer("/stats.json", {.status = 500, .body = "out of order"});
-    EXPECT_THAT(run({.port = other.port()}).err, HasSubstr("answers 500: out of order\n"));
+    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("answers 500: out of order\n"));
     other.raw("/stats.json", "220 mail.example ESMTP\r\n");
-    EXPECT_THAT(run({.port = other.port()}).err, HasSubstr("no garner answers at"));
+    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("no garner answers at"));
     other.answer("/stats.json", test::fresh("{}"));
-    EXPECT_THAT(run({.port = other.port()}).err, HasSubstr("is not garner"));
+    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("is not garner"));
 }
 
 TEST(Commands, what_is_no_URL_or_address_is_a_wrong_command) {
-    EXPECT_EQ(run({.kind = Command::Kind::purge, .url = "page"}).code, 2);
-    EXPECT_EQ(run({.address = "localhost"}).code, 2);
+    EXPECT_EQ(run_command({.kind = Command::Kind::purge, .url = "page"}).code, 2);
+    EXPECT_EQ(run_command({.address = "localhost"}).code, 2);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ std::string letters_of(std::string_view text) {
     return letters;
 }
 
-auto const every_row = testing::ValuesIn(policy::all().begin(), policy::all().end());
+auto const every_policy = testing::ValuesIn(policy::all().begin(), policy::all().end());
 
 /// A complete object whose body lies beside it, filled piece by piece; nullptr when there was no room.
 store::ObjectPtr receive(Scene& scene, std::string_view url, std::string const& bytes) {
@@ -68,7 +68,7 @@ protected:
         return {.size = size, .policy = std::string(GetParam().name), .object_max = size / 4, .shards = 4, .seed = 7};
     }
 };
-INSTANTIATE_TEST_SUITE_P(Cache, EveryPolicy, every_row, [](auto const& row) { return letters_of(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cache, EveryPolicy, every_policy, [](auto const& row) { return letters_of(row.param.name); });
 
 /// What a cache may serve: the last answer stored for a URL, until it is purged. A real one may have evicted it.
 class Life {
@@ -239,7 +239,7 @@ protected:
     Options options{.size = 4 * MiB, .policy = std::string(std::get<0>(GetParam()).name), .object_max = MiB};
     std::string const other{std::get<1>(GetParam()).name};
 };
-INSTANTIATE_TEST_SUITE_P(Cache, EveryPair, testing::Combine(every_row, every_row), [](auto const& pair) {
+INSTANTIATE_TEST_SUITE_P(Cache, EveryPair, testing::Combine(every_policy, every_policy), [](auto const& pair) {
     return letters_of(std::get<0>(pair.param).name) + "_then_" + letters_of(std::get<1>(pair.param).name);
 });
 

@@ -13,8 +13,8 @@
 namespace garner::cache {
 namespace {
 
-struct Scene {
-    explicit Scene(std::string_view policy = "lru") : shard(policy::make(policy, {.capacity = MiB}), 64) {}
+struct ShardScene {
+    explicit ShardScene(std::string_view policy = "lru") : shard(policy::make(policy, {.capacity = MiB}), 64) {}
     store::Budget budget{GiB, GiB};
     Shard shard;
 
@@ -28,7 +28,7 @@ struct Scene {
 };
 
 TEST(Shard, tells_keys_with_one_fingerprint_apart) {
-    Scene scene;
+    ShardScene scene;
     constexpr Fingerprint same = 77;
     scene.shard.put(same, scene.object("a", "1"));
     scene.shard.put(same, scene.object("b", "2"));
@@ -44,7 +44,7 @@ TEST(Shard, tells_keys_with_one_fingerprint_apart) {
 }
 
 TEST(Shard, freshening_keeps_the_place_in_the_order_and_replacing_does_not) {
-    Scene scene;
+    ShardScene scene;
     for (auto const* key : {"a", "b", "c"}) scene.shard.put(static_cast<Fingerprint>(*key), scene.object(key));
     auto old = scene.shard.freshen(scene.shard.find('a', "a").slot, scene.object("a", "longer than before"));
     EXPECT_EQ(old->bytes(), "");
@@ -57,7 +57,7 @@ TEST(Shard, freshening_keeps_the_place_in_the_order_and_replacing_does_not) {
 }
 
 TEST(Shard, another_policy_holds_the_same_objects) {
-    Scene scene;
+    ShardScene scene;
     for (Fingerprint i = 0; i < 1'000; ++i) scene.shard.put(i, scene.object(std::to_string(i)));
     for (Fingerprint i = 0; i < 1'000; i += 3)
         scene.shard.remove(scene.shard.find(i, std::to_string(i)).slot, policy::Left::purged);
@@ -70,7 +70,7 @@ TEST(Shard, another_policy_holds_the_same_objects) {
 }
 
 /// Puts, hits and removals, the same each time.
-void live(Scene& scene) {
+void live(ShardScene& scene) {
     std::mt19937 random(1);
     auto key = [](auto i) { return std::to_string(1'000 + i); };
     for (unsigned i = 0; i < 300; ++i) scene.shard.put(i, scene.object(key(i)));
@@ -98,12 +98,12 @@ std::vector<std::string> order_of_leaving(Shard& shard) {
 TEST(Shard, what_was_about_to_leave_is_the_first_to_leave_under_the_next_policy) {
     std::string_view const by_time[]{"lru", "fifo", "clock", "sieve", "lfu", "lfuda", "gdsf"};
     for (auto const& before : policy::all()) {
-        Scene same(before.name);
+        ShardScene same(before.name);
         live(same);
         auto const order = order_of_leaving(same.shard);
         EXPECT_GT(order.size(), 200u);
         for (auto const& after : policy::all()) {
-            Scene scene(before.name);
+            ShardScene scene(before.name);
             live(scene);
             scene.shard.set_policy(policy::make(after.name, {.capacity = MiB}));
             auto now = order_of_leaving(scene.shard);
@@ -117,7 +117,7 @@ TEST(Shard, what_was_about_to_leave_is_the_first_to_leave_under_the_next_policy)
 }
 
 TEST(Shard, a_mark_holds_until_its_time_and_only_for_its_url) {
-    Scene scene;
+    ShardScene scene;
     scene.shard.mark_pass(5, 1'000);
     EXPECT_TRUE(scene.shard.passes(5, 999));
     EXPECT_FALSE(scene.shard.passes(5, 1'000));
@@ -129,9 +129,9 @@ TEST(Shard, a_mark_holds_until_its_time_and_only_for_its_url) {
 }
 
 /// What the shard must agree with.
-using Model = std::map<std::pair<Fingerprint, std::string>, std::string>;
+using Expected = std::map<std::pair<Fingerprint, std::string>, std::string>;
 
-void expect_same(Shard const& shard, Model const& model) {
+void expect_same(Shard const& shard, Expected const& model) {
     ASSERT_EQ(shard.objects(), model.size());
     Bytes bytes = 0;
     for (auto const& [where, value] : model) {
@@ -145,11 +145,11 @@ void expect_same(Shard const& shard, Model const& model) {
 
 // Few fingerprints with equal homes: long probes that wrap, and holes in the midst of them.
 TEST(Shard, agrees_with_a_map_over_200_000_random_operations) {
-    Scene scene;
+    ShardScene scene;
     auto seed = std::random_device{}();
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937 random(seed);
-    Model model;
+    Expected model;
     for (int i = 0; i < 200'000; ++i) {
         auto which = random() % 600;
         Fingerprint fingerprint = (which % 7 == 0 ? ~Fingerprint{0} - which % 3 : Fingerprint{which} << 6) & ~Fingerprint{0x3f};

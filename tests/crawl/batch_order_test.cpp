@@ -45,7 +45,7 @@ void expect_ordered(Urls const& earlier, Urls const& batch) {
     }
 }
 
-Urls any_urls(std::size_t count, std::uint64_t distinct) {
+Urls shuffled_urls(std::size_t count, std::uint64_t distinct) {
     std::mt19937_64 random(count);
     Urls urls;
     for (std::size_t i = 0; i < count; ++i) urls.push_back((random() % distinct + 1) * 0x9e3779b97f4a7c15);
@@ -54,9 +54,9 @@ Urls any_urls(std::size_t count, std::uint64_t distinct) {
 
 TEST(BatchOrder, gives_each_once_in_order_and_the_answers_as_they_came) {
     expect_ordered({}, {});
-    expect_ordered({}, any_urls(20'000, 9'000));
-    expect_ordered(any_urls(3'000, 9'000), any_urls(20'000, 9'000));
-    expect_ordered(any_urls(3'000, 9'000), {});
+    expect_ordered({}, shuffled_urls(20'000, 9'000));
+    expect_ordered(shuffled_urls(3'000, 9'000), shuffled_urls(20'000, 9'000));
+    expect_ordered(shuffled_urls(3'000, 9'000), {});
 }
 
 TEST(BatchOrder, takes_many_that_begin_alike) {

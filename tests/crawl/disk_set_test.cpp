@@ -35,7 +35,7 @@ struct Answer {
     std::vector<std::uint8_t> is_new = std::vector<std::uint8_t>(batch_urls);
     UrlSet::Added added;
 };
-Answer add(UrlSet& set, std::uint64_t number) {
+Answer add_number(UrlSet& set, std::uint64_t number) {
     Answer answer;
     answer.added = set.add(batch_of(number), answer.is_new);
     return answer;
@@ -45,7 +45,7 @@ Answer add(UrlSet& set, std::uint64_t number) {
 std::vector<Answer> right_answers(std::uint64_t batches) {
     LineSet model({});
     std::vector<Answer> answers;
-    for (std::uint64_t i = 0; i < batches; ++i) answers.push_back(add(model, i));
+    for (std::uint64_t i = 0; i < batches; ++i) answers.push_back(add_number(model, i));
     return answers;
 }
 
@@ -109,7 +109,7 @@ Died die_at(int operation, fs::path const& directory) {
         Kill kill(operation);
         auto opened = open(directory, &kill);
         for (std::uint64_t i = 0; opened.set && i < many; ++i)
-            if (!add(*opened.set, i).added.fault.empty() || ::write(pipe[1], "a", 1) != 1) ::_exit(2);
+            if (!add_number(*opened.set, i).added.fault.empty() || ::write(pipe[1], "a", 1) != 1) ::_exit(2);
         ::_exit(opened.set ? 0 : 3);
     }
     ::close(pipe[1]);
@@ -134,13 +134,13 @@ TEST(DiskSet, a_kill_at_any_write_loses_nothing_acknowledged_and_takes_no_batch_
         auto opened = open(folder.path("set"));
         ASSERT_TRUE(opened.set) << operation << ": " << opened.fault;
         for (std::uint64_t i = 0; i < died.acknowledged; ++i)
-            ASSERT_EQ(add(*opened.set, i).added.fresh, 0u) << operation << ", batch " << i;
+            ASSERT_EQ(add_number(*opened.set, i).added.fresh, 0u) << operation << ", batch " << i;
         if (died.acknowledged == many) continue;
         // The one that was on its way.
-        auto const again = add(*opened.set, died.acknowledged);
+        auto const again = add_number(*opened.set, died.acknowledged);
         if (again.added.fresh > 0) ASSERT_EQ(again.is_new, right[died.acknowledged].is_new) << operation;
         for (auto i = died.acknowledged + 1; i < many; ++i)
-            ASSERT_EQ(add(*opened.set, i).is_new, right[i].is_new) << operation << ", batch " << i;
+            ASSERT_EQ(add_number(*opened.set, i).is_new, right[i].is_new) << operation << ", batch " << i;
     }
     EXPECT_GT(operation, 60);   // there was much to be killed at
 }
@@ -158,16 +158,16 @@ TEST(DiskSet, what_cannot_be_written_is_refused_whole_and_can_be_added_again) {
         }
         ASSERT_TRUE(opened.set) << opened.fault;
         for (std::uint64_t i = 0; i < many; ++i) {
-            auto answer = add(*opened.set, i);
+            auto answer = add_number(*opened.set, i);
             if (!answer.added.fault.empty()) {
                 EXPECT_TRUE(refuse.happened());
-                answer = add(*opened.set, i);
+                answer = add_number(*opened.set, i);
             }
             if (!answer.added.fault.empty()) {   // for good: who comes next finds what was acknowledged
                 opened.set.reset();
                 opened = open(folder.path("set"));
                 ASSERT_TRUE(opened.set) << opened.fault;
-                answer = add(*opened.set, i);
+                answer = add_number(*opened.set, i);
             }
             ASSERT_EQ(answer.added.fault, "");
             ASSERT_EQ(answer.is_new, right[i].is_new) << operation << ", batch " << i;
@@ -182,7 +182,7 @@ TEST(DiskSet, is_the_same_when_opened_again) {
     for (std::uint64_t i = 0; i < 40; ++i) {
         auto opened = open(folder.path("set"));
         ASSERT_TRUE(opened.set) << opened.fault;
-        ASSERT_EQ(add(*opened.set, i).is_new, right[i].is_new) << i;
+        ASSERT_EQ(add_number(*opened.set, i).is_new, right[i].is_new) << i;
         if (i % 7 == 0) EXPECT_EQ(opened.set->sync(), "");
         if (i % 10 == 9) EXPECT_EQ(opened.set->merge(), "");
     }
@@ -211,7 +211,7 @@ public:
 
 TEST(DiskSet, syncs_what_a_process_before_it_has_left_to_the_system) {
     Folder folder;
-    add(*open(folder.path("set")).set, 1);   // answered, and never synchronised
+    add_number(*open(folder.path("set")).set, 1);   // answered, and never synchronised
     CountSyncs syncs;
     auto const again = open(folder.path("set"), &syncs);
     auto const before = syncs.count;
@@ -233,7 +233,7 @@ TEST(MercatorFile, syncs_its_directory_after_a_batch_and_after_a_restart) {
         EXPECT_EQ(syncs.count, before + 1);
         EXPECT_EQ(opened.set->sync(), "");
         EXPECT_EQ(syncs.count, before + 1);
-        add(*opened.set, static_cast<std::uint64_t>(start));
+        add_number(*opened.set, static_cast<std::uint64_t>(start));
         EXPECT_EQ(opened.set->sync(), "");
         EXPECT_EQ(syncs.count, before + 3) << "the file, then its name";
     }
@@ -244,9 +244,9 @@ TEST(DiskSet, a_log_that_ends_in_the_middle_of_its_last_record_lacks_that_one_on
     Bytes whole = 0;
     {
         auto opened = open(folder.path("set"));
-        add(*opened.set, 0);
+        add_number(*opened.set, 0);
         whole = fs::file_size(folder.path("set/log.1"));
-        add(*opened.set, 1);
+        add_number(*opened.set, 1);
     }
     auto const right = right_answers(2);
     auto const bytes = bytes_of(folder.path("set/log.1"));
@@ -257,8 +257,8 @@ TEST(DiskSet, a_log_that_ends_in_the_middle_of_its_last_record_lacks_that_one_on
             write(folder.path("set/log.1"), cut);
             auto opened = open(folder.path("set"));
             ASSERT_TRUE(opened.set) << size << ": " << opened.fault;
-            EXPECT_EQ(add(*opened.set, 0).added.fresh, 0u) << size;
-            EXPECT_EQ(add(*opened.set, 1).is_new, right[1].is_new) << size;
+            EXPECT_EQ(add_number(*opened.set, 0).added.fresh, 0u) << size;
+            EXPECT_EQ(add_number(*opened.set, 1).is_new, right[1].is_new) << size;
         }
     }
 }
@@ -269,9 +269,9 @@ TEST(DiskSet, a_log_with_a_hole_is_refused_and_whole_again_where_the_fault_says_
     auto const log = folder.path("set/log.1");
     {
         auto opened = open(folder.path("set"));
-        add(*opened.set, 0);
+        add_number(*opened.set, 0);
         whole = fs::file_size(log);
-        add(*opened.set, 1);
+        add_number(*opened.set, 1);
     }
     auto const right = right_answers(2);
     auto holed = bytes_of(log);
@@ -282,17 +282,17 @@ TEST(DiskSet, a_log_with_a_hole_is_refused_and_whole_again_where_the_fault_says_
     fs::resize_file(log, whole);
     auto opened = open(folder.path("set"));
     ASSERT_TRUE(opened.set) << opened.fault;
-    EXPECT_EQ(add(*opened.set, 0).added.fresh, 0u);
-    EXPECT_EQ(add(*opened.set, 1).is_new, right[1].is_new);
+    EXPECT_EQ(add_number(*opened.set, 0).added.fresh, 0u);
+    EXPECT_EQ(add_number(*opened.set, 1).is_new, right[1].is_new);
 }
 
 TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
     Folder folder;
     {
         auto opened = open(folder.path("good"));
-        for (std::uint64_t i = 0; i < 6; ++i) add(*opened.set, i);
+        for (std::uint64_t i = 0; i < 6; ++i) add_number(*opened.set, i);
         ASSERT_EQ(opened.set->merge(), "");
-        add(*opened.set, 6), add(*opened.set, 7);
+        add_number(*opened.set, 6), add_number(*opened.set, 7);
     }
     auto const right = right_answers(9);
     for (auto const& entry : fs::directory_iterator(folder.path("good"))) {
@@ -309,7 +309,7 @@ TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
             auto opened = open(folder.path("bad"));
             std::string fault = opened.fault;
             for (std::uint64_t i = 0; opened.set && fault.empty() && i < 8; ++i) {
-                auto const answer = add(*opened.set, i);
+                auto const answer = add_number(*opened.set, i);
                 fault = answer.added.fault;
                 if (fault.empty()) ASSERT_EQ(answer.added.fresh, 0u) << name << " at byte " << at;
             }
@@ -324,9 +324,9 @@ TEST(DiskSet, a_missing_file_is_named) {
         Folder folder;
         {
             auto opened = open(folder.path("set"));
-            add(*opened.set, 0);
+            add_number(*opened.set, 0);
             ASSERT_EQ(opened.set->merge(), "");
-            add(*opened.set, 1);
+            add_number(*opened.set, 1);
         }
         ASSERT_TRUE(fs::remove(folder.path("set") / name)) << name;
         auto const opened = open(folder.path("set"));

@@ -105,7 +105,7 @@ void expect_same_in_pieces(std::string_view bytes) {
         EXPECT_EQ(feed<Kind>(bytes, {split, bytes.size()}), expected) << "split at " << split;
 }
 
-struct Refused {
+struct RefusedHead {
     std::string bytes;
     std::uint16_t status;
     char const* refusal;
@@ -114,7 +114,7 @@ struct Refused {
 /// A request whose field section is `lines`.
 std::string get(std::string const& lines) { return "GET / HTTP/1.1\r\n" + lines + "\r\n"; }
 
-std::vector<Refused> const refused_requests{
+std::vector<RefusedHead> const refused_requests{
     // the request line
     {"GET  / HTTP/1.1\r\n\r\n", 400, "more than one space in request line"},
     {"GET /  HTTP/1.1\r\n\r\n", 400, "more than one space in request line"},
@@ -247,7 +247,7 @@ TEST(RequestHead, is_incomplete_until_its_blank_line) {
 }
 
 TEST(RequestHead, is_refused_as_soon_as_a_fault_is_certain) {
-    std::vector<Refused> const unfinished{
+    std::vector<RefusedHead> const unfinished{
         {"GET / HTTP/1.1\r\nA: b\n", 400, "bare LF in head"},
         {"GET / HTTP/2.0\r\n", 505, "version is not HTTP/1"},
         {"GET / HTTP/1.1\r\nA b\r\n", 400, "no colon in field line"},
@@ -301,7 +301,7 @@ TEST(RequestHead, a_large_head_byte_by_byte_is_no_burden) {
     EXPECT_EQ(head.fields.size(), 250u);
 }
 
-std::vector<Refused> const refused_responses{
+std::vector<RefusedHead> const refused_responses{
     {"HTTP/1.1 2x0 OK\r\n\r\n", 502, "malformed status"},
     {"HTTP/1.1 099 OK\r\n\r\n", 502, "malformed status"},
     {"HTTP/1.1 2000 OK\r\n\r\n", 502, "malformed status"},

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-struct Refused {
+struct RefusedUri {
     std::string_view text;
     char const* refusal;
 };
@@ -24,7 +24,7 @@ Uri uri(std::string_view text) {
 }
 
 TEST(AbsoluteForm, faults_are_refused_by_name) {
-    Refused const rows[] = {
+    RefusedUri const rows[] = {
         {"", "scheme is neither http nor https"},
         {"/", "scheme is neither http nor https"},
         {"*", "scheme is neither http nor https"},
@@ -191,7 +191,7 @@ TEST(Authority, is_a_host_and_perhaps_a_port) {
 }
 
 TEST(Authority, faults_are_refused_by_name) {
-    Refused const rows[] = {
+    RefusedUri const rows[] = {
         {"", "empty host"},         {":443", "empty host"},        {"h/", "bad byte in host"},
         {"h:443/", "bad port"},     {"h/a:443", "bad byte in host"}, {"u@h:443", "userinfo in target"},
         {"http://h", "bad port"},   {"h:0", "bad port"},           {"h:99999", "bad port"},

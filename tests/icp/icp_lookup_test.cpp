@@ -65,8 +65,8 @@ std::uint16_t free_port() {
     return net::UdpPort::open(io, {loopback(1), 0}, false, fault)->local().port;
 }
 
-struct Scene {
-    Scene() {
+struct LookupScene {
+    LookupScene() {
         options.address = "127.0.0.1";
         options.port = free_port();
         options.allow = {*parse_network("127.0.0.0/8")};
@@ -75,7 +75,7 @@ struct Scene {
         for (unsigned i = 0; i < 2; ++i)
             workers.push_back(std::make_unique<net::Worker>(i, names, nullptr, of_worker));
     }
-    ~Scene() {
+    ~LookupScene() {
         for (unsigned i = 0; mesh && i < workers.size(); ++i) mesh->stop(i);
         turn();
         turn();
@@ -149,7 +149,7 @@ void says(Socket& peer, Opcode opcode, std::uint32_t flags = 0, std::uint32_t da
 }
 
 TEST(IcpLookup, a_sibling_that_says_hit_is_the_source) {
-    Scene scene;
+    LookupScene scene;
     auto& peer = scene.peer();
     says(peer, Opcode::hit);
     scene.start();
@@ -163,7 +163,7 @@ TEST(IcpLookup, a_sibling_that_says_hit_is_the_source) {
 }
 
 TEST(IcpLookup, nobody_is_asked_for_a_url_that_no_datagram_holds) {
-    Scene scene;
+    LookupScene scene;
     auto& peer = scene.peer();
     says(peer, Opcode::hit);
     scene.start();
@@ -182,7 +182,7 @@ TEST(IcpLookup, what_every_answer_means) {
     for (auto const& [opcode, said] : {Case{Opcode::hit_obj, Said::hit}, Case{Opcode::miss, Said::miss},
                                        Case{Opcode::miss_nofetch, Said::miss_nofetch}, Case{Opcode::denied, Said::denied},
                                        Case{Opcode::err, Said::error}}) {
-        Scene scene;
+        LookupScene scene;
         says(scene.peer(), opcode);
         scene.start();
         auto const resolution = scene.resolve();
@@ -193,14 +193,14 @@ TEST(IcpLookup, what_every_answer_means) {
 }
 
 TEST(IcpLookup, parents_tell_how_far_the_origin_is_from_them) {
-    Scene scene;
+    LookupScene scene;
     says(scene.peer(PeerOptions::Type::parent), Opcode::miss, flag_source_rtt, 0x00030007);
     scene.start();
     EXPECT_EQ(scene.resolve().sources.front().why, Hierarchy::closest_parent_miss);
 }
 
 TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
-    Scene scene;
+    LookupScene scene;
     scene.options.timeout = milliseconds{300};
     auto& peer = scene.peer();
     Socket elsewhere(scene.outside, loopback(3), peer.port());   // its port, another address
@@ -219,7 +219,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
 }
 
 TEST(IcpLookup, answers_that_come_to_another_worker_find_the_one_that_asked) {
-    Scene scene;
+    LookupScene scene;
     says(scene.peer(), Opcode::hit);
     scene.start();
     unsigned hits = 0;
@@ -230,7 +230,7 @@ TEST(IcpLookup, answers_that_come_to_another_worker_find_the_one_that_asked) {
 }
 
 TEST(IcpLookup, queries_are_answered_from_the_port_they_came_to) {
-    Scene scene;
+    LookupScene scene;
     scene.cache.store("fhttp://h/a");
     scene.start();
     Socket asker(scene.outside, loopback(5));
@@ -252,7 +252,7 @@ TEST(IcpLookup, queries_are_answered_from_the_port_they_came_to) {
 }
 
 TEST(IcpLookup, random_datagrams_version_3_and_number_0_get_no_answer) {
-    Scene scene;
+    LookupScene scene;
     scene.start();
     Socket asker(scene.outside, loopback(5));
     std::mt19937 random(7);
@@ -279,7 +279,7 @@ TEST(IcpLookup, random_datagrams_version_3_and_number_0_get_no_answer) {
 }
 
 TEST(IcpLookup, without_a_port_of_ours_nobody_is_answered_and_peers_are_asked) {
-    Scene scene;
+    LookupScene scene;
     scene.options.address.clear();
     auto& peer = scene.peer();
     IpEndpoint asked_from;
@@ -296,7 +296,7 @@ TEST(IcpLookup, without_a_port_of_ours_nobody_is_answered_and_peers_are_asked) {
 }
 
 TEST(IcpLookup, a_peer_that_a_reload_brings_is_asked) {
-    Scene scene;
+    LookupScene scene;
     scene.options.address.clear();
     scene.start();
     says(scene.peer(), Opcode::hit);
@@ -305,7 +305,7 @@ TEST(IcpLookup, a_peer_that_a_reload_brings_is_asked) {
 }
 
 TEST(IcpLookup, the_echo_of_an_origin_counts_from_there_alone) {
-    Scene scene;
+    LookupScene scene;
     scene.options.timeout = milliseconds{500};
     scene.peer();   // silent
     Socket echo(scene.outside, loopback(9));
@@ -329,7 +329,7 @@ TEST(IcpLookup, the_echo_of_an_origin_counts_from_there_alone) {
 }
 
 TEST(IcpLookup, the_fault_names_a_port_that_others_have) {
-    Scene scene;
+    LookupScene scene;
     Socket other(scene.outside, loopback(1), scene.options.port);
     std::vector<net::Worker*> all{scene.workers[0].get()};
     std::string fault;
@@ -338,7 +338,7 @@ TEST(IcpLookup, the_fault_names_a_port_that_others_have) {
 }
 
 TEST(IcpLookup, our_own_questions_are_not_answered) {
-    Scene scene;
+    LookupScene scene;
     scene.options.timeout = milliseconds{200};
     PeerOptions self;
     self.name = "self";

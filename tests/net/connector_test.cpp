@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/ip_text.hpp"
 #include "net/listener.hpp"
 #include "net/loop.hpp"
 #include "support/fake_dns.hpp"
@@ -18,10 +19,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Address ip(char const* text) { return asio::ip::make_address(text); }
-
-struct Scene {
-    Scene() {
+struct ConnectorScene {
+    ConnectorScene() {
         options.attempt_delay = milliseconds{250};
         options.timeout = milliseconds{1'500};
     }
@@ -55,7 +54,7 @@ struct Scene {
 };
 
 TEST(Connector, connects_to_a_literal_without_nagle) {
-    Scene scene;
+    ConnectorScene scene;
     Listener listener;
     auto result = scene.connect("127.0.0.1", listener.port());
     ASSERT_TRUE(result.transport) << result.reason;
@@ -69,14 +68,14 @@ TEST(Connector, connects_to_a_literal_without_nagle) {
 
 TEST(Connector, connects_over_ipv6) {
     if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
-    Scene scene;
+    ConnectorScene scene;
     Listener listener("::1");
     EXPECT_EQ(scene.connect("::1", listener.port()).address, ip("::1"));
     EXPECT_EQ(scene.connect("localhost", listener.port()).address, ip("::1"));
 }
 
 TEST(Connector, a_name_is_resolved_and_a_bad_one_said) {
-    Scene scene;
+    ConnectorScene scene;
     Listener listener;
     scene.dns.set("origin.test", {.v4 = {"127.0.0.1"}});
     EXPECT_EQ(scene.connect("origin.test", listener.port()).failure, ConnectFailure::none);
@@ -86,7 +85,7 @@ TEST(Connector, a_name_is_resolved_and_a_bad_one_said) {
 }
 
 TEST(Connector, a_closed_port_is_refused) {
-    Scene scene;
+    ConnectorScene scene;
     std::uint16_t port = Listener().port();
     auto result = scene.connect("127.0.0.1", port);
     EXPECT_EQ(result.failure, ConnectFailure::refused);
@@ -95,12 +94,12 @@ TEST(Connector, a_closed_port_is_refused) {
 }
 
 TEST(Connector, an_address_without_a_route_is_unreachable) {
-    Scene scene;
+    ConnectorScene scene;
     EXPECT_EQ(scene.connect("255.255.255.255", 80).failure, ConnectFailure::unreachable);
 }
 
 TEST(Connector, the_next_address_is_tried_at_once_when_one_fails) {
-    Scene scene;
+    ConnectorScene scene;
     scene.options.attempt_delay = seconds{20};
     Listener listener("127.0.0.3");
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2"), ip("127.0.0.3")});
@@ -110,7 +109,7 @@ TEST(Connector, the_next_address_is_tried_at_once_when_one_fails) {
 }
 
 TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
-    Scene scene;
+    ConnectorScene scene;
     Blackhole dead("127.0.0.1");
     Listener alive("127.0.0.2", dead.port());
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
@@ -123,7 +122,7 @@ TEST(Connector, a_dead_first_address_costs_the_attempt_delay_only) {
 
 TEST(Connector, families_take_turns_and_ipv6_begins) {
     if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
-    Scene scene;
+    ConnectorScene scene;
     std::vector<std::string> seen;
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2"), ip("::1"), ip("127.0.0.3")});
     std::uint16_t port = Listener().port();
@@ -137,7 +136,7 @@ TEST(Connector, families_take_turns_and_ipv6_begins) {
 
 TEST(Connector, a_dead_ipv6_falls_back_to_ipv4) {
     if (!has_ipv6()) GTEST_SKIP() << "no IPv6 here";
-    Scene scene;
+    ConnectorScene scene;
     Blackhole dead("::1");
     Listener alive("127.0.0.1", dead.port());
     auto result = scene.connect("localhost", dead.port());
@@ -146,7 +145,7 @@ TEST(Connector, a_dead_ipv6_falls_back_to_ipv4) {
 }
 
 TEST(Connector, a_silent_origin_is_given_up_at_the_timeout) {
-    Scene scene;
+    ConnectorScene scene;
     scene.options.timeout = milliseconds{600};
     Blackhole dead("127.0.0.1");
     Blackhole dead_too("127.0.0.2", dead.port());
@@ -160,7 +159,7 @@ TEST(Connector, a_silent_origin_is_given_up_at_the_timeout) {
 }
 
 TEST(Connector, forbidden_addresses_are_never_connected_to) {
-    Scene scene;
+    ConnectorScene scene;
     Listener forbidden("127.0.0.1");
     AddressFilter filter = [](Address const& address) -> char const* {
         return address == ip("127.0.0.1") ? "loopback is closed" : nullptr;
@@ -178,7 +177,7 @@ TEST(Connector, forbidden_addresses_are_never_connected_to) {
 }
 
 TEST(Connector, what_an_origin_said_outweighs_what_was_forbidden) {
-    Scene scene;
+    ConnectorScene scene;
     std::uint16_t port = Listener().port();
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
     AddressFilter filter = [](Address const& address) -> char const* {
@@ -188,7 +187,7 @@ TEST(Connector, what_an_origin_said_outweighs_what_was_forbidden) {
 }
 
 TEST(Connector, a_hundred_addresses_are_not_all_tried) {
-    Scene scene;
+    ConnectorScene scene;
     std::vector<Address> many;
     for (int i = 1; i <= 100; ++i) many.push_back(asio::ip::make_address("127.0.1." + std::to_string(i)));
     scene.name("origin.test", many);
@@ -202,7 +201,7 @@ TEST(Connector, a_hundred_addresses_are_not_all_tried) {
 }
 
 TEST(Connector, no_descriptors_left_is_told_apart) {
-    Scene scene;
+    ConnectorScene scene;
     Listener listener;
     // UBSan opens a pipe to look at a type it sees for the first time: a failure's words are made once before, and the
     // limit falls at the last moment.
@@ -224,7 +223,7 @@ TEST(Connector, no_descriptors_left_is_told_apart) {
 }
 
 TEST(Connector, can_be_stopped_while_it_connects) {
-    Scene scene;
+    ConnectorScene scene;
     scene.options.timeout = seconds{20};
     Blackhole dead;
     ConnectStop stop;
@@ -236,7 +235,7 @@ TEST(Connector, can_be_stopped_while_it_connects) {
 }
 
 TEST(Connector, can_be_stopped_while_it_resolves_and_before_it_begins) {
-    Scene scene;
+    ConnectorScene scene;
     scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
     ConnectStop stop;
     Timer timer(scene.loop.io.get_executor(), milliseconds{50});
@@ -249,7 +248,7 @@ TEST(Connector, can_be_stopped_while_it_resolves_and_before_it_begins) {
 
 TEST(Connector, unfinished_attempts_may_outlive_everything_but_the_worker) {
     Blackhole dead;
-    Scene scene;
+    ConnectorScene scene;
     Connector connector(scene.loop.io, scene.loop.wheel, scene.resolver, nullptr, scene.options);
     ConnectTarget target{"127.0.0.1", dead.port(), false, {}};
     AddressFilter all;

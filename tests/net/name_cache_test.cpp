@@ -9,10 +9,10 @@
 #include <fstream>
 #include <thread>
 
+#include "net/ip_text.hpp"
+
 namespace garner::net {
 namespace {
-
-Address ip(char const* text) { return asio::ip::make_address(text); }
 
 class HostsFile {
 public:

@@ -13,7 +13,7 @@
 namespace garner::net {
 namespace {
 
-struct Scene {
+struct PoolScene {
     Loop loop;
     PoolOptions options;
     std::deque<Pair> pairs;
@@ -30,7 +30,7 @@ struct Scene {
 };
 
 TEST(OriginPool, what_was_given_last_is_taken_first) {
-    Scene scene;
+    PoolScene scene;
     OriginPool pool(scene.options);
     EXPECT_EQ(pool.take("a"), nullptr);
     auto first = scene.connection(), second = scene.connection();
@@ -48,7 +48,7 @@ TEST(OriginPool, what_was_given_last_is_taken_first) {
 }
 
 TEST(OriginPool, those_the_peer_has_closed_are_passed_over) {
-    Scene scene;
+    PoolScene scene;
     OriginPool pool(scene.options);
     auto alive = scene.connection();
     auto* alive_is = alive.get();
@@ -60,37 +60,37 @@ TEST(OriginPool, those_the_peer_has_closed_are_passed_over) {
     auto taken = pool.take("a");
     EXPECT_EQ(taken.get(), alive_is);
     EXPECT_EQ(pool.size(), 0u);
-    EXPECT_TRUE(Scene::is_closed(scene.pairs[1]));
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[1]));
 }
 
 TEST(OriginPool, the_oldest_goes_when_an_origin_or_the_pool_is_full) {
-    Scene scene;
+    PoolScene scene;
     scene.options.idle_per_origin = 2;
     scene.options.idle_total = 3;
     OriginPool pool(scene.options);
     for (int i = 0; i < 3; ++i) pool.give("a", scene.connection());
     EXPECT_EQ(pool.size(), 2u);
-    EXPECT_TRUE(Scene::is_closed(scene.pairs[0]));
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[0]));
     pool.give("b", scene.connection());
     pool.give("c", scene.connection());
     EXPECT_EQ(pool.size(), 3u);
-    EXPECT_TRUE(Scene::is_closed(scene.pairs[1]));
-    EXPECT_FALSE(Scene::is_closed(scene.pairs[2]));
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[1]));
+    EXPECT_FALSE(PoolScene::is_closed(scene.pairs[2]));
     pool.give("c", scene.connection());
     EXPECT_EQ(pool.take("a"), nullptr);
 }
 
 TEST(OriginPool, a_pool_of_none_keeps_none) {
-    Scene scene;
+    PoolScene scene;
     scene.options.idle_per_origin = 0;
     OriginPool pool(scene.options);
     pool.give("a", scene.connection());
     EXPECT_EQ(pool.size(), 0u);
-    EXPECT_TRUE(Scene::is_closed(scene.pairs[0]));
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[0]));
 }
 
 TEST(OriginPool, what_idles_too_long_is_closed) {
-    Scene scene;
+    PoolScene scene;
     OriginPool pool(scene.options);
     pool.give("a", scene.connection());
     pool.give("b", scene.connection());
@@ -98,16 +98,16 @@ TEST(OriginPool, what_idles_too_long_is_closed) {
     EXPECT_EQ(pool.size(), 2u);
     pool.sweep(steady_now() + scene.options.idle_timeout);
     EXPECT_EQ(pool.size(), 0u);
-    EXPECT_TRUE(Scene::is_closed(scene.pairs[0]));
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[0]));
     EXPECT_EQ(pool.take("a"), nullptr);
     pool.give("a", scene.connection());
     pool.clear();
     EXPECT_EQ(pool.size(), 0u);
-    EXPECT_TRUE(Scene::is_closed(scene.pairs[2]));
+    EXPECT_TRUE(PoolScene::is_closed(scene.pairs[2]));
 }
 
 TEST(OriginPool, many_origins_come_and_go) {
-    Scene scene;
+    PoolScene scene;
     scene.options.idle_total = 20;
     OriginPool pool(scene.options);
     for (int i = 0; i < 100; ++i) pool.give("origin " + std::to_string(i), scene.connection());

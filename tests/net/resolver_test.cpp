@@ -19,8 +19,8 @@ using testing::UnorderedElementsAre;
 
 Address ip(char const* text) { return asio::ip::make_address(text); }
 
-struct Scene {
-    Scene() { options.hosts_file = ""; }
+struct ResolverScene {
+    ResolverScene() { options.hosts_file = ""; }
 
     Resolver& resolver() {
         if (options.servers.empty()) options.servers = {dns.server()};
@@ -42,7 +42,7 @@ struct Scene {
 };
 
 TEST(Resolver, literals_and_localhost_need_no_dns) {
-    Scene scene;
+    ResolverScene scene;
     EXPECT_THAT(scene.resolve("192.0.2.7")->addresses, ElementsAre(ip("192.0.2.7")));
     EXPECT_THAT(scene.resolve("2001:db8::7")->addresses, ElementsAre(ip("2001:db8::7")));
     for (auto host : {"localhost", "LocalHost", "localhost.", "app.localhost", "a.b.LOCALHOST"})
@@ -51,7 +51,7 @@ TEST(Resolver, literals_and_localhost_need_no_dns) {
 }
 
 TEST(Resolver, a_and_aaaa_come_together_and_are_kept) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("both.test", {.v4 = {"192.0.2.1", "192.0.2.2"}, .v6 = {"2001:db8::1"}});
     auto names = scene.resolve("Both.Test");
     EXPECT_THAT(names->addresses, UnorderedElementsAre(ip("192.0.2.1"), ip("192.0.2.2"), ip("2001:db8::1")));
@@ -61,7 +61,7 @@ TEST(Resolver, a_and_aaaa_come_together_and_are_kept) {
 }
 
 TEST(Resolver, one_family_is_enough) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("v4.test", {.v4 = {"192.0.2.1"}});
     scene.dns.set("v6.test", {.v6 = {"2001:db8::1"}});
     EXPECT_THAT(scene.resolve("v4.test")->addresses, ElementsAre(ip("192.0.2.1")));
@@ -69,7 +69,7 @@ TEST(Resolver, one_family_is_enough) {
 }
 
 TEST(Resolver, failures_are_said_in_words_and_remembered) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("empty.test", {});
     scene.dns.set("broken.test", {.kind = test::FakeDns::Name::servfail});
     EXPECT_EQ(scene.resolve("gone.test")->failure, "no such host");
@@ -86,7 +86,7 @@ TEST(Resolver, failures_are_said_in_words_and_remembered) {
 }
 
 TEST(Resolver, a_failure_can_be_forgotten_but_not_an_address) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("found.test", {.v4 = {"192.0.2.1"}});
     EXPECT_NE(scene.resolve("gone.test")->failure, "");
     auto const found = scene.resolve("found.test");
@@ -99,7 +99,7 @@ TEST(Resolver, a_failure_can_be_forgotten_but_not_an_address) {
 }
 
 TEST(Resolver, a_port_without_a_server_is_given_up_early) {
-    Scene scene;
+    ResolverScene scene;
     scene.options.servers = {"127.0.0.1:1"};
     auto begun = steady_now();
     EXPECT_THAT(scene.resolve("any.test")->failure, testing::StartsWith("DNS server"));
@@ -107,7 +107,7 @@ TEST(Resolver, a_port_without_a_server_is_given_up_early) {
 }
 
 TEST(Resolver, a_silent_server_is_given_up_within_five_seconds) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
     auto begun = steady_now();
     EXPECT_EQ(scene.resolve("silent.test")->failure, "DNS server did not answer");
@@ -118,7 +118,7 @@ TEST(Resolver, a_silent_server_is_given_up_within_five_seconds) {
 }
 
 TEST(Resolver, a_lost_query_is_repeated) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("lossy.test", {.v4 = {"192.0.2.1"}, .udp_queries_lost = 2});
     auto begun = steady_now();
     EXPECT_THAT(scene.resolve("lossy.test")->addresses, ElementsAre(ip("192.0.2.1")));
@@ -126,7 +126,7 @@ TEST(Resolver, a_lost_query_is_repeated) {
 }
 
 TEST(Resolver, the_second_server_is_asked_when_the_first_is_silent) {
-    Scene scene;
+    ResolverScene scene;
     test::FakeDns dead;
     dead.set("a.test", {.kind = test::FakeDns::Name::silent});
     scene.dns.set("a.test", {.v4 = {"192.0.2.1"}});
@@ -137,13 +137,13 @@ TEST(Resolver, the_second_server_is_asked_when_the_first_is_silent) {
 }
 
 TEST(Resolver, a_server_that_loses_every_aaaa_query_does_not_cost_the_a_record) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("half.test", {.v4 = {"192.0.2.1"}, .aaaa_lost = true});
     EXPECT_THAT(scene.resolve("half.test")->addresses, ElementsAre(ip("192.0.2.1")));
 }
 
 TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
-    Scene scene;
+    ResolverScene scene;
     test::FakeDns::Name big{.truncated_on_udp = true};
     for (int i = 1; i <= 60; ++i) big.v4.push_back("192.0.2." + std::to_string(i));
     scene.dns.set("big.test", big);
@@ -155,7 +155,7 @@ TEST(Resolver, a_truncated_answer_is_fetched_over_tcp) {
 }
 
 TEST(Resolver, the_shortest_ttl_counts) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("www.test", {.v4 = {"192.0.2.1"}, .ttl = 3'600, .alias = "cdn.test", .alias_ttl = 2});
     scene.options.positive_min = milliseconds{0};
     scene.resolve("www.test");
@@ -164,7 +164,7 @@ TEST(Resolver, the_shortest_ttl_counts) {
 }
 
 TEST(Resolver, many_who_ask_for_one_name_cost_one_question) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("popular.test", {.v4 = {"192.0.2.1"}, .delay = milliseconds{50}});
     auto& resolver = scene.resolver();
     int answered = 0;
@@ -179,7 +179,7 @@ TEST(Resolver, many_who_ask_for_one_name_cost_one_question) {
 }
 
 TEST(Resolver, many_names_at_once_are_all_answered) {
-    Scene scene;
+    ResolverScene scene;
     auto& resolver = scene.resolver();
     int answered = 0;
     auto ask = [&](int i) -> awaitable<void> {
@@ -196,7 +196,7 @@ TEST(Resolver, many_names_at_once_are_all_answered) {
 }
 
 TEST(Resolver, a_wait_can_be_ended_early_and_the_answer_still_arrives) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("slow.test", {.v4 = {"192.0.2.1"}, .delay = milliseconds{300}});
     auto& resolver = scene.resolver();
     WakeHandle waiting;
@@ -213,7 +213,7 @@ TEST(Resolver, a_wait_can_be_ended_early_and_the_answer_still_arrives) {
 
 TEST(Resolver, may_go_while_others_wait_for_it) {
     for (bool stop : {false, true}) {
-        Scene scene;
+        ResolverScene scene;
         scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
         auto& resolver = scene.resolver();
         NamesPtr given;
@@ -239,7 +239,7 @@ TEST(Resolver, may_go_while_others_wait_for_it) {
 }
 
 TEST(Resolver, a_garbled_answer_is_not_taken_for_one) {
-    Scene scene;
+    ResolverScene scene;
     scene.dns.set("garbled.test", {.kind = test::FakeDns::Name::garbage});
     EXPECT_NE(scene.resolve("garbled.test")->failure, "");
 }

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "net/connector.hpp"
+#include "net/ip_text.hpp"
 #include "net/listener.hpp"
 #include "net/loop.hpp"
 #include "net/tls_server.hpp"
@@ -23,8 +24,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::StartsWith;
-
-Address ip(char const* text) { return asio::ip::make_address(text); }
 
 /// One authority for all scenes: keys take their time under the sanitizers.
 Authority& authority() {
@@ -40,8 +39,8 @@ void say_hello(SSL* ssl) {
     SSL_shutdown(ssl);
 }
 
-struct Scene {
-    Scene() {
+struct TlsScene {
+    TlsScene() {
         std::signal(SIGPIPE, SIG_IGN);   // the servers' blocking OpenSSL writes without MSG_NOSIGNAL
         tls.ca_file = authority().file();
         for (auto host : {"origin.test", "www.wild.test"}) cache.store(host, {ip("127.0.0.1")}, seconds{60});
@@ -92,7 +91,7 @@ struct Scene {
 };
 
 TEST(Tls, speaks_to_a_verified_origin) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), say_hello);
     auto result = scene.connect(server.port());
     ASSERT_TRUE(result.transport) << result.reason;
@@ -108,7 +107,7 @@ TEST(Tls, speaks_to_a_verified_origin) {
 }
 
 TEST(Tls, tls_1_2_is_spoken_and_1_1_is_not) {
-    Scene scene;
+    TlsScene scene;
     TlsServer older(good(), say_hello, {.max_version = TLS1_2_VERSION});
     auto result = scene.connect(older.port());
     ASSERT_TRUE(result.transport) << result.reason;
@@ -120,7 +119,7 @@ TEST(Tls, tls_1_2_is_spoken_and_1_1_is_not) {
 }
 
 TEST(Tls, an_address_is_verified_as_one_and_not_sent_as_sni) {
-    Scene scene;
+    TlsScene scene;
     TlsServer right(authority().sign({.alternative_names = "IP:127.0.0.1"}), say_hello);
     auto result = scene.connect(right.port(), "127.0.0.1");
     ASSERT_TRUE(result.transport) << result.reason;
@@ -132,7 +131,7 @@ TEST(Tls, an_address_is_verified_as_one_and_not_sent_as_sni) {
 }
 
 TEST(Tls, the_server_name_may_differ_from_the_host) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), say_hello);
     for (auto name : {"origin.test", "origin.test."}) {
         auto result = scene.connect(server.port(), "127.0.0.1", name);
@@ -143,7 +142,7 @@ TEST(Tls, the_server_name_may_differ_from_the_host) {
 }
 
 TEST(Tls, wildcards_stand_for_one_label) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(authority().sign({.alternative_names = "DNS:*.wild.test"}), say_hello);
     EXPECT_EQ(scene.connect(server.port(), "www.wild.test").reason, "");
     EXPECT_NE(scene.connect(server.port(), "127.0.0.1", "a.b.wild.test").reason, "");
@@ -152,7 +151,7 @@ TEST(Tls, wildcards_stand_for_one_label) {
 }
 
 TEST(Tls, faulty_certificates_are_refused_in_words) {
-    Scene scene;
+    TlsScene scene;
     struct {
         Identity identity;
         char const* words;
@@ -175,7 +174,7 @@ TEST(Tls, faulty_certificates_are_refused_in_words) {
 }
 
 TEST(Tls, without_verification_anything_goes) {
-    Scene scene;
+    TlsScene scene;
     scene.tls.verify = false;
     TlsServer server(self_signed({.alternative_names = "DNS:elsewhere.test"}), say_hello);
     auto result = scene.connect(server.port());
@@ -191,7 +190,7 @@ TEST(Tls, a_ca_file_that_cannot_be_read_is_said) {
 }
 
 TEST(Tls, what_is_no_tls_is_said) {
-    Scene scene;
+    TlsScene scene;
     Listener listener;
     std::thread plain([&] {
         int fd = listener.accept();
@@ -206,7 +205,7 @@ TEST(Tls, what_is_no_tls_is_said) {
 }
 
 TEST(Tls, a_peer_that_closes_during_the_handshake_is_said) {
-    Scene scene;
+    TlsScene scene;
     Listener listener;
     std::thread closer([&] {
         int fd = listener.accept();
@@ -221,7 +220,7 @@ TEST(Tls, a_peer_that_closes_during_the_handshake_is_said) {
 }
 
 TEST(Tls, a_peer_that_never_answers_is_timed_out_and_can_be_left) {
-    Scene scene;
+    TlsScene scene;
     scene.options.timeout = milliseconds{400};
     Listener silent;
     auto result = scene.connect(silent.port());
@@ -240,7 +239,7 @@ TEST(Tls, a_peer_that_never_answers_is_timed_out_and_can_be_left) {
 class TlsResumption : public testing::TestWithParam<int> {};
 
 TEST_P(TlsResumption, sessions_are_taken_up_again) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), say_hello, {.max_version = GetParam()});
     for (int round = 0; round < 4; ++round) {
         auto result = scene.connect(server.port());
@@ -255,7 +254,7 @@ TEST_P(TlsResumption, sessions_are_taken_up_again) {
 }
 
 TEST_P(TlsResumption, a_ticket_outlives_a_reset_connection) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), say_hello, {.max_version = GetParam()});
     for (int round = 0; round < 3; ++round) {
         auto result = scene.connect(server.port());
@@ -276,7 +275,7 @@ std::string patterned(std::size_t size) {
 
 /// Reads and writes at once against an echoing server; the server stops reading while it cannot write.
 void echo_scene(std::size_t size, std::size_t read_size) {
-    Scene scene;
+    TlsScene scene;
     auto echo = [](SSL* ssl) {
         std::array<char, 50'000> bytes;
         for (;;) {
@@ -337,7 +336,7 @@ TEST(Tls, big_bodies_go_both_ways_at_once) { echo_scene(20'000'000, 64 * 1024); 
 TEST(Tls, small_reads_lose_nothing) { echo_scene(300'000, 7); }
 
 TEST(Tls, an_end_without_close_notify_is_no_orderly_end) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), [](SSL* ssl) { send(ssl, "partial"); });
     auto result = scene.connect(server.port());
     ASSERT_TRUE(result.transport) << result.reason;
@@ -347,7 +346,7 @@ TEST(Tls, an_end_without_close_notify_is_no_orderly_end) {
 }
 
 TEST(Tls, a_tampered_record_is_a_fault) {
-    Scene scene;
+    TlsScene scene;
     auto tamper = [](SSL* ssl) {
         send(ssl, "first");
         std::string_view forged("\x17\x03\x03\x00\x20" "0123456789abcdef0123456789abcdef", 37);
@@ -363,7 +362,7 @@ TEST(Tls, a_tampered_record_is_a_fault) {
 }
 
 TEST(Tls, key_updates_are_answered_by_reading) {
-    Scene scene;
+    TlsScene scene;
     auto update = [](SSL* ssl) {
         for (int round = 0; round < 3; ++round) {
             SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED);
@@ -410,7 +409,7 @@ void stale_scene(Then then) {
         if (then == Then::closes) return;
         done.await();
     };
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), script);
     auto result = scene.connect(server.port());
     ASSERT_TRUE(result.transport) << result.reason;
@@ -432,7 +431,7 @@ TEST(Tls, a_close_notify_makes_an_idle_connection_stale) { stale_scene(Then::not
 TEST(Tls, unexpected_bytes_make_an_idle_connection_stale) { stale_scene(Then::talks); }
 
 TEST(Tls, tickets_taken_in_by_stale_serve_the_next_connection) {
-    Scene scene;
+    TlsScene scene;
     Signal done;
     TlsServer server(good(), [&](SSL*) { done.await(); });
     auto first = scene.connect(server.port());
@@ -449,7 +448,7 @@ TEST(Tls, tickets_taken_in_by_stale_serve_the_next_connection) {
 }
 
 TEST(Tls, a_silent_peer_is_timed_out_and_may_go_on_after) {
-    Scene scene;
+    TlsScene scene;
     Signal go_on;
     auto script = [&](SSL* ssl) {
         go_on.await();
@@ -466,7 +465,7 @@ TEST(Tls, a_silent_peer_is_timed_out_and_may_go_on_after) {
 }
 
 TEST(Tls, a_peer_that_takes_nothing_is_timed_out) {
-    Scene scene;
+    TlsScene scene;
     Signal done;
     TlsServer server(good(), [&](SSL*) { done.await(); });
     auto result = scene.connect(server.port());
@@ -479,7 +478,7 @@ TEST(Tls, a_peer_that_takes_nothing_is_timed_out) {
 }
 
 TEST(Tls, a_session_may_outlive_its_context) {
-    Scene scene;
+    TlsScene scene;
     TlsServer server(good(), say_hello);
     auto result = scene.connect(server.port());
     ASSERT_TRUE(result.transport) << result.reason;

@@ -15,7 +15,7 @@
 namespace garner::net {
 namespace {
 
-struct Scene {
+struct TransportScene {
     Loop loop;
     Pair pair{loop.io, loop.wheel};
     Transport& ours = *pair.ours;
@@ -33,7 +33,7 @@ struct Scene {
 };
 
 TEST(Transport, reads_what_comes_and_counts_it) {
-    Scene scene;
+    TransportScene scene;
     scene.tell("hello");
     auto result = scene.read();
     EXPECT_FALSE(result.error);
@@ -42,7 +42,7 @@ TEST(Transport, reads_what_comes_and_counts_it) {
 }
 
 TEST(Transport, an_orderly_end_is_eof) {
-    Scene scene;
+    TransportScene scene;
     scene.close_theirs();
     auto result = scene.read();
     EXPECT_EQ(result.error, asio::error::eof);
@@ -50,7 +50,7 @@ TEST(Transport, an_orderly_end_is_eof) {
 }
 
 TEST(Transport, a_silent_peer_is_timed_out_and_may_go_on_after) {
-    Scene scene;
+    TransportScene scene;
     auto begun = steady_now();
     EXPECT_EQ(scene.read(milliseconds{200}).error, asio::error::timed_out);
     EXPECT_GE(steady_now() - begun, milliseconds{200});
@@ -59,7 +59,7 @@ TEST(Transport, a_silent_peer_is_timed_out_and_may_go_on_after) {
 }
 
 TEST(Transport, writes_many_parts_to_a_slow_reader_in_order) {
-    Scene scene;
+    TransportScene scene;
     std::string body(8'000'000, 'b');
     for (std::size_t i = 0; i < body.size(); i += 1'000) body[i] = static_cast<char>('a' + i / 1'000 % 26);
     std::string got;
@@ -85,7 +85,7 @@ TEST(Transport, writes_many_parts_to_a_slow_reader_in_order) {
 }
 
 TEST(Transport, a_peer_that_takes_nothing_is_timed_out) {
-    Scene scene;
+    TransportScene scene;
     std::string body(32'000'000, 'b');
     auto result = scene.loop.run(scene.ours.write(body, milliseconds{200}));
     EXPECT_EQ(result.error, asio::error::timed_out);
@@ -94,7 +94,7 @@ TEST(Transport, a_peer_that_takes_nothing_is_timed_out) {
 }
 
 TEST(Transport, try_write_takes_what_goes) {
-    Scene scene;
+    TransportScene scene;
     std::string body(32'000'000, 'b');
     iovec part{body.data(), body.size()};
     std::span<iovec> parts(&part, 1);
@@ -108,7 +108,7 @@ TEST(Transport, try_write_takes_what_goes) {
 }
 
 TEST(Transport, one_directions_deadline_leaves_the_other_alone) {
-    Scene scene;
+    TransportScene scene;
     std::string body(32'000'000, 'b');
     IoResult read, written;
     int done = 0;
@@ -132,7 +132,7 @@ TEST(Transport, one_directions_deadline_leaves_the_other_alone) {
 }
 
 TEST(Transport, cancel_ends_a_read_after_the_writer_ran_out_of_time) {
-    Scene scene;
+    TransportScene scene;
     std::string body(32'000'000, 'b');
     EXPECT_EQ(scene.loop.run(scene.ours.write(body, milliseconds{100})).error, asio::error::timed_out);
     IoResult read;
@@ -150,7 +150,7 @@ TEST(Transport, cancel_ends_a_read_after_the_writer_ran_out_of_time) {
 }
 
 TEST(Transport, close_ends_a_read) {
-    Scene scene;
+    TransportScene scene;
     IoResult read;
     bool done = false;
     auto reader = [&]() -> awaitable<void> {
@@ -166,7 +166,7 @@ TEST(Transport, close_ends_a_read) {
 }
 
 TEST(Transport, stale_means_closed_or_unexpected_bytes) {
-    Scene idle, talks, closed, resets;
+    TransportScene idle, talks, closed, resets;
     EXPECT_FALSE(idle.ours.stale());
     EXPECT_FALSE(idle.ours.stale());
     talks.tell("x");
@@ -180,14 +180,14 @@ TEST(Transport, stale_means_closed_or_unexpected_bytes) {
 }
 
 TEST(Transport, a_half_close_ends_one_direction_and_a_reset_both) {
-    Scene scene;
+    TransportScene scene;
     scene.ours.shutdown_send();
     char byte;
     EXPECT_EQ(::recv(scene.pair.theirs, &byte, 1, 0), 0);
     scene.tell("answer");
     EXPECT_EQ(scene.read().bytes, 6u);
 
-    Scene other;
+    TransportScene other;
     other.ours.close_with_reset();
     EXPECT_EQ(::recv(other.pair.theirs, &byte, 1, 0), -1);
     EXPECT_EQ(errno, ECONNRESET);

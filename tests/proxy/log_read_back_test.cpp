@@ -9,7 +9,7 @@
 namespace garner::proxy {
 namespace {
 
-using Kind = sim::Record::Kind;
+using RecordKind = sim::Record::Kind;
 
 LogEntry get(std::string_view url, std::uint16_t status, Bytes bytes) {
     LogEntry entry;
@@ -32,7 +32,7 @@ sim::Record read_back(LogFormat format, std::string_view name, LogEntry const& e
     line.remove_suffix(1);
     auto reader = sim::trace_format(name)->make();
     auto record = sim::read_line(*reader, line);
-    EXPECT_NE(record.kind, Kind::broken) << name << ": " << line << sim::fault_of(record);
+    EXPECT_NE(record.kind, RecordKind::broken) << name << ": " << line << sim::fault_of(record);
     return record;
 }
 
@@ -47,10 +47,10 @@ sim::Record read_back(LogEntry const& entry) {
 
 TEST(LogReadBack, objects_and_their_sizes) {
     auto record = read_back(get("http://a/b?c", 200, 1462));
-    EXPECT_EQ(record.kind, Kind::request);
+    EXPECT_EQ(record.kind, RecordKind::request);
     EXPECT_EQ(record.size, 1462u);
     EXPECT_EQ(record.key, sim::key_of("http://a/b?c"));
-    EXPECT_EQ(read_back(get("http://a/b?c", 304, 300)).kind, Kind::unchanged);
+    EXPECT_EQ(read_back(get("http://a/b?c", 304, 300)).kind, RecordKind::unchanged);
     EXPECT_EQ(read_back(LogFormat::combined, "combined", get("http://a/b?c", 200, 7)).key, record.key);
     EXPECT_EQ(read_back(LogFormat::json, "json", get("http://a/b?c", 200, 7)).key, record.key);
 }
@@ -62,9 +62,9 @@ TEST(LogReadBack, what_is_no_request_for_a_whole_object) {
     tunnel.method = "CONNECT";
     LogEntry nothing;
     for (auto const& entry : {aborted, tunnel, nothing, get("http://a/", 0, 0), get("http://a/", 206, 10)})
-        EXPECT_EQ(read_back(entry).kind, Kind::skipped);
+        EXPECT_EQ(read_back(entry).kind, RecordKind::skipped);
     for (auto const& entry : {tunnel, nothing, get("http://a/", 0, 0), get("http://a/", 206, 10)})
-        EXPECT_EQ(read_back(LogFormat::combined, "combined", entry).kind, Kind::skipped);
+        EXPECT_EQ(read_back(LogFormat::combined, "combined", entry).kind, RecordKind::skipped);
 }
 
 TEST(LogReadBack, hostile_urls_are_whole_in_every_format) {
@@ -75,7 +75,7 @@ TEST(LogReadBack, hostile_urls_are_whole_in_every_format) {
         for (auto [format, name] : {std::pair(LogFormat::squid, "squid"), std::pair(LogFormat::combined, "combined"),
                                     std::pair(LogFormat::json, "json")}) {
             auto record = read_back(format, name, get(url, 200, 77));
-            EXPECT_EQ(record.kind, Kind::request) << name << ' ' << url;
+            EXPECT_EQ(record.kind, RecordKind::request) << name << ' ' << url;
             EXPECT_EQ(record.size, 77u) << name << ' ' << url;
             EXPECT_EQ(record.key, read_back(format, name, get(url, 200, 5)).key);
         }

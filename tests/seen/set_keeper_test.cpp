@@ -62,8 +62,8 @@ private:
     std::set<Fingerprint> urls_;
 };
 
-struct Scene {
-    explicit Scene(SetKeeper::Options options = {}, bool cached = true, std::string const& forgets = {})
+struct KeeperScene {
+    explicit KeeperScene(SetKeeper::Options options = {}, bool cached = true, std::string const& forgets = {})
         : hand(std::make_shared<SlowSet::Hand>(forgets)),
           keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr, front) {}
 
@@ -97,7 +97,7 @@ struct Question {
 };
 
 TEST(SetKeeper, answers_in_the_order_in_which_it_was_asked) {
-    Scene scene;
+    KeeperScene scene;
     Question first({1, 2, 1}), second({2, 3});
     ASSERT_TRUE(scene.keeper.add(first.task));
     EXPECT_THAT(first.wait(), ElementsAre(1, 1, 0));
@@ -112,7 +112,7 @@ TEST(SetKeeper, answers_in_the_order_in_which_it_was_asked) {
 }
 
 TEST(SetKeeper, asks_together_what_waits_together_and_syncs_once) {
-    Scene scene;
+    KeeperScene scene;
     scene.hand->let(false);
     Question first({1}), second({1, 2}, true), third({2, 3}, true), fourth({3, 4});
     ASSERT_TRUE(scene.keeper.add(first.task));
@@ -127,7 +127,7 @@ TEST(SetKeeper, asks_together_what_waits_together_and_syncs_once) {
 }
 
 TEST(SetKeeper, takes_no_more_than_may_wait_and_always_one) {
-    Scene scene({.waiting_links = 3, .waiting_batches = 3});
+    KeeperScene scene({.waiting_links = 3, .waiting_batches = 3});
     scene.hand->let(false);
     Question large({1, 2, 3, 4}), more({5}), small({5, 6}), last({7}), none({});
     ASSERT_TRUE(scene.keeper.add(large.task)) << "one batch always";
@@ -148,7 +148,7 @@ TEST(SetKeeper, takes_no_more_than_may_wait_and_always_one) {
 }
 
 TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
-    Scene scene;
+    KeeperScene scene;
     scene.hand->fault = "no space left";
     Question first({1, 2});
     ASSERT_TRUE(scene.keeper.add(first.task));
@@ -163,7 +163,7 @@ TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
 }
 
 TEST(SetKeeper, says_what_would_not_survive) {
-    Scene scene;
+    KeeperScene scene;
     scene.hand->sync_fault = "input/output error";
     Question durable({1}, true), other({2});
     ASSERT_TRUE(scene.keeper.add(durable.task));
@@ -176,7 +176,7 @@ TEST(SetKeeper, says_what_would_not_survive) {
 }
 
 TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
-    Scene scene({}, true, "its appendonly is no");
+    KeeperScene scene({}, true, "its appendonly is no");
     EXPECT_EQ(scene.keeper.why_it_forgets(), "its appendonly is no");
     Question durable({1}, true);
     ASSERT_TRUE(scene.keeper.add(durable.task));
@@ -198,7 +198,7 @@ TEST(SetKeeper, what_cannot_fit_is_refused_with_the_figures) {
 }
 
 TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
-    Scene scene;
+    KeeperScene scene;
     scene.hand->throws = true;
     Question first({1}), second({2});
     ASSERT_TRUE(scene.keeper.add(first.task));
@@ -212,7 +212,7 @@ TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
 }
 
 TEST(SetKeeper, a_set_in_memory_has_a_bound) {
-    Scene scene({.set = {.memory = 128}}, false, "it lies in memory");
+    KeeperScene scene({.set = {.memory = 128}}, false, "it lies in memory");
     Question first({1, 2, 3}), second({4});
     ASSERT_TRUE(scene.keeper.add(first.task));
     first.wait();
@@ -222,7 +222,7 @@ TEST(SetKeeper, a_set_in_memory_has_a_bound) {
 }
 
 TEST(SetKeeper, finishes_what_waits_when_it_closes) {
-    Scene scene;
+    KeeperScene scene;
     scene.hand->let(false);
     Question first({1}), second({2});
     ASSERT_TRUE(scene.keeper.add(first.task));

@@ -10,14 +10,14 @@ using testing::HasSubstr;
 using Aim = AutoPolicy::Aim;
 
 /// A proxy whose traffic misses as often as the scene says; a look takes one whole window.
-class Scene {
+class AutoScene {
 public:
     struct Missed {
         std::string policy;
         std::uint64_t objects;            // of 1,000 requests
         Bytes bytes;                      // of 1,000,000
     };
-    explicit Scene(AutoPolicy::Terms terms) : policy_(terms), window_(terms.window) {
+    explicit AutoScene(AutoPolicy::Terms terms) : policy_(terms), window_(terms.window) {
         what_if_.capacity = 100;
         what_if_.epoch = 1;
     }
@@ -61,11 +61,11 @@ private:
 
 AutoPolicy::Terms terms(Aim aim = Aim::objects) { return {.aim = aim, .rest = seconds{0}}; }
 
-std::vector<Scene::Missed> const gdsf_saves_objects{{"lru", 500, 400'000}, {"gdsf", 400, 450'000}};
-std::vector<Scene::Missed> const hardly_better{{"lru", 500, 400'000}, {"gdsf", 490, 400'000}};
+std::vector<AutoScene::Missed> const gdsf_saves_objects{{"lru", 500, 400'000}, {"gdsf", 400, 450'000}};
+std::vector<AutoScene::Missed> const hardly_better{{"lru", 500, 400'000}, {"gdsf", 490, 400'000}};
 
 TEST(AutoPolicy, changes_when_another_has_led_in_all_windows_and_says_why) {
-    Scene scene(terms());
+    AutoScene scene(terms());
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     auto const change = scene.look(gdsf_saves_objects);
@@ -76,7 +76,7 @@ TEST(AutoPolicy, changes_when_another_has_led_in_all_windows_and_says_why) {
 }
 
 TEST(AutoPolicy, the_aim_decides_what_is_better) {
-    Scene scene(terms(Aim::bytes));
+    AutoScene scene(terms(Aim::bytes));
     scene.run("gdsf");
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
@@ -87,12 +87,12 @@ TEST(AutoPolicy, the_aim_decides_what_is_better) {
 }
 
 TEST(AutoPolicy, a_small_lead_is_worth_no_change) {
-    Scene scene(terms());
+    AutoScene scene(terms());
     for (int i = 0; i < 20; ++i) EXPECT_FALSE(scene.look(hardly_better));
 }
 
 TEST(AutoPolicy, a_lead_that_breaks_off_begins_anew) {
-    Scene scene(terms());
+    AutoScene scene(terms());
     for (int i = 0; i < 21; ++i) EXPECT_FALSE(scene.look(i % 3 == 2 ? hardly_better : gdsf_saves_objects)) << i;
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
@@ -103,9 +103,9 @@ TEST(AutoPolicy, it_rests_between_two_changes) {
     auto slow = terms();
     slow.windows = 1;
     slow.rest = seconds{35};
-    Scene scene(slow);
+    AutoScene scene(slow);
     EXPECT_TRUE(scene.look(gdsf_saves_objects));
-    std::vector<Scene::Missed> const lru_leads{{"lru", 300, 0}, {"gdsf", 400, 0}};
+    std::vector<AutoScene::Missed> const lru_leads{{"lru", 300, 0}, {"gdsf", 400, 0}};
     for (int i = 0; i < 3; ++i) EXPECT_FALSE(scene.look(lru_leads)) << i;   // 10 s each
     auto const back = scene.look(lru_leads);
     ASSERT_TRUE(back);
@@ -114,9 +114,9 @@ TEST(AutoPolicy, it_rests_between_two_changes) {
 }
 
 TEST(AutoPolicy, two_that_take_turns_in_leading_do_not_keep_each_other_from_it) {
-    Scene scene(terms());
-    std::vector<Scene::Missed> const a{{"lru", 500, 0}, {"gdsf", 400, 0}, {"lfu", 390, 0}};
-    std::vector<Scene::Missed> const b{{"lru", 500, 0}, {"gdsf", 380, 0}, {"lfu", 400, 0}};
+    AutoScene scene(terms());
+    std::vector<AutoScene::Missed> const a{{"lru", 500, 0}, {"gdsf", 400, 0}, {"lfu", 390, 0}};
+    std::vector<AutoScene::Missed> const b{{"lru", 500, 0}, {"gdsf", 380, 0}, {"lfu", 400, 0}};
     EXPECT_FALSE(scene.look(a));
     EXPECT_FALSE(scene.look(b));
     auto const change = scene.look(a);
@@ -125,7 +125,7 @@ TEST(AutoPolicy, two_that_take_turns_in_leading_do_not_keep_each_other_from_it) 
 }
 
 TEST(AutoPolicy, miniatures_built_anew_only_cost_the_window_that_had_begun) {
-    Scene scene(terms());
+    AutoScene scene(terms());
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     scene.rebuild();
@@ -136,7 +136,7 @@ TEST(AutoPolicy, miniatures_built_anew_only_cost_the_window_that_had_begun) {
 }
 
 TEST(AutoPolicy, who_was_told_to_run_another_policy_begins_anew) {
-    Scene scene(terms());
+    AutoScene scene(terms());
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     EXPECT_FALSE(scene.look(gdsf_saves_objects));
     scene.run("lfu");
@@ -160,7 +160,7 @@ TEST(AutoPolicy, a_window_needs_requests_as_well_as_time) {
 }
 
 TEST(AutoPolicy, a_policy_that_is_not_among_the_rows_stays) {
-    Scene scene(terms());
+    AutoScene scene(terms());
     scene.run("other");
     for (int i = 0; i < 10; ++i) EXPECT_FALSE(scene.look(gdsf_saves_objects));
 }

@@ -10,8 +10,8 @@
 namespace garner::sim {
 namespace {
 
-struct Scene {
-    explicit Scene(std::uint64_t hashes) : hashes_(hashes) {}
+struct SlotScene {
+    explicit SlotScene(std::uint64_t hashes) : hashes_(hashes) {}
 
     std::uint64_t hash(std::uint64_t key) const {
         auto mixed = (key % hashes_ + 1) * 0x9e3779b97f4a7c15u;
@@ -55,13 +55,13 @@ private:
 };
 
 TEST(SlotIndex, finds_what_is_there_and_only_that) {
-    for (std::uint64_t keys : {1, 5, 30, 1'000, 20'000}) Scene(UINT64_MAX).live(60'000, keys);
+    for (std::uint64_t keys : {1, 5, 30, 1'000, 20'000}) SlotScene(UINT64_MAX).live(60'000, keys);
 }
 
-TEST(SlotIndex, tells_keys_with_one_hash_apart) { Scene(40).live(60'000, 120); }
+TEST(SlotIndex, tells_keys_with_one_hash_apart) { SlotScene(40).live(60'000, 120); }
 
 TEST(SlotIndex, needs_little_more_than_seven_bytes_a_key_when_it_may_be_four_fifths_full) {
-    Scene scene(UINT64_MAX);
+    SlotScene scene(UINT64_MAX);
     scene.index.fill_to(80);
     for (std::uint64_t key = 0; key < 100'000; ++key) {
         scene.insert(key);

@@ -19,7 +19,7 @@ std::string pattern(Bytes length, Bytes from = 0) {
     return bytes;
 }
 
-struct Scene {
+struct FillScene {
     Budget budget{64 * MiB, 64 * MiB};
     FakeCore core;
 
@@ -98,7 +98,7 @@ struct Scene {
 };
 
 TEST(DiskFill, a_small_object_lies_in_one_record_and_comes_back_as_it_was) {
-    Scene scene;
+    FillScene scene;
     auto parts = scene.parts(nullptr);
     parts.bytes = "a short reel";
     parts.status = 203;
@@ -122,7 +122,7 @@ TEST(DiskFill, a_small_object_lies_in_one_record_and_comes_back_as_it_was) {
 TEST(DiskFill, a_body_of_one_record_at_most_lies_with_its_head_and_a_longer_one_in_pieces) {
     for (Bytes length : {Bytes{0}, Bytes{1}, Object::inline_body_max, Object::inline_body_max + 1, piece_max, piece_max + 1,
                          3 * piece_max + 5}) {
-        Scene scene;
+        FillScene scene;
         ASSERT_EQ(write_object(scene.core, scene.parts(scene.body(length))), NotStored::none);
         auto const pieces = length <= Object::inline_body_max ? 0 : (length + piece_max - 1) / piece_max;
         EXPECT_EQ(scene.core.appended, 1 + static_cast<int>(pieces)) << length;
@@ -135,14 +135,14 @@ TEST(DiskFill, a_body_of_one_record_at_most_lies_with_its_head_and_a_longer_one_
             continue;
         }
         EXPECT_EQ(object->body()->source() == nullptr, pieces == 0);
-        EXPECT_TRUE(Scene::read(object->body()) == pattern(length)) << length;
-        EXPECT_TRUE(Scene::read(object->body(), length - 1) == pattern(1, length - 1));
+        EXPECT_TRUE(FillScene::read(object->body()) == pattern(length)) << length;
+        EXPECT_TRUE(FillScene::read(object->body(), length - 1) == pattern(1, length - 1));
         EXPECT_FALSE(object->body()->has_gaps());
     }
 }
 
 TEST(DiskFill, what_the_index_may_not_promise_is_written_without_freshness) {
-    Scene scene;
+    FillScene scene;
     auto freshness = [&](Object::Parts const& parts) {
         EXPECT_EQ(write_object(scene.core, parts), NotStored::none);
         return scene.record(parts.key).record.head.freshness;
@@ -171,7 +171,7 @@ TEST(DiskFill, what_the_index_may_not_promise_is_written_without_freshness) {
 }
 
 TEST(DiskFill, a_body_with_gaps_keeps_them_and_comes_back_span_by_span) {
-    Scene scene;
+    FillScene scene;
     {
         std::vector<Body::Span> const spans{{5, 5}, {100, 100 + piece_max + 20}, {900'000, 999'999}};
         ASSERT_EQ(write_object(scene.core, scene.parts(scene.body_with(spans, 1'000'000))), NotStored::none);
@@ -182,20 +182,20 @@ TEST(DiskFill, a_body_with_gaps_keeps_them_and_comes_back_span_by_span) {
         EXPECT_TRUE(object->body()->has_gaps());
         ASSERT_EQ(object->body()->present().size(), 3u);
         EXPECT_EQ(object->body()->present()[1].last, 100 + piece_max + 20);
-        EXPECT_EQ(Scene::read(object->body(), 5), "lost") << "behind it is a gap";
-        EXPECT_TRUE(Scene::read(object->body(), 900'000) == pattern(100'000, 900'000));
+        EXPECT_EQ(FillScene::read(object->body(), 5), "lost") << "behind it is a gap";
+        EXPECT_TRUE(FillScene::read(object->body(), 900'000) == pattern(100'000, 900'000));
         auto reserve = [&](Bytes bytes) { return scene.reserve(bytes); };
         auto const brought =
             run([&](net::Executor executor) { return in_memory(object->body(), scene.budget, reserve, executor); });
         ASSERT_TRUE(brought);
         auto const whole = Body::join(*brought, *scene.body_with({{0, 899'999}}, 1'000'000));
-        EXPECT_TRUE(Scene::read(whole) == pattern(1'000'000));
+        EXPECT_TRUE(FillScene::read(whole) == pattern(1'000'000));
     }
     EXPECT_EQ(scene.budget.used(), 0u);
 }
 
 TEST(DiskFill, a_new_head_over_a_body_on_disk_is_written_alone) {
-    Scene scene;
+    FillScene scene;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body(MiB))), NotStored::none);
     auto const known = scene.find();
     auto parts = known->parts();
@@ -205,11 +205,11 @@ TEST(DiskFill, a_new_head_over_a_body_on_disk_is_written_alone) {
     EXPECT_EQ(scene.core.appended, before + 1);
     auto const object = scene.find();
     EXPECT_EQ(object->head(), parts.head);
-    EXPECT_TRUE(Scene::read(object->body()) == pattern(MiB));
+    EXPECT_TRUE(FillScene::read(object->body()) == pattern(MiB));
 }
 
 TEST(DiskFill, a_new_head_over_a_body_with_gaps_keeps_them) {
-    Scene scene;
+    FillScene scene;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body_with({{10, 19}, {500'000, 599'999}}, MiB))), NotStored::none);
     auto const known = scene.find();
     auto const parts = known->parts();
@@ -222,18 +222,18 @@ TEST(DiskFill, a_new_head_over_a_body_with_gaps_keeps_them) {
 }
 
 TEST(DiskFill, an_object_whose_pieces_are_not_all_there_is_not_there) {
-    Scene scene;
+    FillScene scene;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body(MiB))), NotStored::none);
     auto const before = scene.find();
     scene.core.drop(hash_of_piece(1, piece_max, scene.core.seed()));
     EXPECT_FALSE(scene.find());
-    EXPECT_EQ(Scene::read(before->body()), "lost");
+    EXPECT_EQ(FillScene::read(before->body()), "lost");
     EXPECT_EQ(write_object(scene.core, before->parts()), NotStored::no_room) << "nobody has all of its bytes any more";
     EXPECT_FALSE(scene.core.has(scene.hash("http://films.example/reel")));
 }
 
 TEST(DiskFill, a_damaged_or_swapped_piece_is_never_given) {
-    Scene scene;
+    FillScene scene;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body(MiB))), NotStored::none);
     auto const object = scene.find();
     auto& records = scene.core.records;
@@ -241,20 +241,20 @@ TEST(DiskFill, a_damaged_or_swapped_piece_is_never_given) {
     auto const second = hash_of_piece(1, piece_max, scene.core.seed());
     auto const good = records[first];
     records[first].bytes[5'000] ^= 1;
-    EXPECT_EQ(Scene::read(object->body()), "lost");
+    EXPECT_EQ(FillScene::read(object->body()), "lost");
     records[first] = records[second];
-    EXPECT_EQ(Scene::read(object->body()), "lost") << "good in itself, but of another place";
+    EXPECT_EQ(FillScene::read(object->body()), "lost") << "good in itself, but of another place";
     auto other = scene.parts(scene.body(MiB));
     other.key = "http://films.example/other";
     ASSERT_EQ(write_object(scene.core, other), NotStored::none);
     records[first] = records[hash_of_piece(2, 0, scene.core.seed())];
-    EXPECT_EQ(Scene::read(object->body()), "lost") << "of another body";
+    EXPECT_EQ(FillScene::read(object->body()), "lost") << "of another body";
     records[first] = good;
-    EXPECT_TRUE(Scene::read(object->body()) == pattern(MiB));
+    EXPECT_TRUE(FillScene::read(object->body()) == pattern(MiB));
 }
 
 TEST(DiskFill, what_cannot_be_written_takes_what_it_would_have_replaced_with_it) {
-    Scene scene;
+    FillScene scene;
     scene.core.options.object_max = MiB;
     scene.core.options.object_min = 10;
     auto const key = scene.parts(nullptr).key;
@@ -287,7 +287,7 @@ bool take_all(PieceFill& fill, Body const& body) {
 }
 
 TEST(PieceFill, takes_a_few_pieces_at_once_however_many_are_there) {
-    Scene scene;
+    FillScene scene;
     PieceFill fill(scene.core);
     auto body = scene.body(10 * piece_max);
     EXPECT_TRUE(fill.take(*body));
@@ -295,11 +295,11 @@ TEST(PieceFill, takes_a_few_pieces_at_once_however_many_are_there) {
     EXPECT_TRUE(take_all(fill, *body));
     EXPECT_EQ(fill.taken(), 10 * piece_max);
     ASSERT_TRUE(fill.commit(scene.parts(body)));
-    EXPECT_TRUE(Scene::read(scene.find()->body()) == pattern(10 * piece_max));
+    EXPECT_TRUE(FillScene::read(scene.find()->body()) == pattern(10 * piece_max));
 }
 
 TEST(PieceFill, tells_what_kept_it_from_being_whole) {
-    Scene scene;
+    FillScene scene;
     std::vector<NotStored> told;
     auto const note = [&](NotStored why, Object::Parts const&) { told.push_back(why); };
     auto body = scene.growing();
@@ -319,7 +319,7 @@ TEST(PieceFill, tells_what_kept_it_from_being_whole) {
 }
 
 TEST(PieceFill, takes_whole_pieces_as_they_come_and_the_last_one_at_the_end) {
-    Scene scene;
+    FillScene scene;
     PieceFill fill(scene.core);
     auto const length = 2 * piece_max + 1'000;
     auto body = scene.growing(length);
@@ -339,14 +339,14 @@ TEST(PieceFill, takes_whole_pieces_as_they_come_and_the_last_one_at_the_end) {
     ASSERT_TRUE(fill.commit(scene.parts(body)));
     EXPECT_EQ(fill.taken(), length);
     EXPECT_EQ(scene.core.appended, 4);
-    EXPECT_TRUE(Scene::read(scene.find()->body()) == pattern(length));
+    EXPECT_TRUE(FillScene::read(scene.find()->body()) == pattern(length));
     auto parts = scene.parts(body);
     ASSERT_EQ(write_object(scene.core, parts), NotStored::none);
     EXPECT_EQ(scene.core.appended, 5) << "its bytes are there already";
 }
 
 TEST(PieceFill, gives_readers_what_memory_has_forgotten_while_it_grows) {
-    Scene scene;
+    FillScene scene;
     PieceFill fill(scene.core);
     auto body = scene.growing();
     body->set_source(fill.source());
@@ -354,19 +354,19 @@ TEST(PieceFill, gives_readers_what_memory_has_forgotten_while_it_grows) {
     ASSERT_TRUE(take_all(fill, *body));
     body->forget_before(fill.taken());
     EXPECT_LE(body->charged(), 2 * piece_max);
-    EXPECT_TRUE(Scene::read(body) == pattern(5 * piece_max + 10));
+    EXPECT_TRUE(FillScene::read(body) == pattern(5 * piece_max + 10));
     scene.append(*body, piece_max);
     body->finish(Body::State::complete);
     ASSERT_TRUE(fill.take(*body));
     BodyPtr alone(new Body(body->size(), {{0, body->size() - 1}}, fill.source()));
     ASSERT_TRUE(fill.commit(scene.parts(alone)));
-    EXPECT_TRUE(Scene::read(scene.find()->body()) == pattern(6 * piece_max + 10));
-    EXPECT_TRUE(Scene::read(body) == pattern(6 * piece_max + 10));
+    EXPECT_TRUE(FillScene::read(scene.find()->body()) == pattern(6 * piece_max + 10));
+    EXPECT_TRUE(FillScene::read(body) == pattern(6 * piece_max + 10));
 }
 
 TEST(PieceFill, of_a_body_that_turns_out_small_writes_one_record) {
     for (Bytes length : {Bytes{0}, Bytes{5}, Object::inline_body_max}) {
-        Scene scene;
+        FillScene scene;
         PieceFill fill(scene.core);
         auto body = scene.growing();
         body->set_source(fill.source());
@@ -377,13 +377,13 @@ TEST(PieceFill, of_a_body_that_turns_out_small_writes_one_record) {
         ASSERT_TRUE(fill.commit(scene.parts(body)));
         EXPECT_EQ(scene.core.appended, 1);
         auto const object = scene.find();
-        auto const found = object->body() ? Scene::read(object->body()) : std::string(object->bytes());
+        auto const found = object->body() ? FillScene::read(object->body()) : std::string(object->bytes());
         EXPECT_TRUE(found == pattern(length)) << length;
     }
 }
 
 TEST(PieceFill, waits_for_buffers_that_are_full) {
-    Scene scene;
+    FillScene scene;
     PieceFill fill(scene.core);
     auto body = scene.growing();
     body->set_source(fill.source());
@@ -398,7 +398,7 @@ TEST(PieceFill, waits_for_buffers_that_are_full) {
 }
 
 TEST(PieceFill, gives_up_on_faults_and_on_what_is_too_large_and_keeps_what_it_took) {
-    Scene scene;
+    FillScene scene;
     PieceFill fill(scene.core);
     auto body = scene.growing();
     body->set_source(fill.source());
@@ -410,7 +410,7 @@ TEST(PieceFill, gives_up_on_faults_and_on_what_is_too_large_and_keeps_what_it_to
     scene.core.answer = NotStored::none;
     EXPECT_FALSE(fill.take(*body)) << "for good";
     body->forget_before(2 * piece_max);
-    EXPECT_TRUE(Scene::read(body) == pattern(3 * piece_max));
+    EXPECT_TRUE(FillScene::read(body) == pattern(3 * piece_max));
     body->finish(Body::State::failed);
 
     PieceFill large(scene.core);
@@ -445,7 +445,7 @@ std::string some_of(BodyPtr body, Bytes first, Bytes bytes) {
 }
 
 /// A part that was fetched and written, in its place.
-BodyPtr written(Scene& scene, Bytes first, Bytes bytes, Bytes length) {
+BodyPtr written(FillScene& scene, Bytes first, Bytes bytes, Bytes length) {
     PieceFill fill(scene.core, DiskFill::Of::part);
     auto part = scene.body_with({{first, first + bytes - 1}}, length);
     auto own = scene.growing(bytes);
@@ -470,7 +470,7 @@ BodyPtr written(Scene& scene, Bytes first, Bytes bytes, Bytes length) {
 }
 
 TEST(DiskParts, cost_their_own_pieces_and_a_head_and_become_the_whole) {
-    Scene scene;
+    FillScene scene;
     constexpr Bytes length = 2 * MiB;
     // In no order, small and large, over each other's ends.
     std::vector<Body::Span> const spans{{700'000, 1'400'000}, {0, 999}, {500, 700'500}, {1'400'001, length - 1}};
@@ -488,12 +488,12 @@ TEST(DiskParts, cost_their_own_pieces_and_a_head_and_become_the_whole) {
         EXPECT_TRUE(some_of(known->body(), span.first, bytes) == pattern(bytes, span.first));
     }
     EXPECT_FALSE(known->body()->has_gaps());
-    EXPECT_TRUE(Scene::read(known->body()) == pattern(length));
+    EXPECT_TRUE(FillScene::read(known->body()) == pattern(length));
     EXPECT_LT(scene.core.appended_bytes, length + 32 * KiB);
 }
 
 TEST(DiskParts, what_lies_in_memory_alone_is_written_beside_what_is_there) {
-    Scene scene;
+    FillScene scene;
     constexpr Bytes length = MiB;
     ASSERT_EQ(write_object(scene.core, scene.parts(scene.body_with({{0, 99'999}, {500'000, 599'999}}, length))), NotStored::none);
     auto const joined = Body::join(*scene.body_with({{50'000, 549'999}}, length), *scene.find()->body());
@@ -509,7 +509,7 @@ TEST(DiskParts, what_lies_in_memory_alone_is_written_beside_what_is_there) {
 }
 
 TEST(DiskParts, a_piece_that_is_gone_takes_the_object_with_it) {
-    Scene scene;
+    FillScene scene;
     auto const fresh = written(scene, 300'000, 300'000, MiB);
     ASSERT_EQ(write_object(scene.core, scene.parts(fresh)), NotStored::none);
     ASSERT_TRUE(scene.find());

@@ -12,7 +12,7 @@
 namespace garner::store::disk {
 namespace {
 
-constexpr Fingerprint first_bits = ~Fingerprint{0} << (64 - Index::hash_bits_max);
+constexpr Fingerprint kept_bits = ~Fingerprint{0} << (64 - Index::hash_bits_max);
 
 TEST(DiskSlots, a_hash_has_a_slot_from_insert_to_erase) {
     SlotTable slots;
@@ -21,7 +21,7 @@ TEST(DiskSlots, a_hash_has_a_slot_from_insert_to_erase) {
     auto slot = slots.insert(hash, 100);
     EXPECT_EQ(slot, 0u);
     EXPECT_EQ(slots.find(hash), slot);
-    EXPECT_EQ(slots.hash(slot), hash & first_bits);
+    EXPECT_EQ(slots.hash(slot), hash & kept_bits);
     EXPECT_EQ(slots.find(slots.hash(slot)), slot);
     EXPECT_EQ(slots.bytes(slot), 168u);
     slots.erase(slot);
@@ -43,7 +43,7 @@ TEST(DiskSlots, agrees_with_a_map_over_many_random_calls) {
     std::mt19937_64 random(1);
     std::vector<Fingerprint> hashes(5'000);
     // A third of them meet in one chain.
-    for (auto& hash : hashes) hash = (random() % 3 ? random() : random() & ~Fingerprint{0} << 52) & first_bits;
+    for (auto& hash : hashes) hash = (random() % 3 ? random() : random() & ~Fingerprint{0} << 52) & kept_bits;
     for (int step = 0; step < 200'000; ++step) {
         auto hash = hashes[random() % (step < 100'000 ? hashes.size() : 500)];
         auto slot = slots.find(hash);

@@ -8,7 +8,7 @@ namespace garner::test {
 
 namespace {
 
-constexpr auto configuration = R"(
+constexpr auto nginx_origin_configuration = R"(
 daemon off; worker_processes 1; pid HERE/pid; error_log HERE/error.log;
 events {}
 http {
@@ -61,7 +61,7 @@ std::unique_ptr<Child> start_server(std::vector<std::string> const& command, std
 Nginx::Nginx(std::string const& location) : port_(free_port()), tls_port_(free_port()) {
     std::filesystem::create_directory(dir_.path("files"));
     dir_.write("certificate.pem", certificate_.pem_with_key());
-    auto const file = dir_.write("nginx.conf", filled_in(configuration, {{"HERE", dir_.path().string()},
+    auto const file = dir_.write("nginx.conf", filled_in(nginx_origin_configuration, {{"HERE", dir_.path().string()},
                                                                          {"TLS_PORT", std::to_string(tls_port_)},
                                                                          {"PORT", std::to_string(port_)},
                                                                          {"LOCATION", location}}));

@@ -16,7 +16,7 @@ namespace {
 // icp_query_timeout: else it waits for 5 ms at times, too short on a busy machine. minimum_direct_*: else it goes past
 // its peers to origins as near as those on loopback. Started by root it becomes the user proxy, who has to write in the
 // folder.
-constexpr auto configuration = R"(
+constexpr auto squid_configuration = R"(
 DIRECTIVES
 http_port ADDRESS:HTTP_PORT
 udp_incoming_address ADDRESS
@@ -70,7 +70,7 @@ Squid::Squid(Setup setup) : ports_(setup.ports) {
                        {"ICP_PORT", std::to_string(ports_.icp)},
                        {"HTCP_PORT", std::to_string(ports_.htcp)},
                        {"DIRECTIVES", setup.directives}};
-    auto const file = dir_.write("squid.conf", filled_in(configuration, words));
+    auto const file = dir_.write("squid.conf", filled_in(squid_configuration, words));
     remove_shared_memory();
     if (setup.disk) make_disk(file);
     child_ = start_server(command(file), ports_.http, folder() / "cache.log", address);

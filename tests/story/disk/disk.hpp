@@ -13,6 +13,9 @@
 
 namespace garner::test {
 
+/// Objects that memory and disk have room for.
+inline constexpr std::size_t some = 32;
+
 /// A number from the environment: how often a scene does it again in a long run.
 inline std::size_t times(char const* name, std::size_t otherwise) {
     auto const* text = std::getenv(name);

@@ -7,9 +7,9 @@ namespace garner::test {
 
 namespace {
 
-std::string const film = pattern(20 * 1024 * 1024, 7);
+std::string const long_film = pattern(20 * 1024 * 1024, 7);
 
-Fields const etag{{"ETag", "\"film\""}};
+Fields const long_etag{{"ETag", "\"film\""}};
 
 std::string in_chunks(std::string_view bytes) {
     std::string text;
@@ -20,15 +20,15 @@ std::string in_chunks(std::string_view bytes) {
 /// A film that gives its ranges.
 void show_ranges(Origin& origin) {
     origin.by_hand("/film", [](Hand& hand) {
-        std::size_t first = 0, last = film.size() - 1;
+        std::size_t first = 0, last = long_film.size() - 1;
         auto const range = hand.request().head.field("Range");
-        auto fields = etag;
+        auto fields = long_etag;
         fields.emplace_back("Cache-Control", "max-age=600");
         if (std::sscanf(range.c_str(), "bytes=%zu-%zu", &first, &last) != 2)
-            return hand.answer({.fields = fields, .body = film});
+            return hand.answer({.fields = fields, .body = long_film});
         fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(last) + "/" +
-                                                 std::to_string(film.size()));
-        hand.answer({.status = 206, .fields = fields, .body = film.substr(first, last - first + 1)});
+                                                 std::to_string(long_film.size()));
+        hand.answer({.status = 206, .fields = fields, .body = long_film.substr(first, last - first + 1)});
     });
 }
 
@@ -51,42 +51,42 @@ struct Large : DiskScene {
 
 TEST_F(Large, a_body_too_large_for_memory_is_stored_and_served_from_disk) {
     auto& proxy = start(R"({"workers": 1})");   // the newest line of the log is asked for
-    origin().answer("/film", fresh(film, 600, etag));
+    origin().answer("/film", fresh(long_film, 600, long_etag));
     auto first = get(proxy, origin(), "/film");
-    EXPECT_TRUE(first.body() == film);
+    EXPECT_TRUE(first.body() == long_film);
     EXPECT_TRUE(first.stored());
     auto again = get(proxy, origin(), "/film");
     EXPECT_TRUE(again.hit());
-    EXPECT_TRUE(again.body() == film);
+    EXPECT_TRUE(again.body() == long_film);
     EXPECT_TRUE(again.complete());
-    EXPECT_EQ(again.field("Content-Length"), std::to_string(film.size()));
+    EXPECT_EQ(again.field("Content-Length"), std::to_string(long_film.size()));
     EXPECT_EQ(proxy.logged("/film", 2).tag, "TCP_HIT");
-    EXPECT_EQ(Client(proxy, origin()).head("/film").field("Content-Length"), std::to_string(film.size()));
+    EXPECT_EQ(Client(proxy, origin()).head("/film").field("Content-Length"), std::to_string(long_film.size()));
     EXPECT_EQ(get(proxy, origin(), "/film", {{"If-None-Match", "\"film\""}}).status(), 304);
     EXPECT_EQ(origin().requests("/film"), 1u);
     kill();
     start();
     auto after = get(this->proxy(), origin(), "/film");
     EXPECT_TRUE(after.hit());
-    EXPECT_TRUE(after.body() == film);
+    EXPECT_TRUE(after.body() == long_film);
     EXPECT_EQ(origin().requests("/film"), 1u);
 }
 
 TEST_F(Large, ranges_of_it_are_read_from_disk) {
     auto& proxy = start();
-    origin().answer("/film", fresh(film, 600, etag));
-    ASSERT_TRUE(get(proxy, origin(), "/film").body() == film);
+    origin().answer("/film", fresh(long_film, 600, long_etag));
+    ASSERT_TRUE(get(proxy, origin(), "/film").body() == long_film);
     Client client(proxy, origin());
-    for (std::size_t first : {std::size_t{0}, std::size_t{262'143}, std::size_t{5'000'000}, film.size() - 300'000}) {
+    for (std::size_t first : {std::size_t{0}, std::size_t{262'143}, std::size_t{5'000'000}, long_film.size() - 300'000}) {
         auto const range = "bytes=" + std::to_string(first) + "-" + std::to_string(first + 299'999);
         auto part = client.get("/film", {{"Range", range}});
         EXPECT_EQ(part.status(), 206);
-        EXPECT_TRUE(part.body() == film.substr(first, 300'000)) << range;
+        EXPECT_TRUE(part.body() == long_film.substr(first, 300'000)) << range;
     }
     auto several = client.get("/film", {{"Range", "bytes=9000000-9000009,10-19"}});
     EXPECT_EQ(several.status(), 206);
-    EXPECT_THAT(several.body(), HasSubstr(film.substr(9'000'000, 10)));
-    EXPECT_THAT(several.body(), HasSubstr(film.substr(10, 10)));
+    EXPECT_THAT(several.body(), HasSubstr(long_film.substr(9'000'000, 10)));
+    EXPECT_THAT(several.body(), HasSubstr(long_film.substr(10, 10)));
     EXPECT_EQ(origin().requests("/film"), 1u);
 }
 
@@ -94,27 +94,27 @@ TEST_F(Large, parts_that_are_longer_than_memory_are_kept_once_each_and_become_th
     auto& proxy = start();
     show_ranges(origin());
     constexpr std::size_t parts = 10;
-    auto const bytes = film.size() / parts;
+    auto const bytes = long_film.size() / parts;
     auto ask = [&](Proxy& whom, std::size_t i) {
         auto part = get(whom, origin(), "/film", {{"Range", range_of(i * bytes, bytes)}});
         EXPECT_EQ(part.status(), 206);
-        EXPECT_TRUE(part.body() == film.substr(i * bytes, bytes)) << i;
+        EXPECT_TRUE(part.body() == long_film.substr(i * bytes, bytes)) << i;
         return part.hit();
     };
     for (std::size_t i = 0; i < parts - 1; ++i) EXPECT_FALSE(ask(proxy, (i * 7) % parts)) << i;
     for (std::size_t i = 0; i < parts - 1; ++i) EXPECT_TRUE(ask(proxy, (i * 7) % parts)) << i;
     EXPECT_EQ(origin().requests("/film"), parts - 1);
     wait_until_written(parts - 1);
-    EXPECT_LT(figure("written_bytes"), film.size() + film.size() / 20);
+    EXPECT_LT(figure("written_bytes"), long_film.size() + long_film.size() / 20);
     kill();
     auto& after = start();
     EXPECT_TRUE(ask(after, 7));
     EXPECT_FALSE(ask(after, (9 * 7) % parts));
     auto whole = get(after, origin(), "/film");
     EXPECT_TRUE(whole.hit());
-    EXPECT_TRUE(whole.body() == film);
+    EXPECT_TRUE(whole.body() == long_film);
     EXPECT_EQ(origin().requests("/film"), parts);
-    EXPECT_LT(figure("written_bytes"), film.size() / 5) << "one part and a head";
+    EXPECT_LT(figure("written_bytes"), long_film.size() / 5) << "one part and a head";
 }
 
 TEST_F(Large, many_small_parts_cost_what_they_are_and_join_what_only_the_disk_has) {
@@ -124,7 +124,7 @@ TEST_F(Large, many_small_parts_cost_what_they_are_and_join_what_only_the_disk_ha
     // Each overlaps the next.
     auto ask = [&](Proxy& whom, std::size_t i) {
         auto part = get(whom, origin(), "/film", {{"Range", range_of(i * 15'000, bytes)}});
-        EXPECT_TRUE(part.body() == film.substr(i * 15'000, bytes)) << i;
+        EXPECT_TRUE(part.body() == long_film.substr(i * 15'000, bytes)) << i;
         return part.hit();
     };
     for (std::size_t i = 0; i < some / 2; ++i) EXPECT_FALSE(ask(proxy, i)) << i;
@@ -135,7 +135,7 @@ TEST_F(Large, many_small_parts_cost_what_they_are_and_join_what_only_the_disk_ha
     for (std::size_t i = 0; i < some; ++i) EXPECT_TRUE(ask(after, i)) << i;
     auto all = get(after, origin(), "/film", {{"Range", range_of(0, some * 15'000)}});
     EXPECT_TRUE(all.hit());
-    EXPECT_TRUE(all.body() == film.substr(0, some * 15'000));
+    EXPECT_TRUE(all.body() == long_film.substr(0, some * 15'000));
     EXPECT_EQ(origin().requests("/film"), some);
     EXPECT_TRUE(eventually([&] { return figure("buffered_bytes") == 0u; }));
     EXPECT_LT(figure("written_bytes"), some * bytes);
@@ -145,15 +145,15 @@ TEST_F(Large, of_another_edition_parts_begin_anew) {
     auto& proxy = start();
     show_ranges(origin());
     ASSERT_EQ(get(proxy, origin(), "/film", {{"Range", range_of(0, 3'000'000)}}).status(), 206);
-    auto const other = pattern(film.size(), 8);
+    auto const other = pattern(long_film.size(), 8);
     origin().answer("/film", {.status = 206, .fields = {{"ETag", "\"other\""}, {"Cache-Control", "max-age=600"},
-                                                        {"Content-Range", "bytes 3000000-5999999/" + std::to_string(film.size())}},
+                                                        {"Content-Range", "bytes 3000000-5999999/" + std::to_string(long_film.size())}},
                               .body = other.substr(3'000'000, 3'000'000)});
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 3'000'000)}}).body() == other.substr(3'000'000, 3'000'000));
     auto const known = get(proxy, origin(), "/film", {{"Range", range_of(3'000'000, 1'000)}});
     EXPECT_TRUE(known.hit());
     origin().answer("/film", {.status = 206, .fields = {{"ETag", "\"other\""}, {"Cache-Control", "max-age=600"},
-                                                        {"Content-Range", "bytes 0-999/" + std::to_string(film.size())}},
+                                                        {"Content-Range", "bytes 0-999/" + std::to_string(long_film.size())}},
                               .body = other.substr(0, 1'000)});
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Range", range_of(0, 1'000)}}).body() == other.substr(0, 1'000));
 }
@@ -162,13 +162,13 @@ TEST_F(Large, a_body_of_unknown_length_outgrows_memory_and_goes_on_to_disk) {
     auto& proxy = start();
     origin().by_hand("/film", [](Hand& hand) {
         hand.send(Answer{.fields = {{"Cache-Control", "max-age=600"}}, .delimited = Delimited::by_chunks}.head_text());
-        hand.send(in_chunks(film));
+        hand.send(in_chunks(long_film));
     });
-    EXPECT_TRUE(get(proxy, origin(), "/film").body() == film);
+    EXPECT_TRUE(get(proxy, origin(), "/film").body() == long_film);
     auto again = get(proxy, origin(), "/film");
     EXPECT_TRUE(again.hit());
-    EXPECT_TRUE(again.body() == film);
-    EXPECT_EQ(again.field("Content-Length"), std::to_string(film.size()));
+    EXPECT_TRUE(again.body() == long_film);
+    EXPECT_EQ(again.field("Content-Length"), std::to_string(long_film.size()));
     EXPECT_EQ(origin().requests("/film"), 1u);
 }
 
@@ -177,17 +177,17 @@ TEST_F(Large, who_comes_late_joins_from_the_beginning_while_it_is_fetched) {
     auto slow = origin().hold("/film");
     Client first(proxy, origin()), second(proxy, origin());
     auto a = first.get("/film");
-    slow.head(fresh("", 600, etag), film.size());
-    slow.piece(film.substr(0, 15'000'000));
+    slow.head(fresh("", 600, long_etag), long_film.size());
+    slow.piece(long_film.substr(0, 15'000'000));
     EXPECT_EQ(a.early(15'000'000).size(), 15'000'000u);
     EXPECT_LE(memory_used(proxy), 2u * 1024 * 1024);
     auto b = second.get("/film");
-    EXPECT_TRUE(b.early(15'000'000) == film.substr(0, 15'000'000));
+    EXPECT_TRUE(b.early(15'000'000) == long_film.substr(0, 15'000'000));
     EXPECT_EQ(b.outcome(), "collapsed");
-    slow.piece(film.substr(15'000'000));
+    slow.piece(long_film.substr(15'000'000));
     slow.finish();
-    EXPECT_TRUE(a.body() == film);
-    EXPECT_TRUE(b.body() == film);
+    EXPECT_TRUE(a.body() == long_film);
+    EXPECT_TRUE(b.body() == long_film);
     EXPECT_TRUE(get(proxy, origin(), "/film").hit());
     EXPECT_EQ(origin().requests("/film"), 1u);
 }
@@ -198,15 +198,15 @@ TEST_F(Large, who_reads_slowly_holds_nobody_up_and_is_not_given_up) {
     Client lazy(proxy, origin());
     lazy.receive_buffer(16 * 1024);
     auto b = lazy.get("/film");
-    slow.head(fresh("", 600, etag), film.size());
+    slow.head(fresh("", 600, long_etag), long_film.size());
     Client quick(proxy, origin());
     auto a = quick.get("/film");
-    slow.piece(film);
+    slow.piece(long_film);
     slow.finish();
-    EXPECT_TRUE(a.body() == film) << "though the other has not read a byte";
+    EXPECT_TRUE(a.body() == long_film) << "though the other has not read a byte";
     // Longer than a reader of what is kept nowhere would be waited for.
     pause_for(6000ms);
-    EXPECT_TRUE(b.body() == film);
+    EXPECT_TRUE(b.body() == long_film);
     EXPECT_TRUE(b.complete());
     EXPECT_EQ(origin().requests("/film"), 1u);
 }
@@ -215,13 +215,13 @@ TEST_F(Large, what_the_disk_will_not_keep_either_passes_through) {
     auto& proxy = start(R"({"disk": {"object_max": "8 MiB"}})");
     origin().by_hand("/long", [](Hand& hand) {
         hand.send(Answer{.fields = {{"Cache-Control", "max-age=600"}}, .delimited = Delimited::by_chunks}.head_text());
-        hand.send(in_chunks(film));
+        hand.send(in_chunks(long_film));
     });
-    origin().answer("/film", fresh(film));
+    origin().answer("/film", fresh(long_film));
     for (int i = 1; i <= 2; ++i) {
-        EXPECT_TRUE(get(proxy, origin(), "/long").body() == film);
+        EXPECT_TRUE(get(proxy, origin(), "/long").body() == long_film);
         auto announced = get(proxy, origin(), "/film");
-        EXPECT_TRUE(announced.body() == film);
+        EXPECT_TRUE(announced.body() == long_film);
         EXPECT_FALSE(announced.stored());
         EXPECT_EQ(origin().requests("/long"), static_cast<std::size_t>(i));
         EXPECT_EQ(origin().requests("/film"), static_cast<std::size_t>(i));
@@ -230,22 +230,22 @@ TEST_F(Large, what_the_disk_will_not_keep_either_passes_through) {
 
 TEST_F(Large, a_304_gives_it_a_new_head_and_writes_the_body_once) {
     auto& proxy = start();
-    Fields more = etag;
+    Fields more = long_etag;
     more.emplace_back("X-Edition", "first");
-    Fields less = etag;
+    Fields less = long_etag;
     less.emplace_back("X-Edition", "second");
     less.emplace_back("Cache-Control", "max-age=600");
-    origin().answer("/film", {fresh(film, 0, more), Answer{.status = 304, .fields = less}});
-    ASSERT_TRUE(get(proxy, origin(), "/film").body() == film);
+    origin().answer("/film", {fresh(long_film, 0, more), Answer{.status = 304, .fields = less}});
+    ASSERT_TRUE(get(proxy, origin(), "/film").body() == long_film);
     auto revalidated = get(proxy, origin(), "/film");
     EXPECT_EQ(revalidated.fwd_status(), 304);
-    EXPECT_TRUE(revalidated.body() == film);
+    EXPECT_TRUE(revalidated.body() == long_film);
     auto hit = get(proxy, origin(), "/film");
     EXPECT_TRUE(hit.hit());
     EXPECT_EQ(hit.field("X-Edition"), "second");
-    EXPECT_TRUE(hit.body() == film);
-    EXPECT_TRUE(eventually([&] { return figure("written_bytes") >= film.size(); }));
-    EXPECT_LT(figure("written_bytes"), film.size() + film.size() / 10);
+    EXPECT_TRUE(hit.body() == long_film);
+    EXPECT_TRUE(eventually([&] { return figure("written_bytes") >= long_film.size(); }));
+    EXPECT_LT(figure("written_bytes"), long_film.size() + long_film.size() / 10);
 }
 
 TEST_F(Large, what_memory_holds_too_is_written_once_as_it_comes) {
@@ -269,36 +269,36 @@ TEST_F(Large, what_broke_off_or_was_purged_meanwhile_is_never_found) {
     auto broken = origin().hold("/broken");
     Client first(proxy, origin());
     auto a = first.get("/broken");
-    broken.head(fresh("", 600), film.size());
-    broken.piece(film.substr(0, 10'000'000));
+    broken.head(fresh("", 600), long_film.size());
+    broken.piece(long_film.substr(0, 10'000'000));
     EXPECT_EQ(a.early(10'000'000).size(), 10'000'000u);
     broken.close();
     EXPECT_FALSE(a.complete());
-    origin().answer("/broken", fresh(film));
+    origin().answer("/broken", fresh(long_film));
     auto whole = get(proxy, origin(), "/broken");
     EXPECT_EQ(whole.outcome(), "uri-miss");
-    EXPECT_TRUE(whole.body() == film);
+    EXPECT_TRUE(whole.body() == long_film);
 
     auto purged = origin().hold("/purged");
     Client second(proxy, origin());
     auto b = second.get("/purged");
-    purged.head(fresh("", 600), film.size());
-    purged.piece(film.substr(0, 10'000'000));
+    purged.head(fresh("", 600), long_film.size());
+    purged.piece(long_film.substr(0, 10'000'000));
     EXPECT_EQ(b.early(10'000'000).size(), 10'000'000u);
     EXPECT_EQ(Client(proxy, origin()).send("PURGE", "/purged").status(), 200);
-    purged.piece(film.substr(10'000'000));
+    purged.piece(long_film.substr(10'000'000));
     purged.finish();
-    EXPECT_TRUE(b.body() == film) << "who reads already reads on";
+    EXPECT_TRUE(b.body() == long_film) << "who reads already reads on";
     origin().answer("/purged", fresh("another"));
     EXPECT_EQ(get(proxy, origin(), "/purged").body(), "another");
 }
 
 TEST_F(Large, a_variant_of_it_is_found_on_disk) {
     auto& proxy = start();
-    auto more = etag;
+    auto more = long_etag;
     more.emplace_back("Vary", "Accept-Language");
-    origin().answer("/film", fresh(film, 600, more));
-    ASSERT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).body() == film);
+    origin().answer("/film", fresh(long_film, 600, more));
+    ASSERT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).body() == long_film);
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).hit());
     EXPECT_FALSE(get(proxy, origin(), "/film", {{"Accept-Language", "fr"}}).hit());
     kill();
@@ -332,17 +332,17 @@ TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_doorke
             hand.send(in_chunks(bytes));
         };
     };
-    origin().by_hand("/film", chunked(film));
-    origin().by_hand("/short", chunked(std::string_view(film).substr(0, 100'000)));
+    origin().by_hand("/film", chunked(long_film));
+    origin().by_hand("/short", chunked(std::string_view(long_film).substr(0, 100'000)));
     for (int i = 1; i <= 2; ++i) {
         auto reply = get(proxy, origin(), "/film");
         EXPECT_FALSE(reply.hit()) << i;
-        EXPECT_TRUE(reply.body() == film) << "read to its end, or the fetch is given up";
+        EXPECT_TRUE(reply.body() == long_film) << "read to its end, or the fetch is given up";
         EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << i;
     }
     auto third = get(proxy, origin(), "/film");
     EXPECT_TRUE(third.hit()) << third.field("Cache-Status") << disk().dump(1);
-    EXPECT_TRUE(third.body() == film);
+    EXPECT_TRUE(third.body() == long_film);
     EXPECT_EQ(figure("stored"), 1u);
     EXPECT_EQ(get(proxy, origin(), "/short").body().size(), 100'000u);
     EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));

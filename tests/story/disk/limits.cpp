@@ -5,7 +5,6 @@ namespace garner::test {
 
 namespace {
 
-constexpr std::size_t some = 32;
 
 std::uint64_t seconds_since(std::chrono::steady_clock::time_point when) {
     return static_cast<std::uint64_t>(std::chrono::duration<double>(std::chrono::steady_clock::now() - when).count());

@@ -10,7 +10,6 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-constexpr std::size_t some = 32;
 
 /// A line of output for each thing.
 std::size_t lines(std::string const& text) { return static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')); }

@@ -7,43 +7,43 @@ namespace {
 
 using Restart = DiskScene;
 
-constexpr std::size_t some = 100;
+constexpr std::size_t hundred = 100;
 
 }  // namespace
 
 TEST_F(Restart, after_a_stop_everything_is_a_hit_without_a_question_to_the_origin) {
     start();
-    EXPECT_EQ(ask_all(some), 0u);
+    EXPECT_EQ(ask_all(hundred), 0u);
     stop();
     library().renew_all();
     origin().forget_requests();
     start();
-    EXPECT_EQ(ask_all(some), some);
-    for (std::size_t i = 0; i < some; ++i) EXPECT_EQ(origin().requests(Library::path(i)), 0u) << i;
+    EXPECT_EQ(ask_all(hundred), hundred);
+    for (std::size_t i = 0; i < hundred; ++i) EXPECT_EQ(origin().requests(Library::path(i)), 0u) << i;
     EXPECT_EQ(proxy().logged(Library::path(1)).tag, "TCP_HIT");
-    EXPECT_GE(figure("hits"), some);
+    EXPECT_GE(figure("hits"), hundred);
     EXPECT_EQ(figure("damaged"), 0u);
 }
 
 TEST_F(Restart, after_a_kill_everything_is_a_hit_that_had_a_moment_to_get_to_the_file) {
     start();
-    ask_all(some);
-    wait_until_written(some);
+    ask_all(hundred);
+    wait_until_written(hundred);
     kill();
     library().renew_all();
     start();
-    EXPECT_EQ(ask_all(some), some);
+    EXPECT_EQ(ask_all(hundred), hundred);
     EXPECT_EQ(figure("damaged"), 0u);
 }
 
 TEST_F(Restart, again_and_again_loses_nothing) {
     start();
-    ask_all(some);
+    ask_all(hundred);
     for (int round = 0; round < 4; ++round) {
         stop();
         library().renew_all();
         start();
-        EXPECT_EQ(ask_all(some), some) << round;
+        EXPECT_EQ(ask_all(hundred), hundred) << round;
     }
 }
 
@@ -149,18 +149,18 @@ TEST_F(Restart, while_a_body_comes_leaves_nothing_of_it) {
 
 TEST_F(Restart, with_another_size_keeps_what_still_fits_or_says_that_it_begins_anew) {
     start();
-    ask_all(some);
+    ask_all(hundred);
     stop();
     library().renew_all();
     start(R"({"disk": {"size": "128 MiB"}})");
-    EXPECT_EQ(ask_all(some), some);
+    EXPECT_EQ(ask_all(hundred), hundred);
     EXPECT_GT(figure("size_bytes"), 100u << 20);
     stop();
     library().renew_all();
     start(R"({"disk": {"size": "32 MiB"}})");
-    ask_all(some);
+    ask_all(hundred);
     EXPECT_LE(std::filesystem::file_size(file()), 32u << 20);
-    EXPECT_EQ(ask_all(some), some);
+    EXPECT_EQ(ask_all(hundred), hundred);
 }
 
 TEST_F(Restart, what_the_log_has_come_round_to_is_gone_and_the_rest_is_there) {

@@ -1,4 +1,5 @@
 // What hostile origins answer: 502 when it shows in time, a connection cut short when it shows later, never stored.
+#include "story/faults/many_fields.hpp"
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -8,12 +9,6 @@ namespace {
 using namespace std::string_literals;
 
 std::string const ok = "HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\n";
-
-std::string many_fields(int count) {
-    std::string lines;
-    for (int i = 0; i < count; ++i) lines += "X-" + std::to_string(i) + ": y\r\n";
-    return lines;
-}
 
 std::vector<std::string> const heads{
     "",

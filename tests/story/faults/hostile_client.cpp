@@ -1,6 +1,7 @@
 // What attackers send: refused with its own status and a close, or written anew so plainly that no origin can misread it.
 #include <atomic>
 
+#include "story/faults/many_fields.hpp"
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -35,12 +36,6 @@ Refused posting(std::string const& lines, int status = 400) {
 Refused getting(std::string const& lines, int status = 400) { return {get_x + lines + "\r\n" + second, status}; }
 Refused targeting(std::string const& target, int status = 400) {
     return {"GET " + target + " HTTP/1.1\r\nHost: ORIGIN\r\n\r\n" + second, status};
-}
-
-std::string many_fields(int count) {
-    std::string lines;
-    for (int i = 0; i < count; ++i) lines += "X-" + std::to_string(i) + ": y\r\n";
-    return lines;
 }
 
 std::vector<Refused> const framings{

@@ -21,14 +21,14 @@ using nlohmann::json;
 std::string const ok = "HTTP/1.1 200 OK\r\n";
 std::string const kept = ok + "Cache-Control: max-age=600\r\n";
 std::string const hello = "Content-Length: 5\r\n\r\nhello";
-std::string const chunks = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+std::string const answer_chunks = "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
 std::string const poison = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison";
 
-std::vector<std::string> const clear{
+std::vector<std::string> const answer_clear{
     ok + hello,
     kept + hello,
-    ok + chunks,
-    kept + chunks,
+    ok + answer_chunks,
+    kept + answer_chunks,
     ok + "Content-Length: 0\r\n\r\n",
     kept + "Content-Length: 0\r\n\r\n",
     ok + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -45,29 +45,29 @@ std::vector<std::string> const clear{
     "HTTP/1.1 204 No Content\r\n\r\n",
     "HTTP/1.1 204 No Content\r\nCache-Control: max-age=600\r\n\r\n",
     "HTTP/1.1 204 No Content\r\n" + hello + poison,
-    "HTTP/1.1 204 No Content\r\n" + chunks + poison,
+    "HTTP/1.1 204 No Content\r\n" + answer_chunks + poison,
     "HTTP/1.1 205 Reset Content\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 205 Reset Content\r\n" + hello,
-    "HTTP/1.1 205 Reset Content\r\n" + chunks,
+    "HTTP/1.1 205 Reset Content\r\n" + answer_chunks,
     "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n",
     "HTTP/1.1 304 Not Modified\r\n" + hello + poison,
-    "HTTP/1.1 304 Not Modified\r\n" + chunks + poison,
+    "HTTP/1.1 304 Not Modified\r\n" + answer_chunks + poison,
     "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 0-4/9\r\n" + hello,
     "HTTP/1.1 301 Moved\r\nLocation: /else\r\n" + hello,
     "HTTP/1.1 404 Not Found\r\n" + hello,
     "HTTP/1.1 416 No\r\nContent-Range: bytes */5\r\n" + hello,
-    "HTTP/1.1 503 No\r\nRetry-After: 1\r\n" + chunks,
+    "HTTP/1.1 503 No\r\nRetry-After: 1\r\n" + answer_chunks,
     "HTTP/1.1 299 Odd\r\n" + hello,
-    "HTTP/1.1 599 Odd\r\nCache-Control: max-age=600\r\n" + chunks,
+    "HTTP/1.1 599 Odd\r\nCache-Control: max-age=600\r\n" + answer_chunks,
     "HTTP/1.1 999 Odd\r\n" + hello,
     "HTTP/1.1 100 Continue\r\n\r\n" + ok + hello,
-    "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + kept + chunks,
+    "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" + kept + answer_chunks,
     "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + ok + hello,
     "HTTP/1.1 199 Odd\r\n\r\n" + ok + hello,
     ok + "Connection: close\r\n" + hello,
     ok + "Connection: close\r\n" + hello + poison,
     ok + "Connection: Content-Length, Transfer-Encoding, X\r\nX: y\r\n" + hello,
-    ok + "Connection: Transfer-Encoding\r\n" + chunks,
+    ok + "Connection: Transfer-Encoding\r\n" + answer_chunks,
     ok + "Keep-Alive: timeout=5\r\nTrailer: X\r\nUpgrade: h2c\r\nProxy-Connection: close\r\n" + hello,
     ok + "Content-Encoding: gzip\r\n" + hello,
     ok + "Content-Encoding: chunked\r\n" + hello,
@@ -82,16 +82,16 @@ std::vector<std::string> const clear{
     kept + "Transfer-Encoding: chunked\r\n\r\n2\r\n\r\n\r\n7\r\n0\r\n\r\n\r\n\r\n0\r\n\r\n",
     ok + hello + poison,
     kept + hello + poison,
-    ok + chunks + poison,
-    kept + chunks + poison,
+    ok + answer_chunks + poison,
+    kept + answer_chunks + poison,
     kept + "Content-Length: " + std::to_string(poison.size()) + "\r\n\r\n" + poison,
     ok + "Content-Length: 70000\r\n\r\n" + std::string(70'000, 'b'),
     kept + "Transfer-Encoding: chunked\r\n\r\n11170\r\n" + std::string(70'000, 'b') + "\r\n0\r\n\r\n" + poison,
     ok + "X: caf\xc3\xa9 \"a, b\" (c)\r\nY:\r\n" + hello,
 };
 
-std::vector<std::string> const faulty{
-    ok + "Content-Length: 5\r\n" + chunks + poison,
+std::vector<std::string> const answer_faulty{
+    ok + "Content-Length: 5\r\n" + answer_chunks + poison,
     ok + "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Content-Length: 5\r\n" + hello + poison,
     ok + "Content-Length: 0\r\n" + hello + poison,
@@ -103,14 +103,14 @@ std::vector<std::string> const faulty{
     ok + "Content-Length : 5\r\n\r\nhello" + poison,
     ok + "Transfer-Encoding: gzip, chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding: identity\r\n" + hello + poison,
-    ok + "Transfer-Encoding: chunked\r\n" + chunks + poison,
+    ok + "Transfer-Encoding: chunked\r\n" + answer_chunks + poison,
     ok + "Transfer-Encoding: \vchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
     ok + "Transfer-Encoding:\r\n chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n" + poison,
-    ok + "X: y\n" + chunks + poison,
-    ok + "X: y\r" + chunks + poison,
+    ok + "X: y\n" + answer_chunks + poison,
+    ok + "X: y\r" + answer_chunks + poison,
     ok + "X\0: y\r\n"s + hello + poison,
     ok + "\n" + hello + poison,
-    "HTTP/1.0 200 OK\r\n" + chunks + poison,
+    "HTTP/1.0 200 OK\r\n" + answer_chunks + poison,
     "HTTP/2.0 200 OK\r\n" + hello,
     "HTTP/1.1 20 OK\r\n" + hello,
     "HTTP/1.1 2000 OK\r\n" + hello,
@@ -131,7 +131,7 @@ std::vector<std::string> const faulty{
     ok + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n" + poison,
 };
 
-std::vector<std::string> const words{"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "\r\n\r\n", "0\r\n\r\n",
+std::vector<std::string> const answer_words{"Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "\r\n\r\n", "0\r\n\r\n",
                                      "\n", "\r", "\0"s, " ", "\t", "\v", ":", ",", ";", "chunked", "5", "-", "+", "\"",
                                      "\r\n ", "HTTP/1.1", "HTTP/1.1 200 OK\r\n", "1", "0", "f", "\x80",
                                      "\r\n5\r\nhello"};
@@ -383,12 +383,12 @@ TEST(DifferentialAnswers, curl_and_Node_and_the_letter_agree_on_every_answer) {
     NEEDS("curl");
     NEEDS("node");
     std::vector<Asked> asked;
-    for (auto const* answers : {&clear, &faulty})
+    for (auto const* answers : {&answer_clear, &answer_faulty})
         for (auto const& answer : *answers)
             for (auto const* method : {"GET", "HEAD"}) asked.push_back({method, answer});
     auto const sums = expect_agreement(std::move(asked));
-    EXPECT_GE(sums.whole, 8 * clear.size());
-    EXPECT_GE(sums.refused + sums.cut, 4 * (faulty.size() - 2));
+    EXPECT_GE(sums.whole, 8 * answer_clear.size());
+    EXPECT_GE(sums.refused + sums.cut, 4 * (answer_faulty.size() - 2));
     EXPECT_GE(sums.cut, 8u);
 }
 
@@ -396,7 +396,7 @@ TEST(DifferentialAnswers, curl_and_Node_and_the_letter_agree_on_answers_with_fau
     NEEDS("curl");
     NEEDS("node");
     std::vector<Asked> asked;
-    for (auto& answer : mutated(clear, words, 300)) asked.push_back({asked.size() % 8 ? "GET" : "HEAD", answer});
+    for (auto& answer : mutated(answer_clear, answer_words, 300)) asked.push_back({asked.size() % 8 ? "GET" : "HEAD", answer});
     auto const count = asked.size();
     auto const sums = expect_agreement(std::move(asked));
     EXPECT_GE(sums.whole, count / 2);

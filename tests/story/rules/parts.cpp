@@ -1,6 +1,7 @@
 // Parts of what is not stored whole: kept, combined under one strong validator, and never taken for the whole.
 #include <random>
 
+#include "story/rules/film.hpp"
 #include "story/scene.hpp"
 #include "support/fake_dns.hpp"
 #include "support/programs.hpp"
@@ -9,7 +10,6 @@ namespace garner::test {
 
 namespace {
 
-std::string const film = pattern(100'000);
 
 /// An origin that knows If-None-Match and single ranges with If-Range.
 struct Parts : ::testing::Test {

@@ -1,11 +1,11 @@
 // Parts of an object: ranges from a complete one, one or several, and what a Range does to everything else.
+#include "story/rules/film.hpp"
 #include "story/scene.hpp"
 
 namespace garner::test {
 
 namespace {
 
-std::string const film = pattern(100'000);
 
 struct Part {
     std::string head;       // its field lines

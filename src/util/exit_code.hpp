@@ -1,0 +1,10 @@
+// Exit codes of the program and of its commands.
+#pragma once
+
+namespace garner {
+
+inline constexpr int exit_done = 0;
+inline constexpr int exit_failed = 1;   // the command failed, or its answer is "no"
+inline constexpr int exit_usage = 2;    // the command line is wrong
+
+}  // namespace garner

@@ -1,0 +1,11 @@
+// A body of which scenes ask for parts.
+#pragma once
+#include <string>
+
+#include "support/message.hpp"
+
+namespace garner::test {
+
+inline std::string const film = pattern(100'000);
+
+}  // namespace garner::test
