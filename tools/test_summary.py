@@ -1,91 +1,77 @@
-"""Adds up what the test programs wrote, and ends with one line: N passed, N failed.
+"""Adds up what run_tests.py wrote, and ends with one line: N passed, N failed.
 
-Each folder holds ctest.xml, and one JSON file from every GoogleTest program that lived to its end; in `again` those of
-the programs that were told once more (test_again.py). A program that failed without a failed test in its file (a crash,
-a leak, a time-out) counts as one failure of its own.
+A test that failed and then passed by itself counts as passed, and as flaky: more than `flaky_most` of them in a run are a
+failure. With --units, also the slowest units: each is a ninja log and the line from which this run wrote.
 """
 
 import argparse
+import collections
 import json
 import pathlib
 import sys
-import xml.etree.ElementTree as xml
+
+flaky_most = 3
+slowest_most = 10
 
 
-def cases(folder, program):
-    """By name; nothing when the program did not live to its end."""
-    report = folder / f"{program}.json"
-    if not report.exists():
-        return {}
-    suites = json.loads(report.read_text())["testsuites"]
-    every = {f"{suite['name']}.{case['name']}": case for suite in suites for case in suite["testsuite"]}
-    return {name: case for name, case in every.items() if case["status"] != "NOTRUN"}
+def slowest_units(logs):
+    """The ten that took longest, as (seconds, preset, unit)."""
+    units = []
+    for log, begin in logs:
+        for line in log.read_text().splitlines()[begin:]:
+            fields = line.split("\t")
+            if len(fields) >= 4 and fields[3].endswith(".o"):
+                units.append(((int(fields[1]) - int(fields[0])) / 1000, log.parent.name, fields[3]))
+    return sorted(set(units), reverse=True)[:slowest_most]
 
 
-def programs(folder):
-    """The name of each, and whether it ended well."""
-    for test in xml.parse(folder / "ctest.xml").iter("testcase"):
-        yield f"{test.get('name')}_test", test.get("status") == "run"
+def slowest_tests(runs):
+    tests = [(one["seconds"], name, test) for name, run in runs.items() for program in run["tests"].values()
+             for test, one in program.items()]
+    return sorted(tests, reverse=True)[:slowest_most]
 
 
-def failed_programs(folder):
-    """Those that failed, each with the names of its failed tests, as far as they are known."""
-    for program, ended_well in programs(folder):
-        names = [name for name, case in cases(folder, program).items() if case.get("failures")]
-        if names or not ended_well:
-            yield program, names
-
-
-def passed_again(folder, program, names):
-    ended = folder / "again" / f"{program}.ended"
-    if not ended.exists() or ended.read_text().strip() != "0":
-        return False
-    return set(names) <= set(cases(folder / "again", program))
-
-
-class Sum:
-    def __init__(self):
-        self.passed, self.skipped, self.failed, self.late = 0, 0, [], []
-
-
-def add_up(folder):
-    sum = Sum()
-    failed = dict(failed_programs(folder))
-    for program, _ in programs(folder):
-        known = cases(folder, program)
-        for name, case in known.items():
-            sum.skipped += case["result"] == "SKIPPED"
-            sum.passed += case["result"] != "SKIPPED" and not case.get("failures")
-        if program not in failed:
-            continue
-        names = failed[program]
-        if passed_again(folder, program, names):
-            sum.passed += len(names) if known else len(cases(folder / "again", program))
-            sum.late += names or [program]
-        else:
-            sum.failed += names or [f"{program} (its output is above)"]
-    return sum
+def print_slowest(title, rows):
+    print(f"slowest {title}:")
+    for seconds, where, what in rows:
+        print(f"  {seconds:7.1f} s  {where}  {what}")
 
 
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--broken", type=int, default=0, help="presets without results; each is one failure")
-    arguments.add_argument("folders", nargs="*", type=pathlib.Path)
+    arguments.add_argument("--times", action="store_true")
+    arguments.add_argument("--units", action="append", default=[], metavar="NINJA_LOG:LINE")
+    arguments.add_argument("reports", nargs="*", type=pathlib.Path)
     chosen = arguments.parse_args()
 
-    passed, skipped, failed = 0, 0, chosen.broken
-    for folder in chosen.folders:
-        if not (folder / "ctest.xml").exists():
-            continue
-        sum = add_up(folder)
-        passed, skipped, failed = passed + sum.passed, skipped + sum.skipped, failed + len(sum.failed)
-        print(f"{folder.parent.name}, {folder.name}: {sum.passed} passed, {len(sum.failed)} failed")
-        for name in sum.late:
-            print(f"  passed only when told once more, alone: {name}")
-        for name in sum.failed:
-            print(f"  failed: {name}")
-    print(f"{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""))
-    sys.exit(1 if failed or not passed else 0)
+    sum = collections.Counter(failed=chosen.broken)
+    flaky = 0
+    runs = {report.stem: json.loads(report.read_text()) for report in chosen.reports if report.exists()}
+    for name, run in runs.items():
+        results = collections.Counter(one["result"] for program in run["tests"].values() for one in program.values())
+        sum += results
+        flaky += len(run["flaky"])
+        print(f"{name}: {results['passed']} passed, {results['failed']} failed, {run['seconds']:.0f} s")
+        for test in run["flaky"]:
+            print(f"  flaky (failed, then passed by itself; both logs are above): {test}")
+        for program, tests in run["tests"].items():
+            for test, one in tests.items():
+                if one["result"] == "failed":
+                    print(f"  failed: {program} {test}")
+    lost = len(chosen.reports) - len(runs)
+    sum["failed"] += lost
+    if lost:
+        print(f"{lost} runs left no results")
+    if flaky > flaky_most:
+        sum["failed"] += 1
+        print(f"failed: {flaky} flaky tests in one run; at most {flaky_most} are accepted")
+    if chosen.times:
+        logs = [one.rpartition(":") for one in chosen.units]
+        print_slowest("units", slowest_units([(pathlib.Path(log), int(line)) for log, _, line in logs]))
+        print_slowest("tests", slowest_tests(runs))
+    print(f"{sum['passed']} passed, {sum['failed']} failed" + (f", {sum['skipped']} skipped" if sum["skipped"] else ""))
+    sys.exit(1 if sum["failed"] or not sum["passed"] else 0)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ void expect_made_from_the_table(char const* file, std::string const& text) {
     auto const path = repository() / file;
     if (std::getenv("GARNER_WRITE")) std::ofstream(path, std::ios::binary) << text;
     EXPECT_TRUE(contents(path) == text) << file << " is not what the table of keys makes. Write it again with:\n"
-                                        << "  GARNER_WRITE=1 build/dev/config_test --gtest_filter='Keys.*'";
+                                        << "  GARNER_WRITE=1 build/asan/config_test --gtest_filter='Keys.*'";
 }
 
 TEST(Keys, the_schema_is_made_from_the_table) { expect_made_from_the_table("etc/garner.schema.json", schema_text()); }

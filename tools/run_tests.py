@@ -1,0 +1,281 @@
+"""Runs test programs in many small processes side by side, and says what waits for what.
+
+run_tests.py --results FOLDER --name NAME [--jobs N] [--filter REGEX] PROGRAM...
+
+Each GoogleTest program is asked for its tests; they are run in packets of about `packet_seconds` by the times of an
+earlier run, the longest first. Scenes mostly wait: more are begun as long as the processors have time. A fuzzer is a packet by
+itself. A test that fails runs again by itself once all others are done, and both logs are kept and printed: it counts as
+flaky when it passes then (test_summary.py says how many of those a run may have).
+
+FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...}.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+packet_seconds = 8.0
+unknown_seconds = {"story": 1.5}      # by the program's first word; else:
+unknown_otherwise = 0.3
+tests_most = 60                       # of a packet: so many names fit in a command line, and few repeat after a crash
+wanted_threads = 1.5                  # that run or could run, for each processor: above it nothing more is begun
+time_limit = 600.0                    # seconds of a packet
+progress_every = 15.0
+
+
+class Packet:
+    def __init__(self, program, tests, expected):
+        self.program, self.tests, self.expected = program, tests, expected
+        self.again = False
+
+    def name(self):
+        first = self.tests[0]
+        return f"{self.program.name} {first}" + (f" and {len(self.tests) - 1} more" if len(self.tests) > 1 else "")
+
+
+def is_fuzzer(program):
+    return program.name.startswith("fuzz_")
+
+
+def list_tests(program):
+    listed = subprocess.run([program, "--gtest_list_tests"], capture_output=True, text=True, check=True, timeout=120).stdout
+    tests, suite = [], ""
+    for line in listed.splitlines():
+        word = line.split("#")[0].strip()
+        if line.startswith("  "):
+            if "DISABLED_" not in suite + word:
+                tests.append(suite + word)
+        elif word.endswith("."):
+            suite = word
+    return tests
+
+
+def cut_into_packets(program, tests, known):
+    """In the order of the file: neighbours share a fixture."""
+    guess = unknown_seconds.get(program.name.split("_")[0], unknown_otherwise)
+    packets, chosen, seconds = [], [], 0.0
+    for test in tests:
+        cost = known.get(program.name, {}).get(test, guess)
+        if chosen and (seconds + cost > packet_seconds or len(chosen) == tests_most):
+            packets.append(Packet(program, chosen, seconds))
+            chosen, seconds = [], 0.0
+        chosen.append(test)
+        seconds += cost
+    if chosen:
+        packets.append(Packet(program, chosen, seconds))
+    return packets
+
+
+class Running:
+    """One process, its output and its report in files."""
+
+    def __init__(self, packet, folder):
+        self.packet, self.begun = packet, time.monotonic()
+        self.late = False
+        self.report = pathlib.Path(tempfile.mkstemp(dir=folder, suffix=".json")[1])
+        self.report.unlink()
+        self.log = open(self.report.with_suffix(".log"), "w+b")
+        command, environment = self.command()
+        self.process = subprocess.Popen(command, cwd=packet.program.parent, env=environment, stdin=subprocess.DEVNULL,
+                                        stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def command(self):
+        program = self.packet.program
+        if is_fuzzer(program):
+            return fuzzer_command(program), os.environ
+        return ([program, f"--gtest_filter={':'.join(self.packet.tests)}"],
+                os.environ | {"GTEST_OUTPUT": f"json:{self.report}", "GTEST_BRIEF": "1", "GARNER_NEED_REAL": "1"})
+
+    def seconds(self):
+        return time.monotonic() - self.begun
+
+    def has_ended(self):
+        if self.process.poll() is None and self.seconds() > time_limit:
+            self.late = True
+            self.end()
+        return self.process.poll() is not None
+
+    def end(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+    def text(self):
+        self.log.flush()
+        return self.report.with_suffix(".log").read_text(errors="replace")
+
+    def results(self):
+        """Of each test: passed, skipped or failed, and its seconds. Without a report all have failed."""
+        ended_well = self.process.returncode == 0
+        if is_fuzzer(self.packet.program):
+            return {self.packet.tests[0]: ("passed" if ended_well else "failed", self.seconds())}
+        found = {}
+        if self.report.exists():
+            for suite in json.loads(self.report.read_text())["testsuites"]:
+                for case in suite["testsuite"]:
+                    result = "failed" if case.get("failures") else "skipped" if case["result"] == "SKIPPED" else "passed"
+                    if case["status"] != "NOTRUN":
+                        found[f"{suite['name']}.{case['name']}"] = (result, float(case["time"].rstrip("s")))
+        missing = {test: ("failed", self.seconds()) for test in self.packet.tests if test not in found}
+        found |= missing
+        # A sanitizer may speak at the end of the process, when every test has passed.
+        if not ended_well and not any(result == "failed" for result, _ in found.values()):
+            found = {test: ("failed", seconds) for test, (_, seconds) in found.items()}
+        return found
+
+
+def fuzzer_command(program):
+    name = program.name.removeprefix("fuzz_").removesuffix("_test")
+    corpus = program.parent / "corpus" / name
+    corpus.mkdir(parents=True, exist_ok=True)
+    seeds = pathlib.Path(__file__).resolve().parent.parent / "tests" / "fuzz" / "seeds" / name
+    return [program, "-max_total_time=5", "-print_final_stats=0", corpus, seeds]
+
+
+class Load:
+    """How many threads run or could run, averaged over about half a second. Scenes that wait count for nothing."""
+
+    def __init__(self):
+        self.threads = 0.0
+
+    def look(self):
+        for line in open("/proc/stat"):
+            if line.startswith("procs_running"):
+                self.threads += (int(line.split()[1]) - self.threads) / 16
+
+    def has_room(self):
+        return self.threads < wanted_threads * (os.cpu_count() or 1)
+
+
+class Run:
+    def __init__(self, name, jobs, folder):
+        self.name, self.jobs, self.folder = name, jobs, folder
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.running, self.results, self.flaky = [], {}, []
+        self.load = Load()
+        self.done = self.total = 0
+        self.spoke = time.monotonic()
+
+    def all(self, packets):
+        begun = time.monotonic()
+        self.total = sum(len(packet.tests) for packet in packets)
+        self.through(sorted(packets, key=lambda packet: -packet.expected), self.jobs)
+        # Each by itself, with nothing beside it.
+        self.through(self.failed_ones(), 1)
+        self.say("done")
+        return {"tests": self.results, "flaky": self.flaky, "seconds": time.monotonic() - begun}
+
+    def failed_ones(self):
+        again = []
+        for program, tests in self.results.items():
+            for test, result in tests.items():
+                if result["result"] == "failed":
+                    packet = Packet(pathlib.Path(result["path"]), [test], result["seconds"])
+                    packet.again = True
+                    again.append(packet)
+        return again
+
+    def through(self, waiting, jobs):
+        waiting = list(waiting)
+        try:
+            while waiting or self.running:
+                self.load.look()
+                processors = os.cpu_count() or 1
+                if waiting and (len(self.running) < min(jobs, processors) or len(self.running) < jobs and self.load.has_room()):
+                    self.running.append(Running(waiting.pop(0), self.folder))
+                self.speak_now_and_then()
+                ended = [one for one in self.running if one.has_ended()]
+                self.running = [one for one in self.running if one not in ended]
+                for one in ended:
+                    self.take(one)
+                time.sleep(0.03)
+        finally:
+            for one in self.running:
+                one.end()
+
+    def take(self, one):
+        packet, results = one.packet, one.results()
+        one.end()   # what the program left behind
+        kept = self.results.setdefault(packet.program.name, {})
+        for test, (result, seconds) in results.items():
+            if packet.again and result != "failed":
+                first = kept[test]["log"]
+                self.flaky.append(f"{packet.program.name} {test}")
+                print(f"== {self.name}: {test} failed, and passed when it ran again by itself; the log of the first run:\n"
+                      f"{first}\n== the log of the second run:\n{one.text()}", flush=True)
+            elif result == "failed" and not packet.again:
+                kept[test] = {"log": one.text()[-30_000:]}
+            entry = kept.setdefault(test, {})
+            entry |= {"result": result, "seconds": round(seconds, 3), "path": str(packet.program)}
+        self.done += 0 if packet.again else len(packet.tests)
+        failed = [test for test, (result, _) in results.items() if result == "failed"]
+        if failed:
+            why = f" after {time_limit:.0f} s without an end" if one.late else f", exit code {one.process.returncode}"
+            print(f"== {self.name}: FAILED {'again: ' if packet.again else ''}{' '.join(failed)}{why}", flush=True)
+            if packet.again:
+                print(one.text()[-30_000:], flush=True)
+
+    def speak_now_and_then(self):
+        if time.monotonic() - self.spoke >= progress_every:
+            longest = max(self.running, key=Running.seconds, default=None)
+            self.say(f"waiting for {longest.packet.name()} ({longest.seconds():.0f} s)" if longest else "")
+
+    def say(self, what):
+        self.spoke = time.monotonic()
+        failed = sum(test["result"] == "failed" for tests in self.results.values() for test in tests.values())
+        print(f"== {self.name}: {self.done} of {self.total} tests, {failed} failed; {what}", flush=True)
+
+
+def take_times(report):
+    """Of an earlier run, by program and test; its report goes away, so that it cannot pass for that of this run."""
+    earlier = report.with_suffix(".earlier")
+    if report.exists():
+        report.rename(earlier)
+    if not earlier.exists():
+        return {}
+    tests = json.loads(earlier.read_text())["tests"]
+    return {program: {test: one["seconds"] for test, one in ones.items()} for program, ones in tests.items()}
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("--results", type=pathlib.Path, required=True)
+    arguments.add_argument("--name", required=True)
+    arguments.add_argument("--jobs", type=int, default=6 * (os.cpu_count() or 1), help="at most so many processes")
+    arguments.add_argument("--filter", default="", help="a regular expression of Suite.test")
+    arguments.add_argument("--without", default="", help="a regular expression of Suite.test that are left out")
+    arguments.add_argument("programs", nargs="+", type=pathlib.Path)
+    chosen = arguments.parse_args()
+
+    chosen.results.mkdir(parents=True, exist_ok=True)
+    report = chosen.results / f"{chosen.name}.json"
+    known = take_times(report)
+    packets = []
+    for program in (one.resolve() for one in chosen.programs):
+        if is_fuzzer(program):
+            packets.append(Packet(program, [program.name], 5.0))
+            continue
+        tests = [test for test in list_tests(program) if re.search(chosen.filter, test)]
+        if chosen.without:
+            tests = [test for test in tests if not re.search(chosen.without, test)]
+        packets += cut_into_packets(program, tests, known)
+    if not packets:
+        sys.exit(f"run_tests: no test of {' '.join(map(str, chosen.programs))} matches {chosen.filter!r}")
+
+    with tempfile.TemporaryDirectory() as folder:
+        results = Run(chosen.name, chosen.jobs, pathlib.Path(folder)).all(packets)
+    report.write_text(json.dumps(results, indent=1))
+    sys.exit(any(test["result"] == "failed" for tests in results["tests"].values() for test in tests.values()))
+
+
+if __name__ == "__main__":
+    main()
