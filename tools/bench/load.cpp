@@ -2,6 +2,7 @@
 // inside CONNECT tunnels.
 //
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH series FIRST COUNT
+//   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH same COUNT
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH seconds SECONDS
 //   load PROXY_PORT ORIGIN_PORT abs|rel|tunnel CONNECTIONS BODY_BYTES PATH evenly FIRST COUNT SECONDS
 //
@@ -31,7 +32,8 @@ using Clock = std::chrono::steady_clock;
 struct Work {
     std::string origin, prefix, path;
     bool tunnel = false;
-    bool series = false;
+    bool series = false;        // or one URL a number of times: counted, not timed
+    bool same = false;
     long next = 0, left = 0;    // of a series
     long first = 0, count = 0;  // of those that are drawn
     Clock::time_point until;    // without a series
@@ -45,7 +47,7 @@ struct Work {
     std::string request() {
         auto url = prefix + path;
         if (series) {
-            url += std::to_string(next++);
+            if (!same) url += std::to_string(next++);
             --left;
         } else if (count > 0) {
             url += std::to_string(first + static_cast<long>(random() % static_cast<unsigned long>(count)));
@@ -178,7 +180,11 @@ int main(int count, char** words) {
     work.series = std::string(words[7]) == "series" && count == 10;
     bool const drawn = std::string(words[7]) == "evenly" && count == 11;
     auto const begin = Clock::now();
-    if (work.series) {
+    work.same = std::string(words[7]) == "same";
+    if (work.same) {
+        work.series = true;
+        work.left = std::atol(words[8]);
+    } else if (work.series) {
         work.next = std::atol(words[8]);
         work.left = std::atol(words[9]);
     } else {
