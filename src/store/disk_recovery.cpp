@@ -13,7 +13,7 @@ namespace {
 // Of a segment's end: enough for the footer of large records; of small ones it tells how much more there is.
 constexpr Bytes first_look = 4 * KiB;
 constexpr std::size_t ahead = 32;        // reads that the disk is asked for before their turn comes
-constexpr Bytes read_at_once = 64 * KiB;      // read of a segment: what one bad sector takes along
+constexpr Bytes read_at_once = 64 * KiB;      // read of a segment: the most that one bad sector loses
 constexpr unsigned generation_shift = 20;   // so many generations has one start, unless it goes on for longer than that
 
 bool is_blank(std::string_view bytes) {

@@ -288,7 +288,7 @@ TEST_F(Large, what_broke_off_or_was_purged_meanwhile_is_never_found) {
     EXPECT_EQ(Client(proxy, origin()).send("PURGE", "/purged").status(), 200);
     purged.piece(long_film.substr(10'000'000));
     purged.finish();
-    EXPECT_TRUE(b.body() == long_film) << "who reads already reads on";
+    EXPECT_TRUE(b.body() == long_film) << "a reader that has begun reads to the end";
     origin().answer("/purged", fresh("another"));
     EXPECT_EQ(get(proxy, origin(), "/purged").body(), "another");
 }
