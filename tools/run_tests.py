@@ -7,7 +7,8 @@ earlier run, the longest first. Scenes mostly wait: more are begun as long as th
 itself. A test that fails runs again by itself once all others are done, and both logs are kept and printed: it counts as
 flaky when it passes then (test_summary.py says how many of those a run may have).
 
-FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...}.
+FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...,
+"processor": {"program": seconds}}.
 """
 
 import argparse
@@ -79,6 +80,7 @@ class Running:
     def __init__(self, packet, folder):
         self.packet, self.begun = packet, time.monotonic()
         self.late = False
+        self.processor = 0.0   # seconds
         self.report = pathlib.Path(tempfile.mkstemp(dir=folder, suffix=".json")[1])
         self.report.unlink()
         self.log = open(self.report.with_suffix(".log"), "w+b")
@@ -97,17 +99,29 @@ class Running:
         return time.monotonic() - self.begun
 
     def has_ended(self):
-        if self.process.poll() is None and self.seconds() > time_limit:
+        if self.seconds() > time_limit and not self.late:
             self.late = True
-            self.end()
-        return self.process.poll() is not None
+            self.kill_all()
+        return self.wait(os.WNOHANG)
 
-    def end(self):
+    def wait(self, how=0):
+        """True when the process has ended. Its processor time counts all that it started and waited for."""
+        if self.process.returncode is None:
+            pid, status, used = os.wait4(self.process.pid, how)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.processor = used.ru_utime + used.ru_stime
+        return self.process.returncode is not None
+
+    def kill_all(self):
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self.process.wait()
+
+    def end(self):
+        self.kill_all()
+        self.wait()
 
     def text(self):
         self.log.flush()
@@ -160,7 +174,7 @@ class Run:
     def __init__(self, name, jobs, folder):
         self.name, self.jobs, self.folder = name, jobs, folder
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.running, self.results, self.flaky = [], {}, []
+        self.running, self.results, self.flaky, self.processor = [], {}, [], {}
         self.load = Load()
         self.done = self.total = 0
         self.spoke = time.monotonic()
@@ -172,7 +186,7 @@ class Run:
         # Each by itself, with nothing beside it.
         self.through(self.failed_ones(), 1)
         self.say("done")
-        return {"tests": self.results, "flaky": self.flaky, "seconds": time.monotonic() - begun}
+        return {"tests": self.results, "flaky": self.flaky, "seconds": time.monotonic() - begun, "processor": self.processor}
 
     def failed_ones(self):
         again = []
@@ -205,6 +219,7 @@ class Run:
     def take(self, one):
         packet, results = one.packet, one.results()
         one.end()   # what the program left behind
+        self.processor[packet.program.name] = self.processor.get(packet.program.name, 0.0) + one.processor
         kept = self.results.setdefault(packet.program.name, {})
         for test, (result, seconds) in results.items():
             if packet.again and result != "failed":
@@ -231,8 +246,7 @@ class Run:
 
     def say(self, what):
         self.spoke = time.monotonic()
-        failed = sum(test["result"] == "failed" for tests in self.results.values() for test in tests.values())
-        print(f"== {self.name}: {self.done} of {self.total} tests, {failed} failed; {what}", flush=True)
+        print(f"== {self.name}: {self.done} of {self.total} tests; {what}", flush=True)
 
 
 def take_times(report):

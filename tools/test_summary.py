@@ -45,14 +45,15 @@ def main():
     arguments.add_argument("reports", nargs="*", type=pathlib.Path)
     chosen = arguments.parse_args()
 
-    sum = collections.Counter(failed=chosen.broken)
+    all_results = collections.Counter(failed=chosen.broken)
     flaky = 0
     runs = {report.stem: json.loads(report.read_text()) for report in chosen.reports if report.exists()}
     for name, run in runs.items():
         results = collections.Counter(one["result"] for program in run["tests"].values() for one in program.values())
-        sum += results
+        all_results += results
         flaky += len(run["flaky"])
-        print(f"{name}: {results['passed']} passed, {results['failed']} failed, {run['seconds']:.0f} s")
+        print(f"{name}: {results['passed']} passed, {results['failed']} failed, {run['seconds']:.0f} s, "
+              f"{sum(run['processor'].values()):.0f} s of processor time")
         for test in run["flaky"]:
             print(f"  flaky (failed, then passed by itself; both logs are above): {test}")
         for program, tests in run["tests"].items():
@@ -60,18 +61,18 @@ def main():
                 if one["result"] == "failed":
                     print(f"  failed: {program} {test}")
     lost = len(chosen.reports) - len(runs)
-    sum["failed"] += lost
+    all_results["failed"] += lost
     if lost:
         print(f"{lost} runs left no results")
     if flaky > flaky_most:
-        sum["failed"] += 1
+        all_results["failed"] += 1
         print(f"failed: {flaky} flaky tests in one run; at most {flaky_most} are accepted")
     if chosen.times:
         logs = [one.rpartition(":") for one in chosen.units]
         print_slowest("units", slowest_units([(pathlib.Path(log), int(line)) for log, _, line in logs]))
         print_slowest("tests", slowest_tests(runs))
-    print(f"{sum['passed']} passed, {sum['failed']} failed" + (f", {sum['skipped']} skipped" if sum["skipped"] else ""))
-    sys.exit(1 if sum["failed"] or not sum["passed"] else 0)
+    print(f"{all_results['passed']} passed, {all_results['failed']} failed" + (f", {all_results['skipped']} skipped" if all_results["skipped"] else ""))
+    sys.exit(1 if all_results["failed"] or not all_results["passed"] else 0)
 
 
 if __name__ == "__main__":
