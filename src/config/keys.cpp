@@ -44,8 +44,10 @@ Form<proxy::Caching> caching() {
                "Freshness lifetime of responses that have none of their own, not even a heuristic one."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
                "How long failed fetches are remembered at most; 0s for not at all."),
+        key<T>("negative_first", &T::negative_first, time(never_zero, day),
+               "How long a failed fetch is remembered at first."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),
-               "`true`: they are remembered for 5s at first, doubled with each failure in a row up to negative_ttl; "
+               "`true`: negative_first is doubled with each failure in a row up to negative_ttl; "
                "`false`: always for negative_ttl."),
         key<T>("offline", &T::offline, flag(),
                "Whatever is stored is served, fresh or stale, without revalidation; what is not is still fetched."),
@@ -122,6 +124,8 @@ Form<proxy::Deadlines> deadlines() {
         key<T>("keep_alive", &T::keep_alive, some, "Between two requests of a client."),
         key<T>("body", &T::body, some, "Without progress of a body, in either direction."),
         key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the end of its response's head; each interim response begins it anew."),
+        key<T>("abandoned", &T::abandoned, some,
+               "How long a body that no client reads any more may take to its end; it is fetched on where little is missing."),
         key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),

@@ -15,6 +15,8 @@ Form<icp::Options> icp() {
                        "from it. Empty for none; ours leave from a port of their own then."),
         key<T>("timeout", &T::timeout, time(milliseconds{5}, longest),
                "The longest that answers of peers are waited for; as a rule it is twice their mean round trip."),
+        key<T>("timeout_min", &T::timeout_min, time(milliseconds{0}, longest),
+               "The shortest, where twice the mean round trip is less (Squid: minimum_icp_query_timeout)."),
         key<T>("source_ping", &T::source_ping, flag(),
                "The origin competes with the peers that have it, by the remembered round-trip time of connections to it."),
         key<T>("source_echo", &T::source_echo, port(0),

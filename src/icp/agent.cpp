@@ -111,7 +111,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     round.question = &question;
     round.plan = &whom;
     round.views = &views;
-    round.patience = patience(whom, views, roster->options.timeout);
+    round.patience = patience(whom, views, roster->options.timeout_min, roster->options.timeout);
     auto const number = begin_round(std::move(made));
     counters.questions.add();
     ask_all(round, number);
@@ -198,7 +198,7 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
 net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     std::vector<Cleared> results;
     auto roster = mesh_.roster();
-    if (roster->purged.empty()) co_return results;
+    if (roster->purged.empty() || url.starts_with("https:")) co_return results;   // HTCP would tell it in clear
     auto made = std::make_unique<Round>();
     auto& round = *made;
     round.roster = roster;

@@ -62,8 +62,8 @@ struct Plan {
 Plan plan(Question const&, std::span<PeerView const>);
 
 /// How long all of `wait_for` together are waited for: twice their mean round trip (RFC 2187 5.1.4's practice), at least
-/// 5 ms, at most `timeout`; all of it when none has ever answered.
-microseconds patience(Plan const&, std::span<PeerView const>, milliseconds timeout);
+/// `timeout_min`, at most `timeout`; all of it when none has ever answered.
+microseconds patience(Plan const&, std::span<PeerView const>, milliseconds timeout_min, milliseconds timeout);
 
 /// How long it is still worth waiting, from the moment of asking: zero as soon as nobody who has not spoken yet could be
 /// a better source than those who have (the first HIT, unless somebody of more weight may still say it in time).

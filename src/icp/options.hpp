@@ -69,6 +69,7 @@ struct Options {
     std::string address;             // empty: no ICP port; queries leave from a port of their own then
     std::uint16_t port = 3130;
     milliseconds timeout{2'000};     // the longest that answers are waited for
+    milliseconds timeout_min{5};     // the shortest, however near they are; at most `timeout`
     bool source_ping = false;        // the origin competes by its remembered round-trip time
     std::uint16_t source_echo = 0;   // not 0: and by this UDP echo port of its, as Harvest's did (7)
     milliseconds hit_margin{30'000}; // HIT is said of what stays fresh for so long yet

@@ -7,15 +7,13 @@ namespace garner::icp {
 
 namespace {
 
-constexpr microseconds patience_min{5'000};
-
 bool has_spoken(std::size_t place, std::span<Told const> told) {
     return std::any_of(told.begin(), told.end(), [&](Told const& one) { return one.peer == place; });
 }
 
 }  // namespace
 
-microseconds patience(Plan const& whom, std::span<PeerView const> views, milliseconds timeout) {
+microseconds patience(Plan const& whom, std::span<PeerView const> views, milliseconds timeout_min, milliseconds timeout) {
     if (whom.wait_for.empty()) return microseconds{0};
     microseconds sum{0};
     int known = 0;
@@ -26,7 +24,7 @@ microseconds patience(Plan const& whom, std::span<PeerView const> views, millise
     }
     microseconds const most = timeout;
     if (known == 0) return most;
-    return std::min(std::max(2 * sum / known, patience_min), most);
+    return std::min(std::max<microseconds>(2 * sum / known, timeout_min), most);
 }
 
 microseconds worth_waiting(Question const& question, Plan const& whom, std::span<PeerView const> views,

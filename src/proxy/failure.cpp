@@ -106,8 +106,7 @@ void Transaction::remember_failure(cache::Fill const* fill) {
 }
 
 cache::NegativeTerms Transaction::negative_terms() const {
-    cache::NegativeTerms terms;
-    terms.most = options_->caching.negative_ttl;
+    cache::NegativeTerms terms{options_->caching.negative_first, options_->caching.negative_ttl};
     auto facts = rule_request();
     for (auto const& rule : options_->caching.rules) {
         if (!rule.negative_ttl || !rule.applies(facts, {})) continue;

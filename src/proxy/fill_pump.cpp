@@ -19,8 +19,6 @@ namespace {
 // With nobody left to read it, a body is still received to its end when this little is missing.
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
-// For a body that nobody reads: an origin that drips must not hold a connection for nobody.
-constexpr milliseconds orphan_limit{10'000};
 // A reader of a windowed body that holds the others back is given up after this.
 constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
@@ -101,7 +99,7 @@ bool FillPump::worth_finishing() {
     }
     if (kept_ != Kept::nowhere && steady_now() < keep_until_) return true;
     if (abandoned_at_ == SteadyTime{}) abandoned_at_ = steady_now();
-    if (steady_now() - abandoned_at_ > orphan_limit) return false;
+    if (steady_now() - abandoned_at_ > options_->deadlines.abandoned) return false;
     auto const& body = *growing_->body();
     if (kept_ == Kept::nowhere || !body.expected()) return false;
     auto missing = *body.expected() - body.size();

@@ -34,6 +34,7 @@ struct Deadlines {
     milliseconds keep_alive{120'000};     // between requests of a client
     milliseconds body{60'000};            // without progress of a body, either way
     milliseconds first_byte{60'000};      // from the request sent to the response head
+    milliseconds abandoned{10'000};       // that a body which no client reads any more may take to its end
     milliseconds fill{120'000};           // a follower waits this long at most for a fill to say anything
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
@@ -45,7 +46,8 @@ enum class ForwardedField : std::uint8_t { none, forwarded, x_forwarded_for };
 struct Caching {
     std::vector<std::string> never;       // URL substrings that are not cached
     milliseconds default_ttl{0};          // for what has no freshness of its own
-    milliseconds negative_ttl{300'000};
+    milliseconds negative_first{5'000};   // that a failure is remembered at first
+    milliseconds negative_ttl{300'000};   // and at most
     bool negative_backoff = true;
     bool offline = false;
     bool store_set_cookie = true;

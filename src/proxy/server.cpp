@@ -236,8 +236,13 @@ bool Server::stop(milliseconds patience) {
         for (auto* connection : room.services->connections) connection->drain();
     });
     auto wait_until_idle = [&](milliseconds time) {
-        for (auto end = steady_now() + time; steady_now() < end; std::this_thread::sleep_for(look))
+        for (auto end = steady_now() + time; steady_now() < end; std::this_thread::sleep_for(look)) {
+            // No client waits for what refreshes what is stored. Again and again, as below.
+            on_each_worker([](Room& room) {
+                for (auto* refresh : room.services->refreshes) refresh->abort();
+            });
             if (idle()) return true;
+        }
         return idle();
     };
     bool over = wait_until_idle(patience);

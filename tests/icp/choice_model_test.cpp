@@ -211,7 +211,7 @@ TEST(AnyWait, is_bounded_by_the_patience_and_never_for_the_dead) {
         SCOPED_TRACE(seed);
         World world(seed);
         auto const whom = plan(world.asked_for, world.views);
-        auto const most = patience(whom, world.views, milliseconds{50});
+        auto const most = patience(whom, world.views, milliseconds{5}, milliseconds{50});
         ASSERT_LE(most, milliseconds{50});
         for (auto const place : whom.ask) ASSERT_FALSE(world.views[place].full || world.views[place].options->no_query);
         std::vector<Told> told;
@@ -250,7 +250,7 @@ TEST(AnyWait, changes_nothing_when_it_ends_early) {
         if (!known) continue;
         auto const early = resolve(world.asked_for, world.views, world.answers);
         if (!early.sources[0].promised()) continue;
-        auto const most = patience(whom, world.views, milliseconds{2'000});
+        auto const most = patience(whom, world.views, milliseconds{5}, milliseconds{2'000});
         std::vector<Told> in_time;
         for (auto const& answer : world.answers)
             if (answer.took <= most && answer.peer != Told::origin) in_time.push_back(answer);

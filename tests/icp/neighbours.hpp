@@ -80,7 +80,7 @@ inline Outcome resolve(Question const& question, std::span<PeerView const> views
     std::vector<Told> told;
     Outcome outcome;
     if (!whom.ask.empty()) {
-        auto const most = patience(whom, views, timeout);
+        auto const most = patience(whom, views, milliseconds{5}, timeout);
         auto next = answers.begin();
         for (;;) {
             auto const worth = worth_waiting(question, whom, views, told, most);

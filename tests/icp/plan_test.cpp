@@ -144,22 +144,22 @@ TEST_F(Plans, they_are_waited_for_twice_their_mean_round_trip) {
     add(parent("b")).query_rtt = 30ms;
     add(parent("new"));
     auto const whom = plan(question(), views);
-    EXPECT_EQ(patience(whom, views, 2'000ms), 40ms);
-    EXPECT_EQ(patience(whom, views, 25ms), 25ms) << "at most the timeout";
+    EXPECT_EQ(patience(whom, views, 5ms, 2'000ms), 40ms);
+    EXPECT_EQ(patience(whom, views, 5ms, 25ms), 25ms) << "at most the timeout";
     for (auto& view : views) view.query_rtt = 100us;
-    EXPECT_EQ(patience(whom, views, 2'000ms), 5ms) << "at least 5 ms";
-    EXPECT_EQ(patience(whom, views, 2ms), 2ms) << "the timeout is the user's word";
+    EXPECT_EQ(patience(whom, views, 5ms, 2'000ms), 5ms) << "at least 5 ms";
+    EXPECT_EQ(patience(whom, views, 5ms, 2ms), 2ms) << "the timeout is the user's word";
     for (auto& view : views) view.query_rtt.reset();
-    EXPECT_EQ(patience(whom, views, 2'000ms), 2'000ms) << "nothing is known";
+    EXPECT_EQ(patience(whom, views, 5ms, 2'000ms), 2'000ms) << "nothing is known";
 }
 
 TEST_F(Plans, only_those_who_are_waited_for_count_for_the_patience) {
     add(parent("a")).query_rtt = 10ms;
     add(parent("far")).query_rtt = 1'000ms;
     (*this)["far"].health = Health::suspect;
-    EXPECT_EQ(patience(plan(question(), views), views, 2'000ms), 20ms);
+    EXPECT_EQ(patience(plan(question(), views), views, 5ms, 2'000ms), 20ms);
     (*this)["a"].health = Health::dead;
-    EXPECT_EQ(patience(plan(question(), views), views, 2'000ms), 0ms) << "nobody is waited for";
+    EXPECT_EQ(patience(plan(question(), views), views, 5ms, 2'000ms), 0ms) << "nobody is waited for";
 }
 
 // ---- waiting ----

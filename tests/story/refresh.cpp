@@ -222,7 +222,7 @@ TEST(Refresh, a_proxy_that_ends_does_not_wait_for_it) {
     auto slow = origin.hold("/page");
     EXPECT_EQ(get(proxy, origin, "/page").body(), "old");
     slow.arrived();
-    proxy.stop();
+    proxy.stop(Millis{5'000});   // half of deadlines.drain
 }
 
 }  // namespace garner::test

@@ -36,6 +36,8 @@ Proxy::Proxy(Setup setup)
         {"workers", 2},
         {"memory", {{"size", "64 MiB"}}},
         {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}}}}}},
+        // A busy machine may keep a peer waiting for longer than its answers usually take.
+        {"icp", {{"timeout_min", "500ms"}}},
         {"log", {{"access", log_file().string()}, {"format", "json"}, {"level", "info"}}},
         {"admin", {{"address", "127.0.0.1:" + std::to_string(admin_)}}},
     };

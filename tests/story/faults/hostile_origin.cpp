@@ -109,7 +109,7 @@ TEST(HostileOrigin, a_304_about_another_response_is_asked_again_without_our_vali
 
 TEST(HostileOrigin, a_dripping_body_that_nobody_reads_is_given_up) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"deadlines": {"abandoned": "1s"}})");
     auto slow = origin.hold("/drip");
     Client client(proxy, origin);
     auto reply = client.get("/drip");
@@ -117,9 +117,9 @@ TEST(HostileOrigin, a_dripping_body_that_nobody_reads_is_given_up) {
     slow.piece("a");
     reply.early(1);
     client.close();
-    for (int i = 0; i < 25 && !slow.nth(0).abandoned(1ms); ++i) {
+    for (int i = 0; i < 150 && !slow.nth(0).abandoned(1ms); ++i) {
         slow.piece("a");
-        std::this_thread::sleep_for(600ms);
+        std::this_thread::sleep_for(100ms);
     }
     EXPECT_TRUE(slow.nth(0).abandoned());
 }
