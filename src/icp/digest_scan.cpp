@@ -33,6 +33,7 @@ std::optional<std::string_view> digested_url(store::Object const& object, WallTi
     auto key = object.key();
     if (!key.starts_with(static_cast<char>(cache::Partition::forward))) return std::nullopt;
     key.remove_prefix(1);
+    if (key.starts_with("https:")) return std::nullopt;   // no peer asks for it in clear
     auto const end = key.find(cache::variant_text({}, {}));
     if (end != std::string_view::npos && !selects_by_encoding_alone(key.substr(end + 1))) return std::nullopt;
     return key.substr(0, end);

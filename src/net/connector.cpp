@@ -49,6 +49,12 @@ std::vector<Address> interleaved(std::vector<Address> const& addresses) {
     return order;
 }
 
+void cancel(Connected& result) {
+    result.transport.reset();
+    result.failure = ConnectFailure::cancelled;
+    result.reason = "cancelled";
+}
+
 milliseconds until(SteadyTime then) {
     return std::max(std::chrono::ceil<milliseconds>(then - steady_now()), milliseconds{0});
 }
@@ -122,13 +128,19 @@ awaitable<Connected> Connector::connect(ConnectTarget const& target, AddressFilt
         co_await run(race, stop);
         race->close_all_but_the_winner();
         take_result(*race, result);
-        if (result.transport && target.tls) co_await secure(target, race->give_up, stop, result);
+        if (result.transport && target.tls) co_await begin_tls(target, race->give_up, stop, result);
     }
-    if (stop && stop->requested()) {
-        result.transport.reset();
-        result.failure = ConnectFailure::cancelled;
-        result.reason = "cancelled";
-    }
+    if (stop && stop->requested()) cancel(result);
+    result.took = std::chrono::ceil<milliseconds>(steady_now() - begun);
+    co_return result;
+}
+
+awaitable<Connected> Connector::secure(std::unique_ptr<Transport> tunnel, ConnectTarget const& target, ConnectStop* stop) {
+    auto const begun = steady_now();
+    Connected result;
+    result.transport = std::move(tunnel);
+    co_await begin_tls(target, begun + target.timeout.value_or(options_.timeout), stop, result);
+    if (stop && stop->requested()) cancel(result);
     result.took = std::chrono::ceil<milliseconds>(steady_now() - begun);
     co_return result;
 }
@@ -166,8 +178,8 @@ void Connector::take_result(Race& race, Connected& result) {
     result.transport = std::make_unique<Transport>(std::move(race.winner->socket), wheel_);
 }
 
-awaitable<void> Connector::secure(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop,
-                                  Connected& result) {
+awaitable<void> Connector::begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop,
+                                     Connected& result) {
     check(tls_ != nullptr);
     auto& transport = *result.transport;
     if (stop) stop->handshaking_ = &transport;

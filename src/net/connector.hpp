@@ -74,13 +74,17 @@ public:
     awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed,
                                  ConnectStop* stop = nullptr);
 
+    /// Begins TLS with `target` over a connection that another proxy has opened to it; the certificate is verified.
+    /// `target` and `stop` must live until it returns.
+    awaitable<Connected> secure(std::unique_ptr<Transport> tunnel, ConnectTarget const& target, ConnectStop* stop = nullptr);
+
     static constexpr std::size_t attempts_max = 16;   // addresses tried for one connection
 
 private:
     struct Race;
     awaitable<void> run(std::shared_ptr<Race> race, ConnectStop* stop);
     void take_result(Race& race, Connected& result);
-    awaitable<void> secure(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result);
+    awaitable<void> begin_tls(ConnectTarget const& target, SteadyTime give_up, ConnectStop* stop, Connected& result);
 
     asio::io_context& io_;
     DeadlineWheel& wheel_;

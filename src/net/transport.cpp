@@ -216,7 +216,7 @@ bool Transport::stale_tls() {
 }
 
 awaitable<Error> Transport::start_tls(TlsContext& context, std::string const& server_name, milliseconds limit) {
-    check(!tls_ && received_ == 0 && sent_ == 0);
+    check(!tls_);
     tls_ = std::make_unique<TlsSession>(context.shared_from_this(), server_name);
     auto give_up = steady_now() + limit;
     auto cancels = cancels_;

@@ -42,8 +42,8 @@ public:
     /// Allocates nothing.
     IoResult try_write(std::span<iovec>& parts);
 
-    /// TLS as a client, to `server_name` (SNI and certificate check), within `limit` as a whole. Nothing was read or
-    /// written before.
+    /// TLS as a client, to `server_name` (SNI and certificate check), within `limit` as a whole. All that was
+    /// received before has been read.
     awaitable<Error> start_tls(TlsContext& context, std::string const& server_name, milliseconds limit);
     bool secure() const { return tls_ != nullptr; }
     /// Why the handshake failed, in words ("certificate has expired"); empty otherwise.

@@ -14,7 +14,7 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     auto const& request = client_.head();
     RequestExtras extras;
     extras.target = target_.path;
-    if (source().peer) {
+    if (source().peer && !is_tunnelled()) {
         write_peer_target();
         extras.target = absolute_;
         extras.peer_lines = peer_lines_;
@@ -39,8 +39,8 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
 /// RFC 9112 3.2.2: absolute-form. A sibling is asked for what it has; it must not fetch (RFC 2187 5.2).
 void Transaction::write_peer_target() {
     auto const& peer = source().peer->options;
-    absolute_.assign(target_.uri.scheme == http::Scheme::https ? "https://" : "http://");
-    absolute_.append(target_.host_field).append(target_.path == "*" ? "" : target_.path);
+    garner::check(target_.uri.scheme != http::Scheme::https);   // never in clear
+    absolute_.assign("http://").append(target_.host_field).append(target_.path == "*" ? "" : target_.path);
     peer_lines_.clear();
     if (peer.type == icp::PeerOptions::Type::sibling) peer_lines_ += "Cache-Control: only-if-cached\r\n";
     append_peer_login(peer.login, peer_lines_);
@@ -77,6 +77,7 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     bool reused = transport != nullptr;
     if (!reused) {
         transport = co_await connect();
+        if (transport && is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
         if (!transport) co_return false;
     }
     (reused ? services_.counters.origin_reused : services_.counters.origin_connections).add();
@@ -91,7 +92,7 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
     if (trouble == Trouble::none) {
         if (!client_.body_done()) start_upload();
-        trouble = co_await read_final_head();
+        trouble = co_await read_final_head(client_.head().method);
     }
     if (trouble == Trouble::none) {
         use_.head_came();
@@ -102,7 +103,7 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     if (failure_.reason.empty()) failed_by(trouble);
     // Nothing else is the peer's own fault: the origin behind it may be slow, or its head strange.
     bool const cut = (trouble == Trouble::closed || trouble == Trouble::reset) && !exchange_->answered();
-    bool const of_peer = source().peer && cut && !reused && !client_gone_ && !aborted_;
+    bool const of_peer = source().peer && !is_tunnelled() && cut && !reused && !client_gone_ && !aborted_;
     if (of_peer) source().peer->connect_failed(failure_.reason, steady_now());
     co_return false;
 }
@@ -111,7 +112,9 @@ void Transaction::write_pool_key() {
     auto const& authority = target_.uri.authority;
     net::PoolKey key{.tls = target_.uri.scheme == http::Scheme::https, .host = authority.host, .port = authority.port,
                      .peer = {}, .server_name = authority.host};
-    if (auto const& peer = source().peer)
+    if (is_tunnelled())
+        key.peer = source().peer->options.name;
+    else if (auto const& peer = source().peer)
         key = {.tls = false, .host = peer->options.host, .port = peer->options.http, .peer = peer->options.name,
                .server_name = {}};
     net::pool_key(key, pool_key_);
@@ -180,11 +183,11 @@ void Transaction::note_connected(net::Transport& transport) {
 /// Others count on this fetch: it goes on when this client leaves, else each that leaves would make them start anew.
 bool Transaction::others_wait() const { return led_ && led_->followers() > 0; }
 
-net::awaitable<Trouble> Transaction::read_final_head() {
+net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
     // A peer may be frozen while its kernel still acknowledges: one that is silent for so long is asked for a sign of life.
     constexpr milliseconds doubtful{1'000};
     auto const first_byte = options_->deadlines.first_byte;
-    bool const doubts = source().peer && at_source_ + 1 < sources_.size();
+    bool const doubts = source().peer && !is_tunnelled() && at_source_ + 1 < sources_.size();
     auto give_up = steady_now() + first_byte;
     for (std::uint32_t interim = 0;;) {
         bool uploading = upload_.running;
@@ -195,7 +198,7 @@ net::awaitable<Trouble> Transaction::read_final_head() {
                 if (!others_wait()) exchange_->cancel();
             });
         auto const limit = doubts ? std::min(first_byte, doubtful) : first_byte;
-        auto trouble = co_await exchange_->read_head(client_.head().method, limit);
+        auto trouble = co_await exchange_->read_head(method, limit);
         if (watch) client_.unwatch();
         // The head may have come in the very moment: the exchange is cancelled all the same.
         if (client_gone_ && !others_wait()) co_return Trouble::cancelled;
@@ -278,10 +281,13 @@ bool Transaction::sends_body() const {
     return client_.body_framing().kind != http::Framing::Kind::none || wants_upgrade();
 }
 
-std::string Transaction::source_name() const {
-    if (!source().peer) return "The origin";
+std::string Transaction::peer_name() const {
     auto const& peer = source().peer->options;
-    return (peer.type == icp::PeerOptions::Type::parent ? "The parent " : "The sibling ") + peer.name;
+    return (peer.type == icp::PeerOptions::Type::parent ? "the parent " : "the sibling ") + peer.name;
+}
+
+std::string Transaction::source_name() const {
+    return source().peer ? "T" + peer_name().substr(1) : "The origin";
 }
 
 void Transaction::failed_by(Trouble trouble) {

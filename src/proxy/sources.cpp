@@ -101,7 +101,9 @@ icp::Question Transaction::question(IpAddress const* destination) {
     icp::Question asked;
     asked.url = target_.url;
     asked.host = target_.uri.authority.host;
-    asked.hierarchical = hierarchical_ && is_hierarchical(client_.head(), control_);
+    // Peers are asked in clear: an https URL is for nobody's eyes but the origin's.
+    bool const secret = target_.uri.scheme == http::Scheme::https;
+    asked.hierarchical = hierarchical_ && !secret && is_hierarchical(client_.head(), control_);
     asked.direct = direct_of(roster->options.direct, rule_request(), destination);
     if (parts_) asked.size = missing_.last - missing_.first + 1;
     if (roster->options.source_ping) {
@@ -135,7 +137,7 @@ void Transaction::note_source() {
 /// The peer does not give what it was asked for, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
 /// peer's own. What an origin says goes through.
 bool Transaction::is_in_vain() {
-    if (!source().peer) return false;
+    if (!source().peer || is_tunnelled()) return false;
     auto const& response = exchange_->head();
     auto const status = response.status;
     if (source().peer->options.type == icp::PeerOptions::Type::parent)

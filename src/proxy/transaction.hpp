@@ -140,6 +140,7 @@ private:
     bool enter_way();
     bool sends_body() const;
     void note_source();
+    std::string peer_name() const;
     std::string source_name() const;   // "The parent campus"
 
     // ---- when a peer's body breaks off, or the disk's: resume.cpp ----
@@ -159,7 +160,7 @@ private:
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
     void note_connected(net::Transport& transport);
-    net::awaitable<client::Trouble> read_final_head();
+    net::awaitable<client::Trouble> read_final_head(http::Method method);
     bool others_wait() const;
     net::awaitable<bool> pass_interim();
     void finish_exchange();
@@ -220,7 +221,9 @@ private:
 
     // ---- tunnels: tunnel.cpp ----
     net::awaitable<void> tunnel();
-    void write_connect();
+    std::string connect_request() const;
+    bool is_tunnelled() const;
+    net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
     net::awaitable<std::unique_ptr<net::Transport>> open_tunnel(std::string& from_peer);
     net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport,
                                                                          std::string& from_peer);

@@ -48,11 +48,11 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect_through_pee
     transport->limit_unacknowledged(milliseconds{0});
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), services_.worker.buffers.take(), false,
                                                    options_->limits.head);
-    write_connect();
-    iovec part{request_text_.data(), request_text_.size()};
+    auto text = connect_request();
+    iovec part{text.data(), text.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
-    if (trouble == client::Trouble::none) trouble = co_await read_final_head();
+    if (trouble == client::Trouble::none) trouble = co_await read_final_head(http::Method::connect);
     auto const status = trouble == client::Trouble::none ? exchange_->head().status : 0;
     bool const opened = status >= 200 && status < 300;
     if (opened) {
@@ -72,14 +72,49 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect_through_pee
 }
 
 /// With the client's own Via: without it a loop of proxies would not be seen.
-void Transaction::write_connect() {
-    request_text_.assign("CONNECT ").append(target_.url).append(" HTTP/1.1\r\nHost: ").append(target_.url).append("\r\n");
+std::string Transaction::connect_request() const {
+    std::string authority = is_tunnelled() ? target_.host_field : target_.url;
+    if (is_tunnelled() && target_.uri.authority.port == 443) authority += ":443";   // which Host leaves out
+    std::string text = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
     for (auto const& field : client_.head().fields)
         if (field.id == http::Name::via || equals_ignoring_case(field.name, "User-Agent"))
-            request_text_.append(field.name).append(": ").append(field.value).append("\r\n");
-    request_text_.append("Via: 1.1 ").append(services_.shared.via_name).append("\r\n");
-    append_peer_login(source().peer->options.login, request_text_);
-    request_text_ += "\r\n";
+            text.append(field.name).append(": ").append(field.value).append("\r\n");
+    text.append("Via: 1.1 ").append(services_.shared.via_name).append("\r\n");
+    text += forwarded_line(options_->forwarded, client_.peer().address.text());
+    append_peer_login(source().peer->options.login, text);
+    return text += "\r\n";
+}
+
+/// An https request through a parent: CONNECT, and TLS with the origin inside. The parent sees host and port alone.
+bool Transaction::is_tunnelled() const {
+    return source().peer && target_.uri.scheme == http::Scheme::https && client_.head().method != http::Method::connect;
+}
+
+net::awaitable<std::unique_ptr<net::Transport>> Transaction::secure_through_peer(std::unique_ptr<net::Transport> transport) {
+    std::string early;
+    transport = co_await connect_through_peer(std::move(transport), early);
+    if (!transport) co_return nullptr;
+    if (!early.empty()) {
+        failed(502, source_name() + " sends into the tunnel before TLS has begun.", Fault::connection);
+        co_return nullptr;
+    }
+    net::ConnectTarget where;
+    where.host = std::string(target_.uri.authority.host);
+    net::ConnectStop stop;
+    connecting_ = &stop;
+    client_.watch([this] {
+        client_gone_ = true;
+        if (connecting_ && !others_wait()) connecting_->request();
+    });
+    auto connected = co_await services_.worker.connector.secure(std::move(transport), where, &stop);
+    client_.unwatch();
+    connecting_ = nullptr;
+    if (connected.transport) co_return std::move(connected.transport);
+    if (connected.failure == net::ConnectFailure::cancelled)
+        failed(503, "The request was given up.");
+    else
+        failed(502, "The origin could not be reached through " + peer_name() + ": " + connected.reason, Fault::connection);
+    co_return nullptr;
 }
 
 /// After a 101: what follows belongs to the new protocol, in both directions.
