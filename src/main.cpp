@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <iostream>
 #include <span>
+#include <thread>
 
 #include "admin/admin_server.hpp"
 #include "admin/cache_command.hpp"
@@ -101,7 +102,7 @@ public:
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
         if (!server_) return false;
         if (config_.admin.enabled) {
-            admin_ = admin::AdminServer::open({config_.admin.address, config_.admin.port}, *server_, fault);
+            admin_ = admin::AdminServer::open(admin_options(), *server_, fault);
             if (!admin_) return false;
         }
         if (!config_.seen.address.empty()) {
@@ -182,6 +183,11 @@ public:
         log_ = log;
     }
 
+    void say_goodbye() const {
+        spdlog::info("stopping; waits up to {} for running answers ({} connections); a second Ctrl-C ends it at once",
+                     time_text(config_.proxy.deadlines.drain), server_->connections());
+    }
+
     bool stop() {
         if (admin_) admin_->stop();
         auto const fault = seen_ ? seen_->stop() : std::string();
@@ -195,6 +201,15 @@ public:
     }
 
 private:
+    admin::Options admin_options() const {
+        admin::Options options;
+        options.address = config_.admin.address;
+        options.port = config_.admin.port;
+        options.allow = config_.admin.allow;
+        options.names = config_.admin.names;
+        return options;
+    }
+
     void tell_sampling() {
         std::optional<sim::AutoPolicy::Terms> follow;
         if (sim::AutoPolicy::is_spec(config_.memory.policy)) follow = sim::AutoPolicy::read(config_.memory.policy).terms;
@@ -228,6 +243,12 @@ private:
     unsigned looks_ = 0;
 };
 
+/// The user does not want to wait for what still runs. Every byte that the disk has confirmed is safe.
+void end_at_second(sigset_t signals) {
+    for (int signal = 0;;)
+        if (::sigwait(&signals, &signal) == 0 && (signal == SIGTERM || signal == SIGINT)) std::_Exit(128 + signal);
+}
+
 /// Waits for signals until one of them ends the process.
 int serve(House& house, sigset_t const& signals) {
     for (;;) {
@@ -237,7 +258,8 @@ int serve(House& house, sigset_t const& signals) {
         if (signal == SIGHUP) house.reload();
         if (signal == SIGUSR1) house.reopen_log();
         if (signal != SIGTERM && signal != SIGINT) continue;
-        spdlog::info("stopping; running answers may end");
+        house.say_goodbye();
+        std::thread([signals] { end_at_second(signals); }).detach();
         if (!house.stop()) {
             spdlog::warn("something would not end in time");
             house.settle_disk();

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/v6_only.hpp>
@@ -69,19 +70,20 @@ std::optional<Reply> reply_to(net::Error const& error) {
 
 /// One connection; it is in the list while it may be served.
 struct Client : Link {
-    Client(Stream::socket_type socket, IpEndpoint own, Options const& options)
-        : stream(std::move(socket)), own(own), buffer(options.head_bytes + at_once) {}
+    Client(Stream::socket_type socket, IpEndpoint own, IpAddress address, Options const& options)
+        : stream(std::move(socket)), own(own), address(address), buffer(options.head_bytes + at_once) {}
     static constexpr std::size_t at_once = 64 * KiB;   // that is read beside a head
 
     Stream stream;
     IpEndpoint own;                          // our end of it
+    IpAddress address;                       // the other end
     beast::flat_buffer buffer;
     std::optional<beast::http::request_parser<beast::http::string_body>> parser;
     std::string out;
 };
 
 struct AdminServer::Inside {
-    Inside(Options const& options, proxy::Server& server) : options(options), routes(server) {}
+    Inside(Options const& given, proxy::Server& server) : options(given), routes(server, options.names) {}
 
     bool open(std::string& fault);
     void start();
@@ -92,6 +94,7 @@ struct AdminServer::Inside {
     net::awaitable<void> converse(std::unique_ptr<Client>);
     net::awaitable<bool> exchange(Client&);
     Reply answer(Client const&);
+    bool may_ask(IpAddress const& client) const;
     net::awaitable<void> say_goodbye(Client&);
     net::awaitable<void> sample();
 
@@ -124,7 +127,7 @@ bool AdminServer::Inside::open(std::string& fault) {
     net::TcpEndpoint const endpoint(asio::ip::make_address(options.address, error), options.port);
     if (!error) acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error) {
@@ -178,7 +181,9 @@ void AdminServer::Inside::admit(net::TcpSocket socket) {
     net::Error error;
     auto const local = socket.local_endpoint(error);
     if (error) return;   // gone already
-    auto client = std::make_unique<Client>(std::move(socket), IpEndpoint{net::to_ip(local.address()), local.port()}, options);
+    auto const remote = socket.remote_endpoint(error);
+    if (error) return;
+    auto client = std::make_unique<Client>(std::move(socket), IpEndpoint{net::to_ip(local.address()), local.port()}, net::to_ip(remote.address()), options);
     clients.push_back(*client);
     std::uint32_t count = 0;
     for (auto at = clients.begin(); at != clients.end(); ++at) ++count;
@@ -226,6 +231,12 @@ net::awaitable<bool> AdminServer::Inside::exchange(Client& client) {
 }
 
 Reply AdminServer::Inside::answer(Client const& client) {
+    if (!may_ask(client.address)) {
+        Reply refused;
+        refused.status = 403;
+        refused.body = "The admin address does not serve " + client.address.text() + ": add its network to admin.allow.\n";
+        return refused;
+    }
     auto const& read = client.parser->get();
     Request request;
     request.method = {read.method_string().data(), read.method_string().size()};
@@ -236,6 +247,11 @@ Reply AdminServer::Inside::answer(Client const& client) {
     request.body = read.body();
     request.own = client.own;
     return routes.answer(request);
+}
+
+bool AdminServer::Inside::may_ask(IpAddress const& client) const {
+    if (client.is_loopback()) return true;
+    return std::any_of(options.allow.begin(), options.allow.end(), [&](IpNetwork const& one) { return one.contains(client); });
 }
 
 /// Closing with bytes unread would be a reset, which may take the answer with it.

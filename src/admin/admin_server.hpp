@@ -13,11 +13,14 @@ struct Options {
     std::uint32_t connections = 128;          // when there are more, the one that has been silent longest goes
     std::uint32_t head_bytes = 8 * KiB;
     std::uint32_t body_bytes = 16 * KiB;
+    std::vector<IpNetwork> allow = {};        // clients beside those on loopback
+    std::vector<std::string> names = {};      // that Host may have beside the address; in lower case, without a port
     milliseconds request{15'000};             // from the end of the last answer to the whole request
     milliseconds answer{15'000};              // for a client to take its answer
 };
 
-/// Runs on a thread of its own. Answers only where Host is its own literal address; changes things only on POST or
+/// Runs on a thread of its own. Answers clients on loopback and those of `allow`, and only where Host is its own
+/// literal address or one of `names`; changes things only on POST or
 /// PURGE with the field "Garner-Admin: 1"; sends no CORS fields.
 class AdminServer {
 public:

@@ -39,10 +39,12 @@ Reply of_type(std::string type, std::string body) {
 }
 
 /// A name that an attacker points here (DNS rebinding) would make a foreign page's script one of our own: only the
-/// address itself is taken.
-bool is_own_address(std::string_view host, IpEndpoint const& own) {
+/// address itself is taken, and what the operator has named.
+bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::string const> names) {
     http::UriError error;
     auto const authority = http::parse_authority(host, error);
+    auto const is_it = [&](std::string const& name) { return equals_ignoring_case(name, authority->host); };
+    if (authority && std::any_of(names.begin(), names.end(), is_it)) return true;   // whatever port leads here
     auto const address = authority ? parse_ip(authority->host) : std::nullopt;
     if (!address) return false;
     std::uint16_t const port = authority->port ? authority->port : 80;
@@ -86,8 +88,8 @@ std::optional<std::string> form_decoded(std::string_view text) {
 
 Reply Routes::answer(Request const& request) {
     if (request.hosts.size() != 1) return refusal(400, "One Host field is wanted.");
-    if (!is_own_address(request.hosts.front(), request.own))
-        return refusal(421, "This is http://" + request.own.text() + "/ and answers under no other name.");
+    if (!is_own_name(request.hosts.front(), request.own, names_))
+        return refusal(421, "This is http://" + request.own.text() + "/. To reach it under another name, list that in admin.names.");
 
     bool const absolute = !request.target.starts_with('/');
     if (absolute && request.method == "PURGE") return purge(request, request.target);
@@ -135,11 +137,14 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     if (!uri) return refusal(400, std::string("The url is not one: ") + error.refusal);
     std::string normal;
     http::append_normalised(*uri, normal);
-    bool const found = server_.cache().purge_url(normal);
+    bool found = server_.cache().purge_url(normal);
+    auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
+    // What came from a peer before that had purged it.
+    found |= !peers.empty() && server_.cache().purge_url(normal);
     auto* disk = server_.cache().disk();
     if (disk && !disk->wait_until_settled(store::DiskStore::Survives::power))
-        return refusal(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.");
-    auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
+        return refusal(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.\n" +
+                                icp::text_of(peers));
     return of_type("application/json", purge_json(found, peers));
 }
 

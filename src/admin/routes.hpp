@@ -29,7 +29,8 @@ struct Reply {
 /// Used on one thread.
 class Routes {
 public:
-    explicit Routes(proxy::Server& server) : server_(server) { sample(); }
+    /// `names`: what Host may be beside the address; outlives it.
+    Routes(proxy::Server& server, std::vector<std::string> const& names) : server_(server), names_(names) { sample(); }
 
     Reply answer(Request const&);
     /// To be called every Samples::interval.
@@ -44,6 +45,7 @@ private:
     Report report();
 
     proxy::Server& server_;
+    std::vector<std::string> const& names_;
     Samples samples_;
     LapWatch laps_;
 };

@@ -18,6 +18,8 @@ struct Admin {
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;
     bool enabled = true;
+    std::vector<IpNetwork> allow;       // clients beside those on loopback
+    std::vector<std::string> names;     // that Host may have beside the address, in lower case
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 

@@ -2,6 +2,8 @@
 #include "config/files.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +12,8 @@
 
 #include "config/form.hpp"
 #include "net/tls.hpp"
+#include "store/store_file.hpp"
+#include "util/units.hpp"
 
 namespace garner::config {
 namespace {
@@ -71,6 +75,21 @@ void try_disk(Reader& reader, fs::path const& path) {
         reader.notice(in_quotes(place.string()) + " cannot be written: " + because(), "until it can, nothing is kept on disk");
 }
 
+/// What the file system has left for the store's file, of which a part may be there already.
+void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
+    struct statvfs system;
+    std::error_code error;
+    if (disk.path.empty() || !fs::is_directory(disk.path, error) || ::statvfs(disk.path.c_str(), &system) != 0) return;
+    struct stat file;
+    Bytes const taken = ::stat(store::disk::file_of(disk.path).c_str(), &file) == 0 ? static_cast<Bytes>(file.st_blocks) * 512 : 0;
+    Bytes const room = static_cast<Bytes>(system.f_bavail) * system.f_frsize + taken;
+    if (disk.size <= room) return;
+    Reader::Step const part(reader, "disk");
+    Reader::Step const key(reader, "size");
+    reader.notice("is larger than the file system of " + in_quotes(disk.path) + " has room for (" + size_text(room) + ")",
+                  "write at most that, or free space");
+}
+
 }  // namespace
 
 void try_files(Reader& reader, Config const& config) {
@@ -78,6 +97,7 @@ void try_files(Reader& reader, Config const& config) {
     try_access_log(reader, config.proxy.log.access);
     try_hosts(reader, config.dns.hosts_file);
     try_disk(reader, config.disk.path);
+    try_disk_size(reader, config.disk);
 }
 
 }  // namespace garner::config

@@ -20,10 +20,10 @@ Form<proxy::Listen> listen() {
             endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
         key<proxy::Listen>("origin", &proxy::Listen::origin, origin(),
                            "Makes this an accelerator (reverse proxy) for the origin `http://host:port` or "
-                           "`https://host:port`, which sees its own name in Host, whatever the client wrote. All other "
-                           "fields of any client go through and are no part of the key: an origin that builds pages "
-                           "from X-Forwarded-Host or the like lets one client choose what all others are given, unless "
-                           "it names them in Vary."),
+                           "`https://host:port`, which sees its own name in Host, whatever the client wrote. It serves "
+                           "everybody unless a rule of `access` says otherwise (`listener` names its port). Other fields "
+                           "of a client go through, except Forwarded and X-Forwarded-* (see `forwarded_received`), and are "
+                           "no part of the cache key: an origin whose pages depend on a field must name it in Vary."),
     });
 }
 
@@ -201,6 +201,11 @@ Form<Admin> admin() {
     return object_of<Admin>({
         address_key<Admin>(endpoint(true), R"("127.0.0.1:3131")",
                            "Address and port of figures, purges and the page; empty for none."),
+        key<Admin>("allow", &Admin::allow, list_of(network()), "Networks that may use it, beside clients on loopback."),
+        key<Admin>("names", &Admin::names, list_of(host_name()),
+                   "Host names and addresses under which browsers reach it, beside its own address: a name in the DNS, "
+                   "`localhost` behind an ssh forward. Requests under other names are refused, since a foreign page could "
+                   "have its own name point here (DNS rebinding)."),
     });
 }
 
@@ -302,6 +307,44 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Op
     }
 }
 
+/// ":3128" takes connections to 127.0.0.1:3128 too, where that has no listener: which of two rules of listening applies
+/// to a client is easily mistaken.
+void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
+    Reader::Step const at_list(reader, "listen");
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (auto const& other : all) {
+            auto const address = parse_ip(all[i].address), wide = parse_ip(other.address);
+            bool const overlaps = wide && address && wide->is_unspecified() && !address->is_unspecified() && other.port == all[i].port;
+            if (!overlaps) continue;
+            Reader::Step const at_item(reader, i);
+            reader.notice(all[i].address + ":" + std::to_string(all[i].port) + " is among the addresses of another listener",
+                          "leave one of them out, or give each its own port");
+        }
+}
+
+/// Rules that nobody reaches, and those that serve everybody.
+void check_access(Reader& reader, Config const& config) {
+    auto const& rules = config.proxy.access.rules();
+    auto const all = std::find_if(rules.begin(), rules.end(), [](auto const& rule) { return rule.match.matches_all(); });
+    if (all == rules.end()) return;
+    Reader::Step const at_list(reader, "access");
+    auto const index = static_cast<std::size_t>(all - rules.begin());
+    auto const is_public = [](proxy::Listen const& listen) {
+        auto const address = parse_ip(listen.address);
+        return !listen.origin && address && !address->is_loopback();
+    };
+    auto const open = std::find_if(config.proxy.listen.begin(), config.proxy.listen.end(), is_public);
+    if (all->allow && open != config.proxy.listen.end()) {
+        Reader::Step const at_rule(reader, index);
+        reader.notice("serves everybody who reaches " + open->address + ":" + std::to_string(open->port) + ": an open proxy",
+                      R"(name the clients' networks: { "allow": { "source": ["10.0.0.0/8"] } })");
+    }
+    if (index + 1 == rules.size()) return;
+    Reader::Step const at_next(reader, index + 1);
+    reader.notice("is never reached: access[" + std::to_string(index) + "] matches every request",
+                  "move it before that rule, or leave it out");
+}
+
 void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
     std::set<std::string> names;
     for (auto const& peer : peers) {
@@ -331,6 +374,8 @@ void check_mesh(Reader& reader, Config const& config) {
 void check_whole(Reader& reader, Json const& value, Config& config) {
     static Json const default_listen = Json::parse(R"([{"address": "127.0.0.1:3128"}])");
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
+    check_overlap(reader, config.proxy.listen);
+    check_access(reader, config);
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
 }
@@ -340,6 +385,10 @@ Table<Config> keys() {
     auto const forwarded = one_of<ForwardedField>({{"off", ForwardedField::none},
                                                    {"forwarded", ForwardedField::forwarded},
                                                    {"x-forwarded-for", ForwardedField::x_forwarded_for}});
+    using proxy::ForwardedReceived;
+    auto const received = one_of<ForwardedReceived>({{"auto", ForwardedReceived::by_listener},
+                                                     {"keep", ForwardedReceived::keep},
+                                                     {"delete", ForwardedReceived::remove}});
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
@@ -364,6 +413,9 @@ Table<Config> keys() {
                     "How long things may take."),
         key<Config>("forwarded", [](Config& c) -> auto& { return c.proxy.forwarded; }, forwarded,
                     "The field that tells origins the client's address."),
+        key<Config>("forwarded_received", [](Config& c) -> auto& { return c.proxy.forwarded_received; }, received,
+                    "Forwarded and X-Forwarded-* fields that clients send: passed on, or deleted, so that no client can claim "
+                    "another's address. `auto`: accelerators delete them, forward proxies keep them."),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "This proxy's name in Via; empty for one that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),

@@ -15,7 +15,7 @@
 namespace garner::config {
 namespace {
 
-constexpr Bytes file_max = MiB;
+constexpr Bytes file_max = 16 * MiB;
 
 Loaded load(Document document, std::span<std::string const> sets, NamedFiles files) {
     for (auto const& set : sets) document.set(set);
@@ -61,7 +61,7 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
     file.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(file.gcount()));
     if (file.bad()) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
-    if (text.size() > file_max) return not_read(path, "is larger than 1 MiB", "that is no configuration");
+    if (text.size() > file_max) return not_read(path, "is larger than 16 MiB", "that is no configuration");
     return load_text(path, text, sets, files);
 }
 

@@ -40,7 +40,7 @@ constexpr RestartKey table_of_keys[]{
          return a.mesh.htcp.address == b.mesh.htcp.address && a.mesh.htcp.port == b.mesh.htcp.port;
      }},
     {"seen", [](Config const& a, Config const& b) { return a.seen == b.seen; }},
-    {"admin.address", [](Config const& a, Config const& b) { return a.admin == b.admin; }},
+    {"admin", [](Config const& a, Config const& b) { return a.admin == b.admin; }},
 };
 
 }  // namespace

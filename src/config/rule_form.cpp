@@ -103,6 +103,7 @@ Table<Matcher> matchers() {
                      "The URL's host: a name, or `.example.com` for that name and all below it. An IP address is "
                      "compared as an address; a name is not looked up for it (that is `destination`)."),
         key<Matcher>("port", &Matcher::port, list_of(port_range()), "The URL's port: a number or `\"8000-8999\"`."),
+        key<Matcher>("listener", &Matcher::listener, list_of(port_range()), "The port of `listen` that the client connected to."),
         key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case matters."),
         key<Matcher>("url_contains", &Matcher::url_contains, list_of(part_of_url()),
                      "A part of the URL; case matters. Scheme and host are in lower case and without a default port, "

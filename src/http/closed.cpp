@@ -101,7 +101,7 @@ Decision AccessRules::permits(RuleRequest const& request, IpAddress const& desti
     char const* closed = nullptr;
     if (is_own_listener(destination, request.port, own))
         closed = own_listener;   // not even by rule: it would loop, or purge in the proxy's own name
-    else if (!decision.opens)
+    else if (!decision.opens_address)
         closed = closed_destination(destination, own.interfaces);
     if (!closed) return decision;
 

@@ -414,4 +414,14 @@ bool is_token(std::string_view text) {
     return !text.empty();
 }
 
+std::string_view field_in(std::string_view head, std::string_view name) {
+    for (auto at = head.find('\n'); at != head.npos; at = head.find('\n', at + 1)) {
+        auto const line = head.substr(at + 1);
+        if (line.size() <= name.size() || line[name.size()] != ':' || !equals_ignoring_case(line.substr(0, name.size()), name)) continue;
+        auto const value = line.substr(name.size() + 1);
+        return trim(value.substr(0, value.find('\r')));
+    }
+    return {};
+}
+
 }  // namespace garner::http

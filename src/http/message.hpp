@@ -212,4 +212,7 @@ void for_each_member(Fields const& fields, Name id, Use&& use) {
         if (field.id == id) for_each_member(field.value, use);
 }
 
+/// The value of a field in the text of a head whose lines end with CRLF; empty when it is not there. Costs one pass.
+std::string_view field_in(std::string_view head, std::string_view name);
+
 }  // namespace garner::http

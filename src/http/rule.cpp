@@ -15,20 +15,24 @@ namespace garner::http {
 namespace {
 
 constexpr std::string_view default_allow = "default: clients on loopback";
+constexpr std::string_view default_accelerator = "default: an accelerator serves everybody";
 constexpr std::string_view default_deny = "default: clients on loopback only";
 constexpr char const* closed_port = "CONNECT to a port other than 443";
 constexpr char const* mail_port = "port of a mail server";
 
 Decision by_default(RuleRequest const& request) {
     using enum Decision::Verdict;
+    if (request.accelerated) return {.verdict = allow, .rule = default_accelerator};
     if (!request.client.is_loopback()) return {.verdict = deny, .rule = default_deny};
     return {.verdict = allow, .rule = default_allow};
 }
 
+bool opens_addresses(AccessRule const& rule) { return rule.allow && !rule.match.destination.empty(); }
+
 Decision by_rule(AccessRule const& rule) {
     using enum Decision::Verdict;
     if (!rule.allow) return {.verdict = deny, .rule = rule.name};
-    return {.verdict = allow, .opens = rule.match.names_target(), .rule = rule.name};
+    return {.verdict = allow, .opens_address = opens_addresses(rule), .opens_port = !rule.match.port.empty(), .rule = rule.name};
 }
 
 /// SMTP and submission skip the lines that they do not understand: the body of a request would be a mail.
@@ -56,7 +60,7 @@ bool allows(Range const& values, Test&& test) {
 // ---- access ----
 
 AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
-    any_opens_ = any(rules_, [](AccessRule const& rule) { return rule.allow && rule.match.names_target(); });
+    any_opens_ = any(rules_, opens_addresses);
 }
 
 Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress> destination) const {
@@ -69,15 +73,12 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
         decision = by_rule(rule);
         break;
     }
-    if (!decision.allowed() || decision.opens) return decision;
-
-    if (request.method == Method::connect && request.port != 443) {
+    if (!decision.allowed()) return decision;
+    bool const other_than_https = request.method == Method::connect && request.port != 443;
+    if (!decision.opens_port && (other_than_https || is_mail(request.port))) {
         decision.verdict = deny;
-        decision.closed = closed_port;
-    } else if (is_mail(request.port)) {
-        decision.verdict = deny;
-        decision.closed = mail_port;
-    } else if (!destination && opened_to_others(request)) {
+        decision.closed = other_than_https ? closed_port : mail_port;
+    } else if (!decision.opens_address && !destination && opened_to_others(request)) {
         decision.verdict = needs_destination;
     }
     return decision;
@@ -87,7 +88,7 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
 bool AccessRules::opened_to_others(RuleRequest const& request) const {
     if (!any_opens_) return false;
     return any(rules_, [&](AccessRule const& rule) {
-        return rule.allow && rule.match.names_target() && rule.match.may_match_url(request);
+        return opens_addresses(rule) && rule.match.may_match_url(request);
     });
 }
 
@@ -101,6 +102,7 @@ std::string Decision::text() const {
 Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* address) const {
     auto const holds_client = [&](IpNetwork const& network) { return network.contains(request.client); };
     if (!allows(source, holds_client)) return Answer::no;
+    if (!allows(listener, [&](PortRange const& range) { return range.contains(request.listener); })) return Answer::no;
     if (!allows(method, [&](std::string const& name) { return name == request.method_text; })) return Answer::no;
     if (!may_match_url(request)) return Answer::no;
     if (!allows(time, [&](TimeWindow const& window) { return window.contains(request.now); })) return Answer::no;

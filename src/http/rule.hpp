@@ -29,6 +29,8 @@ struct RuleRequest {
     std::uint16_t port = 80;
     std::string_view url;            // normal form (append_normalised); "host:port" for CONNECT
     WallTime now{};
+    std::uint16_t listener = 0;      // the port the client connected to
+    bool accelerated = false;        // which is that of an accelerator
 };
 
 /// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. Compared without
@@ -90,6 +92,7 @@ struct Matcher {
     std::vector<IpNetwork> destination = {};      // the address that is connected to
     std::vector<HostPattern> host = {};
     std::vector<PortRange> port = {};
+    std::vector<PortRange> listener = {};         // the port the client connected to
     std::vector<std::string> method = {};         // case-sensitive, as methods are (RFC 9110 9.1)
     std::vector<std::string> url_contains = {};   // case-sensitive
     std::vector<UrlPattern> url_matches = {};
@@ -100,8 +103,11 @@ struct Matcher {
     Answer matches(RuleRequest const&, IpAddress const* destination) const;
     /// Only what is the same for every request of this URL: host, port, url_contains, url_matches.
     bool may_match_url(RuleRequest const&) const;
-    /// Names destination, host or port: whoever writes that means it, and may open what the defaults close.
-    bool names_target() const { return !destination.empty() || !host.empty() || !port.empty(); }
+    /// Matches every request.
+    bool matches_all() const {
+        return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && method.empty() && url_contains.empty() &&
+               url_matches.empty() && time.empty();
+    }
 };
 
 struct AccessRule {
@@ -118,7 +124,10 @@ struct Decision {
         needs_destination    // resolve the name, then ask again with the address
     };
     Verdict verdict = Verdict::deny;
-    bool opens = false;              // allow: the rule may open closed destinations and ports
+    // Allow: what the rule opens although the defaults close it. A host does not: whoever answers for its name in the DNS
+    // would choose the address.
+    bool opens_address = false;      // the rule names `destination`
+    bool opens_port = false;         // the rule names `port`
     std::string_view rule;           // the rule that decided: its name, or "default: clients on loopback only"
     char const* closed = nullptr;    // deny although the rule allows: what the defaults close, a literal
 
@@ -134,8 +143,8 @@ struct OwnAddresses {
     std::vector<IpEndpoint> listening;       // never reached through the proxy; "::" and 0.0.0.0: every own address
 };
 
-/// Rules in order; the first that matches decides. Without rules, and when none matches: clients on loopback are
-/// allowed, all others denied. Immutable; deciding allocates nothing.
+/// Rules in order; the first that matches decides. Without rules, and when none matches: clients on loopback and those of
+/// accelerators are allowed, all others denied. Immutable; deciding allocates nothing.
 class AccessRules {
 public:
     AccessRules() = default;
@@ -157,7 +166,7 @@ private:
     bool opened_to_others(RuleRequest const&) const;
 
     std::vector<AccessRule> rules_;
-    bool any_opens_ = false;
+    bool any_opens_ = false;         // addresses
 };
 
 /// Why this origin address is closed by default, a literal, or nullptr when it is open: 0/8, 127/8, 169.254/16, "::",

@@ -26,6 +26,9 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     extras.strip_conditions = strip_conditions;
     if (parts_ || resuming_) extras.range_lines = range_text_;
     extras.upgrade = wants_upgrade();
+    using enum ForwardedReceived;
+    auto const received = options_->forwarded_received;
+    extras.strip_forwarded = received == remove || (received == by_listener && target_.accelerated);
     auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
     extras.forwarded_line = forwarded;
     if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards)) {

@@ -18,8 +18,8 @@ constexpr std::size_t body_buffer_size = 64 * KiB;
 constexpr std::size_t idle_buffer = 4 * KiB;
 }
 
-ClientStream::ClientStream(std::string_view request, IpEndpoint peer, net::DeadlineWheel& wheel)
-    : ClientStream(std::unique_ptr<net::Transport>(), peer, wheel) {
+ClientStream::ClientStream(std::string_view request, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
+    : ClientStream(std::unique_ptr<net::Transport>(), peer, listener, wheel) {
     buffer_.assign(request.begin(), request.end());
     begin_ = end_ = buffer_.size();
     parse_ = http::parse_request_head({buffer_.data(), buffer_.size()}, http::HeadLimits::none(), scanned_, head_);

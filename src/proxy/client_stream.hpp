@@ -15,12 +15,13 @@ namespace garner::proxy {
 /// Belongs to one worker. One coroutine may read the body while another writes the answer.
 class ClientStream {
 public:
-    ClientStream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, net::DeadlineWheel& wheel)
-        : transport_(std::move(transport)), peer_(peer),
+    /// `listener`: the port that `peer` connected to.
+    ClientStream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
+        : transport_(std::move(transport)), peer_(peer), listener_(listener),
           watch_after_(wheel, [](void* self) { static_cast<ClientStream*>(self)->begin_watching(); }, this) {}
 
     /// Nobody: `request` (a whole head) was asked in the name of `peer`, and what is sent goes nowhere.
-    ClientStream(std::string_view request, IpEndpoint peer, net::DeadlineWheel& wheel);
+    ClientStream(std::string_view request, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel);
     bool nobody() const { return transport_ == nullptr; }
 
     /// How waiting for a request's head ended.
@@ -75,6 +76,7 @@ public:
 
     net::Transport& transport() { return *transport_; }
     IpEndpoint const& peer() const { return peer_; }
+    std::uint16_t listener() const { return listener_; }
     /// The request is done with: what follows is the next.
     void finish_request();
 
@@ -86,6 +88,7 @@ private:
 
     std::unique_ptr<net::Transport> transport_;
     IpEndpoint peer_;
+    std::uint16_t listener_;
     std::vector<char> buffer_ = std::vector<char>(4096);
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

@@ -9,8 +9,8 @@ namespace garner::proxy {
 using Arrival = ClientStream::Arrival;
 
 Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
-                       AcceleratedOrigin const* origin)
-    : services_(services), stream_(std::move(transport), peer, services.worker.wheel), transaction_(services, stream_, origin) {
+                       std::uint16_t listener, AcceleratedOrigin const* origin)
+    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), transaction_(services, stream_, origin) {
     services_.connections.push_back(*this);
 }
 

@@ -11,7 +11,7 @@ namespace garner::proxy {
 class Connection : public Link {
 public:
     Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
-               AcceleratedOrigin const* origin);
+               std::uint16_t listener, AcceleratedOrigin const* origin);
     ~Connection();
 
     /// Runs it to its end, detached.

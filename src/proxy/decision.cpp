@@ -11,7 +11,7 @@ using http::Method;
 using http::Name;
 
 http::RuleRequest rule_request(http::RequestHead const& request, Target const& target, IpAddress const& client,
-                               WallTime now) {
+                               std::uint16_t listener, WallTime now) {
     http::RuleRequest facts;
     facts.client = client;
     facts.method = request.method;
@@ -21,6 +21,8 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.port = target.uri.authority.port;
     facts.url = target.url;
     facts.now = now;
+    facts.listener = listener;
+    facts.accelerated = target.accelerated;
     return facts;
 }
 

@@ -16,7 +16,8 @@
 namespace garner::proxy {
 
 /// What rules see of the request. Views into both.
-http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client, WallTime now);
+http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client,
+                               std::uint16_t listener, WallTime now);
 
 /// True when it has been here before, or has passed too many proxies.
 bool is_loop(http::RequestHead const&, std::string_view via_name, Limits const&);

@@ -41,6 +41,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     // A response straight from the origin has no age, unless another cache gave it one (RFC 9111 5.1).
     if (status_.hit || age > 0) patch.age = age;
     auto head = object->head();
+    if (services_.log) content_type_ = http::field_in(head, "Content-Type");
     Slice slice{0, object->length(), false};
     sent_status_ = object->status();
     if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {

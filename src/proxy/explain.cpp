@@ -8,6 +8,7 @@
 #include "proxy/server.hpp"
 #include "proxy/way.hpp"
 #include "store/disk_store.hpp"
+#include "util/text.hpp"
 
 namespace garner::proxy {
 
@@ -90,6 +91,12 @@ private:
                                    : "no accelerator stands for this URL; there are those for" + there);
     }
 
+    /// "127.0.0.1:3128", "[::]:3128"
+    std::uint16_t port_of_listener() const {
+        auto const digits = std::string_view(out_.listener).substr(out_.listener.rfind(':') + 1);
+        return static_cast<std::uint16_t>(parse_decimal(digits).value_or(0));
+    }
+
     bool read_target_of_request() {
         framing_ = http::request_framing(request_);
         if (framing_.refusal) return would_refuse(framing_.refusal);
@@ -102,7 +109,7 @@ private:
         out_.method = question_.method;
         out_.url = target_.url;
         out_.partition = target_.partition();
-        facts_ = rule_request(request_, target_, question_.client, out_.now);
+        facts_ = rule_request(request_, target_, question_.client, port_of_listener(), out_.now);
         control_ = http::parse_request_cache_control(request_.fields);
         out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
         if (out_.reload_ignored) control_.forget_reload();

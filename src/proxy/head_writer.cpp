@@ -8,6 +8,7 @@
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
 #include "util/check.hpp"
+#include "util/text.hpp"
 
 namespace garner::proxy {
 
@@ -28,6 +29,12 @@ void append_number(std::string& out, std::uint64_t value) {
 bool is_condition(Name id) {
     return id == Name::if_match || id == Name::if_none_match || id == Name::if_modified_since ||
            id == Name::if_unmodified_since || id == Name::if_range || id == Name::range;
+}
+
+/// RFC 7239, and the fields before it.
+bool is_forwarded(std::string_view name) {
+    constexpr std::string_view older = "X-Forwarded-";
+    return equals_ignoring_case(name, "Forwarded") || equals_ignoring_case(name.substr(0, older.size()), older);
 }
 
 /// A cursor into a fixed buffer that is known to be large enough.
@@ -51,6 +58,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     http::HopByHop hop_by_hop(request.fields);
     for (auto const& field : request.fields) {
         if (field.id == Name::host || field.id == Name::content_length || hop_by_hop.dropped(field)) continue;
+        if (extras.strip_forwarded && is_forwarded(field.name)) continue;
         if (extras.strip_conditions && is_condition(field.id)) continue;
         if (extras.max_forwards && field.id == Name::max_forwards) continue;
         append_line(out, field.name, field.value);

@@ -26,6 +26,7 @@ struct RequestExtras {
     bool strip_conditions = false;        // the client's preconditions and Range are not sent
     std::string_view range_lines;         // our own Range and If-Range, each with its CRLF, or empty
     std::string_view peer_lines;          // for a peer alone, each with its CRLF, or empty
+    bool strip_forwarded = false;         // the client's Forwarded and X-Forwarded-* are not sent
     bool upgrade = false;
     std::optional<std::uint32_t> max_forwards;
 };

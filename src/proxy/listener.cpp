@@ -8,6 +8,7 @@
 #include <boost/asio/ip/v6_only.hpp>
 
 #include "net/address.hpp"
+#include "proxy/access_log.hpp"
 #include "proxy/connection.hpp"
 
 namespace garner::proxy {
@@ -75,14 +76,27 @@ void Listener::admit(net::TcpSocket socket) {
         static constexpr std::string_view refusal =
             "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
         socket.native_non_blocking(true, error);
-        socket.write_some(asio::buffer(refusal), error);
-        return;
+        auto const sent = socket.write_some(asio::buffer(refusal), error);
+        return log_refusal(peer.address, sent);
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
     services_.shared.connections.fetch_add(1, std::memory_order_relaxed);
     services_.counters.connections.add();
     auto transport = std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel);
-    Connection::start(std::make_unique<Connection>(services_, std::move(transport), peer, origin_));
+    Connection::start(std::make_unique<Connection>(services_, std::move(transport), peer, port_, origin_));
+}
+
+void Listener::log_refusal(IpAddress const& client, Bytes sent) {
+    if (!services_.log) return;
+    auto const text = client.text();
+    LogEntry entry;
+    entry.end = wall_now();
+    entry.client = text;
+    entry.tag = ResultTag::tcp_denied;
+    entry.status = 429;
+    entry.bytes = sent;
+    entry.reason = "limits.connections_per_client";
+    services_.log->write(services_.worker.number, entry);
 }
 
 bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault) {

@@ -16,7 +16,8 @@ using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Execu
 class Listener {
 public:
     Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin)
-        : services_(services), acceptor_(std::move(acceptor)), pause_(services.worker.io), origin_(origin) {}
+        : services_(services), acceptor_(std::move(acceptor)), pause_(services.worker.io), origin_(origin),
+          port_(acceptor_.local_endpoint().port()) {}
 
     /// Starts accepting; from any thread.
     void start();
@@ -27,11 +28,13 @@ private:
     net::awaitable<void> run();
     net::awaitable<void> pause(milliseconds time);
     void admit(net::TcpSocket socket);
+    void log_refusal(IpAddress const& client, Bytes sent);
 
     Services& services_;
     Acceptor acceptor_;
     net::Timer pause_;
     AcceleratedOrigin const* origin_;
+    std::uint16_t const port_;
     bool stopped_ = false;
 };
 

@@ -42,6 +42,8 @@ struct Deadlines {
 };
 
 enum class ForwardedField : std::uint8_t { none, forwarded, x_forwarded_for };
+/// Clients' own Forwarded and X-Forwarded-* fields. `by_listener`: removed by accelerators, kept by forward proxies.
+enum class ForwardedReceived : std::uint8_t { by_listener, keep, remove };
 
 struct Caching {
     std::vector<std::string> never;       // URL substrings that are not cached
@@ -73,6 +75,7 @@ struct Options {
     std::vector<http::AccessRule> purge;  // who may PURGE; empty: clients on loopback
     std::vector<http::AccessRule> misses; // who may have what is not stored; where none matches: everybody
     ForwardedField forwarded = ForwardedField::none;
+    ForwardedReceived forwarded_received = ForwardedReceived::by_listener;
     std::string via_name;                 // empty: "garner-" and a random number, unique to this process
     Log log;
 };

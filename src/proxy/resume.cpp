@@ -102,7 +102,7 @@ net::awaitable<Rest> Transaction::find_rest(std::shared_ptr<Options const> const
 
 Resumption::Resumption(Services& services, ClientStream const& client, std::string_view host,
                        std::vector<icp::Source> sources, std::size_t at, http::BrokenBody body)
-    : services_(services), request_(whole_request(client.head(), host)), client_(client.peer()),
+    : services_(services), request_(whole_request(client.head(), host)), client_(client.peer()), listener_(client.listener()),
       sources_(std::move(sources)), at_(at), body_(body) {}
 
 net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& options, store::Object const& growing,
@@ -110,7 +110,7 @@ net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& opti
     auto broken = body_;
     broken.done = growing.body()->size() - body_.first;
     http::Remainder missing(growing.head(), broken);
-    if (!asking_) asking_ = std::make_unique<Asking>(services_, request_, client_);
+    if (!asking_) asking_ = std::make_unique<Asking>(services_, request_, client_, listener_);
     co_return co_await asking_->transaction.find_rest(options, sources_, at_, missing, trouble);
 }
 

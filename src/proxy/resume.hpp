@@ -30,8 +30,8 @@ public:
 private:
     /// A transaction whose client is nobody.
     struct Asking {
-        Asking(Services& services, std::string_view request, IpEndpoint peer)
-            : nobody(request, peer, services.worker.wheel), transaction(services, nobody, nullptr) {}
+        Asking(Services& services, std::string_view request, IpEndpoint peer, std::uint16_t listener)
+            : nobody(request, peer, listener, services.worker.wheel), transaction(services, nobody, nullptr) {}
         ClientStream nobody;
         Transaction transaction;
     };
@@ -39,6 +39,7 @@ private:
     Services& services_;
     std::string request_;
     IpEndpoint client_;
+    std::uint16_t listener_;
     std::vector<icp::Source> sources_;
     std::size_t at_;
     http::BrokenBody body_;

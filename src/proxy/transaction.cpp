@@ -299,7 +299,7 @@ net::awaitable<void> Transaction::answer_as_last_hop() {
 }
 
 http::RuleRequest Transaction::rule_request() const {
-    return proxy::rule_request(client_.head(), target_, client_.peer().address, now_);
+    return proxy::rule_request(client_.head(), target_, client_.peer().address, client_.listener(), now_);
 }
 
 bool Transaction::wants_upgrade() const { return proxy::wants_upgrade(client_.head(), client_.body_framing()); }
@@ -323,10 +323,14 @@ void Transaction::say(char const* why) {
 }
 
 net::awaitable<void> Transaction::purge() {
+    static std::string const unconfirmed = "It is purged, but the disk does not confirm it: after a crash, or once it works again, "
+                                            "it could be back. ";
     bool allowed = client_.peer().address.is_loopback();
     if (!options_->purge.empty()) {
         http::AccessRules rules(options_->purge);
-        allowed = rules.decide(rule_request(), std::nullopt).allowed();
+        auto facts = rule_request();
+        facts.accelerated = false;   // who may read there may not purge
+        allowed = rules.decide(facts, std::nullopt).allowed();
     }
     if (!allowed) {
         counted_ = Answer::refused;
@@ -334,14 +338,17 @@ net::awaitable<void> Transaction::purge() {
         co_return co_await error(403, "This client may not purge.", "purge");
     }
     counted_ = Answer::purged;
-    bool const here = services_.cache.purge(key_);
-    if (!co_await outlives(store::DiskStore::Survives::power))
-        co_return co_await error(503, "It is purged, but the disk does not confirm it: after a crash, or once it works again, it "
-                                      "could be back.", "purge");
+    bool here = services_.cache.purge(key_);
     std::vector<icp::Cleared> peers;
     if (services_.agent) {
         auto url = target_.url;
         peers = co_await services_.agent->clear(std::move(url));
+        // What came from a peer before that had purged it.
+        here |= !peers.empty() && services_.cache.purge(key_);
+    }
+    if (!co_await outlives(store::DiskStore::Survives::power)) {
+        auto const told = unconfirmed + icp::text_of(peers);
+        co_return co_await error(503, told, "purge");
     }
     auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
     if (here || icp::any_gone(peers)) co_return co_await own_answer(200, "text/plain", text);

@@ -80,7 +80,7 @@ bool Service::Inside::listen(std::string& fault) {
     net::TcpEndpoint const endpoint(asio::ip::make_address(options.address, error), options.port);
     if (!error) acceptor.open(endpoint.protocol(), error);
     if (!error) acceptor.set_option(asio::socket_base::reuse_address(true), error);
-    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(true), error);
+    if (!error && endpoint.protocol() == asio::ip::tcp::v6()) acceptor.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
     if (error) {

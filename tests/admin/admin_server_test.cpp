@@ -74,6 +74,24 @@ TEST(AdminServer, answers_only_under_its_own_address) {
     EXPECT_EQ(house.at_admin().get("http://" + house.address() + "/metrics").status(), 421);
 }
 
+TEST(AdminServer, answers_under_names_that_the_operator_lists) {
+    House house({.names = {"gate.example", "localhost"}});
+    for (auto const* host : {"gate.example", "GATE.example:8443", "localhost:9999"})
+        EXPECT_EQ(house.at_admin().get("/metrics", {{"Host", host}}).status(), 200) << host;
+    for (auto const* host : {"evil.example", "gate.example.evil.example", "example"}) {
+        auto const reply = house.at_admin().get("/metrics", {{"Host", host}});
+        EXPECT_EQ(reply.status(), 421) << host;
+        EXPECT_THAT(reply.body(), HasSubstr("admin.names"));
+    }
+}
+
+TEST(AdminServer, on_every_address_serves_both_families) {
+    House house({.address = "::"});
+    auto const port = std::to_string(house.port());
+    EXPECT_EQ(test::Client("::1", house.port()).get("/", {{"Host", "[::1]:" + port}}).status(), 200);
+    EXPECT_EQ(test::Client("127.0.0.1", house.port()).get("/", {{"Host", "127.0.0.1:" + port}}).status(), 200);
+}
+
 TEST(AdminServer, on_every_address_answers_under_the_one_it_was_reached_at) {
     House house({.address = "0.0.0.0"});
     EXPECT_THAT(house.address(), StartsWith("0.0.0.0:"));

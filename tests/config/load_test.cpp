@@ -331,13 +331,37 @@ std::string noticed(Loaded const& loaded) {
     return out;
 }
 
+TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {
+    EXPECT_EQ(noticed(load(R"({"access": [{"allow": "all"}, {"deny": {"host": "a"}}]})")),
+              "test.json:1: access[1]: is never reached: access[0] matches every request (move it before that rule, or "
+              "leave it out)\n");
+    constexpr auto open = "test.json:1: access[0]: serves everybody who reaches 10.0.0.1:3128: an open proxy (name the clients' "
+                          "networks: { \"allow\": { \"source\": [\"10.0.0.0/8\"] } })\n";
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"allow": "all"}]})")), open);
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"deny": "all"}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")), "");
+}
+
+TEST(Load, a_listener_among_the_addresses_of_another_one_is_noticed) {
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": ":3128"}, {"address": "127.0.0.1:3128"}]})")),
+              "test.json:1: listen[1]: 127.0.0.1:3128 is among the addresses of another listener (leave one of them out, or give "
+              "each its own port)\n");
+    EXPECT_EQ(noticed(load(R"({"listen": [{"address": ":3128"}, {"address": "127.0.0.1:3129"}]})")), "");
+}
+
+TEST(Load, a_disk_tier_larger_than_its_file_system_is_noticed) {
+    std::vector<std::string> const sets{"disk.path=/tmp", "disk.size=900TB"};
+    auto const said = noticed(load_text("test.json", "{}", sets, NamedFiles::tried));
+    EXPECT_NE(said.find("disk.size: is larger than the file system of \"/tmp\" has room for"), std::string::npos) << said;
+}
+
 TEST(Load, rules_that_say_more_or_less_than_was_meant_are_noticed) {
     constexpr auto everything = "matches everything (write \"all\" where that is meant)\n";
     EXPECT_EQ(noticed(load(R"({"access": [{"allow": {}}]})")),
               std::string("test.json:1: access[0].allow: ") + everything);
     EXPECT_EQ(noticed(load(R"({"purge": [{"deny": {"source": []}}]})")),
               std::string("test.json:1: purge[0].deny: ") + everything);
-    EXPECT_EQ(noticed(load(R"({"access": [{"allow": "all"}, {"deny": {"source": [], "host": "a"}}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"access": [{"deny": {"source": [], "host": "a"}}, {"allow": "all"}]})")), "");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "type": "text/css"}]}})")),
               "test.json:1: caching.rules[0]: this rule does nothing (add never, default_ttl, …)\n");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "min_ttl": "soon"}]}})")), "");

@@ -416,6 +416,15 @@ TEST(Names, every_known_name_is_found_in_any_case) {
     }
 }
 
+TEST(FieldIn, finds_a_field_of_any_case_and_only_whole_names) {
+    constexpr auto head = "HTTP/1.1 200 OK\r\nX-Content-Type: no\r\ncontent-TYPE:  text/html \r\nETag: \"a\"\r\n"sv;
+    EXPECT_EQ(field_in(head, "Content-Type"), "text/html");
+    EXPECT_EQ(field_in(head, "ETag"), "\"a\"");
+    EXPECT_EQ(field_in(head, "Vary"), "");
+    EXPECT_EQ(field_in("", "Vary"), "");
+    EXPECT_EQ(field_in("HTTP/1.1 200 OK\r\nVary", "Vary"), "");
+}
+
 TEST(Names, others_are_not_known) {
     for (auto text : {""sv, "X"sv, "Hosr"sv, "Content_Length"sv, "Content\rLength"sv, "Te "sv, "\xe8ost"sv, "Hos\0"sv})
         EXPECT_EQ(name_of(text), Name::other) << text;

@@ -98,12 +98,26 @@ TEST(Rule, closed_destinations_stay_closed_under_a_rule_about_the_source) {
         EXPECT_TRUE(rules.permits(request("127.0.0.1"), ip(open), nothing_own).allowed()) << open;
 }
 
-TEST(Rule, naming_destination_host_or_port_opens_what_is_closed) {
-    for (Matcher match : {Matcher{.destination = {network("127.0.0.0/8")}}, Matcher{.host = {host("localhost")}},
-                          Matcher{.port = {ports("8000")}}}) {
+TEST(Rule, only_a_destination_opens_addresses_and_only_a_port_opens_ports) {
+    auto const asked = request("127.0.0.1", "localhost", 8000);
+    auto tunnel = request("127.0.0.1", "localhost", 8000);
+    tunnel.method = Method::connect;
+    tunnel.method_text = "CONNECT";
+    auto const mail = request("127.0.0.1", "localhost", 25);
+    struct Case {
+        Matcher match;
+        bool opens_address, opens_port;
+    };
+    for (auto const& [match, opens_address, opens_port] :
+         {Case{{.destination = {network("127.0.0.0/8")}}, true, false}, Case{{.host = {host("localhost")}}, false, false},
+          Case{{.port = {ports("1-65535")}}, false, true},
+          Case{{.destination = {network("127.0.0.0/8")}, .port = {ports("1-65535")}}, true, true}}) {
         AccessRules const rules({allow(match)});
-        auto const asked = request("127.0.0.1", "localhost", 8000);
-        EXPECT_TRUE(rules.permits(asked, ip("127.0.0.1"), nothing_own).allowed());
+        EXPECT_EQ(rules.permits(asked, ip("127.0.0.1"), nothing_own).allowed(), opens_address);
+        EXPECT_EQ(rules.permits(tunnel, ip("127.0.0.1"), nothing_own).allowed(), opens_address && opens_port);
+        if (!match.destination.empty()) continue;
+        EXPECT_EQ(rules.permits(tunnel, open_address, nothing_own).allowed(), opens_port);
+        EXPECT_EQ(rules.permits(mail, open_address, nothing_own).allowed(), opens_port);
     }
     AccessRules const elsewhere({allow({.host = {host("intra.test")}})});
     EXPECT_TRUE(elsewhere.permits(request("127.0.0.1", "other.test"), ip("127.0.0.1"), nothing_own).denied())
@@ -157,12 +171,33 @@ TEST(Rule, the_machines_own_addresses_are_closed_and_its_listeners_never_open) {
 }
 
 TEST(Rule, a_hit_asks_for_the_address_where_another_client_may_have_brought_in_what_is_closed_to_this_one) {
-    Matcher admin{.source = {network("10.0.0.1")}, .host = {host("intra.test")}};
+    Matcher admin{.source = {network("10.0.0.1")}, .destination = {network("127.0.0.0/8")}, .host = {host("intra.test")}};
     AccessRules const rules({allow(admin), allow({.source = {network("10.0.0.0/8")}})});
-    EXPECT_TRUE(rules.decide(request("10.0.0.1", "intra.test"), std::nullopt).allowed());
+    EXPECT_TRUE(rules.permits(request("10.0.0.1", "intra.test"), ip("127.0.0.1"), nothing_own).allowed());
     EXPECT_EQ(rules.decide(request("10.0.0.2", "intra.test"), std::nullopt).verdict, Verdict::needs_destination);
     EXPECT_TRUE(rules.decide(request("10.0.0.2", "other.test"), std::nullopt).allowed());
     EXPECT_TRUE(rules.permits(request("10.0.0.2", "intra.test"), ip("127.0.0.1"), nothing_own).denied());
+}
+
+TEST(Rule, a_listener_is_the_port_that_the_client_connected_to) {
+    AccessRules const rules({deny({.listener = {ports("3129")}}), allow({})});
+    auto asked = request("10.0.0.2");
+    asked.listener = 3128;
+    EXPECT_TRUE(rules.decide(asked, std::nullopt).allowed());
+    asked.listener = 3129;
+    EXPECT_TRUE(rules.decide(asked, std::nullopt).denied());
+}
+
+TEST(Rule, an_accelerator_serves_everybody_unless_a_rule_says_otherwise) {
+    auto visitor = request("192.0.2.9");
+    EXPECT_TRUE(AccessRules().decide(visitor, std::nullopt).denied());
+    visitor.accelerated = true;
+    EXPECT_TRUE(AccessRules().decide(visitor, std::nullopt).allowed());
+    AccessRules const office({allow({.source = {network("10.0.0.0/8")}})});
+    EXPECT_TRUE(office.decide(visitor, std::nullopt).allowed());
+    visitor.listener = 8080;
+    AccessRules const shut({deny({.listener = {ports("8080")}})});
+    EXPECT_TRUE(shut.decide(visitor, std::nullopt).denied());
 }
 
 TEST(Rule, hosts) {

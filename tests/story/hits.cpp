@@ -26,6 +26,7 @@ TEST(Hits, the_second_visit_does_not_reach_the_origin) {
     EXPECT_EQ(second.field("Date"), first.field("Date"));
     EXPECT_TRUE(second.has("Via"));
     EXPECT_EQ(origin.requests("/page"), 1u);
+    EXPECT_EQ(proxy.logged("/page", 2).all.value("content_type", ""), "text/plain");
 }
 
 TEST(Hits, every_worker_sees_the_same_cache) {

@@ -136,4 +136,25 @@ TEST(Accelerator, a_forward_listener_refuses_origin_form) {
     EXPECT_NE(reply.body(), "");
 }
 
+TEST(Hops, an_accelerator_passes_no_visitors_claim_about_addresses_on) {
+    Origin origin;
+    origin.answer("/page", no_store("x"));
+    Fields const claims{{"X-Forwarded-For", "10.0.0.1"}, {"x-forwarded-host", "evil.example"}, {"Forwarded", "for=10.0.0.1"}};
+    auto const asked_with = [&](Proxy& proxy, bool accelerator) {
+        Client client("127.0.0.1", accelerator ? proxy.accelerator() : proxy.port());
+        EXPECT_EQ(client.get(accelerator ? "/page" : origin.url("/page"), claims).status(), 200);
+        auto const& head = origin.last("/page").head;
+        return head.field("X-Forwarded-For") + "|" + head.field("X-Forwarded-Host") + "|" + head.field("Forwarded");
+    };
+    Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
+    EXPECT_EQ(asked_with(proxy, true), "||");
+    EXPECT_EQ(asked_with(proxy, false), "10.0.0.1|evil.example|for=10.0.0.1");
+    Proxy telling(Proxy::Setup{.patch = R"({"forwarded": "x-forwarded-for"})", .accelerates = origin.url()});
+    EXPECT_EQ(asked_with(telling, true), "127.0.0.1||");
+    Proxy strict(R"({"forwarded_received": "delete"})");
+    EXPECT_EQ(asked_with(strict, false), "||");
+    Proxy behind(Proxy::Setup{.patch = R"({"forwarded_received": "keep"})", .accelerates = origin.url()});
+    EXPECT_EQ(asked_with(behind, true), "10.0.0.1|evil.example|for=10.0.0.1");
+}
+
 }  // namespace garner::test

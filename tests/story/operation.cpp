@@ -315,6 +315,22 @@ TEST(Signals, SIGTERM_waits_no_longer_than_the_drain_deadline) {
     EXPECT_FALSE(film.complete());
 }
 
+TEST(Signals, a_second_one_ends_it_at_once) {
+    Origin origin;
+    auto slow = origin.hold("/film");
+    Proxy proxy(R"({"deadlines": {"drain": "60s"}})");
+    Client viewer(proxy, origin);
+    auto film = viewer.get("/film");
+    slow.head(fresh(""), 8);
+    slow.piece("reel");
+    film.early(4);
+    proxy.signal(SIGINT);
+    ASSERT_TRUE(eventually([&] { return proxy.errors().find("a second Ctrl-C ends it at once") != std::string::npos; }));
+    EXPECT_THAT(proxy.errors(), HasSubstr("waits up to 60s for running answers (1 connections)"));
+    proxy.signal(SIGINT);
+    EXPECT_EQ(proxy.ended(), 130);
+}
+
 TEST(Signals, SIGUSR1_reopens_the_log) {
     Origin origin;
     origin.answer("/before", fresh("x"));

@@ -75,4 +75,17 @@ TEST(Rebinding, a_stale_answer_does_not_stand_in_for_a_place_that_is_closed) {
     EXPECT_TRUE(eventually([&] { return Client(proxy).get(page).status() == 403; }));
 }
 
+TEST(Rebinding, a_rule_that_allows_a_host_opens_nothing_on_this_machine) {
+    Origin inside;
+    inside.answer("/page", no_store("inside"));
+    FakeDns dns;
+    dns.set("partner.example", for_a_second({"127.0.0.1"}));
+    Proxy proxy(R"({"dns": {"servers": [")" + dns.server() + R"("]}, "access": [{"allow": {"host": [".example"]}}, {"deny": "all"}]})");
+    auto const name = "partner.example:" + std::to_string(inside.port());
+    EXPECT_EQ(Client(proxy).get("http://" + name + "/page").status(), 403);
+    EXPECT_EQ(Client(proxy).connect_to(name).status(), 403);
+    EXPECT_EQ(Client(proxy).get("http://partner.example:25/").status(), 403);
+    EXPECT_EQ(inside.connections(), 0u);
+}
+
 }  // namespace garner::test

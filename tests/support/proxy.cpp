@@ -35,7 +35,7 @@ Proxy::Proxy(Setup setup)
         {"listen", {{{"address", place + std::to_string(port_)}}}},
         {"workers", 2},
         {"memory", {{"size", "64 MiB"}}},
-        {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}}}}}},
+        {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}, {"port", {"1-65535"}}}}}}},
         // A busy machine may keep a peer waiting for longer than its answers usually take.
         {"icp", {{"timeout_min", "500ms"}}},
         {"log", {{"access", log_file().string()}, {"format", "json"}, {"level", "info"}}},
@@ -85,6 +85,11 @@ void Proxy::kill() {
     child_->signal(SIGKILL);
     auto const code = child_->exit_code();
     if (code != 128 + SIGKILL) judge(code);     // it had ended before
+}
+
+int Proxy::ended() {
+    stopped_ = true;
+    return child_->exit_code().value_or(-1);
 }
 
 void Proxy::judge(std::optional<int> code) {

@@ -56,6 +56,10 @@ public:
     void stop(Millis limit = Millis{30'000});
     /// SIGKILL: it has no time for anything.
     void kill();
+    /// What it has said so far.
+    std::string errors() const { return child_->errors(); }
+    /// Waits until it has ended by itself; its exit code, or -1 when it has not.
+    int ended();
 
     /// Writes the configuration anew with `patch` over it; for SIGHUP.
     void reconfigure(std::string const& patch);

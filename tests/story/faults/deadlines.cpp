@@ -175,6 +175,12 @@ TEST(Limits, one_client_gets_only_so_many_connections) {
     for (auto& client : clients) EXPECT_EQ(client.get("/page").status(), 200);
     Client sixth(proxy, origin);
     EXPECT_THAT(sixth.get("/page").status(), AnyOf(0, 429, 503));
+    auto const is_refusal = [](Logged const& line) { return line.status == 429; };
+    EXPECT_TRUE(eventually([&] {
+        auto const log = proxy.log();
+        auto const at = std::find_if(log.begin(), log.end(), is_refusal);
+        return at != log.end() && at->tag == "TCP_DENIED" && at->all.value("reason", "") == "limits.connections_per_client";
+    }));
     clients.pop_back();
     EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").status() == 200; }));
     for (auto& client : clients) EXPECT_EQ(client.get("/page").status(), 200);
