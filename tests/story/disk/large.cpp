@@ -299,6 +299,7 @@ TEST_F(Large, a_variant_of_it_is_found_on_disk) {
     more.emplace_back("Vary", "Accept-Language");
     origin().answer("/film", fresh(long_film, 600, more));
     ASSERT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).body() == long_film);
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << "until then it is followed";
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).hit());
     EXPECT_FALSE(get(proxy, origin(), "/film", {{"Accept-Language", "fr"}}).hit());
     kill();

@@ -132,6 +132,8 @@ TEST_F(Limits, what_memory_is_too_small_for_lies_on_disk_alone_however_short) {
         auto const body = pattern(size, static_cast<unsigned>(size));
         origin().answer(path, fresh(body));
         EXPECT_THAT(get(proxy, origin(), path).field("Cache-Status"), HasSubstr("stored")) << size;
+        // Until then it is followed, which is no hit.
+        EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
         for (int times = 0; times < 2; ++times) {
             auto const again = get(proxy, origin(), path);
             EXPECT_TRUE(again.hit()) << size;

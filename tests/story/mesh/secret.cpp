@@ -11,9 +11,9 @@ struct SecretUrls : MeshWithSquid {
     Certificate certificate;
     Origin secure{{.certificate = &certificate}};
 
-    /// Trusts the origin, and may go to it at its port; with these peers.
+    /// Trusts the origin; with these peers, and one worker: each has connections of its own.
     std::string child(std::vector<json> const& peers, json const& more = json::object()) const {
-        json patch{{"tls", {{"ca_file", dir.write("ca.pem", certificate.pem())}}}, {"peers", peers}};
+        json patch{{"workers", 1}, {"tls", {{"ca_file", dir.write("ca.pem", certificate.pem())}}}, {"peers", peers}};
         patch.merge_patch(more);
         return patch.dump();
     }
