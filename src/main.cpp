@@ -244,9 +244,12 @@ private:
 };
 
 /// The user does not want to wait for what still runs. Every byte that the disk has confirmed is safe.
-void end_at_second(sigset_t signals) {
-    for (int signal = 0;;)
-        if (::sigwait(&signals, &signal) == 0 && (signal == SIGTERM || signal == SIGINT)) std::_Exit(128 + signal);
+void end_at_next_interrupt() {
+    sigset_t interrupt;
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    int signal = 0;
+    if (::sigwait(&interrupt, &signal) == 0) std::_Exit(128 + SIGINT);
 }
 
 /// Waits for signals until one of them ends the process.
@@ -259,7 +262,7 @@ int serve(House& house, sigset_t const& signals) {
         if (signal == SIGUSR1) house.reopen_log();
         if (signal != SIGTERM && signal != SIGINT) continue;
         house.say_goodbye();
-        std::thread([signals] { end_at_second(signals); }).detach();
+        std::thread(end_at_next_interrupt).detach();
         if (!house.stop()) {
             spdlog::warn("something would not end in time");
             house.settle_disk();

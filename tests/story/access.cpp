@@ -8,7 +8,7 @@ namespace garner::test {
 namespace {
 
 std::string rules(std::string const& list) { return R"({"access": [)" + list + "]}"; }
-std::string const loopback_open = R"({"allow": {"destination": ["127.0.0.0/8", "::1"]}})";
+std::string const loopback_open = R"({"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}})";
 
 /// The same origin under its name in /etc/hosts.
 std::string by_name(Origin const& origin, std::string const& path) {

@@ -11,7 +11,7 @@ FakeDns::Name for_a_second(std::vector<std::string> addresses) { return {.v4 = s
 /// Serves what lies on 127.0.0.2 and nothing else of this machine.
 std::string only_the_second(FakeDns const& dns) {
     return R"({"workers": 1, "dns": {"servers": [")" + dns.server() +
-           R"("]}, "access": [{"allow": {"destination": ["127.0.0.2"]}}, {"allow": {"source": ["127.0.0.0/8"]}}]})";
+           R"("]}, "access": [{"allow": {"destination": ["127.0.0.2"], "port": ["1-65535"]}}, {"allow": {"source": ["127.0.0.0/8"]}}]})";
 }
 
 }  // namespace

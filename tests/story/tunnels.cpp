@@ -15,7 +15,7 @@ namespace garner::test {
 namespace {
 
 /// Lets CONNECT reach the tests' ports.
-std::string const open_ports = R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"]}}]})";
+std::string const open_ports = R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}}]})";
 
 /// A bare TCP server for one connection.
 class Plain {
