@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/use_future.hpp>
 #include <future>
@@ -223,6 +224,24 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     }
     end_round(round, steady_now());
     co_return results;
+}
+
+void Agent::tell_changed(std::string url) {
+    if (mesh_.roster()->peers.empty() && mesh_.roster()->purged.empty()) return;
+    auto const mark = mesh_.changed().mark(url, steady_now());
+    auto clearing = clear_changed(std::move(url), mark);
+    net::asio::co_spawn(worker_.io.get_executor(), std::move(clearing), net::asio::detached);
+}
+
+net::awaitable<void> Agent::clear_changed(std::string url, std::uint64_t mark) {
+    auto const told = co_await clear(url);
+    auto const acknowledged = [&](std::shared_ptr<Peer> const& peer) {
+        return std::any_of(told.begin(), told.end(), [&](Cleared const& one) {
+            return one.name == peer->options.name && (one.said == Said::hit || one.said == Said::miss);
+        });
+    };
+    auto const roster = mesh_.roster();
+    if (std::all_of(roster->peers.begin(), roster->peers.end(), acknowledged)) mesh_.changed().unmark(url, mark);
 }
 
 std::vector<Cleared> Agent::clear_and_wait(std::string url) {

@@ -74,6 +74,9 @@ public:
 
     /// Tells all who are to hear of a purge; asks again twice; back when all have acknowledged, or after 2 s.
     net::awaitable<std::vector<Cleared>> clear(std::string url);
+    /// An unsafe request has changed it: peers are told by HTCP, detached, and none is asked for it until all have
+    /// acknowledged that.
+    void tell_changed(std::string url);
     /// The same from a thread that is no worker's: it waits.
     std::vector<Cleared> clear_and_wait(std::string url);
 
@@ -83,6 +86,7 @@ public:
     AgentCounters counters;
 
 private:
+    net::awaitable<void> clear_changed(std::string url, std::uint64_t mark);
     struct Round;
     std::uint32_t fresh_number();
     std::uint32_t begin_round(std::unique_ptr<Round> round);

@@ -9,6 +9,7 @@
 
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
+#include "icp/changed_urls.hpp"
 #include "icp/options.hpp"
 #include "icp/origin_times.hpp"
 #include "icp/peer.hpp"
@@ -58,6 +59,7 @@ public:
     /// On that worker's thread.
     Agent& agent(unsigned worker) { return *agents_[worker]; }
     OriginTimes& origins() { return origins_; }
+    ChangedUrls& changed() { return changed_; }
     cache::Cache& cache() { return cache_; }
     std::uint32_t next_turn() { return turn_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -92,6 +94,7 @@ private:
     std::atomic<bool> wants_to_know_{false};
     std::atomic<bool> alone_{true};
     OriginTimes origins_;
+    ChangedUrls changed_;
     std::vector<std::unique_ptr<Agent>> agents_;
     std::unique_ptr<Caretaker> caretaker_;
     std::unique_ptr<DigestFetcher> digest_fetcher_;

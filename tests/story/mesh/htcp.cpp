@@ -216,4 +216,48 @@ TEST(MeshHtcp, nonsense_gets_no_answer_and_harms_nothing) {
     EXPECT_EQ(stranger.receive().size(), 14u);
 }
 
+namespace {
+
+/// `near` asks `far`, its sibling, which has the old page; then somebody posts through `near`.
+void change_behind(Origin& origin, Proxy& near, Proxy& far) {
+    origin.answer("/page", fresh("old"));
+    EXPECT_EQ(get(far, origin, "/page").body(), "old");
+    origin.by_hand("/page", [](Hand& hand) {
+        hand.read_body();
+        hand.answer(hand.request().head.start.starts_with("POST") ? no_store("done") : fresh("new"));
+    });
+    EXPECT_EQ(Client(near, origin).post("/page", "x").body(), "done");
+}
+
+}  // namespace
+
+TEST(MeshChanges, a_sibling_that_hears_of_no_purge_is_not_asked_for_what_a_POST_has_changed) {
+    Origin origin;
+    auto const icp = free_port();
+    Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
+    Proxy near(json{{"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}.dump());
+    change_behind(origin, near, far);
+    EXPECT_EQ(get(near, origin, "/page").body(), "new");
+    EXPECT_TRUE(get(near, origin, "/page").hit());
+    EXPECT_EQ(near.logged("/page", 2).all.value("hierarchy", ""), "HIER_DIRECT");
+    origin.answer("/other", fresh("other"));
+    EXPECT_EQ(get(far, origin, "/other").body(), "other");
+    EXPECT_EQ(get(near, origin, "/other").body(), "other");
+    EXPECT_EQ(near.logged("/other").all.value("hierarchy", ""), "SIBLING_HIT");
+}
+
+TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_it_has_acknowledged) {
+    Origin origin;
+    auto const port = free_port();
+    Proxy far(answering(port));
+    json const sibling{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", 0}, {"htcp", port}};
+    Proxy near(json{{"peers", {sibling}}}.dump());
+    change_behind(origin, near, far);
+    EXPECT_EQ(get(near, origin, "/page").body(), "new");
+    // The sibling has let go of the old page, and gives its own clients the new one.
+    EXPECT_TRUE(eventually([&] { return get(far, origin, "/page").body() == "new"; }));
+    EXPECT_EQ(run({garner_binary(), "purge", origin.url("/page"), "--set",
+                   "admin.address=127.0.0.1:" + std::to_string(near.admin())}).code, 0);
+}
+
 }  // namespace garner::test
