@@ -245,9 +245,13 @@ private:
 
 /// The user does not want to wait for what still runs. Every byte that the disk has confirmed is safe.
 void end_at_next_interrupt() {
+    constexpr milliseconds same_key{300};   // that a terminal and a wrapper both tell
+    std::this_thread::sleep_for(same_key);
+    timespec constexpr at_once{};
     sigset_t interrupt;
     sigemptyset(&interrupt);
     sigaddset(&interrupt, SIGINT);
+    ::sigtimedwait(&interrupt, nullptr, &at_once);
     int signal = 0;
     if (::sigwait(&interrupt, &signal) == 0) std::_Exit(128 + SIGINT);
 }

@@ -50,8 +50,8 @@ of the values of one matcher any. A rule that gives none, or only empty lists, m
 constexpr char const* about_access = R"(
 ## Access
 
-Rules are tried in order; the first that matches decides. When none matches, clients on loopback are served and all
-others refused. A rule with `destination` is decided when the origin's address is known, and the address checked is
+Rules are tried in order; the first that matches decides. When none matches, clients on loopback are served, and
+visitors of an accelerator (a listener with `origin`), whatever `source` other rules name; all others are refused. A rule with `destination` is decided when the origin's address is known, and the address checked is
 the address connected to.
 
     "access": [
@@ -63,10 +63,10 @@ the address connected to.
 Some things are closed by default, even to clients that a rule serves: origins on 0.0.0.0/8, 127.0.0.0/8,
 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also where an IPv6 address carries one
 of them (v4-mapped, NAT64, 6to4, Teredo); CONNECT to ports other than 443; and the ports of mail servers, 25, 465 and
-587. A rule that allows and names `destination`, `host` or `port` opens them for what it matches; one that names none of
-these does not. So a rule `"allow": { "port": [80, 443] }` also opens these ports on loopback: put a `deny` with a
-`destination` before it where that is not meant. The proxy's own listening addresses and the admin address are never
-reached through it.
+587. An allow rule with `destination` opens these addresses, and one with `port` opens these ports, for the requests that
+it matches. `host` opens neither: whoever answers for that name in the DNS chooses its address. The proxy's own
+listening addresses and the admin address are never reached through it. To keep visitors from an accelerator on port 8080,
+write `{ "deny": { "listener": 8080 } }` behind the rules that allow some.
 
 ## Reload
 

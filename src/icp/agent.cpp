@@ -94,7 +94,10 @@ bool Agent::alone() const { return mesh_.alone(); }
 net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* waiting) {
     Resolution resolution;
     // No datagram holds it: who was asked and heard nothing would pass for dead.
-    if (question.url.size() > std::min(url_max, htcp::url_max)) question.hierarchical = false;
+    bool const too_long = question.url.size() > std::min(url_max, htcp::url_max);
+    // Peers are asked in clear: an https URL is for the origin alone.
+    bool const secret = question.url.starts_with("https:");
+    if (too_long || secret || mesh_.changed().has(question.url, steady_now())) question.hierarchical = false;
     auto roster = mesh_.roster();
     auto const begun = steady_now();
     std::vector<PeerView> views;
@@ -227,7 +230,8 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
 }
 
 void Agent::tell_changed(std::string url) {
-    if (mesh_.roster()->peers.empty() && mesh_.roster()->purged.empty()) return;
+    auto const roster = mesh_.roster();
+    if ((roster->peers.empty() && roster->purged.empty()) || url.starts_with("https:")) return;
     auto const mark = mesh_.changed().mark(url, steady_now());
     auto clearing = clear_changed(std::move(url), mark);
     net::asio::co_spawn(worker_.io.get_executor(), std::move(clearing), net::asio::detached);

@@ -46,6 +46,8 @@ void Transaction::write_peer_target() {
     absolute_.assign("http://").append(target_.host_field).append(target_.path == "*" ? "" : target_.path);
     peer_lines_.clear();
     if (peer.type == icp::PeerOptions::Type::sibling) peer_lines_ += "Cache-Control: only-if-cached\r\n";
+    // It may still have what an unsafe request has changed.
+    if (services_.mesh->changed().has(target_.url, steady_now())) peer_lines_ += "Cache-Control: no-cache\r\n";
     append_peer_login(peer.login, peer_lines_);
 }
 
@@ -215,7 +217,7 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
         if (trouble != Trouble::none) co_return trouble;
         auto status = exchange_->head().status;
         if (status >= 200 || status == 101) {
-            status_.fwd_status = status;
+            if (!is_tunnelled() || method != Method::connect) status_.fwd_status = status;
             co_return Trouble::none;
         }
         if (interim++ >= options_->limits.interim_responses) {
@@ -223,6 +225,7 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
             co_return Trouble::malformed;
         }
         give_up = steady_now() + first_byte;
+        if (is_tunnelled() && method == Method::connect) continue;   // the parent's own word, not the origin's
         bool passed = co_await pass_interim();
         if (!passed && !others_wait()) co_return Trouble::cancelled;
     }

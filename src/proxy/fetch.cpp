@@ -65,8 +65,8 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
     store::ObjectPtr none;
     if (!co_await ask_sources(unconditional, false)) {
         if (went_out_ && sent_whole() && http::invalidates(client_.head().method, std::nullopt)) {
-            services_.cache.purge(key_);
             tell_peers_of_change(target_.url);
+            services_.cache.purge(key_);
         }
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
@@ -82,21 +82,21 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
 bool Transaction::invalidate(cache::Fill const* own) {
     auto const& response = exchange_->head();
     if (!http::invalidates(client_.head().method, response.status)) return false;
-    bool found = services_.cache.purge(key_, own);
+    // First: what is asked of a peer before that is taken out by the purge.
     tell_peers_of_change(target_.url);
+    bool found = services_.cache.purge(key_, own);
     for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
         cache::write_key_text(target_.partition(), url, text);
-        found |= services_.cache.purge(services_.cache.key(text), own);
         tell_peers_of_change(url);
+        found |= services_.cache.purge(services_.cache.key(text), own);
     }
     return found;
 }
 
 /// They may have fetched it before, and would give it to us or to their own clients.
 void Transaction::tell_peers_of_change(std::string const& url) {
-    if (is_lonely()) return;
-    services_.agent->tell_changed(url);
+    if (services_.agent && !target_.accelerated) services_.agent->tell_changed(url);
 }
 
 net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::ObjectPtr stale) {

@@ -2,6 +2,7 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -31,10 +32,12 @@ bool is_condition(Name id) {
            id == Name::if_unmodified_since || id == Name::if_range || id == Name::range;
 }
 
-/// RFC 7239, and the fields before it.
+/// RFC 7239, and the fields before it; CGI and its heirs take '_' for '-'.
 bool is_forwarded(std::string_view name) {
-    constexpr std::string_view older = "X-Forwarded-";
-    return equals_ignoring_case(name, "Forwarded") || equals_ignoring_case(name.substr(0, older.size()), older);
+    constexpr std::string_view older = "x-forwarded-";
+    if (equals_ignoring_case(name, "Forwarded")) return true;
+    if (name.size() < older.size()) return false;
+    return std::equal(older.begin(), older.end(), name.begin(), [](char a, char b) { return a == (b == '_' ? '-' : to_lower(b)); });
 }
 
 /// A cursor into a fixed buffer that is known to be large enough.

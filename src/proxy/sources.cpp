@@ -101,10 +101,7 @@ icp::Question Transaction::question(IpAddress const* destination) {
     icp::Question asked;
     asked.url = target_.url;
     asked.host = target_.uri.authority.host;
-    // Peers are asked in clear: an https URL is for nobody's eyes but the origin's.
-    bool const secret = target_.uri.scheme == http::Scheme::https;
-    bool const changed = services_.mesh->changed().has(target_.url, steady_now());
-    asked.hierarchical = hierarchical_ && !secret && !changed && is_hierarchical(client_.head(), control_);
+    asked.hierarchical = hierarchical_ && is_hierarchical(client_.head(), control_);
     asked.direct = direct_of(roster->options.direct, rule_request(), destination);
     if (parts_) asked.size = missing_.last - missing_.first + 1;
     if (roster->options.source_ping) {

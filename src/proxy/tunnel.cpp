@@ -109,7 +109,10 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::secure_through_peer
     auto connected = co_await services_.worker.connector.secure(std::move(transport), where, &stop);
     client_.unwatch();
     connecting_ = nullptr;
-    if (connected.transport) co_return std::move(connected.transport);
+    if (connected.transport) {
+        connected.transport->expect_life(source().peer->options.connect_timeout);
+        co_return std::move(connected.transport);
+    }
     if (connected.failure == net::ConnectFailure::cancelled)
         failed(503, "The request was given up.");
     else

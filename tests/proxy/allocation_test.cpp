@@ -229,7 +229,7 @@ http::Matcher destination() {
 }
 
 http::Matcher port(std::uint16_t number) {
-    http::Matcher match;
+    auto match = destination();   // nothing else opens loopback
     match.port = {http::PortRange{number, number}};
     return match;
 }
