@@ -44,7 +44,7 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
     http::UriError error;
     auto const authority = http::parse_authority(host, error);
     auto const is_it = [&](std::string const& name) { return equals_ignoring_case(name, authority->host); };
-    if (authority && std::any_of(names.begin(), names.end(), is_it)) return true;   // whatever port leads here
+    if (authority && std::any_of(names.begin(), names.end(), is_it)) return true;   // on any port
     auto const address = authority ? parse_ip(authority->host) : std::nullopt;
     if (!address) return false;
     std::uint16_t const port = authority->port ? authority->port : 80;
@@ -139,7 +139,7 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     http::append_normalised(*uri, normal);
     bool found = server_.cache().purge_url(normal);
     auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
-    // What came from a peer before that had purged it.
+    // A peer may have given the old object before it purged its own.
     found |= !peers.empty() && server_.cache().purge_url(normal);
     auto* disk = server_.cache().disk();
     if (disk && !disk->wait_until_settled(store::DiskStore::Survives::power))

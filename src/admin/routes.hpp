@@ -29,7 +29,7 @@ struct Reply {
 /// Used on one thread.
 class Routes {
 public:
-    /// `names`: what Host may be beside the address; outlives it.
+    /// `names`: further values of Host that are accepted; outlives this object.
     Routes(proxy::Server& server, std::vector<std::string> const& names) : server_(server), names_(names) { sample(); }
 
     Reply answer(Request const&);

@@ -51,8 +51,8 @@ constexpr char const* about_access = R"(
 ## Access
 
 Rules are tried in order; the first that matches decides. When none matches, clients on loopback are served, and
-visitors of an accelerator (a listener with `origin`), whatever `source` other rules name; all others are refused. A rule with `destination` is decided when the origin's address is known, and the address checked is
-the address connected to.
+visitors of an accelerator (a listener with `origin`), whatever `source` other rules name; all others are refused. A rule
+with `destination` is decided when the origin's address is known, and the address checked is the address connected to.
 
     "access": [
       { "deny":  { "host": ".ads.example" } },
@@ -64,7 +64,7 @@ Some things are closed by default, even to clients that a rule serves: origins o
 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also where an IPv6 address carries one
 of them (v4-mapped, NAT64, 6to4, Teredo); CONNECT to ports other than 443; and the ports of mail servers, 25, 465 and
 587. An allow rule with `destination` opens these addresses, and one with `port` opens these ports, for the requests that
-it matches. `host` opens neither: whoever answers for that name in the DNS chooses its address. The proxy's own
+it matches. `host` opens neither: the owner of the name chooses its address in the DNS. The proxy's own
 listening addresses and the admin address are never reached through it. To keep visitors from an accelerator on port 8080,
 write `{ "deny": { "listener": 8080 } }` behind the rules that allow some.
 

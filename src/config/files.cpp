@@ -75,7 +75,7 @@ void try_disk(Reader& reader, fs::path const& path) {
         reader.notice(in_quotes(place.string()) + " cannot be written: " + because(), "until it can, nothing is kept on disk");
 }
 
-/// What the file system has left for the store's file, of which a part may be there already.
+/// Compares disk.size with the free space of the file system and what the store's file already occupies.
 void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     struct statvfs system;
     std::error_code error;

@@ -322,7 +322,7 @@ void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
         }
 }
 
-/// Rules that nobody reaches, and those that serve everybody.
+/// Notices an open proxy and rules behind one that matches every request.
 void check_access(Reader& reader, Config const& config) {
     auto const& rules = config.proxy.access.rules();
     auto const all = std::find_if(rules.begin(), rules.end(), [](auto const& rule) { return rule.match.matches_all(); });

@@ -124,8 +124,8 @@ struct Decision {
         needs_destination    // resolve the name, then ask again with the address
     };
     Verdict verdict = Verdict::deny;
-    // Allow: what the rule opens although the defaults close it. A host does not: whoever answers for its name in the DNS
-    // would choose the address.
+    // Set where an allow rule opens what is closed by default. A host opens nothing: the owner of the name chooses its
+    // address in the DNS.
     bool opens_address = false;      // the rule names `destination`
     bool opens_port = false;         // the rule names `port`
     std::string_view rule;           // the rule that decided: its name, or "default: clients on loopback only"

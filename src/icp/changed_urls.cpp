@@ -11,28 +11,31 @@ std::uint64_t ChangedUrls::mark(std::string_view url, SteadyTime now) {
     auto const print = fingerprint(url, seed_);
     std::lock_guard const lock(mutex_);
     if (sets_.empty()) sets_.resize(marks_max / ways);
-    auto& set = set_of(print);
+    auto& set = sets_[set_of(print)];
     auto const same = [&](Mark const& one) { return one.number != 0 && one.url == print; };
     auto place = std::find_if(set.begin(), set.end(), same);
     if (place == set.end())   // a free one has the number 0
         place = std::min_element(set.begin(), set.end(), [](Mark const& a, Mark const& b) { return a.number < b.number; });
+    if (place->number == 0) marks_.fetch_add(1, std::memory_order_release);
     *place = {print, ++last_number_, now + lasts};
-    any_.store(true, std::memory_order_release);
     return last_number_;
 }
 
 void ChangedUrls::unmark(std::string_view url, std::uint64_t number) {
     auto const print = fingerprint(url, seed_);
     std::lock_guard const lock(mutex_);
-    for (auto& one : set_of(print))
-        if (one.url == print && one.number == number) one = {};
+    for (auto& one : sets_[set_of(print)]) {
+        if (one.url != print || one.number != number) continue;
+        one = {};
+        marks_.fetch_sub(1, std::memory_order_relaxed);
+    }
 }
 
 bool ChangedUrls::has(std::string_view url, SteadyTime now) const {
-    if (!any_.load(std::memory_order_acquire)) return false;
+    if (marks_.load(std::memory_order_acquire) == 0) return false;
     auto const print = fingerprint(url, seed_);
     std::lock_guard const lock(mutex_);
-    auto const& set = set_of(print);
+    auto const& set = sets_[set_of(print)];
     return std::any_of(set.begin(), set.end(), [&](Mark const& one) {
         return one.number != 0 && one.url == print && now < one.until;
     });

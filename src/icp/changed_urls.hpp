@@ -13,8 +13,8 @@
 namespace garner::icp {
 
 /// No peer is asked for what is marked. A mark ends when all peers have acknowledged the purge, or after `lasts`: by then
-/// older answers have aged out (RFC 9111 1.2.2 knows no longer lifetime of use). Holds at most `marks_max`; where they crowd, the
-/// oldest go. Thread-safe; asking costs a load while nothing is marked, else a short lock.
+/// an answer that was fresh for a year has aged out. Holds at most `marks_max`; the oldest mark of a full set is replaced.
+/// Thread-safe; asking costs a load while nothing is marked, else a short lock.
 class ChangedUrls {
 public:
     ChangedUrls();
@@ -36,13 +36,13 @@ private:
     static constexpr std::size_t ways = 8;
     using Set = std::array<Mark, ways>;
 
-    Set& set_of(Fingerprint url) const { return sets_[url % sets_.size()]; }
+    std::size_t set_of(Fingerprint url) const { return url % sets_.size(); }
 
     std::uint64_t const seed_;
     mutable std::mutex mutex_;
-    mutable std::vector<Set> sets_;          // made with the first mark
+    std::vector<Set> sets_;                  // made with the first mark
     std::uint64_t last_number_ = 0;
-    std::atomic<bool> any_{false};
+    std::atomic<std::size_t> marks_{0};
 };
 
 }  // namespace garner::icp

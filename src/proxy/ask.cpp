@@ -193,6 +193,7 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
     constexpr milliseconds doubtful{1'000};
     auto const first_byte = options_->deadlines.first_byte;
     bool const doubts = source().peer && !is_tunnelled() && at_source_ + 1 < sources_.size();
+    bool const opens_tunnel = is_tunnelled() && method == Method::connect;   // the parent speaks, not the origin
     auto give_up = steady_now() + first_byte;
     for (std::uint32_t interim = 0;;) {
         bool uploading = upload_.running;
@@ -217,7 +218,7 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
         if (trouble != Trouble::none) co_return trouble;
         auto status = exchange_->head().status;
         if (status >= 200 || status == 101) {
-            if (!is_tunnelled() || method != Method::connect) status_.fwd_status = status;
+            if (!opens_tunnel) status_.fwd_status = status;
             co_return Trouble::none;
         }
         if (interim++ >= options_->limits.interim_responses) {
@@ -225,7 +226,7 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
             co_return Trouble::malformed;
         }
         give_up = steady_now() + first_byte;
-        if (is_tunnelled() && method == Method::connect) continue;   // the parent's own word, not the origin's
+        if (opens_tunnel) continue;
         bool passed = co_await pass_interim();
         if (!passed && !others_wait()) co_return Trouble::cancelled;
     }
@@ -289,11 +290,11 @@ bool Transaction::sends_body() const {
 
 std::string Transaction::peer_name() const {
     auto const& peer = source().peer->options;
-    return (peer.type == icp::PeerOptions::Type::parent ? "the parent " : "the sibling ") + peer.name;
+    return (peer.type == icp::PeerOptions::Type::parent ? "parent " : "sibling ") + peer.name;
 }
 
 std::string Transaction::source_name() const {
-    return source().peer ? "T" + peer_name().substr(1) : "The origin";
+    return source().peer ? "The " + peer_name() : "The origin";
 }
 
 void Transaction::failed_by(Trouble trouble) {

@@ -64,10 +64,8 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
     http::Validators unconditional;
     store::ObjectPtr none;
     if (!co_await ask_sources(unconditional, false)) {
-        if (went_out_ && sent_whole() && http::invalidates(client_.head().method, std::nullopt)) {
-            tell_peers_of_change(target_.url);
-            services_.cache.purge(key_);
-        }
+        if (went_out_ && sent_whole() && http::invalidates(client_.head().method, std::nullopt))
+            purge_changed(key_, target_.url, nullptr);
         co_return co_await answer_failure(std::move(lead), std::move(none));
     }
     if (exchange_->head().status == 101) co_return co_await switch_protocols();
@@ -82,21 +80,19 @@ net::awaitable<void> Transaction::pass(http::Bypass why) {
 bool Transaction::invalidate(cache::Fill const* own) {
     auto const& response = exchange_->head();
     if (!http::invalidates(client_.head().method, response.status)) return false;
-    // First: what is asked of a peer before that is taken out by the purge.
-    tell_peers_of_change(target_.url);
-    bool found = services_.cache.purge(key_, own);
+    bool found = purge_changed(key_, target_.url, own);
     for (auto const& url : http::also_invalidated(response, target_.uri)) {
         std::string text;
         cache::write_key_text(target_.partition(), url, text);
-        tell_peers_of_change(url);
-        found |= services_.cache.purge(services_.cache.key(text), own);
+        found |= purge_changed(services_.cache.key(text), url, own);
     }
     return found;
 }
 
-/// They may have fetched it before, and would give it to us or to their own clients.
-void Transaction::tell_peers_of_change(std::string const& url) {
+/// The mark is set before the purge: the purge also removes an old answer that a peer gave until then.
+bool Transaction::purge_changed(cache::Key const& key, std::string const& url, cache::Fill const* own) {
     if (services_.agent && !target_.accelerated) services_.agent->tell_changed(url);
+    return services_.cache.purge(key, own);
 }
 
 net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::ObjectPtr stale) {

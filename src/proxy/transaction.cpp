@@ -329,7 +329,7 @@ net::awaitable<void> Transaction::purge() {
     if (!options_->purge.empty()) {
         http::AccessRules rules(options_->purge);
         auto facts = rule_request();
-        facts.accelerated = false;   // who may read there may not purge
+        facts.accelerated = false;   // a visitor may read, not purge
         allowed = rules.decide(facts, std::nullopt).allowed();
     }
     if (!allowed) {
@@ -343,7 +343,7 @@ net::awaitable<void> Transaction::purge() {
     if (services_.agent) {
         auto url = target_.url;
         peers = co_await services_.agent->clear(std::move(url));
-        // What came from a peer before that had purged it.
+        // A peer may have given the old object before it purged its own.
         here |= !peers.empty() && services_.cache.purge(key_);
     }
     if (!co_await outlives(store::DiskStore::Survives::power)) {

@@ -117,7 +117,7 @@ private:
     /// Fetches without the cache; a non-error answer to an unsafe method invalidates, one to a POST may be stored.
     net::awaitable<void> pass(http::Bypass why);
     bool invalidate(cache::Fill const* own);
-    void tell_peers_of_change(std::string const& url);
+    bool purge_changed(cache::Key const& key, std::string const& url, cache::Fill const* own);
     net::awaitable<void> take_response(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> ask_again(cache::FillLease lead, store::ObjectPtr stale);
     void keep_nothing(cache::FillLease lead, store::Object const* known, http::ResponseCacheControl const& control,

@@ -116,7 +116,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::secure_through_peer
     if (connected.failure == net::ConnectFailure::cancelled)
         failed(503, "The request was given up.");
     else
-        failed(502, "The origin could not be reached through " + peer_name() + ": " + connected.reason, Fault::connection);
+        failed(502, "The origin could not be reached through the " + peer_name() + ": " + connected.reason, Fault::connection);
     co_return nullptr;
 }
 

@@ -49,7 +49,7 @@ protected:
     }
     ~RunTests() override { fs::remove_all(folder); }
 
-    /// What it printed, and its exit code behind it.
+    /// The output of the command, followed by "exit CODE".
     std::string run(std::string const& command) const {
         auto const printed = folder / "printed";
         auto const code = std::system((command + " >" + printed.string() + " 2>&1").c_str());

@@ -18,9 +18,6 @@ struct SecretUrls : MeshWithSquid {
         return patch.dump();
     }
     static json never_direct() { return {{"direct", {{"never", {json::object()}}}}}; }
-    static std::string parent_setup() {
-        return R"({"access": [{"allow": {"destination": ["127.0.0.0/8", "::1"], "port": ["1-65535"]}}]})";
-    }
     static json parent(Proxy const& proxy) {
         return {{"name", "up"}, {"type", "parent"}, {"host", "127.0.0.1"}, {"http", proxy.port()}, {"icp", 0}};
     }
@@ -54,7 +51,7 @@ TEST_F(SecretUrls, are_asked_of_no_sibling_and_fetched_from_none) {
 TEST_F(SecretUrls, go_through_a_parent_by_CONNECT_with_TLS_inside) {
     secure.answer("/page", fresh("secret"));
     secure.answer("/form", no_store("done"));
-    Proxy up(parent_setup());
+    Proxy up;
     Proxy proxy(child({parent(up)}, never_direct()));
     EXPECT_EQ(get(proxy, secure, "/page", {{"Cookie", "sid=1"}}).body(), "secret");
     EXPECT_EQ(secure.last("/page").head.target(), "/page");
@@ -86,8 +83,10 @@ TEST_F(SecretUrls, go_past_a_parent_that_opens_no_tunnel_where_the_origin_may_be
 
 TEST_F(SecretUrls, are_not_given_to_an_origin_whose_certificate_is_wrong_behind_a_parent) {
     secure.answer("/page", fresh("secret"));
-    Proxy up(parent_setup());
-    Proxy proxy(json{{"peers", {parent(up)}}, {"direct", {{"never", {json::object()}}}}}.dump());
+    Proxy up;
+    auto distrusting = never_direct();
+    distrusting["peers"] = json::array({parent(up)});
+    Proxy proxy(distrusting.dump());
     auto refused = get(proxy, secure, "/page");
     EXPECT_EQ(refused.status(), 502);
     EXPECT_THAT(refused.body(), HasSubstr("through the parent up"));
