@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -167,28 +168,28 @@ Form<V> one_of(std::vector<Named<V>> names) {
 
 template <class V>
 Form<std::vector<V>> list_of(Form<V> item) {
-    auto read = [item](Reader& reader, Json const& value, std::vector<V>& into) {
+    auto read = [read_item = item.read, is_object = item.is_object](Reader& reader, Json const& value, std::vector<V>& into) {
         into.clear();
         if (!value.is_array()) {
-            if (item.is_object) return reader.fault("expects a list, not " + kind_of(value), "write [ { … } ]");
-            return item.read(reader, value, into.emplace_back());
+            if (is_object) return reader.fault("expects a list, not " + kind_of(value), "write [ { … } ]");
+            return read_item(reader, value, into.emplace_back());
         }
         bool good = true;
         for (std::size_t i = 0; i < value.size(); ++i) {
             Reader::Step const step(reader, i);
             V one{};
-            if (item.read(reader, value[i], one))
+            if (read_item(reader, value[i], one))
                 into.push_back(std::move(one));
             else
                 good = false;
         }
         return good;
     };
-    auto show = [item](std::vector<V> const& values) {
+    auto show = [show_item = item.show](std::vector<V> const& values) {
         std::string out;
         for (auto const& value : values) {
-            if (!item.show) return std::string();
-            out += (out.empty() ? "" : ", ") + item.show(value);
+            if (!show_item) return std::string();
+            out += (out.empty() ? "" : ", ") + show_item(value);
         }
         return "[" + out + "]";
     };
@@ -211,8 +212,10 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
     }
     auto schema = type_schema("object").json("additionalProperties", "false").json("properties", properties.object());
     if (!required.empty()) schema.json("required", "[" + required + "]");
-    auto read = [table = std::move(table), afterwards](Reader& reader, Json const& value, T& into) {
-        bool const good = detail::read_members(reader, value, into, table);
+    // Shared, since forms are copied into the forms that they are part of.
+    auto shared = std::make_shared<Table<T> const>(std::move(table));
+    auto read = [shared = std::move(shared), afterwards](Reader& reader, Json const& value, T& into) {
+        bool const good = detail::read_members(reader, value, into, *shared);
         if (afterwards && value.is_object()) afterwards(reader, value, into);
         return good;
     };
@@ -221,13 +224,13 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
 
 template <class T, class V, class Place>
 Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
-    auto read = [place, form](Reader& reader, Json const& value, T& into) {
+    auto read = [place, read_value = std::move(form.read)](Reader& reader, Json const& value, T& into) {
         auto&& target = std::invoke(place, into);
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(target)>, V>) {
-            return form.read(reader, value, target);
+            return read_value(reader, value, target);
         } else {
             V read{};
-            if (!form.read(reader, value, read)) return false;
+            if (!read_value(reader, value, read)) return false;
             target = std::move(read);
             return true;
         }
@@ -238,7 +241,7 @@ Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
     if constexpr (std::is_convertible_v<decltype(target), V>)
         if (form.show) preset = form.show(static_cast<V>(target));
 
-    Schema schema = detail::described(form.schema, what, preset);
+    Schema schema = detail::described(std::move(form.schema), what, preset);
     // An object's own line would only repeat what its keys say.
     std::vector<KeyNote> notes;
     if (form.inner.empty() || form.written != "object") notes.push_back({name, form.written, preset, std::move(what)});

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <future>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -67,7 +66,8 @@ struct TlsContext::Inside {
         std::string const* server_name = nullptr;   // the map's own key
     };
     SSL_CTX* context = nullptr;
-    std::future<void> trust;            // until the system's certificates are there
+    bool trusts_system = false;
+    std::once_flag trust;
     std::mutex mutex;
     List<Tickets> by_use;   // the longest unused first
     std::unordered_map<std::string, Tickets> tickets;
@@ -75,10 +75,7 @@ struct TlsContext::Inside {
 
 TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
 
-TlsContext::~TlsContext() {
-    if (inside_->trust.valid()) inside_->trust.wait();
-    SSL_CTX_free(inside_->context);
-}
+TlsContext::~TlsContext() { SSL_CTX_free(inside_->context); }
 
 std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::string& fault) {
     std::shared_ptr<TlsContext> made(new TlsContext);
@@ -100,14 +97,18 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     });
     ERR_clear_error();
     if (options.ca_file.empty()) {
-        // A hundred and more of them: a start that waited for them would take twice as long.
-        auto const load = [context] { SSL_CTX_set_default_verify_paths(context); };
-        made->inside_->trust = std::async(std::launch::async | std::launch::deferred, load);
+        made->inside_->trusts_system = true;
     } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
         fault = "cannot read certificates from " + options.ca_file + ": " + first_fault("no certificate in it");
         return nullptr;
     }
     return made;
+}
+
+// Reading more than a hundred certificates takes as long as the rest of a start, and many proxies never need them.
+void TlsContext::load_trust() {
+    if (!inside_->trusts_system) return;
+    std::call_once(inside_->trust, [this] { SSL_CTX_set_default_verify_paths(inside_->context); });
 }
 
 void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
@@ -145,7 +146,7 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
 
 TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name)
     : context_(std::move(context)), server_name_(server_name), ssl_(SSL_new(context_->inside_->context)) {
-    if (context_->inside_->trust.valid()) context_->inside_->trust.wait();   // in the first moments of a process alone
+    context_->load_trust();
     auto* bio = BIO_new(buffers_method());
     check(ssl_ && bio);
     BIO_set_data(bio, this);

@@ -18,8 +18,7 @@ namespace garner::net {
 /// Shared by all workers: trust store, settings, resumption tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext> {
 public:
-    /// nullptr with `fault` set when the CA file cannot be read. The system's certificates are read by a thread meanwhile;
-    /// the first sessions wait for it.
+    /// nullptr with `fault` set when the CA file cannot be read. The system's certificates are read by the first session.
     static std::shared_ptr<TlsContext> make(TlsOptions const&, std::string& fault);
     ~TlsContext();
 
@@ -29,6 +28,7 @@ public:
 private:
     friend class TlsSession;
     TlsContext();
+    void load_trust();
     void remember(std::string const& server_name, SSL_SESSION* ticket);
     /// The caller's to free; nullptr when there is none.
     SSL_SESSION* ticket_for(std::string const& server_name);
