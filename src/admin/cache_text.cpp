@@ -36,8 +36,8 @@ std::string plain(std::string const& text) {
 
 std::string line_of_object(Json const& object) {
     auto line = right(human_bytes(object.value("body_bytes", std::uint64_t{0})), 10) +
-                right(std::to_string(object.value("status", 0)), 5) +
-                right(freshness(object.value("fresh_seconds", std::int64_t{0})), 16) + "  " + plain(object.value("url", ""));
+                right(std::to_string(object.value("status", 0)), 5) + " " +
+                right(freshness(object.value("fresh_seconds", std::int64_t{0})), 15) + "  " + plain(object.value("url", ""));
     if (object.contains("variant") && object["variant"].is_string())
         line += " [" + plain(object["variant"].get<std::string>()) + "]";
     if (!object.value("whole", true)) line += " (parts)";

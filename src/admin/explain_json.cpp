@@ -249,7 +249,9 @@ Json explain_json(Explanation const& explained) {
     json["on_disk"] = on_disk(explained.on_disk);
     json["parts"] = parts(explained);
     json["freshness"] = freshness(explained);
-    json["not_shared_seconds"] = found.passes_until > now ? Json(found.passes_until - now) : Json(nullptr);
+    bool const marked = found.passes_until > now;
+    json["not_shared_seconds"] = marked ? Json(found.passes_until - now) : Json(nullptr);
+    json["not_shared_reason"] = marked ? Json(found.pass_reason) : Json(nullptr);
     json["fetches"] = fetches(found);
     json["failure"] = failure(found);
     json["name_failure"] = name_failure(explained);

@@ -225,8 +225,8 @@ void going_on(Page& page, Json const& all) {
                                      " followers" + (is(fetch, "validates") ? ", a revalidation" : "") +
                                      (is(fetch, "followed") ? "; this request would follow" : ""));
     if (at(all, "not_shared_seconds").is_number())
-        page.line("marked", "answers are taken for not to be shared for " + span(number(all, "not_shared_seconds")) +
-                                " yet: nobody waits for another's fetch");
+        page.line("marked", "the last answer was not stored (" + text(all, "not_shared_reason") + "): for " +
+                                span(number(all, "not_shared_seconds")) + " yet no request waits for another's fetch");
     if (auto const& failure = at(all, "name_failure"); failure.is_object())
         page.line("name", "not resolved: " + text(failure, "reason") + "; remembered for " +
                               span(number(failure, "left_seconds")) + " yet");

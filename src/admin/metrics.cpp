@@ -190,7 +190,7 @@ constexpr Metric all_metrics[]{
     {"garner_stale_served_total", "counter", "requests", "reason", "Requests answered with something stale, by why.",
      reasons<&Figures::stale_used>},
     {"garner_hit_ratio", "gauge", "0 to 1", "window",
-     "Hits among the requests for an object: all but tunnels, refusals, purges and own pages.", ratio<&Ratios::hit>},
+     "Hits among the requests for an object: all but tunnels, refusals, failures, purges and own pages.", ratio<&Ratios::hit>},
     {"garner_byte_hit_ratio", "gauge", "0 to 1", "window",
      "Bytes of bodies sent on hits, among those of all bodies.", ratio<&Ratios::byte_hit>},
     {"garner_hit_duration_seconds", "histogram", "seconds", "le",

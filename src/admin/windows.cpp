@@ -20,7 +20,7 @@ Sample sample_of(Figures const& figures) {
     Sample sample;
     sample.at = figures.at;
     sample.requests = figures.requests;
-    for (auto other : {Answer::tunnelled, Answer::refused, Answer::purged, Answer::own})
+    for (auto other : {Answer::tunnelled, Answer::refused, Answer::failed, Answer::negative, Answer::purged, Answer::own})
         sample.requests -= figures.count(other);
     sample.hits = figures.count(Answer::hit);
     sample.bytes = figures.client_body_bytes;

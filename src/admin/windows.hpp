@@ -12,7 +12,7 @@ namespace garner::admin {
 /// The counters that ratios are made of, at one moment. All of them only grow.
 struct Sample {
     SteadyTime at{};
-    std::uint64_t requests = 0;      // for an object: all but tunnels, refusals, purges and Garner's own pages
+    std::uint64_t requests = 0;      // for an object: all but tunnels, refusals, failures, purges and Garner's own pages
     std::uint64_t hits = 0;
     std::uint64_t bytes = 0;         // of bodies sent to clients
     std::uint64_t hit_bytes = 0;

@@ -65,6 +65,7 @@ struct Peek {
     bool part_missing = false;            // they do not, though a range is asked for
     std::vector<FillPtr> fetches;         // all in progress for the URL
     std::int64_t passes_until = 0;        // unix seconds: till then its answers are taken for not to be shared; or 0
+    char const* pass_reason = "";         // why the last of them was not
     std::optional<KnownFailure> failure;  // whoever asks
     bool variant_missing() const { return !vary.empty() && !object; }
 };
@@ -212,7 +213,6 @@ public:
 
 private:
     friend class FillLease;
-    enum class Mark : std::uint8_t { none, pass };
     static constexpr std::int64_t pass_seconds = 120;
     static constexpr std::int64_t refresh_pause_seconds = 5;   // after one that brought nothing
 
@@ -299,9 +299,10 @@ private:
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
     static bool grows_newer(Shard const&, store::Object const&, Key const&);
     store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
-    void detach(Fill&, Mark);
+    /// `reason`: why the URL is marked as one to pass for a while, a literal; null: it is not.
+    void detach(Fill&, char const* reason = nullptr);
     bool promote_or_detach(Fill&);
-    void stop_storing(Fill&, bool for_a_while);
+    void stop_storing(Fill&, char const* reason);
     bool holds(Shard const&, store::Object const&, Key const&) const;
     void unregister(Shard&, Fill&);
     void end_in_vain(Shard&, Fill&);

@@ -142,19 +142,19 @@ bool FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& va
 
 void FillLease::look_again() {
     auto fill = std::move(fill_);
-    cache_->detach(*fill, Cache::Mark::none);
+    cache_->detach(*fill);
     fill->change(FillView::Phase::look_again, nullptr, {}, "");
 }
 
 void FillLease::refuse(char const* reason) {
     if (!fill_) return;
     auto fill = std::move(fill_);
-    cache_->detach(*fill, Cache::Mark::pass);
+    cache_->detach(*fill, reason);
     fill->change(FillView::Phase::refused, nullptr, {}, reason);
 }
 
-void FillLease::stop_storing(bool for_a_while) {
-    cache_->stop_storing(*fill_, for_a_while);
+void FillLease::stop_storing(char const* reason) {
+    cache_->stop_storing(*fill_, reason);
     std::lock_guard lock(fill_->mutex_);
     fill_->closed_ = true;
 }
@@ -163,7 +163,7 @@ void FillLease::fail(FetchFailure failure) {
     if (!fill_) return;
     auto fill = std::move(fill_);
     cache_->outdate_older(*fill);   // while the fill still keeps it from the disk
-    cache_->detach(*fill, Cache::Mark::none);
+    cache_->detach(*fill);
     fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
 }
 

@@ -150,9 +150,9 @@ public:
     /// Nobody else may have this response; later requests do not queue behind the URL for a while.
     void refuse(char const* reason);
     void fail(FetchFailure failure);
-    /// Those who follow read on, but nobody joins them and nothing is stored: the body is too large to be kept.
-    /// Those who follow read on. Without `for_a_while` the next request for the URL leads again.
-    void stop_storing(bool for_a_while);
+    /// Nothing is stored, and nobody joins; those who follow read on. Later requests do not queue behind the URL for a
+    /// while; with a null `reason` (else a literal) the next one leads again.
+    void stop_storing(char const* reason);
     /// Ends the fill without a word. Before the head the next follower leads; without followers, whoever comes too late
     /// to be one fetches for himself. After the head the fill has failed.
     void drop();

@@ -172,6 +172,7 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
     peek.passes_until = shard.passes_until(key.fingerprint);
+    peek.pass_reason = shard.pass_reason(key.fingerprint);
     bool const shares = collapse != Collapse::alone && !shard.passes(key.fingerprint, unix_seconds(now));
     auto const [found, marker, variant] = select(shard, key, request);
     if (marker) {

@@ -43,12 +43,12 @@ void Cache::end_in_vain(Shard& shard, Fill& fill) {
     if (fill.refreshes_) shard.pause_refresh(fill.primary(), unix_seconds(wall_now()) + refresh_pause_seconds);
 }
 
-void Cache::detach(Fill& fill, Mark mark) {
+void Cache::detach(Fill& fill, char const* reason) {
     auto& shard = this->shard(fill.primary());
     std::unique_lock lock(shard.mutex);
     end_in_vain(shard, fill);
     // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
-    if (mark == Mark::pass && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    if (reason && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
     settle(lock, shard, fill.primary());
 }
 
@@ -62,7 +62,7 @@ bool Cache::promote_or_detach(Fill& fill) {
     return false;
 }
 
-void Cache::stop_storing(Fill& fill, bool for_a_while) {
+void Cache::stop_storing(Fill& fill, char const* reason) {
     auto& shard = this->shard(fill.primary());
     std::vector<store::ObjectPtr> gone;
     std::unique_lock lock(shard.mutex);
@@ -72,7 +72,7 @@ void Cache::stop_storing(Fill& fill, bool for_a_while) {
     if (view.object && fill.attached_ && fill.is_given())
         drop_older(shard, {fill, *view.object, view.object->key(), fill.varies_by(), nullptr}, gone);
     fill.attached_ = false;
-    if (for_a_while) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds);
+    if (reason) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
     settle(lock, shard, fill.primary());
 }
 

@@ -166,9 +166,9 @@ bool Shard::collect(policy::Slot first, policy::Slot count, std::vector<store::O
     return end < used_slots_;
 }
 
-void Shard::Marks::set(Fingerprint primary, std::int64_t until_seconds) {
+void Shard::Marks::set(Fingerprint primary, std::int64_t until_seconds, char const* reason) {
     if (!places) places = std::make_unique<Places>();
-    (*places)[primary % places->size()] = {primary, until_seconds};
+    (*places)[primary % places->size()] = {primary, until_seconds, reason};
 }
 
 void Shard::Marks::clear(Fingerprint primary) {
@@ -179,6 +179,10 @@ std::int64_t Shard::Marks::until(Fingerprint primary) const {
     if (!places) return 0;
     auto const& mark = (*places)[primary % places->size()];
     return mark.primary == primary ? mark.until : 0;
+}
+
+char const* Shard::Marks::reason(Fingerprint primary) const {
+    return until(primary) != 0 ? (*places)[primary % places->size()].reason : "";
 }
 
 Bytes Shard::metadata_bytes() const {

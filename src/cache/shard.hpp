@@ -56,14 +56,19 @@ public:
     /// Those of them that are there still, the oldest first.
     std::vector<store::Object const*> variants_of(Fingerprint primary) const;
 
-    void mark_pass(Fingerprint primary, std::int64_t until_seconds) { pass_marks_.set(primary, until_seconds); }
+    /// `reason`: a literal.
+    void mark_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) {
+        pass_marks_.set(primary, until_seconds, reason);
+    }
     void clear_pass(Fingerprint primary) { pass_marks_.clear(primary); }
     bool passes(Fingerprint primary, std::int64_t now_seconds) const { return passes_until(primary) > now_seconds; }
     /// Unix seconds; 0 without a mark.
     std::int64_t passes_until(Fingerprint primary) const { return pass_marks_.until(primary); }
+    /// Of the mark that the URL has.
+    char const* pass_reason(Fingerprint primary) const { return pass_marks_.reason(primary); }
 
     /// No refresh of the URL begins before.
-    void pause_refresh(Fingerprint primary, std::int64_t until_seconds) { refresh_marks_.set(primary, until_seconds); }
+    void pause_refresh(Fingerprint primary, std::int64_t until_seconds) { refresh_marks_.set(primary, until_seconds, ""); }
     bool refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const {
         return refresh_marks_.until(primary) > now_seconds;
     }
@@ -88,15 +93,18 @@ private:
     struct Mark {
         Fingerprint primary = 0;
         std::int64_t until = 0;
+        char const* reason = "";
     };
     /// Made with the first mark. Each URL has one place, which it may lose to another.
     struct Marks {
         using Places = std::array<Mark, 256>;
         std::unique_ptr<Places> places;
-        void set(Fingerprint primary, std::int64_t until_seconds);
+        void set(Fingerprint primary, std::int64_t until_seconds, char const* reason);
         void clear(Fingerprint primary);
         /// 0 without a mark.
         std::int64_t until(Fingerprint primary) const;
+        /// Empty without a mark.
+        char const* reason(Fingerprint primary) const;
         Bytes bytes() const { return places ? heap_block(sizeof(Places)) : 0; }
     };
     using VariantLists = std::unordered_map<Fingerprint, std::vector<Fingerprint>>;

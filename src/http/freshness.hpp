@@ -128,6 +128,12 @@ struct ReuseAnswer {
     char const* why() const { return text(reason); }
 };
 
+/// For what has just been validated, though it may be stale by the origin's word: its age, which counts from when the
+/// validation was asked for (RFC 9111 4.2.3), is one that the request takes.
+inline bool is_recent_enough(ReuseAnswer const& answer, RequestCacheControl const& request) {
+    return (!request.max_age || answer.age <= *request.max_age) && (!request.min_fresh || answer.ttl >= *request.min_fresh);
+}
+
 /// RFC 9111 4 and 5.2.1. Allocates nothing.
 ReuseAnswer may_reuse(Terms const&, RequestCacheControl const&, WallTime now);
 

@@ -251,7 +251,8 @@ net::awaitable<bool> Transaction::pass_interim() {
 
 void Transaction::finish_exchange() {
     if (!exchange_) return;
-    use_.fetched(count_origin_traffic());
+    count_source_traffic();
+    use_.fetched(fetched_);
     use_.end();
     // Behind half a request's body the next request would be taken for the rest of it. And an origin that did not switch
     // may have left HTTP half-way all the same: Node drops what it cannot read from then on.
@@ -265,17 +266,16 @@ void Transaction::finish_exchange() {
 /// Closes the connection, unless it went back to the pool.
 void Transaction::drop_exchange() {
     garner::check(!upload_.running);
-    if (exchange_ && exchange_->connected()) count_origin_traffic();
+    if (exchange_ && exchange_->connected()) count_source_traffic();
+    fetched_ = 0;
     exchange_.reset();
     use_.end();
 }
 
-/// Bytes received.
-Bytes Transaction::count_origin_traffic() {
-    auto traffic = exchange_->take_traffic();
-    services_.counters.origin_received.add(traffic.received);
-    services_.counters.origin_sent.add(traffic.sent);
-    return traffic.received;
+void Transaction::count_source_traffic() {
+    auto const traffic = exchange_->take_traffic();
+    fetched_ += traffic.received;
+    if (!source().peer) services_.counters.add_origin_traffic(traffic.received, traffic.sent);
 }
 
 void Transaction::failed(std::uint16_t status, std::string reason, Fault fault) {
@@ -318,8 +318,7 @@ void Transaction::failed_to_connect(net::Connected const& connected) {
     case F::no_descriptors: return failed(503, "This proxy has no descriptors left: " + connected.reason);
     case F::no_resources: return failed(502, who + " could not be reached: " + connected.reason);
     case F::dns:
-        return failed(502, source().peer ? who + "'s name could not be resolved: " + connected.reason
-                                         : "The name could not be resolved: " + connected.reason);
+        return failed(502, (source().peer ? who + "'s" : "The") + " name could not be resolved: " + connected.reason, Fault::name);
     case F::cancelled: return failed(503, "The request was given up.");
     default: return failed(502, who + " could not be reached: " + connected.reason, theirs);
     }

@@ -16,7 +16,19 @@ namespace asio = net::asio;
 namespace {
 constexpr std::size_t body_buffer_size = 64 * KiB;
 constexpr std::size_t idle_buffer = 4 * KiB;
+
+/// By its first byte: what a client speaks that was told to find another kind of server here. A SOCKS hello may have no line
+/// end, and would wait for one. Null: it may be HTTP.
+char const* other_protocol(char first) {
+    switch (first) {
+    case 0x16: return "this port speaks plain HTTP, not TLS: give the proxy's address as http://";   // RFC 8446 5.1
+    case 0x04:
+    case 0x05: return "this port is an HTTP proxy, not a SOCKS server: set the client's proxy type to HTTP";   // RFC 1928 3
+    default: return nullptr;
+    }
 }
+
+}  // namespace
 
 ClientStream::ClientStream(std::string_view request, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
     : ClientStream(std::unique_ptr<net::Transport>(), peer, listener, wheel) {
@@ -56,6 +68,7 @@ net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits c
                 begin_ += parse_.bytes;
                 co_return Arrival::request;
             }
+            if (auto const* why = other_protocol(input()[begin_])) parse_ = {http::HeadParse::Kind::refused, 0, 400, why};
             if (parse_.kind == http::HeadParse::Kind::refused) co_return Arrival::refused;
             if (give_up == SteadyTime{}) give_up = steady_now() + waits.head;
         }

@@ -50,7 +50,7 @@ struct Counters {
     Counter client_sent;
     Counter client_hit_bytes;            // bodies sent from the store
     Counter client_body_bytes;           // all bodies sent; what tunnels carried is none
-    Counter origin_received;
+    Counter origin_received;             // bytes; what peers gave is theirs
     Counter origin_sent;
     Counter origin_connections;
     Counter origin_reused;
@@ -66,6 +66,11 @@ struct Counters {
     Counter accept_paused;               // times accepting stopped near the descriptor limit
     Histogram hit_time;                  // microseconds from the request's head to the answer's last byte
     Histogram miss_time;
+
+    void add_origin_traffic(Bytes received, Bytes sent) {
+        origin_received.add(received);
+        origin_sent.add(sent);
+    }
 };
 
 /// Connections by client address; thread-safe.

@@ -46,7 +46,9 @@ private:
         auto const uri = http::parse_absolute(question_.url, error);
         if (!uri) return fault("the URL is not one like http://example.com/page: " + std::string(error.refusal));
         uri_ = *uri;
-        if (!http::is_token(question_.method)) return fault("the method is not one");
+        out_.method = question_.method;
+        if (out_.method.empty()) out_.method = uri_.scheme == http::Scheme::https && !question_.accelerated ? "CONNECT" : "GET";
+        if (!http::is_token(out_.method)) return fault("the method is not one");
         bool has_host = false;
         std::string fields;
         for (auto const& line : question_.fields) {
@@ -59,12 +61,12 @@ private:
         std::string host;
         http::append_host(uri_, host);
         std::string target = question_.url;
-        if (question_.method == "CONNECT") {
+        if (out_.method == "CONNECT") {
             std::string const name(uri_.authority.host);
             target = (uri_.authority.ipv6 ? "[" + name + "]" : name) + ":" + std::to_string(uri_.authority.port);
         }
         if (!has_host) fields.insert(0, "Host: " + host + "\r\n");
-        text_ = question_.method + " " + target + " HTTP/1.1\r\n" + fields + "\r\n";
+        text_ = out_.method + " " + target + " HTTP/1.1\r\n" + fields + "\r\n";
         std::size_t scanned = 0;
         auto const parsed = http::parse_request_head(text_, out_.options->limits.head, scanned, request_);
         if (parsed.kind == http::HeadParse::Kind::complete) return true;
@@ -106,7 +108,6 @@ private:
 
     void decide() {
         auto const& options = *out_.options;
-        out_.method = question_.method;
         out_.url = target_.url;
         out_.partition = target_.partition();
         facts_ = rule_request(request_, target_, question_.client, port_of_listener(), out_.now);
@@ -229,7 +230,7 @@ private:
         if (out_.undecided() && name_fails()) return say_unresolved();
         bool const cached = request_.method != Method::connect && out_.bypass == http::Bypass::none;
         if (!cached && misses_refused()) return say_misses_refused();
-        if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is not seen");
+        if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is neither seen nor cached");
         if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes, and is not answered from it");
         if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
         if (out_.of_source && !out_.of_source->allowed())
@@ -276,7 +277,7 @@ private:
         if (found.parts) return "parts of it are stored";
         if (found.variant_missing()) return "no stored variant fits this request";
         bool const marked = found.kind == cache::Lookup::Kind::pass;
-        return marked ? "not stored: lately its answers were not to be shared" : "not stored";
+        return marked ? "not stored, as the last answer was not: " + std::string(found.pass_reason) : "not stored";
     }
 
     bool misses_refused() const { return !may_have_misses(out_.options->misses, facts_); }

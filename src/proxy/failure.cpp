@@ -39,7 +39,18 @@ net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, st
     status_.ttl = left;
     reason_ = failure_.reason;
     auto retry = "Retry-After: " + std::to_string(left) + "\r\n";
-    co_await error(failure_.status, failure_.reason, "negative: a failure remembered", retry);
+    co_await error(failure_.status, failure_.reason, "negative", retry);
+}
+
+/// Who or what made the answer an error; empty where that is this proxy.
+std::string_view Transaction::decided_by(Fault fault) {
+    switch (fault) {
+    case Fault::nobodys: return "";
+    case Fault::name: return "DNS";
+    case Fault::connection: return "connection";
+    case Fault::answer: return "origin";
+    }
+    return "";
 }
 
 net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::ObjectPtr stale) {
@@ -70,7 +81,9 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     reason_ = failure_.reason;
     auto what = failure_.reason;
     bool by_client = failure_.status == 400 || failure_.status == 408;
-    std::string_view rule = forbidden ? std::string_view(rule_text_) : by_client ? "request body" : "origin";
+    std::string_view rule = decided_by(fault_);
+    if (by_client) rule = "request body";
+    if (forbidden) rule = rule_text_;
     co_await error(failure_.status, what, rule);
 }
 
@@ -93,7 +106,7 @@ net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::Obj
 }
 
 void Transaction::remember_failure(cache::Fill const* fill) {
-    if (fault_ == Fault::nobodys || aborted_) return;
+    if (fault_ == Fault::nobodys || fault_ == Fault::name || aborted_) return;
     auto const& request = client_.head();
     bool by_request = fault_ == Fault::answer;
     // Their own credentials, ranges or method may be what the origin cannot take.

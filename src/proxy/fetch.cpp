@@ -149,14 +149,27 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
                                http::ResponseCacheControl const& control, http::StoreRefusal why) {
     auto const& response = exchange_->head();
     services_.counters.not_stored.add(why);
-    // RFC 9111 4.3.3: to those who wait for a validation it is as if the origin had not answered; a thousand of them must
-    // not ask it again now, one by one.
-    bool in_trouble = lead && lead.fill()->stale() && http::is_stale_if_error_status(response.status);
-    if (in_trouble)
+    // A thousand who wait must not ask an origin in trouble now, one by one. For a validation see RFC 9111 4.3.3.
+    bool in_trouble = lead && http::is_stale_if_error_status(response.status);
+    if (in_trouble) {
+        remember_error(*lead.fill());
         lead.fail(origin_answers(response.status));
-    else if (lead)
+    } else if (lead) {
         lead.refuse(text(why));
+    }
     if (known && http::supersedes(client_.head(), response, control)) services_.cache.forget(key_, *known);
+}
+
+/// Only while others wait: one client that asks again may be answered by an origin that has recovered.
+void Transaction::remember_error(cache::Fill const& fill) {
+    constexpr milliseconds lasts{1'000};
+    auto const& fields = client_.head().fields;
+    if (fill.stale() || fill.followers() == 0 || fields.has(Name::authorization) || fields.has(Name::range)) return;
+    auto terms = negative_terms();
+    terms.first = terms.most = std::min(terms.most, lasts);
+    if (terms.most == milliseconds{0}) return;
+    bool const of_head_only = client_.head().method == Method::head;
+    services_.cache.remember_failure(fill, key_, origin_answers(exchange_->head().status), of_head_only, terms);
 }
 
 /// As far as the head tells.

@@ -87,6 +87,7 @@ net::awaitable<void> FillPump::run() {
         }
         give_up = steady_now() + options_->deadlines.body;
         if (piece.data.empty()) co_return co_await finish(Trouble::none);
+        count_traffic();
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
@@ -109,10 +110,11 @@ bool FillPump::worth_finishing() {
 /// The broken connection stays until there is another, so that abort() finds one; its peer is let go of at once.
 net::awaitable<bool> FillPump::go_on_elsewhere(Trouble trouble) {
     if (trouble == Trouble::cancelled || !worth_finishing()) co_return false;
+    count_traffic();
     use_.end();
+    received_ = 0;
     auto rest = co_await resumption_->find(options_, *growing_, trouble);
     if (!rest.exchange) co_return false;
-    count_traffic();
     exchange_ = std::move(rest.exchange);
     use_ = std::move(rest.use);
     pool_key_ = std::move(rest.pool_key);
@@ -248,10 +250,10 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
 
 net::awaitable<void> FillPump::finish(Trouble trouble) {
     auto& body = *growing_->body();
-    auto const received = count_traffic();
+    count_traffic();
     if (trouble == Trouble::none) {
         body.finish(Body::State::complete);
-        use_.fetched(received);
+        use_.fetched(received_);
         if (disk_ && (is_part() || !lies_in_one())) {
             auto& fill = *lease_.fill();
             // Somebody has all of it by then, and shall not meet the old one again.
@@ -280,12 +282,10 @@ net::awaitable<void> FillPump::look_for_parts() {
     }
 }
 
-/// Bytes received.
-Bytes FillPump::count_traffic() {
+void FillPump::count_traffic() {
     auto const traffic = exchange_->take_traffic();
-    services_.counters.origin_received.add(traffic.received);
-    services_.counters.origin_sent.add(traffic.sent);
-    return traffic.received;
+    received_ += traffic.received;
+    if (!use_.of_peer()) services_.counters.add_origin_traffic(traffic.received, traffic.sent);
 }
 
 void FillPump::leave_memory(http::StoreRefusal why) {
@@ -300,7 +300,7 @@ void FillPump::keep_nothing(http::StoreRefusal why) {
     disk_ = nullptr;
     services_.counters.not_stored.add(why);
     // Who was worth too little may be worth more at the next request.
-    lease_.stop_storing(why != http::StoreRefusal::not_admitted);
+    lease_.stop_storing(why == http::StoreRefusal::not_admitted ? nullptr : http::text(why));
 }
 
 void FillPump::store() {

@@ -72,7 +72,7 @@ private:
     http::StoreRefusal why_not_on_disk() const;
     bool worth_finishing();
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
-    Bytes count_traffic();
+    void count_traffic();
     net::awaitable<void> finish(client::Trouble trouble);
     void store();
     net::awaitable<void> look_for_parts();
@@ -107,6 +107,7 @@ private:
     Bytes gathered_most_ = 0;                  // that may be in memory until it is whole, though longer than object_max
     std::unique_ptr<store::DiskFill> disk_;    // null: nothing goes to the disk, or no more
     store::ObjectPtr parts_on_disk_;           // that this part joins
+    Bytes received_ = 0;                       // from the present source
     Bytes forgotten_ = 0;                      // before this offset memory may have nothing
     std::unique_ptr<Resumption> resumption_;   // null: whose body it is answers for its end
 };

@@ -173,7 +173,9 @@ std::uint64_t elapsed_millis(LogEntry const& entry) {
     return static_cast<std::uint64_t>(std::max(entry.elapsed.count(), milliseconds::rep{0}));
 }
 
-void put_tag(Line& line, LogEntry const& entry) { line << name_of(entry.tag) << (entry.aborted ? "_ABORTED" : ""); }
+void put_tag(Line& line, LogEntry const& entry) {
+    line << name_of(entry.tag) << (entry.aborted ? "_ABORTED" : entry.truncated ? "_TRUNCATED" : "");
+}
 
 void put_hierarchy(Line& line, LogEntry const& entry) {
     line << (entry.peers_timed_out ? "TIMEOUT_" : "") << name_of(entry.hierarchy);

@@ -47,6 +47,7 @@ struct LogEntry {
     std::string_view user;
     ResultTag tag = ResultTag::none;
     bool aborted = false;               // the client left before the end
+    bool truncated = false;             // the source's answer broke off, and the client has only its beginning
     std::uint16_t status = 0;           // 0: no response was sent
     Bytes bytes = 0;                    // to the client, head and body
     std::string_view method;

@@ -38,8 +38,8 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK; }
 }  // namespace
 
 Relay::Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
-             std::atomic<std::int64_t>& pipes)
-    : worker_(worker), client_(client), origin_(origin), limits_(limits), pipes_(pipes),
+             std::atomic<std::int64_t>& pipes, std::function<void()> moved)
+    : worker_(worker), client_(client), origin_(origin), limits_(limits), pipes_(pipes), moved_(std::move(moved)),
       idle_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this),
       total_(worker.wheel, [](void* self) { static_cast<Relay*>(self)->abort(); }, this) {}
 
@@ -65,6 +65,12 @@ net::awaitable<void> Relay::run(std::string_view from_client, std::string_view f
     }
     idle_.disarm();
     total_.disarm();
+    moved_();
+}
+
+void Relay::moved(Direction& way, Bytes bytes) {
+    way.count += bytes;
+    moved_();
 }
 
 net::awaitable<void> Relay::upstream(std::string_view first) {
@@ -79,7 +85,7 @@ net::awaitable<void> Relay::upstream(std::string_view first) {
 net::awaitable<bool> Relay::relay(Direction& way) {
     if (!way.first.empty()) {
         auto sent = co_await way.to.write(way.first, limits_.idle);
-        way.count += sent.bytes;
+        moved(way, sent.bytes);
         if (sent.error) co_return false;
     }
     bool plain = !way.from.secure() && !way.to.secure();
@@ -113,7 +119,7 @@ net::awaitable<bool> Relay::splice(Direction& way) {
         if (!co_await pipe_to(pipe.ends[0], amount, way)) co_return false;
         way.from.count_spliced(amount, 0);
         way.to.count_spliced(0, amount);
-        way.count += amount;
+        moved(way, amount);
     }
 }
 
@@ -145,7 +151,7 @@ net::awaitable<bool> Relay::copy(Direction& way) {
         idle_.arm(limits_.idle);
         std::string_view bytes(buffer.data(), read.bytes);
         auto sent = co_await way.to.write(bytes, limits_.idle);
-        way.count += sent.bytes;
+        moved(way, sent.bytes);
         if (sent.error) co_return false;
     }
 }

@@ -1,6 +1,7 @@
 // Bytes both ways between two connections, until both have ended: tunnels and switched protocols.
 #pragma once
 #include <atomic>
+#include <functional>
 #include <string_view>
 
 #include "net/transport.hpp"
@@ -18,9 +19,10 @@ struct RelayLimits {
 /// kept: one side's end is passed on, and the other direction goes on. Belongs to one worker.
 class Relay {
 public:
-    /// `pipes`: how many more pipes the process may have; each tunnel takes two while it can, else it copies.
+    /// `pipes`: how many more pipes the process may have; each tunnel takes two while it can, else it copies. `moved` is
+    /// called whenever bytes have come or gone, and at the end.
     Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
-          std::atomic<std::int64_t>& pipes);
+          std::atomic<std::int64_t>& pipes, std::function<void()> moved);
 
     /// First sends what was read already, then relays. Returns when both directions have ended or a limit was reached.
     net::awaitable<void> run(std::string_view from_client, std::string_view from_origin);
@@ -43,6 +45,7 @@ private:
     net::awaitable<bool> relay(Direction& way);
     net::awaitable<bool> splice(Direction& way);
     net::awaitable<bool> copy(Direction& way);
+    void moved(Direction& way, Bytes bytes);
     net::awaitable<bool> pipe_to(int pipe, std::size_t bytes, Direction& way);
 
     net::Worker& worker_;
@@ -50,6 +53,7 @@ private:
     net::Transport& origin_;
     RelayLimits limits_;
     std::atomic<std::int64_t>& pipes_;
+    std::function<void()> moved_;
     net::Deadline idle_;
     net::Deadline total_;
     bool upstream_running_ = false;

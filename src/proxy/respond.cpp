@@ -14,12 +14,18 @@ using http::Method;
 net::awaitable<bool> Transaction::send(std::span<iovec> parts, Bytes body) {
     body_sent_ += body;
     auto tried = client_.try_send(parts);
-    if (!tried.error) co_return true;
+    if (!tried.error) {
+        count_client_traffic();
+        co_return true;
+    }
     Bytes unsent = 0;
     for (auto const& part : parts) unsent += part.iov_len;
     if (tried.error == net::asio::error::would_block) {
         auto sent = co_await client_.send(parts, options_->deadlines.body);
-        if (!sent.error) co_return true;
+        if (!sent.error) {
+            count_client_traffic();
+            co_return true;
+        }
         unsent -= sent.bytes;
         reason_ = sent.error == net::asio::error::timed_out ? "the client takes nothing" : "the client is gone";
     }
@@ -46,7 +52,7 @@ bool Transaction::starts_closing(Patch& patch) {
 /// The client must not take what it has for the whole. HTTP/1.1 sees it by the framing; a body that ends with the
 /// connection needs a reset.
 void Transaction::show_truncation() {
-    close_ = true;
+    close_ = truncated_ = true;
     if (client_.head().version == http::Version::http_1_0) client_.transport().close_with_reset();
 }
 
@@ -61,7 +67,7 @@ net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view w
     ErrorPage page{.status = status, .what = what, .rule = rule, .url = target_.url, .server = services_.shared.via_name};
     auto body = error_page(page);
     auto extra = std::string("Cache-Control: no-store\r\n").append(more);
-    status_.detail = rule.substr(0, rule.find(':'));   // the whole rule stands on the page and in the log
+    status_.detail = rule;
     co_await own_answer(status, "text/html;charset=utf-8", body, extra);
 }
 

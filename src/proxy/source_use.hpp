@@ -35,6 +35,8 @@ public:
     }
     ~SourceUse() { end(); }
 
+    bool of_peer() const { return source_.peer != nullptr; }
+
     /// A new connection was made, and this is its round trip.
     void connected(microseconds rtt) {
         if (source_.peer)

@@ -71,6 +71,7 @@ net::awaitable<bool> Transaction::pass_on(std::string_view head, http::BrokenBod
         if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
         if (!co_await send(std::span(parts.data(), used), piece.data.size())) co_return false;
         used = 0;
+        count_source_traffic();
     }
     std::string end;
     if (chunked) end.append("0\r\n").append(exchange_->trailers()).append("\r\n");

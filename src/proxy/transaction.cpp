@@ -172,8 +172,9 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
         if (view.phase == Phase::body || view.phase == Phase::complete) {
             auto const& terms = view.object->terms();
             bool reachable = !source_matters_ || permits(rule_request(), view.object->source()).allowed();
-            bool usable = reachable && fill->selects(client_.head().fields) && !terms.no_cache && !control_.no_cache &&
-                          (stale || http::may_reuse(terms, control_, wall_now()).reuse == http::Reuse::fresh);
+            auto const answer = http::may_reuse(terms, control_, wall_now());
+            bool const recent = answer.reuse == http::Reuse::fresh || (stale && http::is_recent_enough(answer, control_));
+            bool usable = reachable && recent && fill->selects(client_.head().fields) && !terms.no_cache && !control_.no_cache;
             if (!usable) break;
             status_.collapsed = true;
             counted_ = Answer::collapsed;
@@ -395,7 +396,8 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     content_type_.clear();
     rule_text_.clear();
     sent_status_ = 0;
-    body_sent_ = 0;
+    body_sent_ = body_counted_ = 0;
+    truncated_ = false;
 }
 
 void Transaction::finish() {
@@ -403,23 +405,17 @@ void Transaction::finish() {
     led_ = nullptr;
     if (auto used = std::exchange(unsized_, nullptr); used && used->length()) note_use(used);
     auto& counters = services_.counters;
-    auto received = client_.transport().received();
-    auto sent = client_.transport().sent();
-    counters.client_received.add(received - received_before_);
-    counters.client_sent.add(sent - sent_before_);
+    count_client_traffic();
     auto elapsed = std::chrono::duration_cast<std::chrono::microseconds>(steady_now() - started_);
     counters.answers[static_cast<std::size_t>(counted_)].add();
-    if (counted_ != Answer::tunnelled) counters.client_body_bytes.add(body_sent_);
     if (counted_ == Answer::hit) {
-        counters.client_hit_bytes.add(body_sent_);
         counters.hit_time.add(elapsed);
     } else if (counted_ != Answer::tunnelled) {
         counters.miss_time.add(elapsed);
     }
     if (client_gone_) counters.client_aborts.add();
     if (!client_.body_done()) close_ = true;
-    auto sent_this_time = sent - std::exchange(sent_before_, sent);
-    received_before_ = received;
+    auto const sent_this_time = sent_before_ - std::exchange(sent_before_request_, sent_before_);
     if (!services_.log) return;
     LogEntry entry;
     auto client = client_.peer().address.text();
@@ -429,6 +425,7 @@ void Transaction::finish() {
     entry.client = client;
     entry.tag = tag_;
     entry.aborted = client_gone_;
+    entry.truncated = truncated_;
     entry.status = sent_status_;
     entry.bytes = sent_this_time;
     entry.method = request.method_text;
@@ -450,6 +447,19 @@ void Transaction::finish() {
     char text[http::cache_status_bytes];
     entry.cache_status = {text, http::write_cache_status(text, status_)};
     services_.log->write(services_.worker.number, entry);
+}
+
+/// As the bytes move: a transfer of hours shows in the figures while it runs.
+void Transaction::count_client_traffic() {
+    auto& counters = services_.counters;
+    auto const received = client_.transport().received();
+    auto const sent = client_.transport().sent();
+    counters.client_received.add(received - std::exchange(received_before_, received));
+    counters.client_sent.add(sent - std::exchange(sent_before_, sent));
+    if (counted_ == Answer::tunnelled) return;
+    auto const body = body_sent_ - std::exchange(body_counted_, body_sent_);
+    counters.client_body_bytes.add(body);
+    if (counted_ == Answer::hit) counters.client_hit_bytes.add(body);
 }
 
 /// For the shadow of the cache: a GET that the cache answers, revalidated or not, or whose answer is to be stored. Ranges

@@ -61,7 +61,8 @@ public:
 private:
     /// Whom a failure tells something about: only what others would meet too is remembered.
     enum class Fault : std::uint8_t {
-        nobodys,     // our own limits and rules, the client's, a shutdown; DNS, whose failures net/name_cache remembers
+        nobodys,     // our own limits and rules, the client's, a shutdown
+        name,        // it could not be resolved; net/name_cache remembers that
         connection,  // the origin could not be connected to
         answer       // no usable answer came; it may be due to the request
     };
@@ -84,6 +85,7 @@ private:
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
+    void count_client_traffic();
     void note_use(store::ObjectPtr const& object);
     bool wants_upgrade() const;
     void heed_reload();
@@ -124,6 +126,7 @@ private:
                       http::StoreRefusal why);
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
+    void remember_error(cache::Fill const& fill);
     bool is_too_large() const;
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
 
@@ -166,7 +169,7 @@ private:
     net::awaitable<bool> pass_interim();
     void finish_exchange();
     void drop_exchange();
-    Bytes count_origin_traffic();
+    void count_source_traffic();
     void failed(std::uint16_t status, std::string reason, Fault fault = Fault::nobodys);
     void failed_by(client::Trouble trouble);
     void failed_to_connect(net::Connected const& connected);
@@ -208,6 +211,7 @@ private:
     net::awaitable<void> fetch_failed(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> answer_failure(cache::FillLease lead, store::ObjectPtr stale);
     net::awaitable<void> serve_stale(store::ObjectPtr stale, StaleUse why);
+    static std::string_view decided_by(Fault);
     bool reloads() const;
     bool failed_lately();
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
@@ -326,9 +330,13 @@ private:
     std::string reason_;
     std::string content_type_;
     std::uint16_t sent_status_ = 0;
+    bool truncated_ = false;              // the client got less than the whole answer, and not by its own doing
     Bytes body_sent_ = 0;
+    Bytes body_counted_ = 0;              // of body_sent_
+    Bytes sent_before_request_ = 0;       // on this connection
     Bytes sent_before_ = 0;               // of the connection's figures, what has been counted
     Bytes received_before_ = 0;
+    Bytes fetched_ = 0;                   // received from the source for the answer to the present question
 };
 
 }  // namespace garner::proxy

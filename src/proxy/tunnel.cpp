@@ -23,8 +23,6 @@ net::awaitable<void> Transaction::tunnel() {
     sent_status_ = 200;
     head_sent_ = true;
     co_await relay(*transport, client_.leftover(), from_peer);
-    services_.counters.origin_received.add(transport->received());
-    services_.counters.origin_sent.add(transport->sent());
 }
 
 /// By the first way that leads there; nullptr when none does: failure_ says why.
@@ -148,7 +146,15 @@ net::awaitable<void> Transaction::switch_protocols() {
 net::awaitable<void> Transaction::relay(net::Transport& origin, std::string_view from_client,
                                         std::string_view from_origin) {
     RelayLimits limits{.idle = options_->deadlines.tunnel_idle, .total = options_->deadlines.tunnel_total};
-    Relay relay(services_.worker, client_.transport(), origin, limits, services_.shared.pipes);
+    bool const switched = exchange_ && exchange_->connected();
+    auto const count = [&, received = Bytes{0}, sent = Bytes{0}]() mutable {
+        count_client_traffic();
+        if (switched) return count_source_traffic();
+        auto const more_received = origin.received() - std::exchange(received, origin.received());
+        auto const more_sent = origin.sent() - std::exchange(sent, origin.sent());
+        if (!source().peer) services_.counters.add_origin_traffic(more_received, more_sent);
+    };
+    Relay relay(services_.worker, client_.transport(), origin, limits, services_.shared.pipes, count);
     relay_ = &relay;
     co_await relay.run(from_client, from_origin);
     relay_ = nullptr;

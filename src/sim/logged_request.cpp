@@ -21,7 +21,8 @@ Record record_of(LoggedRequest const& request) {
 }
 
 bool was_aborted(std::string_view result) {
-    return result.find("_ABORTED") != result.npos || result.find("_TIMEDOUT") != result.npos;
+    auto const says = [&](char const* word) { return result.find(word) != result.npos; };
+    return says("_ABORTED") || says("_TIMEDOUT") || says("_TRUNCATED");
 }
 
 }  // namespace garner::sim

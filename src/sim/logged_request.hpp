@@ -16,7 +16,7 @@ struct LoggedRequest {
 /// status or size is broken, all else is skipped: read_trace() says why.
 Record record_of(LoggedRequest const& request);
 
-/// In Squid's words, which Garner uses too: TCP_MISS_ABORTED, TCP_HIT_TIMEDOUT.
+/// In Squid's words, which Garner uses too: TCP_MISS_ABORTED, TCP_HIT_TIMEDOUT; and in its own: TCP_MISS_TRUNCATED.
 bool was_aborted(std::string_view result);
 
 }  // namespace garner::sim

@@ -68,6 +68,8 @@ TEST(CacheText, is_a_line_that_commands_no_terminal) {
     EXPECT_EQ(line_of_object({{"url", "http://a/\x1b[2J"}, {"variant", "accept:de\naccept-encoding:gzip\n"}, {"whole", false},
                               {"status", 404}, {"fresh_seconds", -10}, {"partition", "accelerator"}}),
               "       0 B  404      stale 10 s  http://a/?[2J [accept:de; accept-encoding:gzip] (parts) (accelerator)");
+    EXPECT_THAT(line_of_object({{"status", 200}, {"fresh_seconds", -400'000'000}, {"url", "http://a/"}}), HasSubstr(" 200 stale "))
+        << "columns never touch";
 }
 
 // ---- the command ----

@@ -295,7 +295,7 @@ TEST(Cache, a_body_too_large_to_keep_is_followed_no_more_and_passes) {
     auto leader = scene.lookup("u");
     leader.lead.head_is_storable(scene.object("u"), {}, {});
     EXPECT_EQ(scene.lookup("u").kind, Kind::busy);
-    leader.lead.stop_storing(true);
+    leader.lead.stop_storing("larger than object_max");
     EXPECT_EQ(scene.lookup("u").kind, Kind::pass);
     scene.complete(leader.lead, "u");
     EXPECT_EQ(scene.cache.stats().objects, 0u);

@@ -75,6 +75,9 @@ TEST(LogEntry, squid_widens_for_long_requests_and_marks_how_they_ended) {
     EXPECT_EQ(squid(entry),
               "1066036250.603 12345678 192.168.0.227 TCP_MISS_ABORTED/200 1462 GET http://www.example.org/film?x=1 karl "
               "TIMEOUT_FIRST_PARENT_MISS/62.27.27.10 text/html\n");
+    entry.aborted = false;
+    entry.truncated = true;
+    EXPECT_NE(squid(entry).find(" TCP_MISS_TRUNCATED/200 "), std::string::npos);
 }
 
 TEST(LogEntry, combined_writes_apaches_line) {

@@ -340,4 +340,47 @@ TEST(Fills, a_follower_that_reads_slowly_does_not_slow_the_others) {
     EXPECT_EQ(origin.requests("/film"), 1u);
 }
 
+
+TEST(Fills, an_error_of_the_origin_is_told_to_all_who_wait_for_a_cold_url) {
+    Origin origin;
+    Proxy proxy;
+    Client first(proxy, origin), second(proxy, origin);
+    auto slow = origin.hold("/page");
+    auto a = first.get("/page");
+    slow.arrived();
+    auto b = second.get("/page");
+    stays_at(slow, 1);
+    slow.release({.status = 503, .body = "busy"});
+    EXPECT_EQ(a.body(), "busy") << "the leader has the origin's own words";
+    EXPECT_EQ(b.status(), 503);
+    EXPECT_THAT(b.body(), HasSubstr("503"));
+    EXPECT_EQ(proxy.stats()["cache"]["failures"], 1) << "those who come at once are not to ask either";
+    EXPECT_EQ(slow.count(), 1u);
+
+    pause_for(1100ms);
+    auto c = first.get("/page");
+    slow.nth(1).release(fresh("well"));
+    EXPECT_EQ(c.body(), "well");
+    EXPECT_TRUE(get(proxy, origin, "/page").hit()) << "the URL is not marked as one that is never shared";
+}
+
+TEST(Fills, a_follower_of_a_validation_refuses_an_answer_that_is_older_than_it_takes) {
+    Origin origin;
+    Proxy proxy;
+    Client first(proxy, origin), second(proxy, origin), third(proxy, origin);
+    origin.answer("/page", {.fields = {{"Cache-Control", "max-age=0"}, {"ETag", R"("v1")"}}, .body = "old"});
+    EXPECT_EQ(get(proxy, origin, "/page").body(), "old");
+    auto slow = origin.hold("/page");
+    auto a = first.get("/page");
+    slow.arrived();
+    auto b = second.get("/page", {{"Cache-Control", "max-age=1"}});
+    auto c = third.get("/page", {{"Cache-Control", "max-age=600"}});
+    pause_for(2100ms);
+    slow.release({.status = 304, .fields = {{"Cache-Control", "max-age=0"}, {"ETag", R"("v1")"}}});
+    EXPECT_EQ(a.body(), "old");
+    EXPECT_EQ(c.body(), "old");
+    slow.nth(1).release(fresh("new"));
+    EXPECT_EQ(b.body(), "new");
+}
+
 }  // namespace garner::test

@@ -254,4 +254,45 @@ TEST(Interim, an_endless_row_of_interim_answers_is_ended) {
     EXPECT_EQ(get(proxy, origin, "/page").status(), 502);
 }
 
+
+TEST(Streaming, an_answer_that_breaks_off_is_logged_as_truncated) {
+    Origin origin;
+    Proxy proxy;
+    for (auto control : {"no-store", "max-age=60"}) {
+        std::string const path = std::string("/") + control;
+        origin.raw(path, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nCache-Control: " + std::string(control) + "\r\n\r\nhalf");
+        auto reply = get(proxy, origin, path);
+        reply.body();
+        EXPECT_FALSE(reply.complete());
+        EXPECT_EQ(proxy.logged(path).tag, "TCP_MISS_TRUNCATED") << control;
+    }
+}
+
+TEST(Streaming, bytes_are_counted_while_they_move) {
+    Origin origin;
+    Proxy proxy;
+    auto const half = pattern(300'000);
+    std::uint64_t sum = 0;
+    for (auto const& answer : {no_store(""), fresh("")}) {
+        auto const path = "/" + std::to_string(sum);
+        auto slow = origin.hold(path);
+        Client client(proxy, origin);
+        auto reply = client.get(path);
+        slow.head(answer, 2 * half.size());
+        slow.piece(half);
+        EXPECT_EQ(reply.early(half.size()), half);
+        sum += half.size();
+        auto const counted = [&] {
+            auto const stats = proxy.stats();
+            return stats["client"]["body_bytes"] >= sum && stats["client"]["sent_bytes"] >= sum && stats["origin"]["received_bytes"] >= sum;
+        };
+        EXPECT_TRUE(eventually(counted)) << proxy.stats().dump(1);
+        slow.piece(half);
+        slow.finish();
+        EXPECT_TRUE(reply.body() == half + half);
+        sum += half.size();
+    }
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["client"]["body_bytes"] == sum; }));
+}
+
 }  // namespace garner::test

@@ -62,6 +62,9 @@ TEST(Connect, a_tunnel_carries_bytes_both_ways) {
     auto const much = pattern(5'000'000);
     client.raw(much);
     EXPECT_TRUE(client.wire().take(much.size()) == much);
+    auto const moved = [&](char const* side, char const* way) { return proxy.stats()[side][way] >= much.size(); };
+    EXPECT_TRUE(eventually([&] { return moved("origin", "received_bytes") && moved("client", "received_bytes"); }))
+        << "counted while the tunnel is open";
     client.half_close();
     EXPECT_EQ(client.wire().take_all(), "");
     auto const logged = proxy.logged(server.authority());

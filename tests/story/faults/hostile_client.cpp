@@ -512,4 +512,21 @@ TEST(HostileClient, half_a_message_and_a_half_closed_socket_hold_nothing) {
     EXPECT_EQ(watched.whole, 0);
 }
 
+
+TEST(HostileClient, one_that_speaks_SOCKS_or_TLS_is_told_so_and_logged) {
+    Proxy proxy;
+    std::vector<std::pair<std::string, std::string>> const hellos{{"\x05\x01\x00"s, "SOCKS"}, {"\x04\x01"s, "SOCKS"},
+                                                                  {"\x16\x03\x01\x02\x00\x01"s, "not TLS"}};
+    for (auto const& [hello, word] : hellos) {
+        Client client(proxy);
+        client.raw(hello);
+        auto reply = client.expect();
+        EXPECT_EQ(reply.status(), 400) << word;
+        EXPECT_THAT(reply.body(), HasSubstr(word));
+        EXPECT_TRUE(client.closed_by_proxy());
+    }
+    EXPECT_TRUE(eventually([&] { return proxy.log().size() == hellos.size(); }));
+    EXPECT_THAT(proxy.log().front().all["reason"].get<std::string>(), HasSubstr("SOCKS"));
+}
+
 }  // namespace garner::test

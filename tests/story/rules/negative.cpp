@@ -23,6 +23,7 @@ TEST(Negative, a_refused_origin_is_left_in_peace_until_the_time_is_over) {
     auto first = client.get(url);
     EXPECT_EQ(first.status(), 502);
     EXPECT_EQ(first.outcome(), "uri-miss");
+    EXPECT_EQ(first.detail(), "connection") << "no origin has decided this";
     EXPECT_FALSE(first.has("Retry-After"));
 
     Origin origin({.port = port});
