@@ -7,6 +7,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -93,7 +94,8 @@ struct AdminServer::Inside {
     void admit(net::TcpSocket);
     net::awaitable<void> converse(std::unique_ptr<Client>);
     net::awaitable<bool> exchange(Client&);
-    Reply answer(Client const&);
+    net::awaitable<Reply> answer(Client const&);
+    net::awaitable<Reply> answer_apart(Request request);
     bool may_ask(IpAddress const& client) const;
     net::awaitable<void> say_goodbye(Client&);
     net::awaitable<void> sample();
@@ -108,6 +110,7 @@ struct AdminServer::Inside {
     List<Client> clients;                    // the one that has been silent longest first
     bool stopped = false;
     std::thread thread;
+    asio::thread_pool patient{1};            // for requests that may wait; joined before all that they use goes
 };
 
 std::unique_ptr<AdminServer> AdminServer::open(Options const& options, proxy::Server& server, std::string& fault) {
@@ -218,7 +221,11 @@ net::awaitable<bool> AdminServer::Inside::exchange(Client& client) {
     bool const bodiless = (request.method() == beast::http::verb::get || head_only) &&
                           request.count(beast::http::field::transfer_encoding) == 0;
     bool const keep = !fault && bodiless && request.keep_alive();
-    auto const reply = fault ? *fault : answer(client);
+    Reply reply;
+    if (fault)
+        reply = *fault;
+    else
+        reply = co_await answer(client);
     client.out = head_of(reply, keep);
     if (!head_only) client.out += reply.body;
     client.stream.expires_after(options.answer);
@@ -230,12 +237,12 @@ net::awaitable<bool> AdminServer::Inside::exchange(Client& client) {
     co_return keep;
 }
 
-Reply AdminServer::Inside::answer(Client const& client) {
+net::awaitable<Reply> AdminServer::Inside::answer(Client const& client) {
     if (!may_ask(client.address)) {
         Reply refused;
         refused.status = 403;
         refused.body = "The admin address does not serve " + client.address.text() + ": add its network to admin.allow.\n";
-        return refused;
+        co_return refused;
     }
     auto const& read = client.parser->get();
     Request request;
@@ -246,7 +253,23 @@ Reply AdminServer::Inside::answer(Client const& client) {
     request.meant = read["Garner-Admin"] == "1";
     request.body = read.body();
     request.own = client.own;
-    return routes.answer(request);
+    if (Routes::shows_figures(request.target)) co_return routes.answer(request);
+    co_return co_await answer_apart(std::move(request));
+}
+
+/// The client's bytes, which the request points into, stay as long as its coroutine, and that waits here.
+net::awaitable<Reply> AdminServer::Inside::answer_apart(Request request) {
+    auto const begin = [this, &request](auto handler) {
+        asio::post(patient, [this, &request, handler = std::move(handler)]() mutable {
+            auto reply = routes.answer(request);
+            asio::post(io, [handler = std::move(handler), reply = std::move(reply)]() mutable {
+                std::move(handler)(std::move(reply));
+            });
+        });
+    };
+    auto token = net::as_values;
+    auto [reply] = co_await asio::async_initiate<decltype(token), void(Reply)>(begin, token);
+    co_return reply;
 }
 
 bool AdminServer::Inside::may_ask(IpAddress const& client) const {

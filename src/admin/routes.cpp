@@ -113,11 +113,16 @@ Reply Routes::answer(Request const& request) {
     constexpr std::string_view cache = "/cache/";
     if (path.starts_with(cache))
         return request.method == "POST" ? cache_page(request, path.substr(cache.size())) : wrong_method("POST");
-    if (path != "/" && path != "/metrics" && path != "/stats.json")
+    if (!shows_figures(path))
         return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=..., "
                             "/cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
     if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
     return show(path);
+}
+
+bool Routes::shows_figures(std::string_view target) {
+    auto const path = target.substr(0, target.find('?'));
+    return path == "/" || path == "/metrics" || path == "/stats.json";
 }
 
 Reply Routes::show(std::string_view path) {

@@ -26,13 +26,15 @@ struct Reply {
     std::string content_policy = "default-src 'none'; frame-ancestors 'none'";
 };
 
-/// Used on one thread.
+/// Figures, and sample(), are for one thread; all other requests, which may wait for peers or for the disk, for another one.
 class Routes {
 public:
     /// `names`: further values of Host that are accepted; outlives this object.
     Routes(proxy::Server& server, std::vector<std::string> const& names) : server_(server), names_(names) { sample(); }
 
     Reply answer(Request const&);
+    /// A request for this target is answered at once.
+    static bool shows_figures(std::string_view target);
     /// To be called every Samples::interval.
     void sample();
 

@@ -4,6 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "story/scene.hpp"
 
 namespace garner::test {
@@ -258,6 +261,30 @@ TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_
     EXPECT_TRUE(eventually([&] { return get(far, origin, "/page").body() == "new"; }));
     EXPECT_EQ(run({garner_binary(), "purge", origin.url("/page"), "--set",
                    "admin.address=127.0.0.1:" + std::to_string(near.admin())}).code, 0);
+}
+
+
+TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
+    int const silent = ::socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(::bind(silent, reinterpret_cast<sockaddr*>(&address), size), 0);
+    ASSERT_EQ(::getsockname(silent, reinterpret_cast<sockaddr*>(&address), &size), 0);
+
+    Proxy proxy(telling(ntohs(address.sin_port)));
+    std::atomic<bool> purged{false};
+    std::thread purging([&] {
+        purge(proxy, "http://127.0.0.1:9/page");
+        purged = true;
+    });
+    pollfd ready{silent, POLLIN, 0};
+    EXPECT_EQ(::poll(&ready, 1, 10'000), 1) << "the peer has been told, and does not answer";
+    EXPECT_EQ(proxy.stats()["requests"]["total"], 0);
+    EXPECT_FALSE(purged);
+    purging.join();
+    ::close(silent);
 }
 
 }  // namespace garner::test
