@@ -67,7 +67,7 @@ int purge(Question question, std::string const& url, std::ostream& out, std::ost
 /// False, and the reason has been told, when it is no request.
 bool is_request(Command const& command, std::ostream& err) {
     if (!is_url(command.url, err)) return false;
-    if (!http::is_token(command.method)) {
+    if (!command.method.empty() && !http::is_token(command.method)) {
         err << "garner: \"" << command.method << "\" is not a method like GET\n";
         return false;
     }

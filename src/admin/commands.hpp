@@ -11,7 +11,7 @@ struct Command {
     enum class Kind : std::uint8_t { purge, stats, explain, peers };
     Kind kind = Kind::stats;
     std::string url = {};                   // purge: what to remove; explain: what to tell about
-    std::string method = "GET";             // explain, like the following: the request that it is about
+    std::string method = {};                // explain, like the following: the request that it is about
     std::vector<std::string> fields = {};   // "Accept-Language: de"
     std::string client = {};                // its client's address; empty: this machine
     bool accelerator = false;               // not of the forward proxy

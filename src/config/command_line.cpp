@@ -22,7 +22,7 @@ constexpr char const* explain_help =
     "It only looks: nothing is fetched or changed. For what would be fetched the peers are asked, as they would be.\n"
     "\n"
     "  -H, --header 'FIELD: VALUE'  a field of the request; may be given often\n"
-    "  -X, --method NAME            its method; GET without it\n"
+    "  -X, --method NAME            its method; without it CONNECT for https, as browsers ask, else GET\n"
     "  --client ADDRESS             who asks; 127.0.0.1 without it\n"
     "  --accelerator                of the accelerator that stands for this URL, not of the forward proxy\n"
     "  --json                       prints JSON\n";
@@ -267,9 +267,11 @@ private:
             line_.config_file = *operand_;
         } else if (operand_) {
             http::UriError error;
-            if (!http::parse_absolute(*operand_, error))
-                return wrong(row_, "\"" + std::string(*operand_) + "\" is not a URL like http://example.com/page");
             line_.url = *operand_;
+            bool const authority = line_.method == "CONNECT" && http::parse_authority(*operand_, error);
+            if (authority) line_.url = "https://" + line_.url + "/";
+            if (!http::parse_absolute(line_.url, error))
+                return wrong(row_, "\"" + std::string(*operand_) + "\" is not a URL like http://example.com/page");
         }
         return std::move(line_);
     }

@@ -27,7 +27,7 @@ struct CommandLine {
     std::string config_file;              // empty: the embedded defaults
     std::vector<std::string> sets;        // "KEY=VALUE", in order
     std::string url;                      // purge, explain
-    std::string method = "GET";           // explain, like the following
+    std::string method = {};              // explain, like the following; empty: by the URL
     std::vector<std::string> fields;      // "Accept-Language: de", in order
     std::string client;                   // an address; empty: this machine
     bool accelerator = false;

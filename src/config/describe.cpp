@@ -53,6 +53,8 @@ constexpr char const* about_access = R"(
 Rules are tried in order; the first that matches decides. When none matches, clients on loopback are served, and
 visitors of an accelerator (a listener with `origin`), whatever `source` other rules name; all others are refused. A rule
 with `destination` is decided when the origin's address is known, and the address checked is the address connected to.
+Browsers ask for https by CONNECT. A rule sees the URL of a CONNECT as `host:port` alone, so that `url_contains` and
+`url_matches` find no path in it. The contents of the tunnel are neither seen nor cached.
 
     "access": [
       { "deny":  { "host": ".ads.example" } },

@@ -2,6 +2,7 @@
 #include "config/keys.hpp"
 
 #include <set>
+#include <span>
 
 #include "config/address_form.hpp"
 #include "config/key_parts.hpp"
@@ -345,6 +346,24 @@ void check_access(Reader& reader, Config const& config) {
                   "move it before that rule, or leave it out");
 }
 
+/// Notices rules that look for a path, which a request for https does not show.
+void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
+    auto const has_path = [](std::string const& text) { return text.find('/') != text.npos; };
+    Reader::Step const at_list(reader, "access");
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+        auto const& match = rules[i].match;
+        auto const& methods = match.method;
+        bool const meets_connect = methods.empty() || std::find(methods.begin(), methods.end(), "CONNECT") != methods.end();
+        bool const by_text = !match.url_contains.empty() && std::all_of(match.url_contains.begin(), match.url_contains.end(), has_path);
+        auto const matches_path = [&](http::UrlPattern const& one) { return has_path(one.text()); };
+        bool const by_pattern = !match.url_matches.empty() && std::all_of(match.url_matches.begin(), match.url_matches.end(), matches_path);
+        if (!meets_connect || !(by_text || by_pattern)) continue;
+        Reader::Step const at_rule(reader, i);
+        reader.notice("never matches https: CONNECT shows host:port alone, without a path",
+                      R"(for https, name the host: { "host": ".example.com" })");
+    }
+}
+
 void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
     std::set<std::string> names;
     for (auto const& peer : peers) {
@@ -376,6 +395,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_listen(reader, value.contains("listen") ? value["listen"] : default_listen, config.admin, config.seen);
     check_overlap(reader, config.proxy.listen);
     check_access(reader, config);
+    check_paths(reader, config.proxy.access.rules());
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
 }

@@ -54,6 +54,8 @@ TEST(CommandLine, subcommands) {
     EXPECT_EQ(explain.client, "10.0.0.1");
     EXPECT_TRUE(explain.accelerator);
     EXPECT_TRUE(explain.json);
+    EXPECT_EQ(parse({"explain", "https://a/"}).method, "") << "the URL decides";
+    EXPECT_EQ(parse({"explain", "example.com:443", "-X", "CONNECT"}).url, "https://example.com:443/");
     EXPECT_EQ(parse({"check", "--", "--help"}).config_file, "--help");
 }
 

@@ -342,6 +342,15 @@ TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")), "");
 }
 
+TEST(Load, rules_that_never_match_https_are_noticed) {
+    std::string const notice = noticed(load(R"({"access": [{"deny": {"url_contains": "/ads/"}}]})"));
+    EXPECT_THAT(notice, testing::HasSubstr("access[0]"));
+    EXPECT_THAT(notice, testing::HasSubstr("never matches https"));
+    EXPECT_NE(noticed(load(R"({"access": [{"deny": {"url_matches": "^http://a/.*"}}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"access": [{"deny": {"url_contains": ["/ads/", "tracker"]}}]})")), "");
+    EXPECT_EQ(noticed(load(R"({"access": [{"deny": {"url_contains": "/ads/", "method": "GET"}}]})")), "");
+}
+
 TEST(Load, a_listener_among_the_addresses_of_another_one_is_noticed) {
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": ":3128"}, {"address": "127.0.0.1:3128"}]})")),
               "test.json:1: listen[1]: 127.0.0.1:3128 is among the addresses of another listener (leave one of them out, or give "
