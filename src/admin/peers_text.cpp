@@ -114,7 +114,9 @@ std::optional<SummarySection> peers_table(Json const& stats) {
                                {text_or_dash(peer, "type"), text_or_dash(peer, "state"), where(peer), round_trip(peer),
                                 number(peer, "queries", human_short), number(peer, "answers", human_short),
                                 number(peer, "hits", human_short), number(peer, "false_hits", human_short),
-                                number(peer, "fetches", human_short), number(peer, "bytes_saved", human_bytes)}});
+                                number(peer, "fetches", human_short), number(peer, "bytes_saved", human_bytes)},
+                               text_or_dash(peer, "state") == "dead"});
+    std::ranges::stable_partition(table.lines, [](auto const& line) { return line.is_trouble; });
     return table;
 }
 

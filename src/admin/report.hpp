@@ -1,6 +1,7 @@
 // All that the figures, the page and the commands show.
 #pragma once
 #include "admin/figures.hpp"
+#include "admin/latency_windows.hpp"
 #include "admin/windows.hpp"
 #include "admin/write_costs.hpp"
 
@@ -9,6 +10,7 @@ namespace garner::admin {
 struct Report {
     Figures figures;
     WindowRatios ratios;
+    WindowLatencies latencies;
     WriteCosts disk_costs;
 };
 

@@ -204,6 +204,7 @@ Report Routes::report() {
     Report report;
     report.figures = take_figures(server_);
     report.ratios = samples_.all(sample_of(report.figures));
+    report.latencies = latencies_.over(report.figures.at, {report.figures.hit_time, report.figures.miss_time});
     report.disk_costs = laps_.costs(report.figures.disk);
     return report;
 }
@@ -211,6 +212,7 @@ Report Routes::report() {
 void Routes::sample() {
     auto const figures = take_figures(server_);
     samples_.add(sample_of(figures));
+    latencies_.add(figures.at, {figures.hit_time, figures.miss_time});
     laps_.look(figures.disk);
 }
 

@@ -49,6 +49,7 @@ private:
     proxy::Server& server_;
     std::vector<std::string> const& names_;
     Samples samples_;
+    LatencySamples latencies_;
     LapWatch laps_;
 };
 

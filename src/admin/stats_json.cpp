@@ -138,6 +138,11 @@ Json stats_json(Report const& report) {
     json["byte_hit_ratio"] = ratios(report.ratios, &Ratios::byte_hit);
     json["latency"]["hit"] = latency(figures.hit_time);
     json["latency"]["miss"] = latency(figures.miss_time);
+    for (std::size_t i = 0; i < latency_windows.size(); ++i) {
+        auto const* name = latency_windows[i].name;
+        json["latency"]["hit"][name] = latency(report.latencies[i].hit);
+        json["latency"]["miss"][name] = latency(report.latencies[i].miss);
+    }
     json["client"] = client(figures);
     json["connections"] = connections(figures);
     json["origin"] = origin(figures);

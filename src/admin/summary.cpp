@@ -92,12 +92,18 @@ SummarySection ratios(Stats const& stats) {
 }
 
 SummarySection latency(Stats const& stats) {
-    return {"Time to the last byte",
-            {"hits", "all else"},
-            {{"half within", {stats.micros("/latency/hit/p50_us"), stats.micros("/latency/miss/p50_us")}},
-             {"90 % within", {stats.micros("/latency/hit/p90_us"), stats.micros("/latency/miss/p90_us")}},
-             {"99 % within", {stats.micros("/latency/hit/p99_us"), stats.micros("/latency/miss/p99_us")}},
-             {"mean", {stats.micros("/latency/hit/mean_us"), stats.micros("/latency/miss/mean_us")}}}};
+    SummarySection section{"Time to the last byte", {"hits, 60 s", "5 min", "all else, 60 s", "5 min"}, {}};
+    auto const add = [&](char const* name, std::string const& figure) {
+        SummaryLine line{name, {}};
+        for (auto const* window : {"hit/60s/", "hit/5m/", "miss/60s/", "miss/5m/"})
+            line.values.push_back(stats.micros(("/latency/" + std::string(window) + figure).c_str()));
+        section.lines.push_back(std::move(line));
+    };
+    add("half within", "p50_us");
+    add("90 % within", "p90_us");
+    add("99 % within", "p99_us");
+    add("mean", "mean_us");
+    return section;
 }
 
 SummarySection clients(Stats const& stats) {
@@ -161,7 +167,7 @@ std::optional<SummarySection> disk(Stats const& stats) {
     add("damaged", stats.count("/disk/damaged"));
     add("too late", stats.count("/disk/too_late"));
     add("stored", stats.count("/disk/stored"));
-    for (auto& [reason, counts] : stats.counts("/disk/not_stored"))
+    for (auto& [reason, counts, trouble] : stats.counts("/disk/not_stored"))
         if (counts.front() != "0") add("not: " + reason, counts.front());
     add("waiting to be written", stats.bytes("/disk/buffered_bytes"));
     add("written a byte stored", stats.ratio("/disk/write_amplification/start"));
@@ -215,9 +221,9 @@ std::vector<Headline> headlines(Json const& json) {
             {"Memory used", stats.bytes("/cache/used_bytes"),
              "of " + stats.bytes("/cache/capacity_bytes") + "; objects: " + stats.count("/cache/objects")},
             {"Connections", stats.count("/connections/now"), "at most " + stats.count("/connections/limit")},
-            {"A hit takes", stats.micros("/latency/hit/p50_us"), "99 % within " + stats.micros("/latency/hit/p99_us")},
-            {"All else takes", stats.micros("/latency/miss/p50_us"),
-             "99 % within " + stats.micros("/latency/miss/p99_us")}};
+            {"A hit takes, 5 min", stats.micros("/latency/hit/5m/p50_us"), "99 % within " + stats.micros("/latency/hit/5m/p99_us")},
+            {"All else takes, 5 min", stats.micros("/latency/miss/5m/p50_us"),
+             "99 % within " + stats.micros("/latency/miss/5m/p99_us")}};
 }
 
 std::vector<SummarySection> summary(Json const& json) {

@@ -10,6 +10,7 @@ namespace garner::admin {
 struct SummaryLine {
     std::string name;
     std::vector<std::string> values;         // one for each column
+    bool is_trouble = false;                 // somebody should see to it
 };
 
 struct SummarySection {

@@ -58,6 +58,15 @@ struct LatencySnapshot {
         return *this;
     }
 
+    /// What came after `before`, an earlier snapshot of the same.
+    LatencySnapshot since(LatencySnapshot const& before) const {
+        LatencySnapshot more;
+        for (std::size_t i = 0; i < buckets.size(); ++i) more.buckets[i] = buckets[i] - std::min(buckets[i], before.buckets[i]);
+        more.total = total - std::min(total, before.total);
+        more.sum_micros = sum_micros - std::min(sum_micros, before.sum_micros);
+        return more;
+    }
+
     /// The least bound below or at which `percent` (0 to 100) of the values lie, at most 1/16 too high; 0 without values.
     std::chrono::microseconds percentile(double percent) const {
         auto wanted = static_cast<std::uint64_t>(std::ceil(std::clamp(percent, 0.0, 100.0) / 100 *

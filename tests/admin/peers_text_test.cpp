@@ -20,8 +20,8 @@ using testing::Not;
 TEST(Peers, are_a_table) {
     EXPECT_EQ(peers_text(stats_json(report_with_peers())),
               "name      type    state where                 rtt asked answered hits false fetched    saved\n"
-              "campus    parent  alive 10.0.0.3:3128      812 µs 12.3k    12.3k  700     3   9.00k 5.00 MiB\n"
-              "next door sibling dead  cache.example:3128      -     0        0    0     0       0      0 B\n");
+              "next door sibling dead  cache.example:3128      -     0        0    0     0       0      0 B\n"
+              "campus    parent  alive 10.0.0.3:3128      812 µs 12.3k    12.3k  700     3   9.00k 5.00 MiB\n");
 }
 
 TEST(Peers, however_long_their_names_fit_on_a_hundred_columns) {
@@ -56,6 +56,14 @@ TEST(Peers, stand_in_the_summary_and_on_the_page) {
     EXPECT_THAT(summary_text(stats), HasSubstr("\ncampus    parent"));
     EXPECT_THAT(page(stats), HasSubstr("<h2>Peers</h2>"));
     EXPECT_THAT(page(stats), HasSubstr("<td>10.0.0.3:3128</td>"));
+}
+
+TEST(Peers, a_dead_one_stands_first_and_is_marked) {
+    auto const html = page(stats_json(report_with_peers()));
+    auto const dead = html.find("<tr class=\"trouble\">");
+    ASSERT_NE(dead, html.npos);
+    EXPECT_LT(dead, html.find("class=\"tiles\"")) << "before all figures";
+    EXPECT_GT(html.find(">campus<"), dead) << "and before the peers that live";
 }
 
 TEST(Peers, an_IPv6_address_has_its_brackets) {

@@ -1,0 +1,38 @@
+#include "admin/latency_windows.hpp"
+
+#include <gtest/gtest.h>
+
+namespace garner::admin {
+namespace {
+
+SteadyTime moment(std::int64_t second) { return SteadyTime{} + seconds{second}; }
+
+/// So many hits of 10 us and then of 1 ms, since the start.
+Latencies times(int fast, int slow) {
+    Histogram hits;
+    for (int i = 0; i < fast; ++i) hits.add(std::chrono::microseconds(10));
+    for (int i = 0; i < slow; ++i) hits.add(std::chrono::microseconds(1'000));
+    return {hits.snapshot(), {}};
+}
+
+TEST(LatencyWindows, forget_what_is_older_than_they_are) {
+    LatencySamples samples;
+    for (std::int64_t second = 0; second <= 400; second += 5) samples.add(moment(second), times(second < 300 ? 0 : 100, 0));
+    auto const now = samples.over(moment(405), times(100, 7));
+    EXPECT_EQ(now[0].hit.total, 7u) << "the hundred fast ones came more than a minute ago";
+    EXPECT_GE(now[0].hit.percentile(50).count(), 1'000);
+    EXPECT_EQ(now[1].hit.total, 107u);
+    EXPECT_EQ(now[1].hit.percentile(50).count(), 10);
+    EXPECT_EQ(now[0].miss.total, 0u);
+}
+
+TEST(LatencyWindows, begin_with_the_first_sample_and_without_one_with_the_start) {
+    LatencySamples samples;
+    EXPECT_EQ(samples.over(moment(3), times(2, 0))[0].hit.total, 2u);
+    samples.add(moment(5), times(2, 0));
+    samples.add(moment(6), times(9, 0));
+    EXPECT_EQ(samples.over(moment(10), times(10, 0))[0].hit.total, 8u) << "the sample that came too soon is not kept";
+}
+
+}  // namespace
+}  // namespace garner::admin
