@@ -7,6 +7,7 @@
 #include "crawl/kept_memory.hpp"
 #include "http/dates.hpp"
 #include "http/uri.hpp"
+#include "seen/body_rate.hpp"
 #include "seen/stats_text.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"
@@ -236,13 +237,14 @@ net::awaitable<std::optional<Conversation::Reply>> Conversation::take_batch(Aske
 
 net::awaitable<std::optional<Conversation::Reply>> Conversation::read_body(BodyReader& reader) {
     piece_.resize(piece_bytes);
+    auto const begun = steady_now();
+    Bytes received = 0;
     while (!parser_->is_done()) {
         auto& body = parser_->get().body();
         body.data = piece_.data();
         body.size = piece_.size();
         stream_.expires_after(desk_.options().progress);
         auto [error, bytes] = co_await beast::http::async_read_some(stream_, buffer_, *parser_, net::as_values);
-        (void)bytes;
         if (error && error != beast::http::error::need_buffer) {
             auto const status = status_of(error);
             bool const too_long = error == beast::http::error::buffer_overflow;   // chunked: what stands between the data
@@ -251,6 +253,9 @@ net::awaitable<std::optional<Conversation::Reply>> Conversation::read_body(BodyR
             co_return counted(reply, status == 413 ? desk_.counters.too_large : desk_.counters.unreadable);
         }
         bool const more = reader.read(std::string_view(piece_).substr(0, piece_.size() - body.size));
+        received += bytes;
+        auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - begun);
+        if (is_too_slow(received, took, desk_.options().progress)) co_return counted({408, "The body came too slowly: below 1 KiB a second.\n"}, desk_.counters.unreadable);
         auto const before = held_;
         held_ = batch_.held_bytes();
         if (!desk_.hold(before, held_)) co_return overloaded("Too many batches are under way.");

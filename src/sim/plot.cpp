@@ -1,10 +1,9 @@
 #include "sim/plot.hpp"
 
 #include <algorithm>
-#include <fstream>
-#include <system_error>
 
 #include "sim/offline.hpp"
+#include "sim/plot_folder.hpp"
 
 namespace garner::sim {
 namespace {
@@ -27,13 +26,6 @@ Chart miss_chart(std::string_view trace, std::span<Result const> results, std::s
     return chart;
 }
 
-std::string write(std::filesystem::path const& path, std::string const& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    return file ? "" : "cannot write " + path.string();
-}
-
 }  // namespace
 
 Chart object_miss_chart(std::string_view trace, std::span<Result const> results) {
@@ -46,12 +38,9 @@ Chart byte_miss_chart(std::string_view trace, std::span<Result const> results) {
 
 std::string write_plots(std::filesystem::path const& directory, std::string_view trace,
                         std::span<Result const> results) {
-    std::error_code fault;
-    std::filesystem::create_directories(directory, fault);
-    if (fault) return "cannot make " + directory.string() + ": " + fault.message();
-    auto objects = write(directory / "object_miss_ratio.svg", svg(object_miss_chart(trace, results)));
+    auto objects = write_plot(directory / "object_miss_ratio.svg", svg(object_miss_chart(trace, results)));
     if (!objects.empty()) return objects;
-    return write(directory / "byte_miss_ratio.svg", svg(byte_miss_chart(trace, results)));
+    return write_plot(directory / "byte_miss_ratio.svg", svg(byte_miss_chart(trace, results)));
 }
 
 }  // namespace garner::sim

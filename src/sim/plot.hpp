@@ -14,8 +14,8 @@ namespace garner::sim {
 Chart object_miss_chart(std::string_view trace, std::span<Result const>);
 Chart byte_miss_chart(std::string_view trace, std::span<Result const>);
 
-/// Writes object_miss_ratio.svg and byte_miss_ratio.svg into the directory, which is made if it is not there. Returns
-/// what went wrong in one line, else nothing.
+/// Writes object_miss_ratio.svg and byte_miss_ratio.svg into the directory (see make_plot_folder). Returns what
+/// went wrong in one line, else nothing.
 std::string write_plots(std::filesystem::path const& directory, std::string_view trace, std::span<Result const>);
 
 }  // namespace garner::sim

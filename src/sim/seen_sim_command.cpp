@@ -6,6 +6,7 @@
 
 #include "sim/report.hpp"
 #include "sim/seen_sim.hpp"
+#include "sim/plot_folder.hpp"
 #include "sim/seen_sim_report.hpp"
 #include "util/exit_code.hpp"
 #include "util/progress_line.hpp"
@@ -24,7 +25,7 @@ SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
 
 int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err) {
     // Before the runs, which may take hours.
-    if (auto trouble = make_seen_plots_directory(options.plot); !trouble.empty())
+    if (auto trouble = make_plot_folder(options.plot); !trouble.empty())
         return err << "garner seen sim: " << trouble << '\n', exit_failed;
     auto const runs = run(options, err);
     for (auto const& why : runs.left_out) err << "garner seen sim: left out: " << why << '\n';
@@ -39,6 +40,7 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
     auto const name = std::filesystem::path(options.stream).filename().string();
     if (auto trouble = write_seen_plots(options.plot, name, runs.results); !trouble.empty())
         return err << "garner seen sim: " << trouble << '\n', exit_failed;
+    err << "garner seen sim: wrote the curves into " << options.plot << "\n";
     return exit_done;
 }
 

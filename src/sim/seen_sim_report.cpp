@@ -3,27 +3,26 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fstream>
-#include <system_error>
 
 #include <nlohmann/json.hpp>
 
 #include "crawl/seen_caches.hpp"
 #include "sim/chart.hpp"
+#include "sim/plot_folder.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::sim {
 namespace {
 
-constexpr std::size_t columns = 8;
-using Row = std::array<std::string, columns>;
+constexpr std::size_t seen_columns = 8;
+using SeenRow = std::array<std::string, seen_columns>;
 
 std::string entries_text(std::uint64_t entries) {
     if (entries < 2 || !std::has_single_bit(entries)) return std::to_string(entries);
     return "2^" + std::to_string(std::countr_zero(entries));
 }
 
-Row row_of(SeenResult const& result) {
+SeenRow row_of(SeenResult const& result) {
     return {entries_text(result.entries),
             result.cache,
             std::to_string(result.misses),
@@ -35,20 +34,13 @@ Row row_of(SeenResult const& result) {
 }
 
 /// The cache's name begins its column, all others are numbers and end theirs.
-std::string aligned(Row const& row, std::array<std::size_t, columns> const& widths) {
+std::string aligned(SeenRow const& row, std::array<std::size_t, seen_columns> const& widths) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
         std::string const blanks(widths[i] - std::min(widths[i], row[i].size()), ' ');
         line += (i ? "  " : "") + (i == 1 ? row[i] + blanks : blanks + row[i]);
     }
     return line + "\n";
-}
-
-std::string write(std::filesystem::path const& path, std::string const& text) {
-    std::ofstream file(path, std::ios::binary);
-    file << text;
-    file.close();
-    return file ? "" : "cannot write " + path.string();
 }
 
 std::string csv(Chart const& chart, std::string_view y_name) {
@@ -80,9 +72,9 @@ Chart empty_chart(std::string_view stream, std::string_view what, std::string y_
 }  // namespace
 
 std::string seen_table(std::span<SeenResult const> results) {
-    Row const heading{"entries", "policy", "misses", "miss ratio", "false +", "false -", "ns/operation", "bits/entry"};
-    std::array<std::size_t, columns> widths{};
-    auto widen = [&](Row const& row) {
+    SeenRow const heading{"entries", "policy", "misses", "miss ratio", "false +", "false -", "ns/operation", "bits/entry"};
+    std::array<std::size_t, seen_columns> widths{};
+    auto widen = [&](SeenRow const& row) {
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
     };
     widen(heading);
@@ -112,18 +104,6 @@ std::string seen_json_line(SeenResult const& result) {
     return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string make_seen_plots_directory(std::filesystem::path const& directory) {
-    if (directory.empty()) return {};
-    std::error_code fault;
-    std::filesystem::create_directories(directory, fault);
-    if (fault) return "cannot make " + directory.string() + ": " + fault.message();
-    // Nothing is written over before there is something better; and nothing is left behind.
-    auto const probe = directory / "miss_ratio.svg.new";
-    auto trouble = write(probe, "");
-    std::filesystem::remove(probe, fault);
-    return trouble;
-}
-
 std::string write_seen_plots(std::filesystem::path const& directory, std::string_view stream,
                              std::span<SeenResult const> results) {
     auto misses = empty_chart(stream, "misses by cache size", "miss ratio (%)");
@@ -136,8 +116,8 @@ std::string write_seen_plots(std::filesystem::path const& directory, std::string
         if (min != results.end() && min->misses > 0) add_point(relative, result, result.miss_ratio() / min->miss_ratio());
     }
     auto write_both = [&](Chart const& chart, char const* name, char const* y_name) {
-        auto trouble = write(directory / (std::string(name) + ".svg"), svg(chart));
-        return trouble.empty() ? write(directory / (std::string(name) + ".csv"), csv(chart, y_name)) : trouble;
+        auto trouble = write_plot(directory / (std::string(name) + ".svg"), svg(chart));
+        return trouble.empty() ? write_plot(directory / (std::string(name) + ".csv"), csv(chart, y_name)) : trouble;
     };
     auto trouble = write_both(misses, "miss_ratio", "miss_percent");
     if (!trouble.empty() || relative.series.empty()) return trouble;

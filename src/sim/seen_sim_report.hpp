@@ -15,9 +15,6 @@ std::string seen_table(std::span<SeenResult const>);
 /// false_negatives, ns_per_operation, bits_per_entry. All but the first are numbers.
 std::string seen_json_line(SeenResult const&);
 
-/// Makes it where it is not there, and tries to write into it. What went wrong in one line, else nothing; nothing for "".
-std::string make_seen_plots_directory(std::filesystem::path const& directory);
-
 /// Writes miss_ratio.svg and miss_ratio.csv into the directory, and with min among
 /// the results relative_miss_ratio.svg and .csv (MIN = 1). Returns what went wrong in one line, else nothing.
 std::string write_seen_plots(std::filesystem::path const& directory, std::string_view stream, std::span<SeenResult const>);

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "sim/plot.hpp"
+#include "sim/plot_folder.hpp"
 #include "sim/report.hpp"
 #include "sim/runs.hpp"
 #include "sim/sim_options.hpp"
@@ -16,13 +17,13 @@ namespace garner::sim {
 namespace {
 
 
-std::string percent(double share) { return std::to_string(static_cast<int>(share * 100)) + " %"; }
+std::string whole_percent(double share) { return std::to_string(static_cast<int>(share * 100)) + " %"; }
 
 TraceRead read(SimOptions const& options, std::ostream& err) {
     ProgressLine line(err, "garner sim");
     ReadOptions how{.format = options.trace_format, .sample = options.sample, .progress = {}};
     how.progress = [&](Bytes read, Bytes in_file, std::uint64_t requests) {
-        auto far = in_file ? percent(static_cast<double>(read) / static_cast<double>(in_file)) : short_size(read);
+        auto far = in_file ? whole_percent(static_cast<double>(read) / static_cast<double>(in_file)) : short_size(read);
         line.say("reading " + options.trace + ": " + far + ", " + std::to_string(requests) + " requests");
     };
     return read_trace(options.trace, how);
@@ -41,11 +42,13 @@ std::vector<Result> replay_all(Trace const& trace, SimOptions const& options, st
     ProgressLine line(err, "garner sim");
     return run_all(trace, options, [&](Progress const& progress) {
         line.say(std::to_string(progress.done) + " of " + std::to_string(progress.of) + " replays done, " +
-                 percent(progress.share) + " of all requests");
+                 whole_percent(progress.share) + " of all requests");
     });
 }
 
 int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
+    if (auto trouble = make_plot_folder(options.plot); !trouble.empty())
+        return err << "garner sim: " << trouble << '\n', exit_failed;
     auto const read = sim::read(options, err);
     if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', exit_failed;
     say_what_was_left_out(read, err);
@@ -63,6 +66,7 @@ int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
     auto name = std::filesystem::path(options.trace).filename().string();
     if (auto trouble = write_plots(options.plot, name, results); !trouble.empty())
         return err << "garner sim: " << trouble << '\n', exit_failed;
+    err << "garner sim: wrote object_miss_ratio.svg and byte_miss_ratio.svg into " << options.plot << "\n";
     return exit_done;
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/plot.hpp"
+#include "sim/plot_folder.hpp"
 #include "sim/xml.hpp"
 
 namespace garner::sim {
@@ -95,6 +96,7 @@ TEST(Plot, two_pictures_are_written_or_it_says_why_not) {
     auto place = std::filesystem::path(testing::TempDir()) / "garner_plot_test";
     std::filesystem::remove_all(place);
     std::vector<Result> results{result_of("lru", MiB, 500)};
+    EXPECT_EQ(make_plot_folder(place / "new"), "");
     EXPECT_EQ(write_plots(place / "new", "day6", results), "");
     for (auto name : {"object_miss_ratio.svg", "byte_miss_ratio.svg"}) {
         std::ifstream file(place / "new" / name);

@@ -71,6 +71,9 @@ TEST(Sim, draws_the_curves) {
         EXPECT_NE(picture.find("gdsf"), std::string::npos);
         EXPECT_NE(picture.find("</svg>"), std::string::npos);
     }
+    EXPECT_NE(done.errors.find("wrote object_miss_ratio.svg"), std::string::npos) << done.errors;
+    auto const before = sim({"--trace", "none", "--plot", dir.write("file", "x")});
+    EXPECT_NE(before.errors.find("cannot make"), std::string::npos) << "told before the trace is read: " << before.errors;
 }
 
 TEST(Sim, replays_what_the_proxy_has_logged) {
