@@ -123,6 +123,8 @@ Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
                                     append_tombstone, make_all_void);
     works_.store(made_.get());
     tell_options();   // a reload meanwhile found nobody to tell
+    // The recovery and the log's writer may both log at once. TSan does not see how libspdlog makes its registry.
+    spdlog::default_logger_raw();
     recoverer_ = std::thread([this, begun = steady_now()] {
         made_->recovery.run();
         if (!made_->recovery.is_over()) return;
