@@ -3,7 +3,7 @@
 #include <array>
 #include <deque>
 
-#include "util/clock.hpp"
+#include "admin/windows.hpp"
 #include "util/counter.hpp"
 
 namespace garner::admin {
@@ -13,18 +13,13 @@ struct Latencies {
     LatencySnapshot miss;        // all other answers, without tunnels
 };
 
-/// A window that latencies are given for; `name` is its name in the figures.
-struct LatencyWindow {
-    char const* name;
-    seconds length;
-};
-inline constexpr std::array latency_windows{LatencyWindow{"60s", seconds{60}}, LatencyWindow{"5m", seconds{300}}};
+inline constexpr std::array latency_windows{windows[0], windows[1]};   // 60 s and 5 min
 using WindowLatencies = std::array<Latencies, latency_windows.size()>;   // in the order of `latency_windows`
 
 /// The samples of the last five minutes, oldest first: at most 160 KiB.
 class LatencySamples {
 public:
-    static constexpr seconds interval{15};       // between two samples; what comes sooner is not kept
+    static constexpr seconds interval{15};       // between two samples; an earlier one is not kept
     static constexpr std::size_t most = 300 / 15 + 1;
 
     /// Since the start, at the moment `at`, which is not before the last one.

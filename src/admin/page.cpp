@@ -118,7 +118,7 @@ std::string page(nlohmann::ordered_json const& stats) {
                       "<title>Garner</title>\n<style>";
     out += style;
     out += "</style>\n</head>\n<body>\n<main>\n<h1 id=\"title\">" + escaped(summary_title(stats)) + "</h1>\n<div id=\"figures\">\n";
-    // What needs somebody comes first.
+    // Peers in trouble come before all figures.
     auto const peers = peers_table(stats);
     bool const trouble = peers && peers->lines.front().is_trouble;
     if (trouble) out += section_table(*peers);

@@ -10,7 +10,7 @@ namespace garner::admin {
 struct SummaryLine {
     std::string name;
     std::vector<std::string> values;         // one for each column
-    bool is_trouble = false;                 // somebody should see to it
+    bool is_trouble = false;                 // a fault that the operator should mend
 };
 
 struct SummarySection {

@@ -150,8 +150,8 @@ public:
     /// Nobody else may have this response; later requests do not queue behind the URL for a while.
     void refuse(char const* reason);
     void fail(FetchFailure failure);
-    /// Nothing is stored, and nobody joins; those who follow read on. Later requests do not queue behind the URL for a
-    /// while; with a null `reason` (else a literal) the next one leads again.
+    /// The object is not stored, and no request joins the fill; its followers read on. Later requests do not queue behind
+    /// the URL for a while; with a null `reason` (else a literal) the next one leads again.
     void stop_storing(char const* reason);
     /// Ends the fill without a word. Before the head the next follower leads; without followers, whoever comes too late
     /// to be one fetches for himself. After the head the fill has failed.

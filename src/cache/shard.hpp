@@ -64,7 +64,7 @@ public:
     bool passes(Fingerprint primary, std::int64_t now_seconds) const { return passes_until(primary) > now_seconds; }
     /// Unix seconds; 0 without a mark.
     std::int64_t passes_until(Fingerprint primary) const { return pass_marks_.until(primary); }
-    /// Of the mark that the URL has.
+    /// Why the URL was marked; empty without a mark.
     char const* pass_reason(Fingerprint primary) const { return pass_marks_.reason(primary); }
 
     /// No refresh of the URL begins before.

@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t body_buffer_size = 64 * KiB;
 constexpr std::size_t idle_buffer = 4 * KiB;
 
-/// By its first byte: what a client speaks that was told to find another kind of server here. A SOCKS hello may have no line
-/// end, and would wait for one. Null: it may be HTTP.
+/// The refusal of a client that speaks TLS or SOCKS to this port, as its first byte tells. A SOCKS hello may have no line
+/// end, so that the parser would wait for one. Null: it may be HTTP.
 char const* other_protocol(char first) {
     switch (first) {
     case 0x16: return "this port speaks plain HTTP, not TLS: give the proxy's address as http://";   // RFC 8446 5.1

@@ -50,7 +50,7 @@ struct Counters {
     Counter client_sent;
     Counter client_hit_bytes;            // bodies sent from the store
     Counter client_body_bytes;           // all bodies sent; what tunnels carried is none
-    Counter origin_received;             // bytes; what peers gave is theirs
+    Counter origin_received;             // bytes; those from peers are left out
     Counter origin_sent;
     Counter origin_connections;
     Counter origin_reused;

@@ -18,7 +18,7 @@ class Server;
 
 struct ExplainQuestion {
     std::string url;                          // absolute
-    std::string method = {};                  // empty: as browsers ask, CONNECT for https through a forward proxy, else GET
+    std::string method = {};                  // empty: GET, but CONNECT for https through a forward proxy, as browsers send it
     std::vector<std::string> fields = {};     // "Accept-Language: de"
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
     bool accelerated = false;                 // asked of an accelerator: the URL at its origin, or where it listens

@@ -42,7 +42,7 @@ net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, st
     co_await error(failure_.status, failure_.reason, "negative", retry);
 }
 
-/// Who or what made the answer an error; empty where that is this proxy.
+/// The cause of an error, as Cache-Status and the page name it; empty where it is this proxy itself.
 std::string_view Transaction::decided_by(Fault fault) {
     switch (fault) {
     case Fault::nobodys: return "";

@@ -149,7 +149,7 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
                                http::ResponseCacheControl const& control, http::StoreRefusal why) {
     auto const& response = exchange_->head();
     services_.counters.not_stored.add(why);
-    // A thousand who wait must not ask an origin in trouble now, one by one. For a validation see RFC 9111 4.3.3.
+    // The followers must not each ask an origin that is in trouble. RFC 9111 4.3.3 says so of those of a validation.
     bool in_trouble = lead && http::is_stale_if_error_status(response.status);
     if (in_trouble) {
         remember_error(*lead.fill());

@@ -449,7 +449,7 @@ void Transaction::finish() {
     services_.log->write(services_.worker.number, entry);
 }
 
-/// As the bytes move: a transfer of hours shows in the figures while it runs.
+/// Called after each write, so that a transfer of hours shows in the figures while it runs.
 void Transaction::count_client_traffic() {
     auto& counters = services_.counters;
     auto const received = client_.transport().received();

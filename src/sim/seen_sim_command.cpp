@@ -4,9 +4,9 @@
 #include <new>
 #include <ostream>
 
+#include "sim/plot_folder.hpp"
 #include "sim/report.hpp"
 #include "sim/seen_sim.hpp"
-#include "sim/plot_folder.hpp"
 #include "sim/seen_sim_report.hpp"
 #include "util/exit_code.hpp"
 #include "util/progress_line.hpp"

@@ -340,7 +340,6 @@ TEST(Fills, a_follower_that_reads_slowly_does_not_slow_the_others) {
     EXPECT_EQ(origin.requests("/film"), 1u);
 }
 
-
 TEST(Fills, an_error_of_the_origin_is_told_to_all_who_wait_for_a_cold_url) {
     Origin origin;
     Proxy proxy;

@@ -254,7 +254,6 @@ TEST(Interim, an_endless_row_of_interim_answers_is_ended) {
     EXPECT_EQ(get(proxy, origin, "/page").status(), 502);
 }
 
-
 TEST(Streaming, an_answer_that_breaks_off_is_logged_as_truncated) {
     Origin origin;
     Proxy proxy;

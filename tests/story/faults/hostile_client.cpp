@@ -512,7 +512,6 @@ TEST(HostileClient, half_a_message_and_a_half_closed_socket_hold_nothing) {
     EXPECT_EQ(watched.whole, 0);
 }
 
-
 TEST(HostileClient, one_that_speaks_SOCKS_or_TLS_is_told_so_and_logged) {
     Proxy proxy;
     std::vector<std::pair<std::string, std::string>> const hellos{{"\x05\x01\x00"s, "SOCKS"}, {"\x04\x01"s, "SOCKS"},

@@ -263,7 +263,6 @@ TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_
                    "admin.address=127.0.0.1:" + std::to_string(near.admin())}).code, 0);
 }
 
-
 TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
     int const silent = ::socket(AF_INET, SOCK_DGRAM, 0);
     sockaddr_in address{};
