@@ -27,7 +27,10 @@ Json decision(http::Decision const& decision) {
 Json access(Explanation const& explained) {
     auto json = decision(explained.access);
     if (explained.of_source) json["of_stored_address"] = decision(*explained.of_source);
-    if (explained.of_connection) json["of_connection"] = decision(*explained.of_connection);
+    if (explained.of_connection) {
+        json["of_connection"] = decision(*explained.of_connection);
+        json["of_connection"]["address"] = explained.connection;
+    }
     return json;
 }
 
@@ -93,7 +96,7 @@ Json parts(Explanation const& explained) {
 Json stored(Explanation const& explained) {
     auto const& object = explained.found.object;
     if (!object) return nullptr;
-    Json json{{"status", object->status()}, {"tier", "memory"}};
+    Json json{{"status", object->status()}, {"tier", explained.found.from_disk ? "disk" : "memory"}};
     json["body_bytes"] = object->length() ? Json(*object->length()) : Json(nullptr);
     if (explained.found.parts) json["body_bytes"] = held(*object);
     json["cost_bytes"] = object->cost();
@@ -101,15 +104,6 @@ Json stored(Explanation const& explained) {
     json["from_address"] = object->source().is_unspecified() ? Json(nullptr) : Json(object->source().text());
     json["arrived"] = http::format_http_date(unix_seconds(object->terms().response_time));
     return json;
-}
-
-Json on_disk(Explanation::OnDisk on_disk) {
-    switch (on_disk) {
-    case Explanation::OnDisk::not_asked: break;
-    case Explanation::OnDisk::no: return "no";
-    case Explanation::OnDisk::perhaps: return "perhaps";
-    }
-    return nullptr;
 }
 
 /// The stored fields that decide, as they came.
@@ -246,7 +240,7 @@ Json explain_json(Explanation const& explained) {
     json["reload_ignored"] = explained.reload_ignored;
     json["vary"] = vary(found);
     json["stored"] = stored(explained);
-    json["on_disk"] = on_disk(explained.on_disk);
+    json["on_disk"] = explained.disk_was_read ? Json(found.from_disk ? "yes" : "no") : Json(nullptr);
     json["parts"] = parts(explained);
     json["freshness"] = freshness(explained);
     bool const marked = found.passes_until > now;

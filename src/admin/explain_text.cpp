@@ -85,9 +85,7 @@ void verdict(Page& page, Json const& all) {
     std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "";
     page.line("verdict", unless + outcome + ": " + text(all, "why"));
     auto const status = number(all, "status");
-    bool const open = text(all, "on_disk") == "perhaps";   // as far as the disk has been asked
-    auto const meaning = open ? "it is fetched from the origin unless the disk has it fresh" : meaning_of(outcome);
-    page.line("", meaning + (status ? "; status " + std::to_string(status) : ""));
+    page.line("", meaning_of(outcome) + (status ? "; status " + std::to_string(status) : ""));
 }
 
 std::string told(Json const& decision) {
@@ -110,7 +108,7 @@ void access(Page& page, Json const& all) {
     if (auto const& source = at(access, "of_stored_address"); source.is_object())
         page.line("access", "the address the stored response came from: " + told(source));
     if (auto const& connection = at(access, "of_connection"); connection.is_object())
-        page.line("access", "connecting to that address: " + told(connection));
+        page.line("access", "connecting to " + text(connection, "address") + ": " + told(connection));
     if (auto const bypass = text(all, "bypass"); !bypass.empty()) page.line("cache", "passed: " + bypass);
     if (is(all, "reload_ignored")) page.line("cache", "the client's reload is ignored, as a caching rule says");
 }
@@ -149,10 +147,9 @@ void vary(Page& page, Json const& all) {
 void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
     auto const on_disk = text(all, "on_disk");
-    if (on_disk == "perhaps") return page.line("stored", "not in memory; perhaps on disk: the index knows it");
     if (!stored.is_object()) return page.line("stored", on_disk == "no" ? "no, not on disk either" : "no");
     auto bytes = [&](char const* name) { return human_bytes(static_cast<std::uint64_t>(number(stored, name))); };
-    page.line("stored", "in " + text(stored, "tier") + ", status " + std::to_string(number(stored, "status")) +
+    page.line("stored", (text(stored, "tier") == "disk" ? "on disk" : "in memory") + std::string(", status ") + std::to_string(number(stored, "status")) +
                             ", body " + bytes("body_bytes") + ", costs " + bytes("cost_bytes") + ", sequence " +
                             std::to_string(number(stored, "sequence")));
     auto const from = text(stored, "from_address");

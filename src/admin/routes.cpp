@@ -187,7 +187,7 @@ Reply Routes::explain(Request const& request, std::string_view form) {
     question.fields = form_values(form, "field");
     question.accelerated = form_value(form, "accelerator") == "1";
     // A foreign page must not make us send what it likes to others, nor keep us waiting.
-    question.asks_peers = request.meant;
+    question.asks_others = request.meant;
     if (auto const client = form_value(form, "client"); !client.empty()) {
         auto const address = parse_ip(client);
         if (!address) return refusal(400, "The client is not an IP address.");

@@ -67,6 +67,7 @@ struct Peek {
     std::int64_t passes_until = 0;        // unix seconds: till then its answers are taken for not to be shared; or 0
     char const* pass_reason = "";         // why the last of them was not
     std::optional<KnownFailure> failure;  // whoever asks
+    bool from_disk = false;               // `object` or `parts` was not in memory
     bool variant_missing() const { return !vary.empty() && !object; }
 };
 
@@ -110,6 +111,8 @@ public:
     /// What lookup() would find, with all that is known of the URL. Leads nothing, and moves nothing in the replacement
     /// order.
     Peek peek(Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now, Collapse) const;
+    /// Adds to `absent`, which peek() gave, what the disk has. Reads it on this thread, not a worker's; counts as no use.
+    void peek_on_disk(Peek& absent, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime now) const;
 
     /// True when a fresh object is there. Moves nothing in the replacement order.
     bool contains_fresh(Key const&, http::RequestHead const&, WallTime now) const;

@@ -98,6 +98,40 @@ net::awaitable<Cache::OnDisk> Cache::find_on_disk(Key const& key, http::RequestH
     co_return found;
 }
 
+/// As find_on_disk().
+void Cache::peek_on_disk(Peek& absent, Key const& key, http::RequestHead const& request,
+                         http::RequestCacheControl const& control, WallTime now) const {
+    auto object = absent.vary.empty() ? disk_->peek(key.text) : nullptr;
+    auto marker = absent.vary.empty() ? nullptr : find(key.text, key.fingerprint);
+    if (object && object->kind() == store::Object::Kind::vary_marker) marker.swap(object);
+    std::string text(key.text);
+    if (marker) {
+        absent.vary = marker->head();
+        absent.selected = http::variant_key(absent.vary, request.fields);
+        text = variant_text(key.text, absent.selected);
+        object = disk_->peek(text);
+    }
+    auto const is_current = [&marker](store::ObjectPtr const& found) {
+        return found && (!marker || found->sequence() >= marker->sequence());
+    };
+    if (is_current(object)) {
+        absent.object = object;
+        absent.answer = http::may_reuse(object->terms(), control, now);
+    } else if (auto const parts = disk_->peek(parts_text(text)); is_current(parts)) {
+        absent.parts = parts;
+        absent.from_disk = true;
+        bool const of_range = request.fields.has(http::Name::range);
+        absent.part_missing = of_range && !can_answer(*parts, request, now);
+        if (!of_range || absent.part_missing) return;
+        absent.object = parts;
+        absent.answer = may_reuse_parts(*parts, control, now);
+    } else {
+        return;
+    }
+    absent.kind = kind_of(absent.answer.reuse);
+    absent.from_disk = true;
+}
+
 /// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more. Where the disk does
 /// not give the bytes, `loaded.object` goes: what is known to be incomplete shall not be begun.
 net::awaitable<store::ObjectPtr> Cache::into_memory(Key const& key, OnDisk& loaded, net::Executor executor) {

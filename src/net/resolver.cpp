@@ -24,8 +24,6 @@ NamesPtr loopback() {
     return both;
 }
 
-bool is_localhost(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
-
 NamesPtr literal(std::string_view host) {
     bool possible = host.find(':') != host.npos || host.find_first_not_of("0123456789.") == host.npos;
     if (!possible) return nullptr;
@@ -36,6 +34,8 @@ NamesPtr literal(std::string_view host) {
 }
 
 }  // namespace
+
+bool is_localhost(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
 
 /// Shared by the map of running look-ups, c-ares and the coroutines that wait. The latter touch nothing else once they
 /// have waited: the resolver may be gone.

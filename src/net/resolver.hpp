@@ -53,6 +53,10 @@ private:
     std::unique_ptr<DnsChannel> channel_;   // the last member: while it dies, it still ends the look-ups above
 };
 
+/// True for "localhost" and names below it, which resolve to loopback addresses without DNS (RFC 6761 6.3). `host` in lower
+/// case.
+bool is_localhost(std::string_view host);
+
 /// Why these cannot be DNS servers, naming the first faulty one; empty when they can.
 std::string dns_servers_fault(std::vector<std::string> const& servers);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "net/address.hpp"
 #include "http/partial.hpp"
 #include "http/range.hpp"
 #include "http/validation.hpp"
@@ -120,16 +121,49 @@ private:
         look(admission.source_matters);
         judge_rules();
         judge();
-        if (question_.asks_peers && goes_out()) ask_peers(admission.source_matters);
+        if (!question_.asks_others) return;
+        if (wants_addresses() && resolve()) judge();
+        if (goes_out()) ask_peers(admission.source_matters);
+    }
+
+    bool forwards() const {
+        return is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled;
+    }
+
+    bool has_peers() const {
+        return out_.partition == Partition::forward && !server_.mesh().roster()->peers.empty();
+    }
+
+    /// As Transaction::check_names and may_use_peers: a request for which peers are asked first needs no addresses, unless
+    /// the rules go by them.
+    bool wants_addresses() const {
+        bool const is_known = out_.of_connection || out_.name_failure || out_.access.denied();
+        bool const connects = forwards() && (!has_peers() || net::is_localhost(target_.uri.authority.host));
+        return !is_known && (out_.undecided() || connects);
+    }
+
+    /// False when DNS did not answer in time.
+    bool resolve() {
+        auto const host = std::string(target_.uri.authority.host);
+        auto const names = resolve_on_worker(server_, host);
+        if (!names) return false;
+        if (names->addresses.empty()) {
+            look_for_name(host);
+            return true;
+        }
+        for (auto const& address : names->addresses) {
+            judge_address(net::to_ip(address));
+            if (out_.of_connection->allowed()) break;
+        }
+        return true;
     }
 
     bool is_fetch() const { return out_.outcome == Outcome::miss || out_.outcome == Outcome::revalidate; }
 
     /// Past Garner, and not straight to an accelerator's origin.
     bool goes_out() const {
-        bool const forwarded = is_fetch() || out_.outcome == Outcome::passed || out_.outcome == Outcome::tunnelled;
         bool const closed = out_.of_connection && !out_.of_connection->allowed();
-        return forwarded && !closed && out_.partition == Partition::forward && !server_.mesh().roster()->peers.empty();
+        return forwards() && !closed && has_peers();
     }
 
     /// As Transaction::choose_sources.
@@ -148,9 +182,13 @@ private:
         std::string key_text;
         cache::write_key_text(target_.partition(), target_.url, key_text);
         cache::Cache const& cache = server_.cache();
-        out_.found = cache.peek(cache.key(key_text), request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
+        auto const key = cache.key(key_text);
+        out_.found = cache.peek(key, request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
+        bool const is_absent = out_.found.kind == cache::Lookup::Kind::absent && !out_.found.parts;
+        out_.disk_was_read = is_absent && cache.disk() && out_.bypass == http::Bypass::none;
+        if (out_.disk_was_read) cache.peek_on_disk(out_.found, key, request_, control_, out_.now);
         auto const& known = out_.found.object ? out_.found.object : out_.found.parts;
-        if (!known) return look_on_disk(key_text);
+        if (!known) return;
         out_.stored_head.assign(known->head()).append("\r\n");
         http::read_stored_head(out_.stored_head, stored_);
         if (source_matters && out_.found.object) out_.of_source = permits(known->source());
@@ -158,23 +196,16 @@ private:
         if (!out_.found.object && reachable) look_for_rest(*known);
     }
 
-    /// The marker of a URL with variants may have left memory, and they with it.
-    void look_on_disk(std::string const& key_text) {
-        auto const* disk = server_.cache().disk();
-        if (!disk) return;
-        auto const& found = out_.found;
-        bool const known = disk->may_have(found.vary.empty() ? key_text : cache::variant_text(key_text, found.selected));
-        out_.on_disk = known ? Explanation::OnDisk::perhaps : Explanation::OnDisk::no;
-    }
-
     void look_for_name(std::string_view host) {
-        if (auto const literal = parse_ip(host)) {
-            out_.of_connection = permits(*literal);
-            return;
-        }
+        if (auto const literal = parse_ip(host)) return judge_address(*literal);
         std::string name;
         net::write_cached_form(host, name);
         out_.name_failure = server_.names().failure_of(name);
+    }
+
+    void judge_address(IpAddress const& address) {
+        out_.of_connection = permits(address);
+        out_.connection = address.text();
     }
 
     /// As Transaction::find_parts: who leads others fetches the whole, and of it what is missing.
@@ -228,6 +259,8 @@ private:
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();
+        bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
+        if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
         bool const cached = request_.method != Method::connect && out_.bypass == http::Bypass::none;
         if (!cached && misses_refused()) return say_misses_refused();
         if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is neither seen nor cached");
@@ -235,8 +268,6 @@ private:
         if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text(), 403);
-        if (out_.on_disk == Explanation::OnDisk::perhaps)
-            return say(Outcome::miss, "not in memory; perhaps on disk: the index knows it");
         switch (course_of(found.kind, found.object.get(), request_, control_, out_.options->caching)) {
         case Course::deliver:
         case Course::refresh: return judge_delivered(found.object->terms());
@@ -292,7 +323,7 @@ private:
         }
         if (found.follow) return say(Outcome::collapsed, "somebody else fetches it right now");
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
-        if (found.object && !name_fails()) return say(Outcome::revalidate, found.answer.why());
+        if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, found.answer.why());
         judge_asking(Outcome::miss, why_missing());
     }
 
@@ -300,7 +331,11 @@ private:
     void judge_asking(Outcome outcome, std::string why) {
         if (name_fails()) return say_unresolved();
         if (!out_.of_connection || out_.of_connection->allowed()) return say(outcome, std::move(why));
-        say(Outcome::denied, "connecting to the origin: " + out_.of_connection->text(), 403);
+        say_closed();
+    }
+
+    void say_closed() {
+        say(Outcome::denied, "connecting to the origin at " + out_.connection + ": " + out_.of_connection->text(), 403);
     }
 
     Server& server_;

@@ -22,7 +22,7 @@ struct ExplainQuestion {
     std::vector<std::string> fields = {};     // "Accept-Language: de"
     IpAddress client = IpAddress::v4(127, 0, 0, 1);
     bool accelerated = false;                 // asked of an accelerator: the URL at its origin, or where it listens
-    bool asks_peers = false;                  // for what would be fetched, the peers are asked
+    bool asks_others = false;                 // DNS and, for a request that would be forwarded, the peers
 };
 
 /// How the request would be answered.
@@ -54,18 +54,15 @@ struct Explanation {
 
     http::Decision access;                    // needs_destination: the name would have to be resolved
     std::optional<http::Decision> of_source;  // by the address that the stored response came from, where that decides
-    std::optional<http::Decision> of_connection;   // by the host's literal address, where the origin would be asked
+    std::optional<http::Decision> of_connection;   // by the origin's addresses, where known: the first that is allowed decides
+    std::string connection;                   // the address that `of_connection` is about
 
     std::vector<http::CachingRule const*> rules;   // that apply, in order; of two for one setting the first decides
     http::FreshnessOptions freshness;              // by them
     bool reload_ignored = false;
     http::Bypass bypass = http::Bypass::none;
-    cache::Peek found;                             // in memory
-    enum class OnDisk : std::uint8_t {
-        not_asked,                                 // it is in memory, or there is no disk tier
-        no,
-        perhaps                                    // the index knows it; the record was not read
-    } on_disk = OnDisk::not_asked;
+    cache::Peek found;                             // in memory; where nothing is there, on disk
+    bool disk_was_read = false;                    // false: it is in memory, is fetched now, or there is no disk tier
     std::string stored_head;                       // of found.object, with its blank line
 
     std::string asks;                              // "bytes=10-": where the origin is asked for the rest of found.parts
@@ -76,12 +73,12 @@ struct Explanation {
     Outcome outcome = Outcome::miss;
     std::uint16_t status = 0;                      // of the answer; 0: the origin's
     std::string why;
-    /// The outcome holds only if the rules allow one of the name's addresses.
-    bool undecided() const { return access.verdict == http::Decision::Verdict::needs_destination; }
+    /// The outcome holds only if the rules allow one of the name's addresses, which are not known.
+    bool undecided() const { return !of_connection && access.verdict == http::Decision::Verdict::needs_destination; }
 };
 
-/// Fetches nothing, resolves nothing, leads nothing, and moves nothing in the replacement order. From any thread; where
-/// peers are asked, not from a worker's: it waits for them.
+/// Fetches nothing, leads nothing, and moves nothing in the replacement order. Asks DNS and peers only where the question
+/// says so. Not from a worker's thread: it waits for the disk, DNS (5 s at most) and peers (2.5 s at most).
 Explanation explain(Server& server, ExplainQuestion const& question);
 
 }  // namespace garner::proxy

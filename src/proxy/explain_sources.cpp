@@ -22,7 +22,19 @@ net::awaitable<icp::Resolution> resolve(icp::Mesh& mesh, unsigned worker, std::s
     co_return co_await mesh.agent(worker).resolve(asking->question, nullptr);
 }
 
+net::awaitable<net::NamesPtr> resolve_name(net::Resolver& resolver, std::shared_ptr<std::string> host) {
+    co_return co_await resolver.resolve(*host);
+}
+
 }  // namespace
+
+net::NamesPtr resolve_on_worker(Server& server, std::string const& host) {
+    auto& worker = server.first_worker();
+    auto resolving = resolve_name(worker.resolver, std::make_shared<std::string>(host));
+    auto answer = net::asio::co_spawn(worker.io.get_executor(), std::move(resolving), net::asio::use_future);
+    bool const in_time = answer.wait_for(net::Resolver::lookup_limit) == std::future_status::ready;
+    return in_time ? answer.get() : nullptr;
+}
 
 SourceExplanation explain_sources(Server& server, SourceQuestion const& question, http::RuleRequest const& facts) {
     auto& mesh = server.mesh();
@@ -32,8 +44,7 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
     SourceExplanation out;
     out.direct = direct_of(lists, facts, destination);
     out.hierarchical = question.hierarchical;
-    bool const local = question.host == "localhost" || question.host.ends_with(".localhost");
-    out.undecided = !destination && (local || question.source_matters || needs_destination(lists, facts));
+    out.undecided = !destination && (net::is_localhost(question.host) || question.source_matters || needs_destination(lists, facts));
 
     auto asking = std::make_shared<Asking>(Asking{question.url, question.host, {}});
     auto& asked = asking->question;

@@ -5,6 +5,7 @@
 
 #include "http/rule.hpp"
 #include "icp/agent.hpp"
+#include "net/resolver.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
 
@@ -29,6 +30,10 @@ struct SourceExplanation {
     icp::Resolution resolution = {};
     static constexpr milliseconds longest{2'500};
 };
+
+/// The addresses of a host name, from what is remembered or from DNS, or why there are none; nullptr when that takes longer
+/// than Resolver::lookup_limit. Waits: not from a worker's own thread.
+net::NamesPtr resolve_on_worker(Server& server, std::string const& host);
 
 /// Asks on a worker and waits for it, at most `longest`: not from a worker's own thread. The peers' figures and states
 /// count these questions like any other.

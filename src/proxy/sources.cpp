@@ -83,7 +83,7 @@ net::awaitable<bool> Transaction::may_use_peers() {
     auto const& host = target_.uri.authority.host;
     auto const facts = rule_request();
     bool const listed = needs_destination(services_.mesh->roster()->options.direct, facts);
-    bool const local = parse_ip(host) || host == "localhost" || host.ends_with(".localhost");
+    bool const local = parse_ip(host) || net::is_localhost(host);
     if (!source_matters_ && !listed && !local) co_return true;
     auto names = co_await services_.worker.resolver.resolve(host, &waiting_);
     waiting_ = {};

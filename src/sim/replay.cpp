@@ -39,7 +39,7 @@ void replay_some(Tier& tier, Trace const& trace, std::size_t from, std::size_t t
 
 }  // namespace
 
-Result replay(Trace const& trace, std::string_view spec, ReplayOptions const& options) {
+std::optional<Result> replay(Trace const& trace, std::string_view spec, ReplayOptions const& options) {
     policy::Options of_policy;
     of_policy.capacity = options.size;
     of_policy.seed = options.seed;
@@ -50,6 +50,7 @@ Result replay(Trace const& trace, std::string_view spec, ReplayOptions const& op
     result.requests = trace.requests();
     auto begin = cpu_seconds();
     for (std::size_t from = 0; from < trace.requests(); from += turn) {
+        if (options.stop && *options.stop) return std::nullopt;
         auto to = std::min(from + turn, trace.requests());
         replay_some(tier, trace, from, to, result);
         if (options.replayed) options.replayed->fetch_add(to - from, std::memory_order_relaxed);

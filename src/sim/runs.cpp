@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include "sim/offline.hpp"
@@ -44,51 +45,88 @@ void adjust(Result& result, Trace const& trace, double sample) {
     result.bytes = static_cast<Bytes>(std::max(bytes, result.missed_bytes));
 }
 
-Result run(Trace const& trace, Job const& job, SimOptions const& options, std::atomic<std::uint64_t>& replayed) {
-    if (auto reference = find_reference(job.policy)) {
-        auto result = reference->run(trace, job.size);
-        replayed.fetch_add(trace.requests(), std::memory_order_relaxed);
+/// All replays of one trace, on as many threads as wished for.
+class Runs {
+public:
+    Runs(Trace const& trace, SimOptions const& options)
+        : trace_(trace), options_(options), jobs_(jobs_of(trace, options)), results_(jobs_.size()) {}
+
+    std::vector<Result> all(std::function<bool(Progress const&)> const& go_on) {
+        auto const wanted = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
+        {
+            std::vector<std::jthread> threads;
+            for (std::size_t i = 0; i < std::min<std::size_t>(wanted, jobs_.size()); ++i)
+                threads.emplace_back([this] { work(); });
+            std::unique_lock lock(mutex_);
+            while (!ended_.wait_for(lock, look_every, [this] { return done_ == jobs_.size(); }) && !stop_)
+                if (!go_on(progress())) stop_ = true;
+        }
+        if (trouble_) std::rethrow_exception(trouble_);
+        std::vector<Result> finished;
+        for (auto& result : results_)
+            if (result) finished.push_back(std::move(*result));
+        return finished;
+    }
+
+private:
+    static constexpr std::chrono::milliseconds look_every{200};
+
+    Progress progress() const {
+        auto const all = static_cast<double>(trace_.requests()) * static_cast<double>(jobs_.size());
+        return {.done = done_, .of = jobs_.size(), .share = all > 0 ? static_cast<double>(replayed_.load()) / all : 1};
+    }
+
+    void work() {
+        for (std::size_t i; !stop_ && (i = next_.fetch_add(1)) < jobs_.size();) {
+            std::optional<Result> result;
+            std::exception_ptr trouble;
+            try {
+                result = run(jobs_[i]);
+            } catch (std::bad_alloc const&) {
+                trouble = std::current_exception();
+            }
+            std::lock_guard const lock(mutex_);
+            results_[i] = std::move(result);
+            if (trouble) trouble_ = trouble;
+            if (++done_ == jobs_.size()) ended_.notify_one();
+        }
+    }
+
+    /// Nothing when it was abandoned.
+    std::optional<Result> run(Job const& job) {
+        std::optional<Result> result;
+        if (auto const* reference = find_reference(job.policy)) {
+            result = reference->run(trace_, job.size);
+            replayed_.fetch_add(trace_.requests(), std::memory_order_relaxed);
+        } else {
+            result = replay(trace_, job.policy,
+                            {.size = job.size, .object_max = options_.object_max, .seed = options_.seed, .replayed = &replayed_, .stop = &stop_});
+        }
+        if (!result) return result;
+        result->size = job.shown;
+        if (options_.sample < 1) adjust(*result, trace_, options_.sample);
         return result;
     }
-    ReplayOptions of_replay{.size = job.size, .object_max = options.object_max, .seed = options.seed, .replayed = &replayed};
-    return replay(trace, job.policy, of_replay);
-}
+
+    Trace const& trace_;
+    SimOptions const& options_;
+    std::vector<Job> const jobs_;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<std::uint64_t> replayed_{0};
+    std::atomic<bool> stop_{false};
+    std::mutex mutex_;
+    std::condition_variable ended_;
+    // Guarded by mutex_:
+    std::size_t done_ = 0;
+    std::vector<std::optional<Result>> results_;
+    std::exception_ptr trouble_;   // the last one's
+};
 
 }  // namespace
 
 std::vector<Result> run_all(Trace const& trace, SimOptions const& options,
-                            std::function<void(Progress const&)> const& progress) {
-    auto const jobs = jobs_of(trace, options);
-    std::vector<Result> results(jobs.size());
-    std::atomic<std::size_t> next{0}, done{0};
-    std::atomic<std::uint64_t> replayed{0};
-    std::mutex mutex;
-    std::condition_variable ended;
-    std::exception_ptr trouble;   // the last one's
-    auto work = [&] {
-        for (std::size_t i; (i = next.fetch_add(1)) < jobs.size();) {
-            try {
-                results[i] = run(trace, jobs[i], options, replayed);
-            } catch (std::bad_alloc const&) {
-                std::lock_guard lock(mutex);
-                trouble = std::current_exception();
-            }
-            results[i].size = jobs[i].shown;
-            if (options.sample < 1) adjust(results[i], trace, options.sample);
-            std::lock_guard lock(mutex);
-            if (++done == jobs.size()) ended.notify_one();
-        }
-    };
-    auto wanted = options.threads ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < std::min<std::size_t>(wanted, jobs.size()); ++i) threads.emplace_back(work);
-
-    std::unique_lock lock(mutex);
-    auto all = static_cast<double>(trace.requests()) * static_cast<double>(jobs.size());
-    while (!ended.wait_for(lock, std::chrono::milliseconds(500), [&] { return done == jobs.size(); }))
-        progress({.done = done, .of = jobs.size(), .share = all > 0 ? static_cast<double>(replayed.load()) / all : 1});
-    if (trouble) std::rethrow_exception(trouble);
-    return results;
+                            std::function<bool(Progress const&)> const& go_on) {
+    return Runs(trace, options).all(go_on);
 }
 
 }  // namespace garner::sim

@@ -9,16 +9,18 @@
 
 namespace garner::sim {
 
-/// Told by the calling thread about twice a second while replays run.
+/// How far the replays are. Given by the thread that called run_all().
 struct Progress {
     std::size_t done = 0, of = 0;                 // replays
     double share = 0;                             // of all requests of all replays, in [0, 1]
 };
 
-/// Throws std::bad_alloc when memory does not suffice.
-///
 /// Every policy at every size, in the order of sizes, then policies. A sampled trace is replayed through caches smaller
 /// by the sample; the results show the sizes wished for, and ratios of the sample's share of all requests.
-std::vector<Result> run_all(Trace const&, SimOptions const&, std::function<void(Progress const&)> const& progress);
+///
+/// `go_on` is called about five times a second. When it returns false, no replay is begun, running replays are abandoned,
+/// and the results of the finished ones are returned; an offline reference that runs is waited for. Throws std::bad_alloc
+/// when memory does not suffice.
+std::vector<Result> run_all(Trace const&, SimOptions const&, std::function<bool(Progress const&)> const& go_on);
 
 }  // namespace garner::sim

@@ -129,7 +129,7 @@ private:
         auto foresight = std::make_shared<crawl::Foresight>();
         Blocks blocks(options_.stream, options_.seed);
         while (blocks.next()) {
-            tell("the first reading", blocks);
+            if (!may_go_on("the first reading", blocks)) return false;
             if (foresight->add(blocks.urls)) continue;
             done_.fault = options_.stream + ": more than 2^32 - 2 links, of which min and static cannot know all beforehand";
             return false;
@@ -150,7 +150,8 @@ private:
                 run.result.seconds += processor_time() - start;
                 count(answers, blocks.is_new, run.result);
             }
-            tell(runs.front().result.cache + " with " + std::to_string(runs.front().result.entries) + " entries", blocks);
+            auto const& first = runs.front().result;
+            if (!may_go_on(first.cache + " with " + std::to_string(first.entries) + " entries", blocks)) return false;
         }
         if (!no_fault_of(blocks)) return false;
         if (runs.front().result.requests == 0) {
@@ -184,9 +185,11 @@ private:
         return done_.fault.empty();
     }
 
-    void tell(std::string const& what, Blocks const& blocks) const {
+    bool may_go_on(std::string const& run, Blocks const& blocks) {
         auto const& file = blocks.stream().file();
-        progress_(what, file.bytes_read(), file.bytes_in_file());
+        bool const goes_on = progress_(run, file.bytes_read(), file.bytes_in_file());
+        if (!goes_on) done_.fault = "interrupted during " + run;
+        return goes_on;
     }
 
     SeenSimOptions const& options_;

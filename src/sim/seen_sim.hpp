@@ -31,8 +31,9 @@ struct SeenRuns {
     std::vector<std::string> left_out;   // of all: which, and why, a line each
     std::string fault;                   // one line that names what is wrong and the mend
 };
-/// Tells now and then which run it is in and how far: packed bytes read of those in the file, 0 when not known.
-using SeenProgress = std::function<void(std::string const& run, Bytes read, Bytes in_file)>;
+/// Called after each block of the stream with the run and how far it is: packed bytes read of those in the file, 0 when not
+/// known. When it returns false, the run is abandoned and no other is begun.
+using SeenProgress = std::function<bool(std::string const& run, Bytes read, Bytes in_file)>;
 
 /// A file is read once for each cache, so that a cache has the processor for itself and memory for one suffices;
 /// standard input feeds all at once. Throws std::bad_alloc when memory does not suffice.

@@ -9,17 +9,19 @@
 #include "sim/seen_sim.hpp"
 #include "sim/seen_sim_report.hpp"
 #include "util/exit_code.hpp"
+#include "util/interrupt.hpp"
 #include "util/progress_line.hpp"
 
 namespace garner::sim {
 namespace {
 
-
 SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
     ProgressLine line(err, "garner seen sim");
+    InterruptNote const interrupt;
     return run_seen_caches(options, [&](std::string const& run, Bytes read, Bytes in_file) {
         auto const far = in_file ? std::to_string(read * 100 / in_file) + " %" : short_size(read);
         line.say(run + ": " + far + " of the stream read");
+        return !interrupt.came();
     });
 }
 

@@ -166,6 +166,16 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
     return true;
 }
 
+ObjectPtr Tier::peek(std::string_view key) {
+    auto* works = this->works();
+    auto const hash = works ? hash_of(key, seed()) : Fingerprint{};
+    auto const entry = works ? works->index.find(hash) : std::nullopt;
+    if (!entry) return nullptr;
+    auto const read = works->reader.read_here(hash, *entry);
+    bool const is_it = read && read.record.head.kind == RecordKind::object && read.record.key == key;
+    return is_it ? object_of(*this, read) : nullptr;
+}
+
 std::optional<DiskStore::Stretch> Tier::segment_from(std::uint64_t generation) const {
     auto const* works = this->works();
     return works ? works->log.segment_from(generation) : std::nullopt;

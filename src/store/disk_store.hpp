@@ -62,6 +62,8 @@ public:
     /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
     /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
     virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;
+    /// The same for an operator's question: waits for the disk on this thread, not a worker's, and counts as no use.
+    virtual ObjectPtr peek(std::string_view key) = 0;
 
     /// Writes a whole object, or gives the reason why not. Copies it, and does not wait. One that it replaces is gone from
     /// now on, even where the new one could not be stored. A body with gaps keeps them; of one whose bytes lie here already

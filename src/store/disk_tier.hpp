@@ -62,6 +62,7 @@ public:
     bool is_fresh_until(std::string_view key, WallTime until) const override;
     bool used(std::string_view key) override;
     net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) override;
+    ObjectPtr peek(std::string_view key) override;
     NotStored store(Object::Parts const& parts) override;
     std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
                                     NotStored& why) override;

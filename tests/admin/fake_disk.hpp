@@ -62,6 +62,7 @@ public:
     }
     bool is_fresh_until(std::string_view, WallTime) const override { return false; }
     net::awaitable<store::ObjectPtr> load(std::string_view, net::Executor) override { co_return nullptr; }
+    store::ObjectPtr peek(std::string_view) override { return nullptr; }
     store::NotStored store(store::Object::Parts const&) override { return store::NotStored::failing; }
     std::unique_ptr<store::DiskFill> begin(std::string_view, std::optional<Bytes>, store::DiskFill::Of,
                                            store::NotStored& why) override {

@@ -30,6 +30,10 @@ public:
         if (auto const act = std::exchange(meanwhile, nullptr)) act();
         co_return object;
     }
+    store::ObjectPtr peek(std::string_view key) override {
+        auto const found = objects_.find(std::string(key));
+        return found == objects_.end() ? nullptr : found->second;
+    }
     store::NotStored store(store::Object::Parts const& parts) override {
         objects_[std::string(parts.key)] = store::Object::make(parts, nullptr);
         return store::NotStored::none;

@@ -129,6 +129,20 @@ TEST(Load, every_fault_is_told_with_its_line_and_the_nearest_key) {
               "test.json:9: object_max: unknown key here (did you mean memory.object_max?)\n");
 }
 
+TEST(Load, a_rule_with_100000_hosts_is_read_and_a_file_beyond_16_MiB_is_refused) {
+    std::string hosts;
+    for (int i = 0; i < 100'000; ++i) hosts += (i ? ", \"" : "\"") + std::to_string(i) + ".advertising.example\"";
+    auto const path = testing::TempDir() + "garner_hosts.json";
+    std::ofstream(path) << R"({"access": [{"deny": {"host": [)" << hosts << R"(]}}, {"allow": "all"}]})";
+    auto loaded = load_file(path, {});
+    EXPECT_EQ(told(loaded), "");
+    ASSERT_EQ(loaded.config.proxy.access.rules().size(), 2u);
+    EXPECT_EQ(loaded.config.proxy.access.rules()[0].match.host.size(), 100'000u);
+    std::ofstream(path) << "{" << std::string(16 * MiB, ' ') << "}";
+    EXPECT_THAT(told(load_file(path, {})), HasSubstr("is larger than 16 MiB"));
+    std::filesystem::remove(path);
+}
+
 TEST(Load, faults) {
     struct Row {
         char const* text;

@@ -29,7 +29,7 @@ SimOptions options(std::vector<std::string> words) {
     return read.options;
 }
 
-void nobody(Progress const&) {}
+bool nobody(Progress const&) { return true; }
 
 TEST(Runs, come_by_size_and_then_as_the_policies_were_named) {
     auto results = run_all(trace_of(500, 20'000), options({"--policy=gdsf,infinite,lru", "--size=10%,2KiB"}), nobody);
@@ -42,6 +42,17 @@ TEST(Runs, come_by_size_and_then_as_the_policies_were_named) {
         EXPECT_EQ(results[i].bytes, 20'000'000u);
     }
     EXPECT_LT(results[2].misses, results[5].misses);
+}
+
+TEST(Runs, begin_no_other_replay_once_they_are_to_stop) {
+    std::string sizes = "--size=1KB";
+    for (int kilobytes = 2; kilobytes <= 200; ++kilobytes) sizes += "," + std::to_string(kilobytes) + "KB";
+    auto const results = run_all(trace_of(500, 400'000), options({"--policy=lru", sizes, "--threads=1"}), [](Progress const& progress) {
+        EXPECT_EQ(progress.of, 200u);
+        return false;
+    });
+    EXPECT_LT(results.size(), 200u);
+    for (auto const& result : results) EXPECT_EQ(result.requests, 400'000u);
 }
 
 TEST(Runs, are_the_same_on_any_number_of_threads) {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "story/scene.hpp"
+#include "support/hosts.hpp"
 
 namespace garner::test {
 
@@ -23,6 +24,37 @@ double sample(std::string const& metrics, std::string const& name, std::string c
 }
 
 }  // namespace
+
+TEST(Admin, serves_the_networks_of_admin_allow_and_loopback_alone) {
+    NEEDS_HOSTS();
+    Network network;
+    auto& server = network.add_host();
+    auto& visitor = network.add_host();
+    for (bool const allowed : {false, true}) {
+        auto const port = free_port();
+        std::vector<std::string> words{garner_binary(), "--set", "admin.address=:" + std::to_string(port)};
+        if (allowed) words.insert(words.end(), {"--set", "admin.allow=10.9.0.0/24", "--set", "admin.names=proxy.example"});
+        auto const child = server.run([&] { return std::make_unique<Child>(words); });
+        ASSERT_TRUE(eventually([&] { return child->errors().find("listens on") != std::string::npos; })) << child->errors();
+        auto const status = [&](std::string const& address, Fields const& fields) {
+            return Client(address, port).send("PURGE", "/purge?url=http%3A%2F%2Fa.example%2F", fields).status();
+        };
+        auto const at = [&](std::string const& host) { return Fields{{"Host", host + ":" + std::to_string(port)}, {"Garner-Admin", "1"}}; };
+        visitor.run([&] {
+            EXPECT_EQ(status(server.address(), at(server.address())), allowed ? 200 : 403);
+            EXPECT_EQ(status(server.address(), at("proxy.example")), allowed ? 200 : 403);
+            EXPECT_EQ(status(server.address(), at("other.example")), allowed ? 421 : 403);
+            auto figures = Client(server.address(), port).get("/stats.json");
+            EXPECT_EQ(figures.status(), allowed ? 200 : 403);
+        });
+        server.run([&] {
+            EXPECT_EQ(status("127.0.0.1", at("127.0.0.1")), 200);
+            EXPECT_EQ(status("::1", at("[::1]")), 200);
+        });
+        child->signal(SIGTERM);
+        EXPECT_EQ(child->exit_code(), 0);
+    }
+}
 
 TEST(Admin, metrics_are_Prometheus_text_and_every_name_is_documented) {
     Origin origin;

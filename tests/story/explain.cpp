@@ -124,7 +124,9 @@ TEST(Explain, which_variant_the_request_selects) {
 
 TEST(Explain, who_is_denied_and_by_which_rule) {
     Origin origin;
-    Proxy proxy(R"({"access": [{"deny": {"url_contains": ["/secret"]}},
+    FakeDns dns;
+    Proxy proxy(R"({"dns": {"servers": [")" + dns.server() + R"("]},
+                    "access": [{"deny": {"url_contains": ["/secret"]}},
                                {"allow": {"destination": ["10.0.0.0/8"], "port": [81]}},
                                {"allow": {"source": ["127.0.0.0/8"]}}]})");
     auto told = explained(proxy, "http://example.com/secret");
@@ -136,12 +138,10 @@ TEST(Explain, who_is_denied_and_by_which_rule) {
     EXPECT_EQ(get(proxy, origin, "/page").status(), 403);
     EXPECT_EQ(explained(proxy, "http://example.com/", {"--client", "192.0.2.1"})["access"]["rule"],
               "default: clients on loopback only");
-    told = explained(proxy, "http://no-such-host.example:81/");
-    EXPECT_EQ(told["undecided"], true);
+    told = nlohmann::json::parse(Client("127.0.0.1", proxy.admin()).get("/explain?url=http://some.example:81/").body());
+    EXPECT_EQ(told["undecided"], true) << "DNS is asked only with the field";
     EXPECT_EQ(told["access"]["verdict"], "undecided");
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_THAT(explained_in_words(proxy, "http://no-such-host.example:81/").output,
-                HasSubstr("undecided until the name is resolved"));
     EXPECT_EQ(explained(proxy, "https://example.com:8443/", {"-X", "CONNECT"})["access"]["closed"],
               "CONNECT to a port other than 443");
     auto const browsers = explained(proxy, "https://192.0.2.7/secret");
@@ -275,10 +275,10 @@ TEST(Explain, a_name_that_could_not_be_resolved_lately) {
     FakeDns dns;
     Proxy proxy(R"({"workers": 1, "dns": {"servers": [")" + dns.server() + R"("]}})");
     auto const url = "http://Nobody.example/page";
-    EXPECT_TRUE(explained(proxy, url)["name_failure"].is_null());
-    EXPECT_EQ(explained(proxy, url)["outcome"], "miss");
-    EXPECT_EQ(dns.queries("nobody.example").udp, 0) << "nothing is resolved";
-    EXPECT_EQ(Client(proxy).get(url).status(), 502);
+    // A page of another site can send this, and must not make the proxy ask DNS.
+    auto const asked = Client("127.0.0.1", proxy.admin()).get("/explain?url=http%3A%2F%2Fnobody.example%2Fpage").body();
+    EXPECT_EQ(nlohmann::json::parse(asked)["outcome"], "miss");
+    EXPECT_EQ(dns.queries("nobody.example").udp, 0);
     auto const told = explained(proxy, url);
     EXPECT_EQ(told["outcome"], "failed");
     EXPECT_EQ(told["status"], 502);
@@ -287,6 +287,28 @@ TEST(Explain, a_name_that_could_not_be_resolved_lately) {
     EXPECT_THAT(told["name_failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
     EXPECT_EQ(explained(proxy, url, {"-H", "Cache-Control: no-cache"})["outcome"], "miss") << "a reload asks DNS again";
     EXPECT_THAT(explained_in_words(proxy, url).output, HasSubstr("name        not resolved: no such host; remembered for "));
+}
+
+TEST(Explain, a_name_that_leads_to_a_closed_address) {
+    FakeDns dns;
+    dns.set("inner.example", {.v4 = {"127.0.0.1"}});
+    dns.set("outer.example", {.v4 = {"192.0.2.7"}});
+    dns.set("both.example", {.v4 = {"127.0.0.1", "192.0.2.7"}});
+    Proxy proxy(R"({"workers": 1, "dns": {"servers": [")" + dns.server() + R"("]},
+                    "access": [{"deny": {"destination": ["192.0.2.0/24"], "port": [81]}}, {"allow": {"source": ["127.0.0.0/8"]}}]})");
+    for (auto const* url : {"http://inner.example/page", "https://inner.example/"}) {
+        auto const told = explained(proxy, url);
+        EXPECT_EQ(told["outcome"], "denied") << told;
+        EXPECT_EQ(told["status"], 403);
+        EXPECT_EQ(told["undecided"], false);
+        EXPECT_EQ(told["access"]["of_connection"]["address"], "127.0.0.1");
+        EXPECT_THAT(told["why"].get<std::string>(), StartsWith("connecting to the origin at 127.0.0.1: "));
+    }
+    EXPECT_EQ(Client(proxy).get("http://inner.example/page").status(), 403) << "as explain said";
+    EXPECT_THAT(explained_in_words(proxy, "http://inner.example/page").output, HasSubstr("connecting to 127.0.0.1: denied"));
+    EXPECT_EQ(explained(proxy, "http://outer.example/page")["outcome"], "miss");
+    EXPECT_EQ(explained(proxy, "http://both.example/page")["outcome"], "miss") << "one address is allowed";
+    EXPECT_EQ(explained(proxy, "http://outer.example:81/page")["outcome"], "denied") << "the rule names the destination";
 }
 
 TEST(Explain, a_failure_that_is_remembered) {

@@ -101,6 +101,20 @@ TEST(Sim, names_broken_lines_and_goes_on) {
     EXPECT_NE(done.errors.find("line 3: "), std::string::npos) << done.errors;
 }
 
+TEST(Sim, shows_the_finished_replays_after_an_interrupt) {
+    std::vector<std::string> words{garner_binary(), "sim", "--format", "json", "--threads", "1", "--trace", trace("wc98_day6_sample"), "--size"};
+    std::string sizes;
+    for (int mib = 1; mib <= 64; ++mib) sizes += (mib > 1 ? "," : "") + std::to_string(mib) + "MiB";
+    words.push_back(sizes);
+    Child child(words);
+    ASSERT_TRUE(eventually([&] { return child.errors().find("replays done") != std::string::npos; })) << child.errors();
+    child.signal(SIGINT);
+    EXPECT_EQ(child.exit_code(), 130);
+    auto const finished = lines(child.output()).size();
+    EXPECT_NE(child.errors().find("interrupted: " + std::to_string(finished) + " of "), std::string::npos) << child.errors();
+    EXPECT_GT(finished, 0u);
+}
+
 TEST(Sim, says_why_it_cannot_and_how_it_could) {
     TempDir dir;
     struct Case {

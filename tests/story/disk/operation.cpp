@@ -38,6 +38,47 @@ private:
 
 }  // namespace
 
+TEST_F(Operation, explain_reads_what_is_on_disk) {
+    origin().answer("/film", {.status = 206,
+                              .fields = {{"Content-Range", "bytes 100-199/100000"}, {"Cache-Control", "max-age=600"}, {"ETag", "\"1\""}},
+                              .body = pattern(100)});
+    origin().answer("/language", fresh("hello", 600, {{"Vary", "Accept-Language"}}));
+    origin().answer("/old", fresh("old", 0, {{"ETag", "\"1\""}}));
+    start();
+    ask("/1");
+    get(proxy(), origin(), "/language", {{"Accept-Language", "en"}}).body();
+    get(proxy(), origin(), "/old").body();
+    get(proxy(), origin(), "/film", {{"Range", "bytes=100-199"}}).body();
+    wait_until_written(4);
+    stop();
+    start();
+    auto const explained = [&](std::string const& path, Words const& more = {}) {
+        Words words{garner_binary(), "explain", origin().url(path), "--json", "--config", proxy().dir().path("garner.json").string()};
+        words.insert(words.end(), more.begin(), more.end());
+        return nlohmann::json::parse(run(words).output);
+    };
+    auto told = explained("/1");
+    EXPECT_EQ(told["outcome"], "hit") << told;
+    EXPECT_EQ(told["on_disk"], "yes");
+    EXPECT_EQ(told["stored"]["tier"], "disk");
+    EXPECT_EQ(told["stored"]["body_bytes"], Library::body("/1", 1).size());
+    EXPECT_GT(told["freshness"]["ttl_seconds"], 90'000);
+    EXPECT_EQ(explained("/language", {"-H", "Accept-Language: en"})["outcome"], "hit");
+    told = explained("/language", {"-H", "Accept-Language: de"});
+    EXPECT_EQ(told["outcome"], "miss");
+    EXPECT_EQ(told["why"], "no stored variant fits this request");
+    EXPECT_EQ(explained("/old")["outcome"], "revalidate");
+    EXPECT_EQ(explained("/film", {"-H", "Range: bytes=120-130"})["status"], 206);
+    told = explained("/film");
+    EXPECT_EQ(told["outcome"], "miss");
+    EXPECT_EQ(told["why"], "parts of it are stored");
+    EXPECT_EQ(told["parts"]["stored_bytes"], 100);
+    EXPECT_EQ(explained("/none")["on_disk"], "no");
+    EXPECT_EQ(figure("hits"), 0u) << "explain is no use";
+    EXPECT_TRUE(get(proxy(), origin(), "/1").hit()) << "as explain said";
+    EXPECT_EQ(explained("/1")["stored"]["tier"], "memory");
+}
+
 TEST_F(Operation, ls_is_the_same_of_a_proxy_that_runs_and_of_its_store_at_rest) {
     start();
     ask_all(some);
@@ -187,22 +228,6 @@ TEST_F(Operation, another_size_on_the_command_line_changes_no_store) {
     EXPECT_EQ(lines(listed.output), some) << listed.errors;
     EXPECT_EQ(lines(cache_at_rest({"ls", "--set", "disk.size=1GiB"}).output), some);
     EXPECT_EQ(std::filesystem::file_size(file()), size);
-}
-
-TEST_F(Operation, explain_says_what_the_index_knows) {
-    start();
-    ask_all(some);
-    stop();
-    start();
-    auto const config = proxy().dir().path("garner.json").string();
-    auto explained = [&](std::size_t number) {
-        return nlohmann::json::parse(run({garner_binary(), "explain", url(number), "--json", "--config", config}).output);
-    };
-    EXPECT_EQ(explained(1)["on_disk"], "perhaps");
-    EXPECT_EQ(explained(1)["why"], "not in memory; perhaps on disk: the index knows it");
-    EXPECT_EQ(explained(some + 1)["on_disk"], "no");
-    ask("/1");
-    EXPECT_EQ(explained(1)["outcome"], "hit");
 }
 
 }  // namespace garner::test

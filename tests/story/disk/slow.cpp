@@ -104,4 +104,28 @@ TEST_F(Slow, whoever_was_given_all_of_a_newer_one_does_not_meet_the_older_while_
     be_quick();
 }
 
+TEST_F(Slow, a_purge_tells_the_peers_before_the_disk_has_confirmed_it) {
+    auto const htcp = "127.0.0.1:" + std::to_string(free_port());
+    Proxy far(nlohmann::json{{"htcp", {{"address", htcp}, {"allow", {"127.0.0.0/8"}}, {"clear_allow", {"127.0.0.0/8"}}}}}.dump());
+    Proxy proxy(on_slow_disk(nlohmann::json{{"htcp", {{"purge_to", {htcp}}}}}.dump()));
+    ASSERT_TRUE(eventually([&] { return disk_of(proxy)["state"] == "working"; }));
+    auto const path = Library::path(1);
+    for (auto* each : {&far, &proxy}) {
+        get(*each, origin(), path).body();
+        EXPECT_TRUE(eventually([&] { return get(*each, origin(), path).hit(); }));
+    }
+    be_slow(held, held);
+    std::atomic<bool> answered{false};
+    std::thread purging([&] {
+        auto reply = Client(proxy, origin()).send("PURGE", path);
+        EXPECT_THAT(reply.status(), AnyOf(200, 503));   // 503 after 5 s
+        answered = true;
+        EXPECT_THAT(reply.body(), HasSubstr("peer " + htcp + ": purged"));
+    });
+    EXPECT_TRUE(eventually([&] { return !get(far, origin(), path).hit(); }));
+    EXPECT_FALSE(answered);
+    be_quick();
+    purging.join();
+}
+
 }  // namespace garner::test
