@@ -24,6 +24,9 @@ struct Limits {
     http::HeadLimits head;
     std::uint32_t connections = 100'000;          // clients, all workers; lowered to what RLIMIT_NOFILE allows
     std::uint32_t connections_per_client = 0;     // per client address; 0: no limit
+    // Addresses that share so many leading bits are one client.
+    std::uint8_t client_prefix4 = 32;
+    std::uint8_t client_prefix6 = 64;             // one subscriber has at least a /64 (RFC 6177)
     std::uint32_t pipelined_per_turn = 16;        // requests served before other connections get their turn
     std::uint32_t interim_responses = 16;         // 1xx accepted before a final response
     std::uint32_t max_hops = 32;                  // Via entries before a request counts as looping

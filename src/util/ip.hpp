@@ -1,5 +1,6 @@
 // IP addresses and networks as values; IPv4 is kept v4-mapped (RFC 4291 2.5.5.2), so that there is one form to compare.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -47,6 +48,16 @@ struct IpAddress {
 
     friend constexpr auto operator<=>(IpAddress const&, IpAddress const&) = default;
 };
+
+/// The address with all but its first bits zero: `bits4` of an IPv4 address (0 to 32), `bits6` of an IPv6 address (0 to 128).
+constexpr IpAddress first_bits(IpAddress address, unsigned bits4, unsigned bits6) {
+    unsigned const kept = address.is_v4() ? 96 + bits4 : bits6;
+    for (unsigned i = 0; i < 16; ++i) {
+        unsigned const here = kept <= 8 * i ? 0 : std::min(kept - 8 * i, 8u);
+        address.bytes[i] &= static_cast<std::uint8_t>(0xff00u >> here);
+    }
+    return address;
+}
 
 /// "10.0.0.1" or "::1": no brackets, no zone, no port, no shortened or octal IPv4.
 std::optional<IpAddress> parse_ip(std::string_view text);

@@ -71,5 +71,15 @@ TEST(Ip, endpoints_put_ipv6_in_brackets) {
     EXPECT_EQ((IpEndpoint{*parse_ip("::1"), 3128}.text()), "[::1]:3128");
 }
 
+TEST(IpAddress, first_bits_are_what_one_client_shares) {
+    auto first = [](char const* text, unsigned bits4, unsigned bits6) { return first_bits(*parse_ip(text), bits4, bits6).text(); };
+    EXPECT_EQ(first("10.1.2.3", 32, 64), "10.1.2.3");
+    EXPECT_EQ(first("10.1.255.3", 20, 64), "10.1.240.0");
+    EXPECT_EQ(first("10.1.2.3", 0, 0), "0.0.0.0");
+    EXPECT_EQ(first("2001:db8:1:2:3:4:5:6", 32, 64), "2001:db8:1:2::");
+    EXPECT_EQ(first("2001:db8:1:2:3:4:5:6", 32, 128), "2001:db8:1:2:3:4:5:6");
+    EXPECT_EQ(first("2001:db8:1:ffff::1", 32, 52), "2001:db8:1:f000::");
+}
+
 }  // namespace
 }  // namespace garner
