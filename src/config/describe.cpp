@@ -125,7 +125,7 @@ std::string policies() {
 
 std::string schema_text() {
     auto schema = configuration().schema;
-    schema.json("definitions", Schema().json("matchers", matcher_schema().object()).object());
+    schema.json("definitions", Schema().object("matchers", matcher_schema()).object());
     auto const head = Schema().text("$schema", "http://json-schema.org/draft-07/schema#").text("title", "Configuration of Garner");
     auto all = nlohmann::ordered_json::parse(head.object());
     all.update(nlohmann::ordered_json::parse(schema.object()));

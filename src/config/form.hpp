@@ -193,7 +193,7 @@ Form<std::vector<V>> list_of(Form<V> item) {
         }
         return "[" + out + "]";
     };
-    Schema const array = type_schema("array").json("items", item.schema.object());
+    Schema const array = type_schema("array").object("items", item.schema);
     Schema schema = item.is_object ? array : either_schema(item.schema, array);
     for (auto& note : item.inner) note.path.insert(0, "[].");
     auto const plural = "list of " + item.written + (item.written.ends_with('s') ? "" : "s");
@@ -206,11 +206,11 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
     Schema properties;
     std::string required;
     for (auto const& row : table) {
-        properties.json(row.name, row.schema.object());
+        properties.object(row.name, row.schema);
         if (row.required) required += (required.empty() ? "" : ",") + Schema::quoted(row.name);
         notes.insert(notes.end(), row.notes.begin(), row.notes.end());
     }
-    auto schema = type_schema("object").json("additionalProperties", "false").json("properties", properties.object());
+    auto schema = type_schema("object").json("additionalProperties", "false").object("properties", std::move(properties));
     if (!required.empty()) schema.json("required", "[" + required + "]");
     // Shared, since forms are copied into the forms that they are part of.
     auto shared = std::make_shared<Table<T> const>(std::move(table));

@@ -456,12 +456,9 @@ Form<Config> const& configuration() {
     return form;
 }
 
-std::span<std::string const> key_paths() {
-    static std::vector<std::string> const paths = [] {
-        std::vector<std::string> all;
-        for (auto const& note : configuration().inner) all.push_back(note.path);
-        return all;
-    }();
+std::vector<std::string> key_paths() {
+    std::vector<std::string> paths;
+    for (auto const& note : configuration().inner) paths.push_back(note.path);
     return paths;
 }
 

@@ -1,7 +1,7 @@
 // The one table of configuration keys: it reads them, and everything written about them is made from it.
 #pragma once
-#include <span>
 #include <string>
+#include <vector>
 
 #include "config/config.hpp"
 #include "config/form.hpp"
@@ -12,7 +12,7 @@ namespace garner::config {
 Form<Config> const& configuration();
 
 /// The paths of all keys, "[]" standing for any index.
-std::span<std::string const> key_paths();
+std::vector<std::string> key_paths();
 
 /// etc/garner.schema.json (JSON Schema draft 7).
 std::string schema_text();

@@ -21,7 +21,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
     for (auto const& set : sets) document.set(set);
 
     Loaded loaded;
-    Reader reader(document, key_paths());
+    Reader reader(document, key_paths);
     // With broken JSON every key would be missed or misread: only the overrides are worth more words.
     if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
     if (files == NamedFiles::tried) try_files(reader, loaded.config);
@@ -57,9 +57,13 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
     std::ifstream file(path, std::ios::binary);
     if (!file) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
 
-    std::string text(file_max + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
+    std::string text;
+    for (std::size_t chunk = 64 * KiB; file && text.size() <= file_max; chunk *= 2) {
+        auto const before = text.size();
+        text.resize(before + chunk);
+        file.read(text.data() + before, static_cast<std::streamsize>(chunk));
+        text.resize(before + static_cast<std::size_t>(file.gcount()));
+    }
     if (file.bad()) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
     if (text.size() > file_max) return not_read(path, "is larger than 16 MiB", "that is no configuration");
     return load_text(path, text, sets, files);

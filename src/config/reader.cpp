@@ -70,7 +70,7 @@ void Reader::unknown_key(std::span<std::string_view const> siblings) {
         fault("unknown key", "did you mean " + std::string(around) + std::string(meant) + "?");
         return;
     }
-    for (auto const& path : known_paths_) {
+    for (auto const& path : known_paths_()) {
         if (last_part(path) != name) continue;
         fault("unknown key here", "did you mean " + path + "?");
         return;

@@ -11,9 +11,8 @@ namespace garner::config {
 
 class Reader {
 public:
-    /// `known_paths`: every key there is, for telling where a misplaced one belongs.
-    Reader(Document const& document, std::span<std::string const> known_paths)
-        : document_(document), known_paths_(known_paths) {}
+    /// `known_paths` gives every key there is; it is called to tell where a misplaced key belongs.
+    Reader(Document const& document, std::vector<std::string> (*known_paths)()) : document_(document), known_paths_(known_paths) {}
     Reader(Reader const&) = delete;
 
     /// Stands at a key inside the present one for as long as it lives.
@@ -41,7 +40,7 @@ public:
 
 private:
     Document const& document_;
-    std::span<std::string const> known_paths_;
+    std::vector<std::string> (*known_paths_)();
     std::string path_;
     std::vector<Fault> faults_;
     std::vector<Fault> notices_;

@@ -196,9 +196,9 @@ Form<AccessRule> access_rule() {
             into.name = rule_name(reader.path(), into.allow ? "allow" : "deny", *value.begin());
         return good;
     };
-    auto const verbs_of = Schema().json("allow", match.schema.object()).json("deny", match.schema.object());
+    auto const verbs_of = Schema().object("allow", match.schema).object("deny", match.schema);
     auto schema = type_schema("object").json("additionalProperties", "false").number("minProperties", 1)
-                      .number("maxProperties", 1).json("properties", verbs_of.object());
+                      .number("maxProperties", 1).object("properties", verbs_of);
     std::vector<KeyNote> notes{{"allow", match.written, "", "Requests that match are served."},
                                {"deny", match.written, "", "Requests that match are refused with status 403."}};
     return {"rules", std::move(schema), read, nullptr, std::move(notes), true};

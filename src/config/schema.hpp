@@ -1,5 +1,6 @@
-// A JSON Schema of one kind of value, as text.
+// A JSON Schema of one kind of value.
 #pragma once
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,26 +8,31 @@
 
 namespace garner::config {
 
-/// The members of a schema object, in their order. Text rather than JSON values: every start makes the whole table of
-/// keys, and only two commands print a schema.
+/// The members of a schema object, in their order. Every start makes the whole table of keys, and only two commands print a
+/// schema: its text is made by object() alone.
 class Schema {
 public:
     /// Adds "name": "text"; the text is the program's own, without control characters.
-    Schema& text(std::string name, std::string_view text) { return json(std::move(name), quoted(text)); }
+    Schema& text(std::string name, std::string_view text) { return add({std::move(name), std::string(text), Kind::text, {}}); }
     /// Adds a member whose value is JSON.
-    Schema& json(std::string name, std::string value) {
-        members_.emplace_back(std::move(name), std::move(value));
-        return *this;
-    }
+    Schema& json(std::string name, std::string value) { return add({std::move(name), std::move(value), Kind::json, {}}); }
     Schema& number(std::string name, auto value) { return json(std::move(name), std::to_string(value)); }
+    /// Adds a member whose value is another schema object.
+    Schema& object(std::string name, Schema value) { return add({std::move(name), {}, Kind::object, {shared(std::move(value))}}); }
+    /// Adds a member whose value is a list of two schema objects.
+    Schema& list(std::string name, Schema a, Schema b) {
+        return add({std::move(name), {}, Kind::list, {shared(std::move(a)), shared(std::move(b))}});
+    }
 
     void erase(std::string_view name) {
-        std::erase_if(members_, [&](auto const& member) { return member.first == name; });
+        std::erase_if(members_, [&](auto const& member) { return member.name == name; });
     }
 
+    /// As JSON.
     std::string object() const {
         std::string out = "{";
-        for (auto const& [name, value] : members_) out += (out.size() > 1 ? "," : "") + quoted(name) + ":" + value;
+        for (auto const& member : members_)
+            out += (out.size() > 1 ? "," : "") + quoted(member.name) + ":" + member.value_text();
         return out + "}";
     }
 
@@ -40,14 +46,35 @@ public:
     }
 
 private:
-    std::vector<std::pair<std::string, std::string>> members_;
+    enum class Kind : unsigned char { text, json, object, list };
+    using Shared = std::shared_ptr<Schema const>;
+    struct Member {
+        std::string name;
+        std::string value;
+        Kind kind;
+        std::vector<Shared> inner;
+
+        std::string value_text() const {
+            if (kind == Kind::text) return quoted(value);
+            if (kind == Kind::json) return value;
+            std::string out;
+            for (auto const& schema : inner) out += (out.empty() ? "" : ",") + schema->object();
+            return kind == Kind::list ? "[" + out + "]" : out;
+        }
+    };
+
+    static Shared shared(Schema value) { return std::make_shared<Schema const>(std::move(value)); }
+    Schema& add(Member member) {
+        members_.push_back(std::move(member));
+        return *this;
+    }
+
+    std::vector<Member> members_;
 };
 
 inline Schema type_schema(std::string_view type) { return Schema().text("type", type); }
 
 /// One of two forms.
-inline Schema either_schema(Schema const& a, Schema const& b) {
-    return Schema().json("oneOf", "[" + a.object() + "," + b.object() + "]");
-}
+inline Schema either_schema(Schema a, Schema b) { return Schema().list("oneOf", std::move(a), std::move(b)); }
 
 }  // namespace garner::config
