@@ -29,7 +29,7 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     using enum ForwardedReceived;
     auto const received = options_->forwarded_received;
     extras.strip_forwarded = received == remove || (received == by_listener && target_.accelerated);
-    auto forwarded = forwarded_line(options_->forwarded, client_.peer().address.text());
+    auto forwarded = forwarded_line(options_->forwarded, client_.peer_text());
     extras.forwarded_line = forwarded;
     if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards)) {
         auto hops = parse_decimal(request.fields.first(Name::max_forwards));

@@ -2,6 +2,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -76,6 +77,8 @@ public:
 
     net::Transport& transport() { return *transport_; }
     IpEndpoint const& peer() const { return peer_; }
+    /// Its address, written once for all requests of the connection.
+    std::string const& peer_text() const { return peer_text_; }
     std::uint16_t listener() const { return listener_; }
     /// The request is done with: what follows is the next.
     void finish_request();
@@ -88,6 +91,7 @@ private:
 
     std::unique_ptr<net::Transport> transport_;
     IpEndpoint peer_;
+    std::string peer_text_ = peer_.address.text();
     std::uint16_t listener_;
     std::vector<char> buffer_ = std::vector<char>(4096);
     std::size_t begin_ = 0;

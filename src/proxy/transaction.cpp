@@ -418,11 +418,10 @@ void Transaction::finish() {
     auto const sent_this_time = sent_before_ - std::exchange(sent_before_request_, sent_before_);
     if (!services_.log) return;
     LogEntry entry;
-    auto client = client_.peer().address.text();
     auto const& request = client_.head();
     entry.end = wall_now();
     entry.elapsed = std::chrono::duration_cast<milliseconds>(elapsed);
-    entry.client = client;
+    entry.client = client_.peer_text();
     entry.tag = tag_;
     entry.aborted = client_gone_;
     entry.truncated = truncated_;

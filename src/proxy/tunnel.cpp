@@ -78,7 +78,7 @@ std::string Transaction::connect_request() const {
         if (field.id == http::Name::via || equals_ignoring_case(field.name, "User-Agent"))
             text.append(field.name).append(": ").append(field.value).append("\r\n");
     text.append("Via: 1.1 ").append(services_.shared.via_name).append("\r\n");
-    text += forwarded_line(options_->forwarded, client_.peer().address.text());
+    text += forwarded_line(options_->forwarded, client_.peer_text());
     append_peer_login(source().peer->options.login, text);
     return text += "\r\n";
 }

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,14 @@ struct IpAddress {
         return {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d}};
     }
     static constexpr IpAddress v6(std::array<std::uint8_t, 16> const& network_order) { return {network_order}; }
+
+    /// As two numbers, the first bits in the first. The access rules compare them at each request.
+    constexpr std::array<std::uint64_t, 2> halves() const {
+        auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(bytes);
+        if constexpr (std::endian::native == std::endian::little)
+            for (auto& half : halves) half = __builtin_bswap64(half);
+        return halves;
+    }
 
     /// True also for a v4-mapped address that was written as IPv6: it is the same host.
     constexpr bool is_v4() const {
@@ -68,13 +77,10 @@ struct IpNetwork {
     std::uint8_t prefix = 128;      // of 128: an IPv4 /8 is 96 + 8
 
     constexpr bool contains(IpAddress const& other) const {
-        unsigned const whole = prefix / 8;
-        for (unsigned i = 0; i < whole; ++i)
-            if (address.bytes[i] != other.bytes[i]) return false;
-        unsigned const rest = prefix % 8;
-        if (rest == 0) return true;
-        auto const mask = static_cast<std::uint8_t>(0xff << (8 - rest));
-        return ((address.bytes[whole] ^ other.bytes[whole]) & mask) == 0;
+        constexpr auto mask = [](unsigned bits) { return bits == 0 ? 0 : ~std::uint64_t{0} << (64 - bits); };
+        auto const mine = address.halves(), theirs = other.halves();
+        unsigned const first = prefix < 64 ? prefix : 64;
+        return (((mine[0] ^ theirs[0]) & mask(first)) | ((mine[1] ^ theirs[1]) & mask(prefix - first))) == 0;
     }
 
     /// "10.0.0.0/8"; a whole address without its "/32" or "/128".
