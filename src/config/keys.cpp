@@ -44,7 +44,8 @@ Form<proxy::Caching> caching() {
         key<T>("default_ttl", &T::default_ttl, time(milliseconds{0}, year),
                "Freshness lifetime of responses that have none of their own, not even a heuristic one."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
-               "How long failed fetches are remembered at most; 0s for not at all."),
+               "How long failed fetches are remembered at most; 0s for not at all. A failure that the request itself may have "
+               "caused is told to other clients after two clients have met it."),
         key<T>("negative_first", &T::negative_first, time(never_zero, day),
                "How long a failed fetch is remembered at first."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),

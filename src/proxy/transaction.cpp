@@ -379,6 +379,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = went_out_ = false;
     exchange_.reset();
     failure_ = {};
+    own_failure_ = false;
     fault_ = Fault::nobodys;
     upload_ = {};
     status_ = {};

@@ -126,6 +126,7 @@ private:
                       http::StoreRefusal why);
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
+    void tell_of_error(cache::FillLease lead);
     void remember_error(cache::Fill const& fill);
     bool is_too_large() const;
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
@@ -215,7 +216,10 @@ private:
     bool reloads() const;
     bool failed_lately();
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
+    void tell_followers(cache::FillLease lead);
     void remember_failure(cache::Fill const* fill);
+    bool is_ordinary() const;
+    std::optional<IpAddress> witness() const;
     cache::NegativeTerms negative_terms() const;
 
     // ---- bodies of requests: upload.cpp ----
@@ -286,6 +290,7 @@ private:
     cache::FetchFailure failure_;
     Fault fault_ = Fault::nobodys;        // of failure_
     milliseconds failure_left_{0};        // it is remembered yet
+    bool own_failure_ = false;            // this client's own request may have caused failure_: followers are not told
     client::Trouble trouble_ = client::Trouble::none;   // of the last try
     struct Refusal {
         std::uint16_t status = 400;
