@@ -57,6 +57,9 @@ Form<proxy::Caching> caching() {
                "Responses with Set-Cookie are stored like others when they have explicit freshness."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
                "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
+        key<T>("follow_patience", &T::follow_patience, time(never_zero, hour),
+               "How long a collapsed request waits for the response head of the fetch it joined, at least; 4 times the origin's "
+               "usual time if that is longer. Then it fetches for itself, up to 4 of them at once and one of each client address."),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
                "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
                "Cache-Control and Expires. Origins mean them for caches that they can purge."),

@@ -98,6 +98,7 @@ net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, StaleUse w
 }
 
 net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::ObjectPtr stale) {
+    beside_.drop();
     remember_failure(lead.fill().get());
     co_await answer_failure(std::move(lead), std::move(stale));
 }
@@ -125,8 +126,7 @@ bool Transaction::is_ordinary() const { return proxy::is_ordinary(client_.head()
 /// The client whose request alone may have caused a failure; nothing where any client would have met it.
 std::optional<IpAddress> Transaction::witness() const {
     if (is_ordinary()) return std::nullopt;
-    auto const& limits = options_->limits;
-    return first_bits(client_.peer().address, limits.client_prefix4, limits.client_prefix6);
+    return client_network();
 }
 
 cache::NegativeTerms Transaction::negative_terms() const {

@@ -54,6 +54,7 @@ struct Caching {
     milliseconds negative_first{5'000};   // that a failure is remembered at first
     milliseconds negative_ttl{300'000};   // and at most
     bool negative_backoff = true;
+    milliseconds follow_patience{1'000};  // that a follower waits at least for its leader's head; then it may fetch too
     bool offline = false;
     bool store_set_cookie = true;
     bool range_fetches_whole = false;

@@ -11,6 +11,7 @@ using http::Name;
 /// Sends the response as it comes, re-framed, at the client's pace.
 net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored) {
     if (client_.nobody()) co_return;   // Refresh drops the exchange
+    beside_.drop();
     reason_ = why_not_stored;
     status_.detail = why_not_stored;
     auto const& response = exchange_->head();

@@ -83,6 +83,9 @@ private:
     net::awaitable<void> purge();
     net::awaitable<bool> outlives(store::DiskStore::Survives what);
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
+    milliseconds patience_with_leader() const;
+    IpAddress client_network() const;
+    Fingerprint origin_fingerprint() const { return services_.cache.key(target_.host_field).fingerprint; }
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
     void count_client_traffic();
@@ -108,6 +111,7 @@ private:
                                    cache::Follower* follower);
     net::awaitable<std::optional<bool>> send_rest(store::Object const& object, Slice const& slice, Bytes at);
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
+    net::awaitable<void> waited_too_long();
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
@@ -167,7 +171,8 @@ private:
     void note_connected(net::Transport& transport);
     net::awaitable<client::Trouble> read_final_head(http::Method method);
     bool others_wait() const;
-    net::awaitable<bool> pass_interim();
+    bool pass_interim();
+    void note_first_byte(SteadyTime asked);
     void finish_exchange();
     void drop_exchange();
     void count_source_traffic();
@@ -251,6 +256,8 @@ private:
                                     std::string_view extra = {});
     /// `body`: how many of the bytes, from the end, are the body's; what is taken of them is counted.
     net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
+    net::awaitable<bool> send_waiting(std::span<iovec> parts, Bytes body);
+    net::Error send_interim_rest();
     std::string_view patch_of(Patch const& patch);
     bool starts_closing(Patch& patch);
     void show_truncation();
@@ -283,6 +290,10 @@ private:
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
     cache::FillPtr led_;                  // what this fetch is to fill
+    cache::Beside beside_;                // it fetches beside a slow leader
+    int looks_again_ = 0;                 // in the cache, while the leader was slow
+    static constexpr std::uint64_t no_version = UINT64_MAX;
+    std::uint64_t looked_at_ = no_version;   // the version of the leader's fill at the last look
     bool went_out_ = false;               // to the origin, as far as one can know
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;
@@ -310,6 +321,7 @@ private:
     std::string peer_lines_;
     std::string source_text_;             // "SIBLING_HIT/next door"
     std::string head_text_;
+    std::string interim_rest_;            // of an interim response that was begun: it goes out before anything else
     std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
     std::string parse_text_;              // a stored head with its blank line
