@@ -87,14 +87,20 @@ Bytes Fill::slowest_follower() const {
     return slowest;
 }
 
-void Fill::drop_laggards(Bytes size) {
+void Fill::charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance) {
     std::vector<net::WakeHandle> handles;
     {
         std::lock_guard lock(mutex_);
-        bool somebody_keeps_up = false;
-        for (auto* follower : followers_) somebody_keeps_up |= !follower->dropped_ && follower->offset_ >= size;
-        if (!somebody_keeps_up) return;
-        for (auto* follower : followers_) follower->dropped_ |= follower->offset_ < size;
+        bool others_keep_up = false;
+        for (auto* follower : followers_) others_keep_up |= !follower->dropped_ && follower->offset_ >= size;
+        bool dropped = false;
+        for (auto* follower : followers_) {
+            if (follower->holds_) follower->held_ += waited;
+            follower->holds_ = others_keep_up && !follower->dropped_ && follower->offset_ < size;
+            if (!follower->holds_ || follower->held_ <= allowance) continue;
+            follower->dropped_ = dropped = true;
+        }
+        if (!dropped) return;
         ++view_.version;
         handles = take_waiting();
     }

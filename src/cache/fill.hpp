@@ -11,6 +11,7 @@
 #include "net/wake.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
+#include "util/clock.hpp"
 #include "util/hash.hpp"
 #include "util/ip.hpp"
 #include "util/link.hpp"
@@ -89,8 +90,10 @@ public:
     void grown();
     /// The least offset any follower still needs, for a body that keeps only a window; UINT64_MAX without followers.
     Bytes slowest_follower() const;
-    /// Gives up on those who have not read up to `size`, unless that is everybody. The others go on.
-    void drop_laggards(Bytes size);
+    /// `waited` has passed since the last call, for those who had not read up to the size of that time while others had: it
+    /// counts against them. Gives up on those who have not read up to `size` now, while others have, once more than
+    /// `allowance` counts against them. The others go on.
+    void charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance);
     /// Wakes `handle` when a follower has read on or left.
     void wake_on_reading(net::WakeHandle handle);
 
@@ -212,6 +215,8 @@ private:
     FillPtr fill_;
     net::WakeHandle waiting_;
     Bytes offset_ = 0;
+    SteadyTime::duration held_{};      // that it has held the others back
+    bool holds_ = false;               // it did at the last look
     bool promoted_ = false;
     bool dropped_ = false;
 };

@@ -131,6 +131,9 @@ Form<proxy::Deadlines> deadlines() {
         key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the end of its response's head; each interim response begins it anew."),
         key<T>("abandoned", &T::abandoned, some,
                "How long a body that no client reads any more may take to its end; it is fetched on where little is missing."),
+        key<T>("laggard", &T::laggard, time(never_zero, hour),
+               "How long in all a slow client may hold up the others that read the same uncacheable body; then it goes on with "
+               "a range request of its own, or is closed."),
         key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),

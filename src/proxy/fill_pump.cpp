@@ -19,8 +19,6 @@ namespace {
 // With nobody left to read it, a body is still received to its end when this little is missing.
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
-// A reader of a windowed body that holds the others back is given up after this.
-constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
 // A small memory has room for few pieces on their way to the disk. None is longer than the least window.
 constexpr Bytes window_most = MiB, window_least = 256 * KiB, windows_in_memory = 64;
@@ -228,8 +226,11 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
     auto& fill = *lease_.fill();
     auto free = body.room([](Bytes) { return false; });
     if (!free.empty()) co_return free;
-    auto patience = steady_now() + laggard_patience;
-    for (;;) {
+    auto const allowance = options_->deadlines.laggard;
+    auto const look_again = std::min(allowance, net::recheck_interval);
+    for (auto looked = steady_now();;) {
+        auto const now = steady_now();
+        fill.charge_laggards(body.size(), now - std::exchange(looked, now), allowance);
         net::Waiter waiter(services_.worker.io.get_executor());
         waiting_ = waiter.handle();
         fill.wake_on_reading(waiter.handle());
@@ -238,13 +239,9 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
         auto reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, fill.primary()); };
         if (slowest >= body.size()) co_return body.recycle(reserve);
         fill.grown();   // they may be waiting for what is there
-        auto wake = co_await waiter.wait(net::recheck_interval);
+        auto wake = co_await waiter.wait(look_again);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};
-        if (steady_now() > patience) {
-            fill.drop_laggards(body.size());
-            patience = steady_now() + laggard_patience;
-        }
     }
 }
 

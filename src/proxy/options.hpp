@@ -38,6 +38,7 @@ struct Deadlines {
     milliseconds body{60'000};            // without progress of a body, either way
     milliseconds first_byte{60'000};      // from the request sent to the response head
     milliseconds abandoned{10'000};       // that a body which no client reads any more may take to its end
+    milliseconds laggard{5'000};          // that a reader of a body which nobody keeps may hold the others back in all
     milliseconds fill{120'000};           // a follower waits this long at most for a fill to say anything
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
