@@ -116,6 +116,11 @@ Form<proxy::Limits> limits() {
                    "Pipelined requests answered before other connections get their turn."),
             key<T>("interim_responses", &T::interim_responses, count(0, 1'000),
                    "1xx responses accepted before a final one."),
+            key<T>("min_rate", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
+                   "Bytes a second that a client must take of a response and give of a request's body, on average over the time "
+                   "that Garner waits for it, and an origin of a body of known length; slower connections end. 0 for no limit."),
+            key<T>("min_rate_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
+                   "How long Garner waits for a client or origin in all before min_rate counts."),
             key<T>("max_hops", &T::max_hops, count(1, 1'000), "Entries of Via before a request counts as looping."),
         },
         check);

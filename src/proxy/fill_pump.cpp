@@ -74,9 +74,12 @@ net::awaitable<void> FillPump::run() {
             if (open.empty()) co_return co_await finish(Trouble::cancelled);
         }
         // In short steps: an origin that says nothing must not keep a body that nobody wants any more.
+        auto const asked = steady_now();
         auto piece = co_await exchange_->read_body(limit, open);
+        pace_.add(piece.data.size(), steady_now() - asked);
         bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
         if (silent && worth_finishing()) continue;
+        if (piece.trouble == Trouble::none && comes_too_slowly()) piece.trouble = Trouble::timed_out;
         if (piece.trouble != Trouble::none) {
             if (!resumption_) co_return co_await finish(piece.trouble);
             if (!co_await go_on_elsewhere(piece.trouble)) co_return co_await finish(piece.trouble);
@@ -89,6 +92,12 @@ net::awaitable<void> FillPump::run() {
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
+}
+
+/// A body without a length may be a stream of events.
+bool FillPump::comes_too_slowly() const {
+    bool const owes = growing_->body()->expected() && !exchange_->body_done();
+    return owes && pace_.is_below(options_->limits.min_rate);
 }
 
 bool FillPump::worth_finishing() {
@@ -111,6 +120,7 @@ net::awaitable<bool> FillPump::go_on_elsewhere(Trouble trouble) {
     count_traffic();
     use_.end();
     received_ = 0;
+    pace_ = {};
     auto rest = co_await resumption_->find(options_, *growing_, trouble);
     if (!rest.exchange) co_return false;
     exchange_ = std::move(rest.exchange);

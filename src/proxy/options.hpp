@@ -9,6 +9,7 @@
 #include "http/rule.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
+#include "util/least_rate.hpp"
 
 namespace garner::proxy {
 
@@ -29,6 +30,7 @@ struct Limits {
     std::uint8_t client_prefix6 = 64;             // one subscriber has at least a /64 (RFC 6177)
     std::uint32_t pipelined_per_turn = 16;        // requests served before other connections get their turn
     std::uint32_t interim_responses = 16;         // 1xx accepted before a final response
+    LeastRate min_rate;                           // of bodies, in both directions
     std::uint32_t max_hops = 32;                  // Via entries before a request counts as looping
 };
 

@@ -31,11 +31,15 @@ net::awaitable<bool> Transaction::send_waiting(std::span<iovec> parts, Bytes bod
     }
     Bytes unsent = 0;
     for (auto const& part : parts) unsent += part.iov_len;
+    send_pace_.wait();
     auto sent = co_await client_.send(parts, options_->deadlines.body);
+    send_pace_.resume();
     count_client_traffic();
     if (!sent.error) co_return true;
     unsent -= sent.bytes;
-    reason_ = sent.error == net::asio::error::timed_out ? "the client takes nothing" : "the client is gone";
+    reason_ = send_pace_.too_slow()                          ? "the client takes less than limits.min_rate"
+              : sent.error == net::asio::error::timed_out ? "the client takes nothing"
+                                                            : "the client is gone";
     body_sent_ -= std::min(body, unsent);
     client_gone_ = close_ = true;
     co_return false;

@@ -404,6 +404,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     }
     now_ = wall_now();
     started_ = steady_now();
+    send_pace_.begin(options_->limits.min_rate);
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
     head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = went_out_ = false;
     exchange_.reset();

@@ -15,6 +15,7 @@
 #include "proxy/client_stream.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/log_entry.hpp"
+#include "proxy/send_pace.hpp"
 #include "proxy/services.hpp"
 #include "proxy/source_use.hpp"
 #include "proxy/target.hpp"
@@ -34,7 +35,7 @@ struct Rest {
 class Transaction {
 public:
     Transaction(Services& services, ClientStream& client, AcceleratedOrigin const* origin)
-        : services_(services), client_(client), origin_(origin) {}
+        : services_(services), client_(client), origin_(origin), send_pace_(client, services.worker.wheel) {}
 
     /// Answers the request whose head client.head() is, and logs it. Afterwards keeps_connection() tells whether
     /// another request may follow.
@@ -230,6 +231,7 @@ private:
     // ---- bodies of requests: upload.cpp ----
     void start_upload();
     net::awaitable<void> upload();
+    bool comes_too_slowly(Pace& pace, Bytes received, SteadyTime asked);
     net::awaitable<void> join_upload();
     bool sent_whole() const;
 
@@ -266,6 +268,7 @@ private:
     ClientStream& client_;
     AcceleratedOrigin const* origin_;
     std::shared_ptr<Options const> options_;
+    SendPace send_pace_;
 
     Target target_;
     http::RequestCacheControl control_;
