@@ -125,15 +125,16 @@ void Cache::forget(Key const& key, store::Object const& object) {
     note_bytes(shard, key.fingerprint);
 }
 
-void Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
-                             NegativeTerms const& terms) {
+bool Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
+                             NegativeTerms const& terms, std::optional<IpAddress> const& witness) {
     // Made before, since nothing may be evicted under the lock: it must be the same as where a purge detaches the fill.
     auto const most = failures_.most_growth(key, failure);
-    if (!reserve(most, key.fingerprint)) return;
+    if (!reserve(most, key.fingerprint)) return !witness;
     budget_.release(most);
     auto& shard = this->shard(key.fingerprint);
     std::lock_guard lock(shard.mutex);
-    if (fill.attached_) failures_.remember(key, failure, of_head_only, terms, steady_now());
+    if (!fill.attached_) return !witness;
+    return failures_.remember(key, failure, of_head_only, terms, steady_now(), witness);
 }
 
 bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {

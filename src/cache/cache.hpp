@@ -204,7 +204,9 @@ public:
 
     NegativeCache& failures() { return failures_; }
     /// Remembers what a fetch met, unless the URL was purged since that fetch began.
-    void remember_failure(Fill const&, Key const&, FetchFailure const&, bool of_head_only, NegativeTerms const&);
+    /// `witness` and the result: see NegativeCache::remember().
+    bool remember_failure(Fill const&, Key const&, FetchFailure const&, bool of_head_only, NegativeTerms const&,
+                          std::optional<IpAddress> const& witness = {});
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }

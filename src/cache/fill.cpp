@@ -50,6 +50,35 @@ void Fill::grown() {
     net::wake_all(std::move(handles), net::Wake::ready);
 }
 
+Beside Fill::go_beside(FillPtr const& fill, IpAddress const& client) {
+    std::lock_guard lock(fill->mutex_);
+    auto& taken = fill->beside_;
+    if (taken.size() >= beside_max || std::ranges::find(taken, client) != taken.end()) return {};
+    taken.push_back(client);
+    return Beside(fill, client);
+}
+
+void Fill::leave_beside(IpAddress const& client) {
+    {
+        std::lock_guard lock(mutex_);
+        beside_.erase(std::ranges::find(beside_, client));
+    }
+    grown();
+}
+
+Beside& Beside::operator=(Beside&& other) noexcept {
+    if (this != &other) {
+        drop();
+        fill_ = std::move(other.fill_);
+        client_ = other.client_;
+    }
+    return *this;
+}
+
+void Beside::drop() {
+    if (auto const fill = std::exchange(fill_, nullptr)) fill->leave_beside(client_);
+}
+
 Bytes Fill::slowest_follower() const {
     std::lock_guard lock(mutex_);
     Bytes slowest = UINT64_MAX;
@@ -58,14 +87,20 @@ Bytes Fill::slowest_follower() const {
     return slowest;
 }
 
-void Fill::drop_laggards(Bytes size) {
+void Fill::charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance) {
     std::vector<net::WakeHandle> handles;
     {
         std::lock_guard lock(mutex_);
-        bool somebody_keeps_up = false;
-        for (auto* follower : followers_) somebody_keeps_up |= !follower->dropped_ && follower->offset_ >= size;
-        if (!somebody_keeps_up) return;
-        for (auto* follower : followers_) follower->dropped_ |= follower->offset_ < size;
+        bool others_keep_up = false;
+        for (auto* follower : followers_) others_keep_up |= !follower->dropped_ && follower->offset_ >= size;
+        bool dropped = false;
+        for (auto* follower : followers_) {
+            if (follower->holds_) follower->held_ += waited;
+            follower->holds_ = others_keep_up && !follower->dropped_ && follower->offset_ < size;
+            if (!follower->holds_ || follower->held_ <= allowance) continue;
+            follower->dropped_ = dropped = true;
+        }
+        if (!dropped) return;
         ++view_.version;
         handles = take_waiting();
     }

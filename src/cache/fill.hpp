@@ -11,7 +11,9 @@
 #include "net/wake.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
+#include "util/clock.hpp"
 #include "util/hash.hpp"
+#include "util/ip.hpp"
 #include "util/link.hpp"
 
 namespace garner::cache {
@@ -44,6 +46,23 @@ struct FillView {
     std::uint64_t version = 0;     // changes with everything above and with the body's growth
 };
 
+/// A place among the few requests that fetch beside a fill whose leader waits for its head. Move-only; empty: none.
+/// Dropped, it wakes the fill's followers: one of them may have the place.
+class Beside {
+public:
+    Beside() = default;
+    Beside(FillPtr fill, IpAddress client) : fill_(std::move(fill)), client_(client) {}
+    Beside(Beside&& other) noexcept : fill_(std::move(other.fill_)), client_(other.client_) {}
+    Beside& operator=(Beside&& other) noexcept;
+    ~Beside() { drop(); }
+    void drop();
+    explicit operator bool() const { return fill_ != nullptr; }
+
+private:
+    FillPtr fill_;
+    IpAddress client_;
+};
+
 /// Shared by the leader's and the followers' workers. All members thread-safe unless said otherwise.
 class Fill {
 public:
@@ -64,12 +83,17 @@ public:
     /// Somebody has some of it, or is about to.
     bool is_given() const;
 
+    static constexpr std::size_t beside_max = 4;
+    /// A place beside `fill`: none while beside_max are taken, or one by this client.
+    static Beside go_beside(FillPtr const& fill, IpAddress const& client);
     /// The body grew: wakes the followers. Producer's worker.
     void grown();
     /// The least offset any follower still needs, for a body that keeps only a window; UINT64_MAX without followers.
     Bytes slowest_follower() const;
-    /// Gives up on those who have not read up to `size`, unless that is everybody. The others go on.
-    void drop_laggards(Bytes size);
+    /// `waited` has passed since the last call, for those who had not read up to the size of that time while others had: it
+    /// counts against them. Gives up on those who have not read up to `size` now, while others have, once more than
+    /// `allowance` counts against them. The others go on.
+    void charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance);
     /// Wakes `handle` when a follower has read on or left.
     void wake_on_reading(net::WakeHandle handle);
 
@@ -77,6 +101,8 @@ private:
     friend class Cache;
     friend class FillLease;
     friend class Follower;
+    friend class Beside;
+    void leave_beside(IpAddress const& client);
     void change(FillView::Phase phase, store::ObjectPtr object, FetchFailure failure, char const* reason);
     void set_variant(http::VaryNames vary, std::string variant);
     bool promote_next();
@@ -114,6 +140,7 @@ private:
     List<Follower> followers_;
     std::size_t follower_count_ = 0;
     net::WakeHandle producer_;
+    std::vector<IpAddress> beside_;    // clients that fetch beside this fill
     bool begun_ = false;               // some follower has begun to send it
     bool closed_ = false;              // a newcomer would miss the beginning
 };
@@ -188,6 +215,8 @@ private:
     FillPtr fill_;
     net::WakeHandle waiting_;
     Bytes offset_ = 0;
+    SteadyTime::duration held_{};      // that it has held the others back
+    bool holds_ = false;               // it did at the last look
     bool promoted_ = false;
     bool dropped_ = false;
 };

@@ -44,27 +44,38 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
 }
 
 std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now) {
-    if (!place || now >= place->until) return std::nullopt;
+    if (!place || now >= place->until || place->only_witness) return std::nullopt;
     return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now)};
 }
 
-void NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
-                             SteadyTime now) {
-    if (terms.most <= milliseconds::zero()) return;
+/// A failure that a request may have caused itself counts for other clients once two clients have met it.
+bool NegativeCache::is_confirmed(Place const& place, std::optional<IpAddress> const& witness, SteadyTime now) {
+    return !witness || (place.only_witness && now < place.until && *place.only_witness != *witness);
+}
+
+bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
+                             SteadyTime now, std::optional<IpAddress> const& witness) {
+    if (terms.most <= milliseconds::zero()) return !witness;
     auto id = identity(key);
     auto& shard = shard_of(id);
     std::lock_guard lock(shard.mutex);
     auto* known = find_place(shard, id, now);
-    bool remembered = known && now < known->until;
+    bool const counts = known && now < known->until;
+    bool const remembered = counts && !known->only_witness;
+    if (remembered && witness) return true;
     auto* taken = known ? known : take_place(shard, id);
-    if (!taken) return;
+    if (!taken) return !witness;
     auto& place = *taken;
+    bool const confirmed = is_confirmed(place, witness, now);
+    if (counts && !confirmed) return false;
+    place.only_witness = confirmed ? std::nullopt : witness;
     place.of_head_only = of_head_only && (!remembered || place.of_head_only);
-    if (!remembered) ++place.failures;
+    if (!counts) ++place.failures;
     place.until = now + remembered_for(terms, place.failures);
     place.counts_until = place.until + terms.most;
     place.failure.status = failure.status;
     keep_words(place, failure.reason);
+    return confirmed;
 }
 
 bool NegativeCache::forget(Key const& key, SteadyTime now) {
@@ -74,7 +85,7 @@ bool NegativeCache::forget(Key const& key, SteadyTime now) {
     std::lock_guard lock(shard.mutex);
     auto* place = find_place(shard, id, now);
     if (!place) return false;
-    bool remembered = now < place->until;
+    bool remembered = now < place->until && !place->only_witness;
     release(*place);
     return remembered;
 }
@@ -113,6 +124,8 @@ NegativeCache::Place* NegativeCache::take_place(Shard& shard, Identity const& ke
     auto* set = set_of(shard, key);
     auto& place = *std::min_element(set, set + places_per_set, [](Place const& a, Place const& b) {
         if (a.failures == 0 || b.failures == 0) return a.failures == 0 && b.failures > 0;
+        // One client's own failures displace none that counts for all.
+        if (a.only_witness.has_value() != b.only_witness.has_value()) return a.only_witness.has_value();
         return a.until < b.until;
     });
     release(place);

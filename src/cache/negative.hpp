@@ -11,6 +11,7 @@
 #include "store/budget.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
+#include "util/ip.hpp"
 
 namespace garner::cache {
 
@@ -48,8 +49,12 @@ public:
 
     /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes
     /// more than `terms.most` after the last was over begins anew.
-    void remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
-                  SteadyTime now);
+    ///
+    /// `witness`: given where the client's own request may have caused the failure. find() tells of such a failure only after
+    /// a second witness has met it while the first one counts, for as long as the failure would be remembered. One witness
+    /// never renews a failure that is remembered. True when other clients may be told of the failure.
+    bool remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
+                  SteadyTime now, std::optional<IpAddress> const& witness = {});
 
     /// The next failure is the first again. True when one was remembered.
     bool forget(Key const& key, SteadyTime now);
@@ -73,6 +78,7 @@ private:
         Identity key;
         std::uint32_t failures = 0;    // in a row; 0: the place is free
         bool of_head_only = false;
+        std::optional<IpAddress> only_witness;   // given: not told of until another client has met it
         SteadyTime until{};            // remembered so long
         SteadyTime counts_until{};     // a failure before this is one more in a row
         FetchFailure failure;
@@ -90,6 +96,7 @@ private:
     Place* set_of(Shard& shard, Identity const& key) const;
     Place* place_of(Shard& shard, Identity const& key) const;
     static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
+    static bool is_confirmed(Place const& place, std::optional<IpAddress> const& witness, SteadyTime now);
     Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
     Place* take_place(Shard& shard, Identity const& key);
     void release(Place& place);

@@ -44,7 +44,8 @@ Form<proxy::Caching> caching() {
         key<T>("default_ttl", &T::default_ttl, time(milliseconds{0}, year),
                "Freshness lifetime of responses that have none of their own, not even a heuristic one."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
-               "How long failed fetches are remembered at most; 0s for not at all."),
+               "How long failed fetches are remembered at most; 0s for not at all. A failure that the request itself may have "
+               "caused is told to other clients after two clients have met it."),
         key<T>("negative_first", &T::negative_first, time(never_zero, day),
                "How long a failed fetch is remembered at first."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),
@@ -56,6 +57,9 @@ Form<proxy::Caching> caching() {
                "Responses with Set-Cookie are stored like others when they have explicit freshness."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
                "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
+        key<T>("follow_patience", &T::follow_patience, time(never_zero, hour),
+               "How long a collapsed request waits for the response head of the fetch it joined, at least; 4 times the origin's "
+               "usual time if that is longer. Then it fetches for itself, up to 4 of them at once and one of each client address."),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
                "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
                "Cache-Control and Expires. Origins mean them for caches that they can purge."),
@@ -112,6 +116,11 @@ Form<proxy::Limits> limits() {
                    "Pipelined requests answered before other connections get their turn."),
             key<T>("interim_responses", &T::interim_responses, count(0, 1'000),
                    "1xx responses accepted before a final one."),
+            key<T>("min_rate", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
+                   "Bytes a second that a client must take of a response and give of a request's body, on average over the time "
+                   "that Garner waits for it, and an origin of a body of known length; slower connections end. 0 for no limit."),
+            key<T>("min_rate_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
+                   "How long Garner waits for a client or origin in all before min_rate counts."),
             key<T>("max_hops", &T::max_hops, count(1, 1'000), "Entries of Via before a request counts as looping."),
         },
         check);
@@ -127,6 +136,9 @@ Form<proxy::Deadlines> deadlines() {
         key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the end of its response's head; each interim response begins it anew."),
         key<T>("abandoned", &T::abandoned, some,
                "How long a body that no client reads any more may take to its end; it is fetched on where little is missing."),
+        key<T>("laggard", &T::laggard, time(never_zero, hour),
+               "How long in all a slow client may hold up the others that read the same uncacheable body; then it goes on with "
+               "a range request of its own, or is closed."),
         key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),

@@ -1,4 +1,6 @@
 // Asking one source, the origin or a peer: the request, a connection, its head; and once more where that is safe.
+#include <boost/asio/error.hpp>
+
 #include "http/hop_by_hop.hpp"
 #include "net/address.hpp"
 #include "proxy/decision.hpp"
@@ -95,11 +97,13 @@ net::awaitable<bool> Transaction::try_source(bool fresh_connection) {
     iovec part{request_text_.data(), request_text_.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, options_->deadlines.body);
+    auto const asked = steady_now();
     if (trouble == Trouble::none) {
         if (!client_.body_done()) start_upload();
         trouble = co_await read_final_head(client_.head().method);
     }
     if (trouble == Trouble::none) {
+        note_first_byte(asked);
         use_.head_came();
         co_return true;
     }
@@ -227,16 +231,24 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
         }
         give_up = steady_now() + first_byte;
         if (opens_tunnel) continue;
-        bool passed = co_await pass_interim();
-        if (!passed && !others_wait()) co_return Trouble::cancelled;
+        if (!pass_interim() && !others_wait()) co_return Trouble::cancelled;
     }
 }
 
-/// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0; and not into a body.
-net::awaitable<bool> Transaction::pass_interim() {
-    if (resuming_) co_return true;
-    if (client_.head().version == http::Version::http_1_0) co_return true;
-    if (client_gone_) co_return false;
+/// The origin's usual time is that of requests which any client could have sent.
+void Transaction::note_first_byte(SteadyTime asked) {
+    if (source().peer || upload_.started || !is_ordinary()) return;
+    services_.first_bytes.add(origin_fingerprint(), std::chrono::duration_cast<milliseconds>(steady_now() - asked));
+}
+
+/// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0; and not into a body. Nothing waits for a client that
+/// does not read: followers may wait for the final response. What the socket takes nothing of is dropped. False: the client
+/// is gone.
+bool Transaction::pass_interim() {
+    if (resuming_ || client_.nobody()) return true;
+    if (client_.head().version == http::Version::http_1_0) return true;
+    if (client_gone_) return false;
+    if (send_interim_rest() == net::asio::error::would_block) return true;
     head_text_.clear();
     auto const& interim = exchange_->head();
     append_status_line(interim.status, interim.reason, head_text_);
@@ -245,8 +257,12 @@ net::awaitable<bool> Transaction::pass_interim() {
         if (!hop_by_hop.dropped(field) && field.id != Name::content_length)
             head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
     head_text_.append("\r\n");
-    iovec part{head_text_.data(), head_text_.size()};
-    co_return co_await send(std::span<iovec>(&part, 1));
+    interim_rest_ = head_text_;
+    auto const error = send_interim_rest();
+    if (interim_rest_.size() == head_text_.size()) interim_rest_.clear();
+    if (!error || error == net::asio::error::would_block) return true;
+    client_gone_ = close_ = true;
+    return false;
 }
 
 void Transaction::finish_exchange() {

@@ -33,6 +33,7 @@ bool is_plain(http::RequestHead const& request) {
 /// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
 net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follower* follower) {
     if (client_.nobody()) co_return;
+    if (beside_) beside_.drop();   // others may have the object now, and a client that reads slowly keeps no place
     note_use(object);
     auto const& request = client_.head();
     Patch patch;
@@ -68,7 +69,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
     add(body);
     std::span<iovec> gathered(parts.data(), used);
-    if (client_.try_send(gathered).error)
+    if (!interim_rest_.empty() || client_.try_send(gathered).error)
         co_await send(gathered, body.size());
     else
         body_sent_ += body.size();
@@ -229,13 +230,19 @@ net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std
     waiting_ = {};
     bool const runs_out_early = wake == net::Wake::deadline && limit < options_->deadlines.fill;
     if (wake == net::Wake::ready || runs_out_early) co_return true;
+    if (wake == net::Wake::deadline && !head_sent_) {
+        co_await waited_too_long();
+        co_return false;
+    }
     client_gone_ = wake == net::Wake::client_gone;
     close_ = true;
-    if (wake == net::Wake::deadline && !head_sent_)
-        co_await error(504, "The origin is taking too long.", "deadlines.fill");
-    else
-        show_truncation();
+    show_truncation();
     co_return false;
+}
+
+net::awaitable<void> Transaction::waited_too_long() {
+    close_ = true;
+    co_await error(504, "The origin is taking too long.", "deadlines.fill");
 }
 
 /// Into stored_head_, until the next one is read.

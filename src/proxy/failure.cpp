@@ -15,12 +15,7 @@ bool Transaction::reloads() const { return control_.is_reload(); }
 bool Transaction::failed_lately() {
     auto& failures = services_.cache.failures();
     if (failures.empty()) return false;
-    auto now = steady_now();
-    if (reloads()) {
-        failures.forget(key_, now);
-        return false;
-    }
-    auto known = failures.find(key_, now);
+    auto known = failures.find(key_, steady_now());
     if (!known || !hears_of(*known, client_.head(), control_)) return false;
     failure_ = std::move(known->failure);
     failure_left_ = known->left;
@@ -58,19 +53,11 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     drop_exchange();   // the origin hears at once that nobody waits any more
     if (client_gone_ || aborted_) {
         close_ = true;
-        // Those who wait hear what went wrong at the origin; of a client that left they hear nothing: one of them leads then.
-        if (fault_ == Fault::nobodys)
-            lead.drop();
-        else
-            lead.fail(failure_);
+        tell_followers(std::move(lead));
         co_return;
     }
-    // What the rules forbid this client they may allow the next: another follower leads then.
     bool forbidden = failure_.status == 403;
-    if (forbidden)
-        lead.drop();
-    else
-        lead.fail(failure_);
+    tell_followers(std::move(lead));
     services_.counters.origin_failures.add();
     auto error_kind = http::StaleOnErrorKind::unreachable;
     if (stale && !forbidden && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), error_kind))
@@ -87,6 +74,16 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
     co_await error(failure_.status, what, rule);
 }
 
+/// Followers are told of the origin's failures. The next follower leads instead where the client left, where the rules forbid
+/// this client what they may allow the next one, and where this client's own request may have caused the failure.
+void Transaction::tell_followers(cache::FillLease lead) {
+    bool const left = (client_gone_ || aborted_) && fault_ == Fault::nobodys;
+    if (left || failure_.status == 403 || own_failure_)
+        lead.drop();
+    else
+        lead.fail(failure_);
+}
+
 net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, StaleUse why) {
     if (client_.nobody()) co_return;
     services_.counters.stale_used.add(why);
@@ -101,6 +98,7 @@ net::awaitable<void> Transaction::serve_stale(store::ObjectPtr stale, StaleUse w
 }
 
 net::awaitable<void> Transaction::fetch_failed(cache::FillLease lead, store::ObjectPtr stale) {
+    beside_.drop();
     remember_failure(lead.fill().get());
     co_await answer_failure(std::move(lead), std::move(stale));
 }
@@ -109,13 +107,26 @@ void Transaction::remember_failure(cache::Fill const* fill) {
     if (fault_ == Fault::nobodys || fault_ == Fault::name || aborted_) return;
     auto const& request = client_.head();
     bool by_request = fault_ == Fault::answer;
-    // Their own credentials, ranges or method may be what the origin cannot take.
-    if (by_request && (request.fields.has(Name::authorization) || request.fields.has(Name::range))) return;
+    own_failure_ = by_request && !is_ordinary();
+    // Their own credentials or ranges may be what the origin cannot take; and a reload would keep a failure alive for ever.
+    bool const never = request.fields.has(Name::authorization) || request.fields.has(Name::range) || reloads();
+    if (by_request && never) return;
     bool of_head_only = by_request && request.method == Method::head;
+    auto const by = by_request ? witness() : std::nullopt;
+    bool shared = true;
     if (fill)
-        services_.cache.remember_failure(*fill, key_, failure_, of_head_only, negative_terms());
+        shared = services_.cache.remember_failure(*fill, key_, failure_, of_head_only, negative_terms(), by);
     else
-        services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now());
+        shared = services_.cache.failures().remember(key_, failure_, of_head_only, negative_terms(), steady_now(), by);
+    own_failure_ = !shared;
+}
+
+bool Transaction::is_ordinary() const { return proxy::is_ordinary(client_.head(), control_); }
+
+/// The client whose request alone may have caused a failure; nothing where any client would have met it.
+std::optional<IpAddress> Transaction::witness() const {
+    if (is_ordinary()) return std::nullopt;
+    return client_network();
 }
 
 cache::NegativeTerms Transaction::negative_terms() const {

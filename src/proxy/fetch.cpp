@@ -118,7 +118,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
     }
     if (stale && http::is_stale_if_error_status(response.status) &&
         http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::error_status)) {
-        lead.fail(origin_answers(response.status));
+        tell_of_error(std::move(lead));
         finish_exchange();
         co_return co_await serve_stale(std::move(stale), StaleUse::if_error);
     }
@@ -153,11 +153,19 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
     bool in_trouble = lead && http::is_stale_if_error_status(response.status);
     if (in_trouble) {
         remember_error(*lead.fill());
-        lead.fail(origin_answers(response.status));
+        tell_of_error(std::move(lead));
     } else if (lead) {
         lead.refuse(text(why));
     }
     if (known && http::supersedes(client_.head(), response, control)) services_.cache.forget(key_, *known);
+}
+
+/// An error that this client's own request may have caused is not the followers': the next one leads.
+void Transaction::tell_of_error(cache::FillLease lead) {
+    if (!is_ordinary())
+        lead.drop();
+    else
+        lead.fail(origin_answers(exchange_->head().status));
 }
 
 /// Only while others wait: one client that asks again may be answered by an origin that has recovered.
@@ -165,11 +173,13 @@ void Transaction::remember_error(cache::Fill const& fill) {
     constexpr milliseconds lasts{1'000};
     auto const& fields = client_.head().fields;
     if (fill.stale() || fill.followers() == 0 || fields.has(Name::authorization) || fields.has(Name::range)) return;
+    if (reloads()) return;
     auto terms = negative_terms();
     terms.first = terms.most = std::min(terms.most, lasts);
     if (terms.most == milliseconds{0}) return;
     bool const of_head_only = client_.head().method == Method::head;
-    services_.cache.remember_failure(fill, key_, origin_answers(exchange_->head().status), of_head_only, terms);
+    auto const failure = origin_answers(exchange_->head().status);
+    services_.cache.remember_failure(fill, key_, failure, of_head_only, terms, witness());
 }
 
 /// As far as the head tells.

@@ -19,8 +19,6 @@ namespace {
 // With nobody left to read it, a body is still received to its end when this little is missing.
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
-// A reader of a windowed body that holds the others back is given up after this.
-constexpr milliseconds laggard_patience{5'000};
 // What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
 // A small memory has room for few pieces on their way to the disk. None is longer than the least window.
 constexpr Bytes window_most = MiB, window_least = 256 * KiB, windows_in_memory = 64;
@@ -76,9 +74,12 @@ net::awaitable<void> FillPump::run() {
             if (open.empty()) co_return co_await finish(Trouble::cancelled);
         }
         // In short steps: an origin that says nothing must not keep a body that nobody wants any more.
+        auto const asked = steady_now();
         auto piece = co_await exchange_->read_body(limit, open);
+        pace_.add(piece.data.size(), steady_now() - asked);
         bool silent = piece.trouble == Trouble::timed_out && steady_now() < give_up;
         if (silent && worth_finishing()) continue;
+        if (piece.trouble == Trouble::none && comes_too_slowly()) piece.trouble = Trouble::timed_out;
         if (piece.trouble != Trouble::none) {
             if (!resumption_) co_return co_await finish(piece.trouble);
             if (!co_await go_on_elsewhere(piece.trouble)) co_return co_await finish(piece.trouble);
@@ -91,6 +92,12 @@ net::awaitable<void> FillPump::run() {
         if (!co_await append(piece.data)) co_return co_await finish(Trouble::cancelled);
         if (!worth_finishing()) co_return co_await finish(Trouble::cancelled);
     }
+}
+
+/// A body without a length may be a stream of events.
+bool FillPump::comes_too_slowly() const {
+    bool const owes = growing_->body()->expected() && !exchange_->body_done();
+    return owes && pace_.is_below(options_->limits.min_rate);
 }
 
 bool FillPump::worth_finishing() {
@@ -113,6 +120,7 @@ net::awaitable<bool> FillPump::go_on_elsewhere(Trouble trouble) {
     count_traffic();
     use_.end();
     received_ = 0;
+    pace_ = {};
     auto rest = co_await resumption_->find(options_, *growing_, trouble);
     if (!rest.exchange) co_return false;
     exchange_ = std::move(rest.exchange);
@@ -228,8 +236,11 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
     auto& fill = *lease_.fill();
     auto free = body.room([](Bytes) { return false; });
     if (!free.empty()) co_return free;
-    auto patience = steady_now() + laggard_patience;
-    for (;;) {
+    auto const allowance = options_->deadlines.laggard;
+    auto const look_again = std::min(allowance, net::recheck_interval);
+    for (auto looked = steady_now();;) {
+        auto const now = steady_now();
+        fill.charge_laggards(body.size(), now - std::exchange(looked, now), allowance);
         net::Waiter waiter(services_.worker.io.get_executor());
         waiting_ = waiter.handle();
         fill.wake_on_reading(waiter.handle());
@@ -238,13 +249,9 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
         auto reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, fill.primary()); };
         if (slowest >= body.size()) co_return body.recycle(reserve);
         fill.grown();   // they may be waiting for what is there
-        auto wake = co_await waiter.wait(net::recheck_interval);
+        auto wake = co_await waiter.wait(look_again);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};
-        if (steady_now() > patience) {
-            fill.drop_laggards(body.size());
-            patience = steady_now() + laggard_patience;
-        }
     }
 }
 

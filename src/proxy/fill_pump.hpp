@@ -11,6 +11,7 @@
 #include "proxy/resume.hpp"
 #include "proxy/services.hpp"
 #include "proxy/source_use.hpp"
+#include "util/least_rate.hpp"
 
 namespace garner::proxy {
 
@@ -71,6 +72,7 @@ private:
     void forget_what_disk_has(Bytes but);
     http::StoreRefusal why_not_on_disk() const;
     bool worth_finishing();
+    bool comes_too_slowly() const;
     net::awaitable<bool> go_on_elsewhere(client::Trouble trouble);
     void count_traffic();
     net::awaitable<void> finish(client::Trouble trouble);
@@ -107,6 +109,7 @@ private:
     Bytes gathered_most_ = 0;                  // that may be in memory until it is whole, though longer than object_max
     std::unique_ptr<store::DiskFill> disk_;    // null: nothing goes to the disk, or no more
     store::ObjectPtr parts_on_disk_;           // that this part joins
+    Pace pace_;                                // of the present source
     Bytes received_ = 0;                       // from the present source
     Bytes forgotten_ = 0;                      // before this offset memory may have nothing
     std::unique_ptr<Resumption> resumption_;   // null: whose body it is answers for its end

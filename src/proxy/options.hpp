@@ -9,6 +9,7 @@
 #include "http/rule.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
+#include "util/least_rate.hpp"
 
 namespace garner::proxy {
 
@@ -29,6 +30,7 @@ struct Limits {
     std::uint8_t client_prefix6 = 64;             // one subscriber has at least a /64 (RFC 6177)
     std::uint32_t pipelined_per_turn = 16;        // requests served before other connections get their turn
     std::uint32_t interim_responses = 16;         // 1xx accepted before a final response
+    LeastRate min_rate;                           // of bodies, in both directions
     std::uint32_t max_hops = 32;                  // Via entries before a request counts as looping
 };
 
@@ -38,6 +40,7 @@ struct Deadlines {
     milliseconds body{60'000};            // without progress of a body, either way
     milliseconds first_byte{60'000};      // from the request sent to the response head
     milliseconds abandoned{10'000};       // that a body which no client reads any more may take to its end
+    milliseconds laggard{5'000};          // that a reader of a body which nobody keeps may hold the others back in all
     milliseconds fill{120'000};           // a follower waits this long at most for a fill to say anything
     milliseconds tunnel_idle{600'000};
     milliseconds tunnel_total{86'400'000};
@@ -54,6 +57,7 @@ struct Caching {
     milliseconds negative_first{5'000};   // that a failure is remembered at first
     milliseconds negative_ttl{300'000};   // and at most
     bool negative_backoff = true;
+    milliseconds follow_patience{1'000};  // that a follower waits at least for its leader's head; then it may fetch too
     bool offline = false;
     bool store_set_cookie = true;
     bool range_fetches_whole = false;

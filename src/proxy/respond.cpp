@@ -13,25 +13,47 @@ using http::Method;
 /// False when the client is gone or takes nothing for too long; the connection closes then.
 net::awaitable<bool> Transaction::send(std::span<iovec> parts, Bytes body) {
     body_sent_ += body;
-    auto tried = client_.try_send(parts);
-    if (!tried.error) {
+    if (interim_rest_.empty() && !client_.try_send(parts).error) {
         count_client_traffic();
         co_return true;
     }
+    co_return co_await send_waiting(parts, body);
+}
+
+/// What the socket does not take at once, behind what is left of an interim response.
+net::awaitable<bool> Transaction::send_waiting(std::span<iovec> parts, Bytes body) {
+    auto const rest = std::exchange(interim_rest_, {});
+    std::vector<iovec> all;
+    if (!rest.empty()) {
+        all.push_back({const_cast<char*>(rest.data()), rest.size()});
+        all.insert(all.end(), parts.begin(), parts.end());
+        parts = all;
+    }
     Bytes unsent = 0;
     for (auto const& part : parts) unsent += part.iov_len;
-    if (tried.error == net::asio::error::would_block) {
-        auto sent = co_await client_.send(parts, options_->deadlines.body);
-        if (!sent.error) {
-            count_client_traffic();
-            co_return true;
-        }
-        unsent -= sent.bytes;
-        reason_ = sent.error == net::asio::error::timed_out ? "the client takes nothing" : "the client is gone";
-    }
+    send_pace_.wait();
+    auto sent = co_await client_.send(parts, options_->deadlines.body);
+    send_pace_.resume();
+    count_client_traffic();
+    if (!sent.error) co_return true;
+    unsent -= sent.bytes;
+    reason_ = send_pace_.too_slow()                          ? "the client takes less than limits.min_rate"
+              : sent.error == net::asio::error::timed_out ? "the client takes nothing"
+                                                            : "the client is gone";
     body_sent_ -= std::min(body, unsent);
     client_gone_ = close_ = true;
     co_return false;
+}
+
+/// Without waiting: would_block when something is left yet.
+net::Error Transaction::send_interim_rest() {
+    iovec part{interim_rest_.data(), interim_rest_.size()};
+    std::span<iovec> parts(&part, 1);
+    auto const sent = client_.try_send(parts);
+    interim_rest_.erase(0, sent.bytes);
+    if (!sent.error) interim_rest_.clear();
+    count_client_traffic();
+    return sent.error;
 }
 
 /// Writes the patch; whether the connection closes is said here, so that it is said truly.

@@ -10,6 +10,7 @@
 #include "net/worker.hpp"
 #include "proxy/access_log.hpp"
 #include "proxy/counters.hpp"
+#include "proxy/first_byte_times.hpp"
 #include "proxy/options.hpp"
 #include "proxy/sampling.hpp"
 #include "util/link.hpp"
@@ -47,6 +48,7 @@ struct Services {
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone
+    FirstByteTimes first_bytes{};
     unsigned memory_hits = 0;
     unsigned hits_a_use = 1;                    // of which the disk is told one in so many
 };

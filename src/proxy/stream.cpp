@@ -11,6 +11,7 @@ using http::Name;
 /// Sends the response as it comes, re-framed, at the client's pace.
 net::awaitable<void> Transaction::stream_through(std::string_view why_not_stored) {
     if (client_.nobody()) co_return;   // Refresh drops the exchange
+    beside_.drop();
     reason_ = why_not_stored;
     status_.detail = why_not_stored;
     auto const& response = exchange_->head();
@@ -50,16 +51,24 @@ net::awaitable<bool> Transaction::pass_on(std::string_view head, http::BrokenBod
     std::array<iovec, 6> parts;
     auto used = static_cast<std::size_t>(std::ranges::copy(before, parts.begin()).out - parts.begin());
     char chunk_header[18];
-    for (;;) {
+    for (Pace pace;;) {
         auto piece = exchange_->body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !exchange_->body_done()) {
             // Nothing here: let the client have what there is, then wait.
             if (used > 0 && !co_await send(std::span(parts.data(), used))) co_return false;
             used = 0;
+            auto const asked = steady_now();
             piece = co_await exchange_->read_body(options_->deadlines.body);
+            pace.add(piece.data.size(), steady_now() - asked);
         }
+        // A body without a length may be a stream of events. An origin may also wait for the rest of the request.
+        bool const owes = body.announced && !upload_.running && piece.trouble == Trouble::none && !exchange_->body_done();
+        if (owes && pace.is_below(options_->limits.min_rate)) piece.trouble = Trouble::timed_out;
         if (piece.trouble != Trouble::none) {
-            if (co_await stream_on(piece.trouble, head, body)) continue;
+            if (co_await stream_on(piece.trouble, head, body)) {
+                pace = {};
+                continue;
+            }
             if (used > 0) co_await send(std::span(parts.data(), used));
             co_await break_off(piece.trouble);
             co_return false;

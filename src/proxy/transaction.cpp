@@ -21,6 +21,8 @@ namespace {
 
 // What is replaced again and again while the disk is read is fetched in the end.
 constexpr int disk_looks_max = 3;
+// So often a follower of a slow leader looks for what others have brought beside it.
+constexpr int looks_again_max = 8;
 constexpr std::string_view hits_only = "This proxy gives this client only what it has stored.";
 
 }  // namespace
@@ -160,7 +162,10 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
     follower.emplace(services_.cache, fill);
     auto patience = options_->deadlines.fill;
     if (may_be_in_a_circle()) patience = std::min(patience, circle_wait);
-    auto const give_up = steady_now() + patience;
+    auto const begun = steady_now();
+    bool const waited = looks_again_ > 0;
+    auto const give_up = (waited ? started_ : begun) + patience;
+    auto const beside_at = waited ? begun : begun + patience_with_leader();
     for (;;) {
         auto view = follower->view();
         if (follower->promoted()) {
@@ -197,14 +202,38 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
             cache::FillLease nothing;
             co_return co_await answer_failure(std::move(nothing), std::move(stale));
         }
-        if (steady_now() >= give_up) break;
-        if (!co_await wait_for_growth(*follower, view.version, patience)) co_return;
+        auto const now = steady_now();
+        if (now >= give_up && patience >= options_->deadlines.fill) co_return co_await waited_too_long();
+        if (now >= give_up) break;
+        if (now >= beside_at) {
+            // Before the head only those that fetch beside the leader make the version change: one may have brought it.
+            if (looks_again_ < looks_again_max && std::exchange(looked_at_, view.version) != view.version) {
+                ++looks_again_;
+                follower.reset();
+                co_return co_await use_cache();
+            }
+            beside_ = cache::Fill::go_beside(fill, client_network());
+            if (beside_) break;
+        }
+        auto const until = now < beside_at ? std::min(beside_at, give_up) : give_up;
+        auto const limit = std::chrono::ceil<milliseconds>(until - now);
+        if (!co_await wait_for_growth(*follower, view.version, limit)) co_return;
     }
     // Not ours to share: at once, beside the others, for ourselves.
     follower.reset();
     tag_ = ResultTag::tcp_cf_miss;
     auto lead = services_.cache.lease_alone(key_, stale);
     co_await fetch(std::move(lead), std::move(stale));
+}
+
+milliseconds Transaction::patience_with_leader() const {
+    return follow_patience(options_->caching.follow_patience, services_.first_bytes.usual(origin_fingerprint()));
+}
+
+/// Addresses of one network are one client.
+IpAddress Transaction::client_network() const {
+    auto const& limits = options_->limits;
+    return first_bits(client_.peer().address, limits.client_prefix4, limits.client_prefix6);
 }
 
 // ---- check ----
@@ -375,10 +404,14 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     }
     now_ = wall_now();
     started_ = steady_now();
+    send_pace_.begin(options_->limits.min_rate);
     close_ = !http::keeps_alive(client_.head()) || services_.draining;
     head_sent_ = client_gone_ = conditional_ = widened_ = reload_ignored_ = went_out_ = false;
     exchange_.reset();
     failure_ = {};
+    own_failure_ = false;
+    looks_again_ = 0;
+    looked_at_ = no_version;
     fault_ = Fault::nobodys;
     upload_ = {};
     status_ = {};
@@ -403,6 +436,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
 void Transaction::finish() {
     parts_ = nullptr;   // an idle connection pins nothing
     led_ = nullptr;
+    beside_.drop();
     if (auto used = std::exchange(unsized_, nullptr); used && used->length()) note_use(used);
     auto& counters = services_.counters;
     count_client_traffic();

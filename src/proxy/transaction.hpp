@@ -15,6 +15,7 @@
 #include "proxy/client_stream.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/log_entry.hpp"
+#include "proxy/send_pace.hpp"
 #include "proxy/services.hpp"
 #include "proxy/source_use.hpp"
 #include "proxy/target.hpp"
@@ -34,7 +35,7 @@ struct Rest {
 class Transaction {
 public:
     Transaction(Services& services, ClientStream& client, AcceleratedOrigin const* origin)
-        : services_(services), client_(client), origin_(origin) {}
+        : services_(services), client_(client), origin_(origin), send_pace_(client, services.worker.wheel) {}
 
     /// Answers the request whose head client.head() is, and logs it. Afterwards keeps_connection() tells whether
     /// another request may follow.
@@ -83,6 +84,9 @@ private:
     net::awaitable<void> purge();
     net::awaitable<bool> outlives(store::DiskStore::Survives what);
     net::awaitable<void> follow(cache::FillPtr fill, store::ObjectPtr stale);
+    milliseconds patience_with_leader() const;
+    IpAddress client_network() const;
+    Fingerprint origin_fingerprint() const { return services_.cache.key(target_.host_field).fingerprint; }
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
     void count_client_traffic();
@@ -108,6 +112,7 @@ private:
                                    cache::Follower* follower);
     net::awaitable<std::optional<bool>> send_rest(store::Object const& object, Slice const& slice, Bytes at);
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
+    net::awaitable<void> waited_too_long();
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
@@ -126,6 +131,7 @@ private:
                       http::StoreRefusal why);
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
+    void tell_of_error(cache::FillLease lead);
     void remember_error(cache::Fill const& fill);
     bool is_too_large() const;
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
@@ -166,7 +172,8 @@ private:
     void note_connected(net::Transport& transport);
     net::awaitable<client::Trouble> read_final_head(http::Method method);
     bool others_wait() const;
-    net::awaitable<bool> pass_interim();
+    bool pass_interim();
+    void note_first_byte(SteadyTime asked);
     void finish_exchange();
     void drop_exchange();
     void count_source_traffic();
@@ -215,12 +222,16 @@ private:
     bool reloads() const;
     bool failed_lately();
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
+    void tell_followers(cache::FillLease lead);
     void remember_failure(cache::Fill const* fill);
+    bool is_ordinary() const;
+    std::optional<IpAddress> witness() const;
     cache::NegativeTerms negative_terms() const;
 
     // ---- bodies of requests: upload.cpp ----
     void start_upload();
     net::awaitable<void> upload();
+    bool comes_too_slowly(Pace& pace, Bytes received, SteadyTime asked);
     net::awaitable<void> join_upload();
     bool sent_whole() const;
 
@@ -247,6 +258,8 @@ private:
                                     std::string_view extra = {});
     /// `body`: how many of the bytes, from the end, are the body's; what is taken of them is counted.
     net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
+    net::awaitable<bool> send_waiting(std::span<iovec> parts, Bytes body);
+    net::Error send_interim_rest();
     std::string_view patch_of(Patch const& patch);
     bool starts_closing(Patch& patch);
     void show_truncation();
@@ -255,6 +268,7 @@ private:
     ClientStream& client_;
     AcceleratedOrigin const* origin_;
     std::shared_ptr<Options const> options_;
+    SendPace send_pace_;
 
     Target target_;
     http::RequestCacheControl control_;
@@ -279,6 +293,10 @@ private:
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};                 // when the request went to the origin
     cache::FillPtr led_;                  // what this fetch is to fill
+    cache::Beside beside_;                // it fetches beside a slow leader
+    int looks_again_ = 0;                 // in the cache, while the leader was slow
+    static constexpr std::uint64_t no_version = UINT64_MAX;
+    std::uint64_t looked_at_ = no_version;   // the version of the leader's fill at the last look
     bool went_out_ = false;               // to the origin, as far as one can know
     net::ConnectStop* connecting_ = nullptr;
     class Relay* relay_ = nullptr;
@@ -286,6 +304,7 @@ private:
     cache::FetchFailure failure_;
     Fault fault_ = Fault::nobodys;        // of failure_
     milliseconds failure_left_{0};        // it is remembered yet
+    bool own_failure_ = false;            // this client's own request may have caused failure_: followers are not told
     client::Trouble trouble_ = client::Trouble::none;   // of the last try
     struct Refusal {
         std::uint16_t status = 400;
@@ -305,6 +324,7 @@ private:
     std::string peer_lines_;
     std::string source_text_;             // "SIBLING_HIT/next door"
     std::string head_text_;
+    std::string interim_rest_;            // of an interim response that was begun: it goes out before anything else
     std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
     std::string parse_text_;              // a stored head with its blank line

@@ -17,9 +17,17 @@ void Transaction::start_upload() {
 /// Never slower than the client, never faster than the origin takes it: one piece is in hand at a time.
 net::awaitable<void> Transaction::upload() {
     bool chunked = client_.body_framing().kind == http::Framing::Kind::chunked;
-    for (;;) {
+    for (Pace pace;;) {
+        auto const received = client_.transport().received();
+        auto const asked = steady_now();
         auto piece = co_await client_.read_body(options_->deadlines.body);
         if (upload_.joining) break;
+        if (!piece.error && !piece.refusal && comes_too_slowly(pace, received, asked)) {
+            failed(408, "The request's body came too slowly: on average below limits.min_rate.");
+            close_ = true;
+            exchange_->cancel();
+            break;
+        }
         if (piece.error || piece.refusal) {
             if (piece.refusal) failed(400, std::string("The request's body is malformed: ") + piece.refusal);
             else if (piece.error == net::asio::error::timed_out) failed(408, "The request's body did not come in time.");
@@ -51,6 +59,13 @@ net::awaitable<void> Transaction::upload() {
     }
     upload_.running = false;
     upload_.joined.wake(net::Wake::ready);
+}
+
+/// A client may wait for the origin's 100 before it sends anything: the time to its first byte does not count.
+bool Transaction::comes_too_slowly(Pace& pace, Bytes received, SteadyTime asked) {
+    bool const first = pace.moved == 0;
+    pace.add(client_.transport().received() - received, first ? SteadyTime::duration{} : steady_now() - asked);
+    return !client_.body_done() && pace.is_below(options_->limits.min_rate);
 }
 
 /// The answer is there: what of the body is still to come is of no use, and the connection ends with it.

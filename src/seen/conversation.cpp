@@ -7,8 +7,8 @@
 #include "crawl/kept_memory.hpp"
 #include "http/dates.hpp"
 #include "http/uri.hpp"
-#include "seen/body_rate.hpp"
 #include "seen/stats_text.hpp"
+#include "util/least_rate.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"
 #include "util/version.hpp"
@@ -255,7 +255,7 @@ net::awaitable<std::optional<Conversation::Reply>> Conversation::read_body(BodyR
         bool const more = reader.read(std::string_view(piece_).substr(0, piece_.size() - body.size));
         received += bytes;
         auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - begun);
-        if (is_too_slow(received, took, desk_.options().progress)) co_return counted({408, "The body came too slowly: below 1 KiB a second.\n"}, desk_.counters.unreadable);
+        if (is_too_slow(received, took, {KiB, desk_.options().progress})) co_return counted({408, "The body came too slowly: below 1 KiB a second.\n"}, desk_.counters.unreadable);
         auto const before = held_;
         held_ = batch_.held_bytes();
         if (!desk_.hold(before, held_)) co_return overloaded("Too many batches are under way.");

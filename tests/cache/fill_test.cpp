@@ -125,15 +125,49 @@ TEST(Fill, knows_its_slowest_follower_and_gives_up_on_laggards) {
     fast.read_up_to(500);
     slow.read_up_to(100);
     EXPECT_EQ(fill.slowest_follower(), 100u);
-    fill.drop_laggards(600);
+    fill.charge_laggards(600, seconds{0}, milliseconds{0});
+    fill.charge_laggards(600, seconds{9}, milliseconds{0});
     EXPECT_FALSE(slow.dropped()) << "nobody keeps up, so nobody is held back";
-    fill.drop_laggards(500);
+    fill.charge_laggards(500, seconds{0}, seconds{5});
+    fill.charge_laggards(500, seconds{6}, seconds{5});
     EXPECT_TRUE(slow.dropped());
     EXPECT_FALSE(fast.dropped());
     EXPECT_EQ(fill.slowest_follower(), 500u);
     EXPECT_EQ(fill.followers(), 2u);
     fetch.followers.clear();
     EXPECT_EQ(fill.followers(), 0u);
+}
+
+TEST(Fill, what_a_follower_holds_the_others_back_is_added_up) {
+    Fetch fetch;
+    auto& fill = *fetch.leader.lead.fill();
+    auto &fast = fetch.follow(), &slow = fetch.follow();
+    for (Bytes size = 100; size <= 400; size += 100) {
+        fast.read_up_to(size);
+        fill.charge_laggards(size, seconds{100}, seconds{5});
+        EXPECT_EQ(slow.dropped(), size == 400) << size;
+        slow.read_up_to(size);
+        fill.charge_laggards(size, seconds{2}, seconds{5});
+    }
+    EXPECT_FALSE(fast.dropped());
+}
+
+TEST(Fill, few_fetch_beside_it_and_one_of_each_client) {
+    Fetch fetch;
+    auto const fill = fetch.leader.lead.fill();
+    std::vector<Beside> taken;
+    auto take = [&](std::uint8_t client) {
+        auto place = Fill::go_beside(fill, IpAddress::v4(10, 0, 0, client));
+        bool const is_there(place);
+        if (is_there) taken.push_back(std::move(place));
+        return is_there;
+    };
+    EXPECT_TRUE(take(1));
+    EXPECT_FALSE(take(1));
+    for (std::uint8_t client = 2; client <= Fill::beside_max; ++client) EXPECT_TRUE(take(client));
+    EXPECT_FALSE(take(9));
+    taken.pop_back();
+    EXPECT_TRUE(take(9));
 }
 
 /// A coroutine that waits, and what woke it.

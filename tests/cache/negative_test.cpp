@@ -138,6 +138,40 @@ TEST(NegativeCache, what_HEAD_saw_is_marked_until_GET_sees_it_too) {
     EXPECT_TRUE(failures.find(key("/a"), now)->of_head_only);
 }
 
+TEST(NegativeCache, a_failure_of_one_clients_own_request_is_told_after_a_second_client_has_met_it) {
+    auto const attacker = IpAddress::v4(10, 0, 0, 1), other = IpAddress::v4(10, 0, 0, 2);
+    NegativeCache failures;
+    auto now = steady_now();
+    auto met_by = [&](std::optional<IpAddress> const& witness) {
+        return failures.remember(key("/a"), refused, false, doubling, now, witness);
+    };
+    for (int i = 0; i < 10; ++i) EXPECT_FALSE(met_by(attacker)) << "one client, however often";
+    EXPECT_FALSE(failures.find(key("/a"), now));
+    now += seconds{5};
+    EXPECT_FALSE(met_by(other)) << "the first one is over";
+    EXPECT_TRUE(met_by(attacker));
+    EXPECT_TRUE(failures.find(key("/a"), now));
+    auto const left = failures.find(key("/a"), now)->left;
+    now += seconds{1};
+    EXPECT_TRUE(met_by(attacker));
+    EXPECT_EQ(failures.find(key("/a"), now)->left, left - seconds{1}) << "one client renews nothing";
+    EXPECT_TRUE(failures.forget(key("/a"), now));
+    EXPECT_FALSE(met_by(attacker));
+    EXPECT_FALSE(failures.forget(key("/a"), now)) << "no other client was told of it";
+    EXPECT_FALSE(met_by(attacker));
+    EXPECT_TRUE(met_by({})) << "a request that could not cause it";
+    EXPECT_TRUE(failures.find(key("/a"), now));
+}
+
+TEST(NegativeCache, one_clients_own_failures_displace_none_that_counts_for_all) {
+    NegativeCache failures(128);
+    auto now = steady_now();
+    failures.remember(key("/a"), refused, false, doubling, now);
+    for (int i = 0; i < 5'000; ++i)
+        failures.remember(key("/" + std::to_string(i)), refused, false, doubling, now + tick, IpAddress::v4(10, 0, 0, 1));
+    EXPECT_TRUE(failures.find(key("/a"), now + tick));
+}
+
 TEST(NegativeCache, it_never_holds_more_than_its_bound_and_keeps_the_newest) {
     constexpr std::size_t bound = 1'024;
     NegativeCache failures(bound);

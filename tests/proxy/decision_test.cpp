@@ -20,6 +20,21 @@ store::ObjectPtr stored(bool allows_authorization = false) {
     return store::Object::make(parts, nullptr);
 }
 
+TEST(Decision, an_ordinary_request_could_be_any_clients) {
+    http::RequestCacheControl const none;
+    http::RequestCacheControl reload;
+    reload.no_cache = true;
+    EXPECT_TRUE(is_ordinary(asks({}), none));
+    EXPECT_TRUE(is_ordinary(asks({{"Host", "a"}, {"User-Agent", "b"}, {"accept", "*/*"}, {"Accept-Language", "en"}, {"Via", "1.1 c"},
+                                  {"Connection", "close"}, {"Proxy-Connection", "close"}, {"Cache-Control", "max-age=9"}}),
+                            none));
+    for (auto const* name : {"Cookie", "Authorization", "Range", "X-Evil", "Referer", "X-Accept", "If-Match"})
+        EXPECT_FALSE(is_ordinary(asks({{name, "x"}}), none)) << name;
+    std::string const much(3'000, 'x');
+    EXPECT_FALSE(is_ordinary(asks({{"User-Agent", much}}), none));
+    EXPECT_FALSE(is_ordinary(asks({}), reload));
+}
+
 TEST(Decision, what_comes_of_a_lookup) {
     auto const object = stored();
     auto const open = stored(true);

@@ -1,0 +1,43 @@
+// How long origins usually take to the head of a response.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "icp/smoothed.hpp"
+#include "util/clock.hpp"
+#include "util/hash.hpp"
+
+namespace garner::proxy {
+
+/// Bounded: one origin takes the place of another whose fingerprint has the same place. Belongs to one worker.
+class FirstByteTimes {
+public:
+    void add(Fingerprint origin, milliseconds took) {
+        auto& place = places_[origin % places_.size()];
+        if (place.origin != origin) place = {origin, {}};
+        place.mean.add(static_cast<double>(took.count()));
+    }
+    /// Nothing for an origin that is not known.
+    std::optional<milliseconds> usual(Fingerprint origin) const {
+        auto const& place = places_[origin % places_.size()];
+        auto const mean = place.origin == origin ? place.mean.mean() : std::nullopt;
+        if (!mean) return std::nullopt;
+        return milliseconds{static_cast<std::int64_t>(*mean)};
+    }
+
+private:
+    struct Place {
+        Fingerprint origin = 0;
+        icp::Smoothed mean;
+    };
+    std::array<Place, 1'024> places_{};
+};
+
+/// How long a follower waits for its leader's response head before it fetches beside it: at least `least`, and four times
+/// what the origin usually takes.
+constexpr milliseconds follow_patience(milliseconds least, std::optional<milliseconds> usual) {
+    return std::max(least, 4 * usual.value_or(milliseconds{0}));
+}
+
+}  // namespace garner::proxy
