@@ -83,6 +83,13 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
 
 void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
 
+/// Whose lines most of the dropped ones are.
+std::string most_of(proxy::AccessLog::Stats const& log) {
+    if (log.dropped_most.empty()) return {};
+    auto const& most = log.dropped_most.front();
+    return "; most of client " + most.client + " with status " + std::to_string(most.status) + ": " + std::to_string(most.lines);
+}
+
 class House {
 public:
     House(CommandLine line, config::Config config)
@@ -179,7 +186,7 @@ public:
         if (log.write_errors > log_.write_errors)
             spdlog::error("the access log cannot be written: {} ({} lines lost so far)", log.last_error, log.lost);
         if (log.dropped > log_.dropped)
-            spdlog::warn("the access log is too slow: {} lines dropped so far", log.dropped);
+            spdlog::warn("the access log is too slow: {} lines dropped so far{}", log.dropped, most_of(log));
         log_ = log;
     }
 

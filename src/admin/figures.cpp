@@ -25,6 +25,7 @@ void add(Figures& sum, proxy::Counters const& one) {
     sum.client_aborts += one.client_aborts.value();
     sum.connections += one.connections.value();
     sum.connections_refused += one.connections_refused.value();
+    sum.connections_displaced += one.connections_displaced.value();
     sum.accept_pauses += one.accept_paused.value();
     sum.origin_received += one.origin_received.value();
     sum.origin_sent += one.origin_sent.value();

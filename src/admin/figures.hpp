@@ -69,6 +69,7 @@ struct Figures {
     std::uint32_t connections_limit = 0;
     std::uint64_t connections = 0;
     std::uint64_t connections_refused = 0;
+    std::uint64_t connections_displaced = 0;
     std::uint64_t accept_pauses = 0;
 
     std::uint64_t origin_received = 0;           // bytes

@@ -216,6 +216,8 @@ constexpr Metric all_metrics[]{
      figure<&Figures::connections>},
     {"garner_client_connections_refused_total", "counter", "connections", "",
      "Closed at once: the client had too many.", figure<&Figures::connections_refused>},
+    {"garner_client_connections_displaced_total", "counter", "connections", "",
+     "Closed while they waited for a request: another client needed the place.", figure<&Figures::connections_displaced>},
     {"garner_accept_pauses_total", "counter", "times", "", "Times a worker stopped accepting for a while at the limit.",
      figure<&Figures::accept_pauses>},
 

@@ -55,6 +55,7 @@ Json connections(Figures const& figures) {
             {"limit", figures.connections_limit},
             {"total", figures.connections},
             {"refused", figures.connections_refused},
+            {"displaced", figures.connections_displaced},
             {"accept_pauses", figures.accept_pauses}};
 }
 
@@ -82,9 +83,17 @@ Json cache(cache::Stats const& stats) {
             {"failures", stats.failures}};
 }
 
+Json dropped_most(proxy::AccessLog::Stats const& stats) {
+    Json rows = Json::array();
+    for (auto const& row : stats.dropped_most)
+        rows.push_back({{"client", row.client}, {"status", row.status}, {"lines", row.lines}});
+    return rows;
+}
+
 Json log(proxy::AccessLog::Stats const& stats) {
     return {{"written", stats.written},
             {"dropped", stats.dropped},
+            {"dropped_most", dropped_most(stats)},
             {"lost", stats.lost},
             {"write_errors", stats.write_errors},
             {"written_bytes", stats.bytes},

@@ -70,6 +70,18 @@ it matches. `host` opens neither: the owner of the name chooses its address in t
 listening addresses and the admin address are never reached through it. To keep visitors from an accelerator on port 8080,
 write `{ "deny": { "listener": 8080 } }` behind the rules that allow some.
 
+`"private_networks": "closed"` blocks private, shared, multicast, reserved, documentation and benchmark networks and the
+addresses of cloud services, too. Addresses that the machine gets while Garner runs are blocked at once. After a 403 by a rule
+the connection is closed. PURGE at an accelerator needs a rule of `purge`.
+
+## Connections
+
+At `limits.connections` Garner closes a connection that waits for a request: of the client with most connections the one that
+has waited longest. One client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). It gets a
+quarter of all connections at most, and clients on loopback as many as there are; `limits.connections_per_client` with the number
+of `limits.connections` switches the share off. Idle connections to origins take at most half as many descriptors as clients may,
+and the oldest ones are closed where a client needs a descriptor.
+
 ## Reload
 
 SIGHUP reads the file again; a faulty one is refused and the running configuration stays. Requests keep the

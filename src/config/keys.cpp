@@ -105,13 +105,21 @@ Form<proxy::Limits> limits() {
         {
             key<T>("head_bytes", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
                    "A message's head, start line and all fields."),
+            key<T>("heads", &T::heads, size(256 * KiB, size_max),
+                   "Unfinished heads of all clients, beyond 4 KiB each; past it the largest one is refused with 431."),
             key<T>("fields", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000), "Field lines of a head."),
             key<T>("target_bytes", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
                    "A request's target (its URL)."),
             key<T>("connections", &T::connections, count(1, 10 * million),
-                   "Clients at a time; lowered to what the system's limit of open files allows."),
+                   "Clients at a time; lowered to what the system's limit of open files allows. At the limit the client with most "
+                   "connections loses the one that has waited longest for a request."),
             key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
-                   "Connections of one client address; 0 for no limit."),
+                   "Connections of one client; 0 for a quarter of `limits.connections`, and no limit for clients on loopback. "
+                   "The number of `limits.connections` switches it off."),
+            key<T>("client_prefix4", &T::client_prefix4, count(8, 32),
+                   "IPv4 addresses that share this many leading bits are one client."),
+            key<T>("client_prefix6", &T::client_prefix6, count(16, 128),
+                   "IPv6 addresses that share this many leading bits are one client."),
             key<T>("pipelined_per_turn", &T::pipelined_per_turn, count(1, 10'000),
                    "Pipelined requests answered before other connections get their turn."),
             key<T>("interim_responses", &T::interim_responses, count(0, 1'000),
@@ -376,6 +384,30 @@ void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
     }
 }
 
+/// Wider than any network of one owner: more than an IPv4 /8, or an IPv6 /16.
+bool is_wide(IpNetwork const& network) { return network.prefix < (network.address.is_v4() ? 96 + 8 : 16); }
+
+void notice_wide(Reader& reader, char const* part, char const* key, std::vector<IpNetwork> const& networks, char const* text,
+                 char const* suggestion) {
+    auto const wide = std::find_if(networks.begin(), networks.end(), is_wide);
+    if (wide == networks.end()) return;
+    Reader::Step const at_part(reader, part);
+    Reader::Step const at_key(reader, key);
+    Reader::Step const at_network(reader, static_cast<std::size_t>(wide - networks.begin()));
+    reader.notice(wide->text() + text, suggestion);
+}
+
+/// Notices rights that almost any address has.
+void check_rights(Reader& reader, Config const& config) {
+    if (config.admin.enabled)
+        notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge and read the figures",
+                    R"(name the operators' networks: ["10.0.0.0/8"])");
+    auto const& htcp = config.mesh.htcp;
+    if (!htcp.address.empty() && htcp.secret.empty())
+        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow, " lets almost any address purge, unsigned",
+                    "name the other caches' networks, or give htcp.secret");
+}
+
 void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
     std::set<std::string> names;
     for (auto const& peer : peers) {
@@ -408,6 +440,7 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
     check_overlap(reader, config.proxy.listen);
     check_access(reader, config);
     check_paths(reader, config.proxy.access.rules());
+    check_rights(reader, config);
     check_peer_names(reader, config.mesh.peers);
     check_mesh(reader, config);
 }
@@ -432,7 +465,13 @@ Table<Config> keys() {
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access(),
                     "Who may ask for what: the first rule that matches decides. Where none does: clients on loopback."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, list_of(purge_rule()),
-                    "Who may PURGE, in the same way."),
+                    "Who may PURGE, in the same way. At an accelerator no client may without a rule: behind a TLS terminator on this "
+                    "machine every visitor is on loopback."),
+        key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
+                    one_of<bool>({{"open", false}, {"closed", true}}),
+                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "
+                    "cloud services are reached only by a rule that names `destination`. Loopback, link-local and own addresses "
+                    "always are."),
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
                     "Who may have what is not stored, in the same way, without `destination`; where none matches: everybody. "
                     "Siblings that are denied it get 504."),

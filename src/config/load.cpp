@@ -42,6 +42,18 @@ Loaded not_read(std::string const& path, std::string text, std::string mend) {
     return {.config = {}, .faults = {{path, 0, "", std::move(text), std::move(mend)}}, .notices = {}};
 }
 
+bool has_secrets(Config const& config) {
+    auto const has_login = [](icp::PeerOptions const& peer) { return !peer.login.empty(); };
+    auto const& mesh = config.mesh;
+    return !mesh.htcp.secret.empty() || std::any_of(mesh.peers.begin(), mesh.peers.end(), has_login);
+}
+
+bool is_readable_by_all(std::string const& path) {
+    std::error_code error;
+    auto const rights = std::filesystem::status(path, error).permissions();
+    return !error && (rights & std::filesystem::perms::others_read) != std::filesystem::perms::none;
+}
+
 }  // namespace
 
 Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets, NamedFiles files) {
@@ -66,7 +78,10 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
     }
     if (file.bad()) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
     if (text.size() > file_max) return not_read(path, "is larger than 16 MiB", "that is no configuration");
-    return load_text(path, text, sets, files);
+    auto loaded = load_text(path, text, sets, files);
+    if (has_secrets(loaded.config) && is_readable_by_all(path))
+        loaded.notices.push_back({path, 0, "", "has a secret, and every user of this machine may read it", "chmod o-r " + path});
+    return loaded;
 }
 
 }  // namespace garner::config

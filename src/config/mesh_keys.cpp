@@ -25,7 +25,7 @@ Form<icp::Options> icp() {
                "HIT is answered of what stays fresh for so long yet."),
         key<T>("queries_per_second", &T::queries_per_second, count(0, 10 * million),
                "How many queries of one address are answered; more are dropped. 0 for no limit."),
-        key<T>("allow", &T::allow, list_of(network()), "Networks that get answers; empty for nobody."),
+        key<T>("allow", &T::allow, list_of(network()), "Networks that get answers, and the cache digest; empty for none."),
     });
 }
 

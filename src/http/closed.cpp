@@ -60,6 +60,60 @@ char const* closed_v6(IpAddress const& address) {
     return nullptr;
 }
 
+constexpr char const* is_private = "destination is in a private network (private_networks)";
+constexpr char const* is_special = "destination is in a network for special use (private_networks)";
+
+struct SpecialNetwork {
+    IpNetwork network;
+    char const* why;
+};
+
+constexpr SpecialNetwork v4_network(std::uint8_t a, std::uint8_t b, std::uint8_t c, std::uint8_t d, unsigned bits, char const* why) {
+    return {{IpAddress::v4(a, b, c, d), static_cast<std::uint8_t>(96 + bits)}, why};
+}
+
+constexpr SpecialNetwork v6_network(std::uint16_t first, std::uint16_t second, std::uint8_t bits, char const* why) {
+    std::array<std::uint8_t, 16> bytes{};
+    bytes[0] = static_cast<std::uint8_t>(first >> 8);
+    bytes[1] = static_cast<std::uint8_t>(first);
+    bytes[2] = static_cast<std::uint8_t>(second >> 8);
+    bytes[3] = static_cast<std::uint8_t>(second);
+    return {{IpAddress::v6(bytes), bits}, why};
+}
+
+// IANA's special-purpose address registries (RFC 6890), and the addresses at which clouds serve their guests.
+constexpr SpecialNetwork special_networks[]{
+    v4_network(10, 0, 0, 0, 8, is_private),
+    v4_network(172, 16, 0, 0, 12, is_private),
+    v4_network(192, 168, 0, 0, 16, is_private),
+    v4_network(100, 64, 0, 0, 10, is_private),       // RFC 6598; has Alibaba's 100.100.100.200
+    v4_network(168, 63, 129, 16, 32, is_special),    // Azure
+    v4_network(192, 0, 0, 0, 24, is_special),
+    v4_network(192, 0, 2, 0, 24, is_special),        // documentation, with the next two (RFC 5737)
+    v4_network(198, 51, 100, 0, 24, is_special),
+    v4_network(203, 0, 113, 0, 24, is_special),
+    v4_network(198, 18, 0, 0, 15, is_special),       // benchmarks (RFC 2544)
+    v4_network(192, 88, 99, 0, 24, is_special),      // 6to4 relays (RFC 7526)
+    v4_network(224, 0, 0, 0, 3, is_special),         // multicast, reserved, broadcast
+    v6_network(0xfc00, 0, 7, is_private),            // has fd00:ec2::254
+    v6_network(0xfec0, 0, 10, is_private),           // site-local (RFC 3879)
+    v6_network(0xff00, 0, 8, is_special),            // multicast
+    v6_network(0x0100, 0, 64, is_special),           // discard (RFC 6666)
+    v6_network(0x2001, 0x0002, 48, is_special),      // benchmarks (RFC 5180)
+    v6_network(0x2001, 0x0010, 28, is_special),      // ORCHID (RFC 4843)
+    v6_network(0x2001, 0x0db8, 32, is_special),      // documentation
+    v6_network(0x3fff, 0, 20, is_special),           // documentation (RFC 9637)
+    v6_network(0x5f00, 0, 16, is_special),           // segment routing (RFC 9602)
+};
+
+bool is_local_nat64(IpAddress const& address) { return begins_with(address, {0x00, 0x64, 0xff, 0x9b, 0, 1}); }
+
+char const* special_use(IpAddress const& address) {
+    for (auto const& special : special_networks)
+        if (special.network.contains(address)) return special.why;
+    return is_local_nat64(address) ? is_special : nullptr;
+}
+
 bool same_or_embedded(IpAddress const& address, IpAddress const& wanted) {
     return address == wanted || any_embedded(address, [&](IpAddress const& inner) { return inner == wanted; });
 }
@@ -93,8 +147,15 @@ char const* closed_destination(IpAddress const& address, std::span<IpAddress con
     return nullptr;
 }
 
-Decision AccessRules::permits(RuleRequest const& request, IpAddress const& destination,
-                              OwnAddresses const& own) const {
+char const* private_destination(IpAddress const& address) {
+    char const* why = special_use(address);
+    if (why) return why;
+    any_embedded(address, [&](IpAddress const& inner) { return (why = special_use(inner)) != nullptr; });
+    return why;
+}
+
+Decision AccessRules::permits(RuleRequest const& request, IpAddress const& destination, OwnAddresses const& own,
+                              bool private_closed) const {
     Decision decision = decide(request, destination);
     if (!decision.allowed()) return decision;
 
@@ -103,6 +164,7 @@ Decision AccessRules::permits(RuleRequest const& request, IpAddress const& desti
         closed = own_listener;   // not even by rule: it would loop, or purge in the proxy's own name
     else if (!decision.opens_address)
         closed = closed_destination(destination, own.interfaces);
+    if (!closed && private_closed && !decision.opens_address) closed = private_destination(destination);
     if (!closed) return decision;
 
     decision.verdict = Decision::Verdict::deny;

@@ -157,7 +157,8 @@ public:
 
     /// The whole answer for a connection to this address: rules, own listening places, closed list. Ask it for the very
     /// address that is connected to. Never needs_destination.
-    Decision permits(RuleRequest const&, IpAddress const& destination, OwnAddresses const&) const;
+    /// `private_closed`: private networks are on the closed list, too.
+    Decision permits(RuleRequest const&, IpAddress const& destination, OwnAddresses const&, bool private_closed = false) const;
 
     std::span<AccessRule const> rules() const { return rules_; }
     bool empty() const { return rules_.empty(); }
@@ -173,6 +174,10 @@ private:
 /// ::1, fe80::/10 and `own`; also the v4-mapped, v4-compatible, NAT64 (64:ff9b::/96, RFC 6052; 64:ff9b:1::/48,
 /// RFC 8215), 6to4 (2002::/16) and Teredo (2001::/32) forms of these.
 char const* closed_destination(IpAddress const&, std::span<IpAddress const> own = {});
+
+/// Why this address is no public host's, a literal, or nullptr: RFC 1918, fc00::/7, shared (RFC 6598), multicast, reserved,
+/// documentation and benchmark networks, and addresses of cloud services; embedded in IPv6 in the same ways, too.
+char const* private_destination(IpAddress const&);
 
 /// True when a connection to there would reach one of our own listening places, in any of those forms too.
 bool is_own_listener(IpAddress const&, std::uint16_t port, OwnAddresses const&);

@@ -53,6 +53,7 @@ struct Agent::Round {
     net::WakeHandle waiting;
     bool over = false;                // nobody waits any more; what follows is no longer there then
     bool of_purge = false;
+    std::uint64_t url = 0;            // fingerprint of what is asked for
     Question const* question = nullptr;
     Plan* plan = nullptr;
     std::vector<PeerView> const* views = nullptr;
@@ -112,6 +113,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     auto& round = *made;
     round.roster = roster;
     round.asked_at = begun;
+    round.url = fingerprint(question.url, 0);
     round.question = &question;
     round.plan = &whom;
     round.views = &views;
@@ -183,6 +185,7 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     auto made = std::make_unique<Round>();
     auto& round = *made;
     round.asked_at = steady_now();
+    round.url = fingerprint(url, 0);
     round.asked.push_back({peer, rows[by].protocol});
     peer->asked(rows[by].protocol, round.asked_at);
     Query const query{.number = begin_round(std::move(made)), .url = url};
@@ -208,6 +211,7 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     round.roster = roster;
     round.asked_at = steady_now();
     round.of_purge = true;
+    round.url = fingerprint(url, 0);
     bool const tellable = url.size() <= htcp::url_max;
     for (auto const& peer : roster->purged)
         if (tellable && peer->endpoint(Protocol::htcp)) round.asked.push_back({peer, Protocol::htcp});
@@ -269,6 +273,7 @@ void Agent::take(Answer const& answer) {
     auto const found = rounds_.find(answer.number);
     if (found == rounds_.end()) return counters.unexpected.add();
     auto& round = *found->second;
+    if (answer.url.value_or(round.url) != round.url) return counters.unexpected.add();
     auto const now = steady_now();
     if (!answer.peer) {
         bool const wanted = !round.over && round.question && round.question->echo == answer.from;

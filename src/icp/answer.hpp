@@ -38,6 +38,7 @@ struct Answer {
     Protocol protocol = Protocol::icp;
     IpEndpoint from = {};            // where it came from
     std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by it
+    std::optional<std::uint64_t> url = {};         // fingerprint of the URL that it is about, where the protocol tells
     std::optional<Bytes> size = {};                // of the object's body, where the protocol tells
 };
 

@@ -36,7 +36,7 @@ bool HtcpLookup::open(std::string& fault) {
     if (first && place.port != 0 && !net::UdpPort::is_free(place, fault)) return false;
     port_ = net::UdpPort::open(services_.worker.io, place, true, fault);
     auto& mesh = services_.mesh;
-    if (port_) responder_ = std::make_unique<HtcpResponder>(mesh.cache(), mesh.origins(), counters_);
+    if (port_) responder_ = std::make_unique<HtcpResponder>(mesh.cache(), mesh.origins(), mesh.replays(), counters_);
     return port_ != nullptr;
 }
 

@@ -67,7 +67,7 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     else if (request.opcode == htcp::Opcode::tst)
         reply = test(request, now);
     else
-        reply = htcp::answer(request, purges ? clear(request) : htcp::response::done);
+        reply = htcp::answer(request, purges && !is_replay(request, now) ? clear(request) : htcp::response::done);
     if (!request.flag) return {};
     htcp::seal(reply, options.secret, now);
     return reply;
@@ -115,6 +115,11 @@ bool HtcpResponder::would_serve(htcp::Message const& request, cache::Key const& 
     auto const method = http::method_of(request.specifier.method);
     bool const reads = method == http::Method::get || method == http::Method::head;
     return reads && cache_.would_serve(key, now, hit_margin);
+}
+
+/// A copy is acknowledged and not obeyed: a sender that got no answer may send the same bytes again.
+bool HtcpResponder::is_replay(htcp::Message const& request, WallTime now) {
+    return request.auth && !replays_.is_first(request.auth->signature, now);
 }
 
 /// Whatever the method and the fields: all that is stored for the URL goes (6.5).

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "icp/mesh.hpp"
+#include "util/hash.hpp"
 
 namespace garner::icp {
 
@@ -126,6 +127,7 @@ void IcpLookup::received(std::string_view datagram, IpEndpoint const& from) {
 /// The number is for the sink to judge, and of an echo where it came from, too.
 void IcpLookup::hear(Message const& message, Said said, IpEndpoint const& from) {
     Answer answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
+    answer.url = fingerprint(message.url, 0);
     bool const echo = message.opcode == Opcode::secho;
     if (echo) {
         auto const asked_at = services_.mesh.roster()->options.source_echo;

@@ -11,7 +11,9 @@
 #include "icp/agent.hpp"
 #include "icp/changed_urls.hpp"
 #include "icp/options.hpp"
+#include "icp/htcp_auth.hpp"
 #include "icp/origin_times.hpp"
+#include "icp/replay_guard.hpp"
 #include "icp/peer.hpp"
 #include "net/worker.hpp"
 
@@ -59,6 +61,7 @@ public:
     /// On that worker's thread.
     Agent& agent(unsigned worker) { return *agents_[worker]; }
     OriginTimes& origins() { return origins_; }
+    ReplayGuard& replays() { return replays_; }
     ChangedUrls& changed() { return changed_; }
     cache::Cache& cache() { return cache_; }
     std::uint32_t next_turn() { return turn_.fetch_add(1, std::memory_order_relaxed); }
@@ -94,6 +97,7 @@ private:
     std::atomic<bool> wants_to_know_{false};
     std::atomic<bool> alone_{true};
     OriginTimes origins_;
+    ReplayGuard replays_{4 * htcp::signature_life};   // a message is believed for three of them at most
     ChangedUrls changed_;
     std::vector<std::unique_ptr<Agent>> agents_;
     std::unique_ptr<Caretaker> caretaker_;

@@ -28,6 +28,7 @@ int flags_of(File::Mode mode) {
     switch (mode) {
     case File::Mode::read: return O_RDONLY;
     case File::Mode::write: return O_RDWR;
+    case File::Mode::create_here: return O_RDWR | O_CREAT | O_NOFOLLOW;
     case File::Mode::create: break;
     }
     return O_RDWR | O_CREAT;
@@ -108,6 +109,13 @@ File File::again() const {
     same.descriptor_ = open_again(0);
     same.faults_ = faults_;
     return same;
+}
+
+int File::keep_for_owner() const {
+    struct stat about {};
+    if (::fstat(descriptor_, &about) != 0) return errno;
+    if (about.st_uid != ::geteuid()) return EPERM;
+    return (about.st_mode & 077) == 0 || ::fchmod(descriptor_, 0600) == 0 ? 0 : errno;
 }
 
 bool File::allow_past_cache() {

@@ -33,7 +33,8 @@ public:
     enum class Mode : std::uint8_t {
         read,       // must be there
         write,      // read and written; must be there
-        create      // the same, made where it is not there, for its owner alone
+        create,     // the same, made where it is not there, for its owner alone
+        create_here // the same, and ELOOP where `path` is a symbolic link
     };
     struct Opened;
     /// `faults` outlives the file.
@@ -59,6 +60,8 @@ public:
     /// The same file once more. The system tells of a write that failed later once to each: to the sync() of this one and of
     /// that. Empty where it cannot be opened again.
     File again() const;
+    /// Takes the rights of all but the owner away. 0, EPERM where the file belongs to another user, or the system's error.
+    int keep_for_owner() const;
     /// From now on write_past_cache_at() does so. False where the system cannot.
     bool allow_past_cache();
     /// As write_at(), but the whole pages among the bytes go to the disk at once, past the page cache: no copy, and no memory

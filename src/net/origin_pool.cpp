@@ -49,6 +49,12 @@ void OriginPool::sweep(SteadyTime now) {
     while (!idle_.empty() && now - idle_.front().since >= options_.idle_timeout) close_oldest(*idle_.front().origin);
 }
 
+std::size_t OriginPool::close_oldest(std::size_t count) {
+    auto const closed = std::min(count, idle_.size());
+    for (std::size_t i = 0; i < closed; ++i) close_oldest(*idle_.front().origin);
+    return closed;
+}
+
 void OriginPool::clear() {
     origins_.clear();
     idle_.clear();

@@ -43,6 +43,9 @@ public:
     /// Closes those idle for longer than idle_timeout; to be called each tick.
     void sweep(SteadyTime now = steady_now());
 
+    /// Closes the `count` connections that are idle longest; returns how many there were.
+    std::size_t close_oldest(std::size_t count);
+
     /// Closes all.
     void clear();
 

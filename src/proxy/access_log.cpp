@@ -70,16 +70,17 @@ class AccessLog::Worker {
 public:
     explicit Worker(Bytes size) : size_(size), ring_(std::make_unique_for_overwrite<char[]>(size)) {}
 
-    /// Dropped and counted when there is no room for the line.
-    void log(LogFormat format, LogEntry const& entry) {
+    /// False when there is no room for the line: it is dropped and counted.
+    bool log(LogFormat format, LogEntry const& entry) {
         auto line = format_line(format, entry, scratch_);
         auto in = in_.load(std::memory_order_relaxed);
         if (size_ - (in - known_out_) < line.size()) known_out_ = out_.load(std::memory_order_acquire);
-        if (size_ - (in - known_out_) < line.size()) return dropped_.add();
+        if (size_ - (in - known_out_) < line.size()) return dropped_.add(), false;
         auto before_end = std::min<std::size_t>(line.size(), size_ - at(in));
         std::memcpy(&ring_[at(in)], line.data(), before_end);
         std::memcpy(&ring_[0], line.data() + before_end, line.size() - before_end);
         in_.store(in + line.size(), std::memory_order_release);
+        return true;
     }
 
     /// As the worker last knew.
@@ -149,7 +150,7 @@ AccessLog::~AccessLog() {
 void AccessLog::write(unsigned worker, LogEntry const& entry) {
     if (!thread_.joinable()) return;
     check(worker < workers_.size());
-    workers_[worker]->log(options_.format, entry);
+    if (!workers_[worker]->log(options_.format, entry)) dropped_lines_.add(entry.client, entry.status);
     if (workers_[worker]->over_half_full() && !hurry_.load(std::memory_order_relaxed) && !hurry_.exchange(true)) wake();
 }
 
@@ -175,7 +176,8 @@ AccessLog::Stats AccessLog::stats() const {
             .lost = lost_.value(),
             .write_errors = write_errors_.value(),
             .bytes = bytes_.value(),
-            .last_error = error ? text_of(error) : std::string()};
+            .last_error = error ? text_of(error) : std::string(),
+            .dropped_most = dropped_lines_.largest(10)};
 }
 
 void AccessLog::run() {

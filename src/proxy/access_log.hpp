@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "proxy/dropped_lines.hpp"
 #include "proxy/log_entry.hpp"
 #include "util/counter.hpp"
 
@@ -31,6 +32,7 @@ public:
         std::uint64_t write_errors = 0;
         Bytes bytes = 0;                       // written
         std::string last_error;                // empty: none yet
+        std::vector<DroppedLines::Count> dropped_most;   // the ten clients and statuses of most dropped lines
     };
 
     struct Opened;
@@ -68,6 +70,7 @@ private:
     void wake();
 
     Options const options_;
+    DroppedLines dropped_lines_;
     std::vector<std::unique_ptr<Worker>> workers_;   // empty: no log
     int const wake_;                                  // an eventfd
     std::atomic<bool> hurry_{false};                  // a buffer is half full; the wake-up is on its way

@@ -167,6 +167,9 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
         if (connecting_ && !others_wait()) connecting_->request();
     });
     auto connected = co_await services_.worker.connector.connect(where, filter, &stop);
+    constexpr std::size_t idle_ones = 8;   // an idle connection gives its descriptor to one that is needed
+    if (connected.failure == net::ConnectFailure::no_descriptors && services_.worker.pool.close_oldest(idle_ones) > 0)
+        connected = co_await services_.worker.connector.connect(where, filter, &stop);
     client_.unwatch();
     connecting_ = nullptr;
     peer_ = net::to_ip(connected.address);

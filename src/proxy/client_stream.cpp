@@ -51,15 +51,15 @@ void ClientStream::make_room() {
 }
 
 net::awaitable<net::Error> ClientStream::fill(milliseconds limit) {
-    make_room();
     std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
     auto read = co_await transport_->read_some(free, limit);
     end_ += read.bytes;
     co_return read.error;
 }
 
-net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits const& limits, HeadWaits waits) {
+net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
     scanned_ = 0;
+    HeadBudget::Part part(budget, [](void* self) { static_cast<ClientStream*>(self)->cancel(); }, this);
     SteadyTime give_up{};   // set when a first read did not bring a whole head: rare, so the clock is rarely asked
     for (;;) {
         if (begin_ != end_) {
@@ -77,10 +77,21 @@ net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits c
             limit = std::chrono::duration_cast<milliseconds>(give_up - steady_now());
             if (limit <= milliseconds{0}) co_return Arrival::timed_out;
         }
+        make_room();
+        if (buffer_.size() > idle_buffer && !part.resize(buffer_.size() - idle_buffer)) co_return refuse_large_head();
         auto error = co_await fill(limit);
+        if (part.refused()) co_return refuse_large_head();
         if (error == asio::error::timed_out) co_return Arrival::timed_out;
         if (error) co_return Arrival::closed;
     }
+}
+
+/// The memory is given back at once: the client may take its time to read the answer.
+ClientStream::Arrival ClientStream::refuse_large_head() {
+    std::vector<char>(idle_buffer).swap(buffer_);
+    begin_ = end_ = 0;
+    parse_ = {http::HeadParse::Kind::refused, 0, 431, "too many bytes of unfinished heads: this one is the largest"};
+    return Arrival::refused;
 }
 
 http::Framing const& ClientStream::begin_body() {

@@ -9,6 +9,7 @@
 #include "http/framing.hpp"
 #include "http/message.hpp"
 #include "net/transport.hpp"
+#include "proxy/head_budget.hpp"
 #include "util/ip.hpp"
 
 namespace garner::proxy {
@@ -36,7 +37,8 @@ public:
         milliseconds idle;    // for the first byte
         milliseconds head;    // from there to the last
     };
-    net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits);
+    /// A head larger than 4 KiB counts in `budget` until it is whole; one that has no room there is refused with 431.
+    net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
     http::RequestHead const& head() const { return head_; }
     http::HeadParse const& refusal() const { return parse_; }
     /// There is no head to speak of: head() is empty.
@@ -86,6 +88,7 @@ public:
 private:
     char const* input() const { return buffer_.data(); }
     void make_room();
+    Arrival refuse_large_head();
     void begin_watching();
     net::awaitable<net::Error> fill(milliseconds limit);
 

@@ -8,14 +8,38 @@ namespace garner::proxy {
 
 using Arrival = ClientStream::Arrival;
 
+namespace {
+
+Connection* longest_waiting(Services& services, std::optional<IpAddress> const& client) {
+    for (auto* connection : services.connections)
+        if (connection->waits() && (!client || connection->client() == *client)) return connection;
+    return nullptr;
+}
+
+/// `left`: workers that have not been asked; with none left, any client's connection will do.
+void make_room_of(Services& services, std::optional<IpAddress> client, std::size_t left) {
+    if (auto* connection = longest_waiting(services, client)) return connection->give_way();
+    auto const& all = services.shared.workers;
+    if (left == 0 && !client) return;
+    if (left == 0) client.reset(), left = all.size();
+    auto& next = *all[(services.worker.number + 1) % all.size()];
+    net::asio::post(next.worker.io, [&next, client, left] { make_room_of(next, client, left - 1); });
+}
+
+}  // namespace
+
+void make_room(Services& services) {
+    make_room_of(services, services.shared.clients.busiest(), services.shared.workers.size() - 1);
+}
+
 Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
-                       std::uint16_t listener, AcceleratedOrigin const* origin)
-    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), transaction_(services, stream_, origin) {
+                       IpAddress const& client, std::uint16_t listener, AcceleratedOrigin const* origin)
+    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), transaction_(services, stream_, origin), client_(client) {
     services_.connections.push_back(*this);
 }
 
 Connection::~Connection() {
-    services_.shared.clients.leave(stream_.peer().address);
+    services_.shared.clients.leave(client_);
     services_.shared.connections.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -35,8 +59,9 @@ net::awaitable<void> Connection::run() {
         ClientStream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
         idle_ = !stream_.pipelined();
         if (idle_ && services_.draining) break;
-        auto arrival = co_await stream_.read_head(options->limits.head, waits);
-        idle_ = false;
+        begin_to_wait();
+        auto arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
+        idle_ = waits_ = false;
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
         co_await transaction_.run(options);
         if (!transaction_.keeps_connection()) break;
@@ -67,6 +92,7 @@ net::awaitable<void> Connection::linger() {
     auto& transport = stream_.transport();
     if (!transport.socket().is_open()) co_return;
     transport.shutdown_send();
+    begin_to_wait();
     constexpr milliseconds patience{2'000};
     constexpr Bytes most = 256 * KiB;
     char sink[4096];
@@ -78,6 +104,18 @@ net::awaitable<void> Connection::linger() {
         if (result.error) break;
         read += result.bytes;
     }
+}
+
+void Connection::begin_to_wait() {
+    waits_ = true;
+    unlink();
+    services_.connections.push_back(*this);
+}
+
+void Connection::give_way() {
+    waits_ = false;
+    services_.counters.connections_displaced.add();
+    stream_.transport().cancel();
 }
 
 void Connection::drain() {

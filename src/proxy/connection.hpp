@@ -10,7 +10,8 @@ namespace garner::proxy {
 
 class Connection : public Link {
 public:
-    Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
+    /// `client`: as which `peer` is counted in Shared::clients.
+    Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer, IpAddress const& client,
                std::uint16_t listener, AcceleratedOrigin const* origin);
     ~Connection();
 
@@ -19,6 +20,11 @@ public:
 
     /// Ends it between requests: at once when it is idle, else after the running answer.
     void drain();
+    /// True while it waits for a request, for the rest of a head, or for the client to close.
+    bool waits() const { return waits_; }
+    IpAddress const& client() const { return client_; }
+    /// Closes a connection that waits: another client needs its place.
+    void give_way();
     /// Ends it now.
     void abort() {
         drain();
@@ -30,11 +36,18 @@ private:
     net::awaitable<void> run();
     net::awaitable<void> refuse(ClientStream::Arrival arrival);
     net::awaitable<void> linger();
+    void begin_to_wait();
 
     Services& services_;
     ClientStream stream_;
     Transaction transaction_;
+    IpAddress const client_;
     bool idle_ = false;
+    bool waits_ = false;
 };
+
+/// Closes the connection that waits longest of the client with most connections, else of any client. Each worker closes
+/// its own only, so that the next one is asked where this one has none.
+void make_room(Services& services);
 
 }  // namespace garner::proxy

@@ -1,5 +1,7 @@
 #include "proxy/counters.hpp"
 
+#include <algorithm>
+
 #include "util/hash.hpp"
 
 namespace garner::proxy {
@@ -33,6 +35,14 @@ void ClientCounts::leave(IpAddress const& client) {
     std::lock_guard lock(mutex_);
     auto found = counts_.find(client);
     if (found != counts_.end() && --found->second == 0) counts_.erase(found);
+}
+
+std::optional<IpAddress> ClientCounts::busiest() const {
+    std::lock_guard lock(mutex_);
+    auto const fewer = [](auto const& a, auto const& b) { return a.second < b.second; };
+    auto const most = std::max_element(counts_.begin(), counts_.end(), fewer);
+    if (most == counts_.end() || most->second < 2) return std::nullopt;
+    return most->first;
 }
 
 }  // namespace garner::proxy

@@ -2,6 +2,7 @@
 #pragma once
 #include <array>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 
@@ -45,6 +46,7 @@ private:
 struct Counters {
     Counter connections;                 // accepted
     Counter connections_refused;         // over a limit
+    Counter connections_displaced;       // waiting for a request, closed for others at limits.connections
     std::array<Counter, static_cast<std::size_t>(Answer::count_)> answers;
     Counter client_received;             // bytes
     Counter client_sent;
@@ -79,12 +81,14 @@ public:
     /// False, and nothing counted, when the client has `limit` connections already; 0: no limit.
     bool enter(IpAddress const& client, std::uint32_t limit);
     void leave(IpAddress const& client);
+    /// The client with most connections; nothing when none has more than one. Looks at all clients.
+    std::optional<IpAddress> busiest() const;
 
 private:
     struct Hash {
         std::size_t operator()(IpAddress const& address) const;
     };
-    std::mutex mutex_;
+    mutable std::mutex mutex_;
     std::unordered_map<IpAddress, std::uint32_t, Hash> counts_;
 };
 

@@ -44,7 +44,7 @@ bool is_loop(http::RequestHead const& request, std::string_view via_name, Limits
 http::Decision permits(Options const& options, http::OwnAddresses const& own, Target const& target,
                        http::RuleRequest const& facts, IpAddress const& destination) {
     if (target.accelerated) return options.access.decide(facts, destination);
-    return options.access.permits(facts, destination, own);
+    return options.access.permits(facts, destination, own, options.private_closed);
 }
 
 Admission admit(Options const& options, http::OwnAddresses const& own, Target const& target,

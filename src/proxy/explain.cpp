@@ -115,7 +115,7 @@ private:
         control_ = http::parse_request_cache_control(request_.fields);
         out_.reload_ignored = ignores_reload(options.caching, control_, facts_);
         if (out_.reload_ignored) control_.forget_reload();
-        auto const admission = admit(options, server_.own(), target_, facts_);
+        auto const admission = admit(options, *own_, target_, facts_);
         out_.access = admission.decision;
         out_.bypass = why_bypassed(request_, framing_, control_, target_, options.caching);
         look(admission.source_matters);
@@ -221,7 +221,7 @@ private:
     }
 
     http::Decision permits(IpAddress const& address) const {
-        return proxy::permits(*out_.options, server_.own(), target_, facts_, address);
+        return proxy::permits(*out_.options, *own_, target_, facts_, address);
     }
 
     void judge_rules() {
@@ -339,6 +339,7 @@ private:
     }
 
     Server& server_;
+    std::shared_ptr<http::OwnAddresses const> own_ = server_.own();
     ExplainQuestion const& question_;
     Explanation out_;
     http::Uri uri_;

@@ -1,6 +1,9 @@
 #include "proxy/internal.hpp"
 
+#include <algorithm>
+
 #include "http/dates.hpp"
+#include "icp/peer.hpp"
 #include "net/address.hpp"
 #include "proxy/transaction.hpp"
 
@@ -31,11 +34,28 @@ Transaction::Verdict Transaction::check_internal() {
     return decision.allowed() ? Verdict::internal : denied(decision);
 }
 
+/// The digest tells what clients have asked for: it is for caches that are named as such, and for this machine.
+bool Transaction::is_other_cache(IpAddress const& client) const {
+    auto const roster = services_.mesh->roster();
+    auto const contains = [&](IpNetwork const& network) { return network.contains(client); };
+    auto const is_peer = [&](auto const& peer) {
+        auto const addresses = peer->addresses();
+        return std::find(addresses.begin(), addresses.end(), client) != addresses.end();
+    };
+    auto const& icp = roster->options;
+    return client.is_loopback() || std::ranges::any_of(icp.allow, contains) || std::ranges::any_of(icp.htcp.allow, contains) ||
+           std::ranges::any_of(roster->peers, is_peer);
+}
+
 net::awaitable<void> Transaction::answer_internally() {
     auto const method = client_.head().method;
     bool const wants_digest = target_.path == digest_path && (method == Method::get || method == Method::head);
     if (!wants_digest || !services_.mesh)
         co_return co_await error(404, "This cache has nothing for other caches here.", "internal");
+    if (!is_other_cache(client_.peer().address)) {
+        tag_ = ResultTag::tcp_denied;
+        co_return co_await error(403, "The cache digest is for the peers of this cache.", "icp.allow");
+    }
     auto const published = services_.mesh->published();
     if (!published.digest) {
         services_.mesh->rebuild_digest();

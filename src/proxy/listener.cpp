@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/post.hpp>
 
 #include "net/address.hpp"
 #include "proxy/access_log.hpp"
@@ -51,7 +52,9 @@ net::awaitable<void> Listener::pause(milliseconds time) {
 
 net::awaitable<void> Listener::run() {
     while (!stopped_) {
-        if (services_.shared.connections.load(std::memory_order_relaxed) >= services_.shared.connections_max) {
+        auto const& shared = services_.shared;
+        if (shared.connections.load(std::memory_order_relaxed) >= shared.connections_max + shared.connections_reserve) {
+            make_room(services_);
             co_await pause(at_limit_pause);
             continue;
         }
@@ -60,9 +63,28 @@ net::awaitable<void> Listener::run() {
         if (!error) {
             admit(std::move(socket));
         } else if (error == asio::error::no_descriptors || error.value() == ENFILE || error == asio::error::no_memory) {
-            co_await pause(no_descriptors_pause);
+            co_await find_descriptors();
         }
     }
+}
+
+/// Idle connections to origins give way to clients, on this worker at once and on the others soon.
+net::awaitable<void> Listener::find_descriptors() {
+    constexpr std::size_t some = 16;
+    for (auto* services : services_.shared.workers)
+        if (services != &services_) asio::post(services->worker.io, [services] { services->worker.pool.close_oldest(some); });
+    if (services_.worker.pool.close_oldest(some) == 0) {
+        make_room(services_);
+        co_await pause(no_descriptors_pause);
+    }
+}
+
+/// A share of all connections unless the operator gives a number. Loopback has no share: a program on this machine that
+/// passes requests on, such as a TLS terminator, speaks for many clients.
+std::uint32_t Listener::connections_allowed(IpAddress const& client) const {
+    auto const given = services_.options->limits.connections_per_client;
+    if (given != 0) return given;
+    return client.is_loopback() ? 0 : std::max(services_.shared.connections_max / 4, 1u);
 }
 
 void Listener::admit(net::TcpSocket socket) {
@@ -70,7 +92,9 @@ void Listener::admit(net::TcpSocket socket) {
     auto remote = socket.remote_endpoint(error);
     if (error) return;   // gone already
     IpEndpoint peer{net::to_ip(remote.address()), remote.port()};
-    if (!services_.shared.clients.enter(peer.address, services_.options->limits.connections_per_client)) {
+    auto const& limits = services_.options->limits;
+    auto const client = first_bits(peer.address, limits.client_prefix4, limits.client_prefix6);
+    if (!services_.shared.clients.enter(client, connections_allowed(peer.address))) {
         services_.counters.connections_refused.add();
         // One try: whoever opens too many connections must not cost more than this.
         static constexpr std::string_view refusal =
@@ -80,10 +104,11 @@ void Listener::admit(net::TcpSocket socket) {
         return log_refusal(peer.address, sent);
     }
     socket.set_option(asio::ip::tcp::no_delay(true), error);
-    services_.shared.connections.fetch_add(1, std::memory_order_relaxed);
+    auto const before = services_.shared.connections.fetch_add(1, std::memory_order_relaxed);
     services_.counters.connections.add();
     auto transport = std::make_unique<net::Transport>(std::move(socket), services_.worker.wheel);
-    Connection::start(std::make_unique<Connection>(services_, std::move(transport), peer, port_, origin_));
+    Connection::start(std::make_unique<Connection>(services_, std::move(transport), peer, client, port_, origin_));
+    if (before >= services_.shared.connections_max) make_room(services_);
 }
 
 void Listener::log_refusal(IpAddress const& client, Bytes sent) {

@@ -27,7 +27,9 @@ public:
 private:
     net::awaitable<void> run();
     net::awaitable<void> pause(milliseconds time);
+    net::awaitable<void> find_descriptors();
     void admit(net::TcpSocket socket);
+    std::uint32_t connections_allowed(IpAddress const& client) const;
     void log_refusal(IpAddress const& client, Bytes sent);
 
     Services& services_;

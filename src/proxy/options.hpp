@@ -23,8 +23,9 @@ struct Listen {
 
 struct Limits {
     http::HeadLimits head;
+    Bytes heads = 32 * MiB;                       // unfinished heads of all clients, beyond 4 KiB each
     std::uint32_t connections = 100'000;          // clients, all workers; lowered to what RLIMIT_NOFILE allows
-    std::uint32_t connections_per_client = 0;     // per client address; 0: no limit
+    std::uint32_t connections_per_client = 0;     // 0: a quarter of all connections, no limit for loopback
     // Addresses that share so many leading bits are one client.
     std::uint8_t client_prefix4 = 32;
     std::uint8_t client_prefix6 = 64;             // one subscriber has at least a /64 (RFC 6177)
@@ -79,7 +80,8 @@ struct Options {
     Deadlines deadlines;
     Caching caching;
     http::AccessRules access;
-    std::vector<http::AccessRule> purge;  // who may PURGE; empty: clients on loopback
+    std::vector<http::AccessRule> purge;  // who may PURGE; empty: clients on loopback, at accelerators no client
+    bool private_closed = false;          // destinations in private networks need a rule that names `destination`
     std::vector<http::AccessRule> misses; // who may have what is not stored; where none matches: everybody
     ForwardedField forwarded = ForwardedField::none;
     ForwardedReceived forwarded_received = ForwardedReceived::by_listener;

@@ -1,7 +1,5 @@
 #include "proxy/server.hpp"
 
-#include <ifaddrs.h>
-#include <netinet/in.h>
 #include <sys/resource.h>
 
 #include <boost/asio/post.hpp>
@@ -27,29 +25,14 @@ std::string unique_via_name() {
     return text;
 }
 
-std::vector<IpAddress> interface_addresses() {
-    std::vector<IpAddress> own;
-    ifaddrs* list = nullptr;
-    if (::getifaddrs(&list) != 0) return own;
-    for (auto* at = list; at; at = at->ifa_next) {
-        if (!at->ifa_addr) continue;
-        if (at->ifa_addr->sa_family == AF_INET) {
-            auto const* v4 = reinterpret_cast<sockaddr_in const*>(at->ifa_addr);
-            own.push_back(IpAddress::v4(ntohl(v4->sin_addr.s_addr)));
-        } else if (at->ifa_addr->sa_family == AF_INET6) {
-            auto const* v6 = reinterpret_cast<sockaddr_in6 const*>(at->ifa_addr);
-            std::array<std::uint8_t, 16> bytes;
-            std::copy_n(v6->sin6_addr.s6_addr, 16, bytes.begin());
-            own.push_back(IpAddress::v6(bytes));
-        }
-    }
-    ::freeifaddrs(list);
-    return own;
-}
-
 std::string text_of(net::TcpEndpoint const& endpoint) {
     auto host = endpoint.address().to_string();
     return (endpoint.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port());
+}
+
+/// At least one whole head fits.
+Bytes heads_of_worker(Limits const& limits, std::size_t workers) {
+    return std::max<Bytes>(limits.heads / workers, 2 * limits.head.bytes);
 }
 
 /// Of hits in memory, the disk is told one in so many; of each, where it waits for the second to take what it has not.
@@ -88,12 +71,16 @@ bool Server::open(std::string& fault) {
         log_ = std::move(opened.log);
     }
     names_ = std::make_unique<net::NameCache>(server_.net.dns);
+    auto net = server_.net;
+    net.pool.idle_total = std::min(net.pool.idle_total, std::max(idle_to_origins_max_ / workers, 1u));
     if (server_.what_if) sampling_ = std::make_unique<Sampling>(workers);
     for (unsigned number = 0; number < workers; ++number) {
         auto room = std::make_unique<Room>();
-        room->worker = std::make_unique<net::Worker>(number, *names_, tls, server_.net);
+        room->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
         room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
         room->services->hits_a_use = hits_a_use(cache_.disk());
+        room->services->heads.max = heads_of_worker(options_->limits, workers);
+        shared_.workers.push_back(room->services.get());
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
         rooms_.push_back(std::move(room));
     }
@@ -151,13 +138,28 @@ bool Server::open_listener(std::size_t index, std::string& fault) {
     }
     addresses_.push_back(text_of(endpoint));
     places_.push_back({addresses_.back(), origin});
-    shared_.own.listening.push_back({net::to_ip(endpoint.address()), endpoint.port()});
+    listening_.push_back({net::to_ip(endpoint.address()), endpoint.port()});
     return true;
 }
 
 void Server::close_own_places() {
-    shared_.own.interfaces = interface_addresses();
-    for (auto const& place : server_.also_closed) shared_.own.listening.push_back(place);
+    for (auto const& place : server_.also_closed) listening_.push_back(place);
+    watch_ = std::make_unique<net::AddressWatch>(rooms_.front()->worker->io, [this] { note_own_addresses(); });
+    note_own_addresses();
+}
+
+std::shared_ptr<http::OwnAddresses const> Server::own() const {
+    std::lock_guard lock(options_mutex_);
+    return own_;
+}
+
+void Server::note_own_addresses() {
+    auto own = std::make_shared<http::OwnAddresses const>(http::OwnAddresses{net::interface_addresses(), listening_});
+    {
+        std::lock_guard lock(options_mutex_);
+        own_ = own;
+    }
+    for (auto& room : rooms_) asio::post(room->worker->io, [services = room->services.get(), own] { services->own = own; });
 }
 
 /// A connection needs a descriptor, and as a rule one to an origin; a tunnel four more for its pipes, as long as there
@@ -173,11 +175,14 @@ void Server::limit_connections() {
     }
     auto possible = limit.rlim_cur > 2 * reserve ? (limit.rlim_cur - reserve) / 3 : std::max<rlim_t>(limit.rlim_cur / 4, 4);
     shared_.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(options_->limits.connections, possible));
+    idle_to_origins_max_ = static_cast<std::uint32_t>(std::min<rlim_t>(possible / 2, UINT32_MAX));
+    shared_.connections_reserve = std::clamp(shared_.connections_max / 8, 2u, 64u);
     shared_.refreshes_max = static_cast<std::uint32_t>(std::clamp<rlim_t>(possible / 64, 4, 64));
     shared_.pipes = limit.rlim_cur > 2 * reserve ? static_cast<std::int64_t>(possible / 2) : 0;
 }
 
 void Server::start() {
+    watch_->start();
     mesh_->start();
     for (auto& room : rooms_) {
         for (auto& listener : room->listeners) listener->start();
@@ -197,8 +202,9 @@ void Server::reconfigure(std::shared_ptr<Options const> options) {
     }
     auto const a_use = hits_a_use(cache_.disk());
     for (auto& room : rooms_)
-        asio::post(room->worker->io, [services = room->services.get(), options, a_use] {
+        asio::post(room->worker->io, [services = room->services.get(), options, a_use, workers = rooms_.size()] {
             services->options = options;
+            services->heads.max = heads_of_worker(options->limits, workers);
             services->hits_a_use = a_use;
         });
 }
@@ -256,6 +262,7 @@ bool Server::stop(milliseconds patience) {
         over = wait_until_idle(milliseconds{200});
     }
     on_each_worker([](Room& room) { room.services->mesh->stop(room.worker->number); });
+    watch_->stop();
     for (auto& room : rooms_) room->worker->finish();
     if (over)
         for (auto& room : rooms_) room->worker->join();

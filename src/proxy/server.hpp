@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "net/address_watch.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/services.hpp"
 
@@ -44,7 +45,7 @@ public:
         AcceleratedOrigin const* origin = nullptr;   // of an accelerator
     };
     std::vector<Place> const& places() const { return places_; }
-    http::OwnAddresses const& own() const { return shared_.own; }
+    std::shared_ptr<http::OwnAddresses const> own() const;
     std::string const& via_name() const { return shared_.via_name; }
     std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
     std::uint32_t connections_max() const { return shared_.connections_max; }
@@ -74,6 +75,7 @@ private:
     bool join_mesh(std::string& fault);
     bool open_listener(std::size_t index, std::string& fault);
     void close_own_places();
+    void note_own_addresses();
     void limit_connections();
     void on_each_worker(void (*task)(Room&));
     bool idle() const;
@@ -87,7 +89,11 @@ private:
     std::unique_ptr<AccessLog> log_;
     std::unique_ptr<Sampling> sampling_;
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
+    std::shared_ptr<http::OwnAddresses const> own_;   // under options_mutex_
+    std::vector<IpEndpoint> listening_;
+    std::uint32_t idle_to_origins_max_ = 0;           // of all workers
     std::vector<std::unique_ptr<Room>> rooms_;
+    std::unique_ptr<net::AddressWatch> watch_;   // on the first worker
     std::unique_ptr<icp::Mesh> mesh_;     // its sockets go before the workers they run on
     std::vector<std::string> addresses_;
     std::vector<Place> places_;           // the same

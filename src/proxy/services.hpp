@@ -11,6 +11,7 @@
 #include "proxy/access_log.hpp"
 #include "proxy/counters.hpp"
 #include "proxy/first_byte_times.hpp"
+#include "proxy/head_budget.hpp"
 #include "proxy/options.hpp"
 #include "proxy/sampling.hpp"
 #include "util/link.hpp"
@@ -20,16 +21,18 @@ namespace garner::proxy {
 class Connection;
 class FillPump;
 class Refresh;
+struct Services;
 
 /// Shared by all workers; limits that hold for the whole process.
 struct Shared {
     std::atomic<std::uint32_t> connections{0};
     std::uint32_t connections_max = 0;          // what descriptors and options allow
+    std::uint32_t connections_reserve = 0;      // beyond them, for clients that come while an idle connection is closed
     std::atomic<std::int64_t> pipes{0};         // that tunnels may still take
     std::uint32_t refreshes_max = 0;            // on one worker at a time; each takes a descriptor
     ClientCounts clients;                       // connections by client address
     std::string via_name;                       // ours in Via and Cache-Status; unique to this process
-    http::OwnAddresses own;
+    std::vector<Services*> workers;             // all of them, by number; complete before the first one runs
 };
 
 /// One a worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began with.
@@ -40,11 +43,13 @@ struct Services {
     AccessLog* log = nullptr;                   // none: no access log
     Counters& counters;
     std::shared_ptr<Options const> options;
+    std::shared_ptr<http::OwnAddresses const> own{};   // swapped by post, too
     Sampler* sampler = nullptr;                 // none: nobody asks what if
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;                // this worker's, in the mesh
     bool draining = false;
-    List<Connection> connections{};
+    List<Connection> connections{};             // those that wait for a request: in the order in which they began to
+    HeadBudget heads{};                         // this worker's part of limits.heads
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone

@@ -253,7 +253,7 @@ Transaction::Verdict Transaction::check() {
         auto decision = options_->access.decide(rule_request(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
     }
-    if (is_internal(target_, services_.shared.own)) return check_internal();
+    if (is_internal(target_, *services_.own)) return check_internal();
     control_ = http::parse_request_cache_control(request.fields);
     heed_reload();
     auto verdict = check_access();
@@ -264,14 +264,14 @@ Transaction::Verdict Transaction::check() {
 /// Access rules. When one of them needs the destination and the host is a name, it is resolved first: a hit must not
 /// go past a deny.
 Transaction::Verdict Transaction::check_access() {
-    auto admission = admit(*options_, services_.shared.own, target_, rule_request());
+    auto admission = admit(*options_, *services_.own, target_, rule_request());
     source_matters_ = admission.source_matters;
     if (admission.decision.verdict == http::Decision::Verdict::needs_destination) return Verdict::needs_names;
     return admission.decision.allowed() ? Verdict::go_on : denied(admission.decision);
 }
 
 http::Decision Transaction::permits(http::RuleRequest const& facts, IpAddress const& destination) const {
-    return proxy::permits(*options_, services_.shared.own, target_, facts, destination);
+    return proxy::permits(*options_, *services_.own, target_, facts, destination);
 }
 
 Transaction::Verdict Transaction::prepare() {
@@ -294,6 +294,7 @@ Transaction::Verdict Transaction::refused(std::uint16_t status, std::string_view
 
 Transaction::Verdict Transaction::denied(http::Decision const& decision) {
     tag_ = ResultTag::tcp_denied;
+    close_ = true;   // a client that gets nothing keeps no connection
     rule_text_ = decision.text();
     return refused(403, "This proxy's rules do not allow the request.", rule_text_);
 }
@@ -355,7 +356,8 @@ void Transaction::say(char const* why) {
 net::awaitable<void> Transaction::purge() {
     static std::string const unconfirmed = "It is purged, but the disk does not confirm it: after a crash, or once it works again, "
                                             "it could be back. ";
-    bool allowed = client_.peer().address.is_loopback();
+    // Behind a TLS terminator on this machine every visitor of an accelerator is on loopback.
+    bool allowed = client_.peer().address.is_loopback() && !origin_;
     if (!options_->purge.empty()) {
         http::AccessRules rules(options_->purge);
         auto facts = rule_request();

@@ -249,6 +249,7 @@ private:
     // ---- for other caches: internal.cpp ----
     Verdict check_internal();
     net::awaitable<void> answer_internally();
+    bool is_other_cache(IpAddress const& client) const;
 
     // ---- answers: respond.cpp ----
     /// `more`: further fields, each with CRLF; at most 128 bytes.

@@ -40,6 +40,7 @@ char const* mend_of(int error) {
     case EACCES: case EPERM: return "; give the user that Garner runs as the right to read and write it, or name another disk.path";
     case ENOENT: case ENOTDIR: return "; make the directory, or name another disk.path";
     case EROFS: return "; mount it to be written, or name another disk.path";
+    case ELOOP: return "; it is a symbolic link: name the directory of the file itself as disk.path";
     case EISDIR: return "; remove that directory, or name another disk.path";
     default: return "";
     }
@@ -62,7 +63,7 @@ StoreHeader new_store(Bytes size) {
 std::string file_of(std::string const& path) { return is_block_device(path) ? path : path + "/store"; }
 
 bool StoreFile::give_up(DiskOptions const& options) {
-    return bool(io::File::open(given_up_mark(options.path), io::File::Mode::create).file);
+    return bool(io::File::open(given_up_mark(options.path), io::File::Mode::create_here).file);
 }
 
 StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
@@ -71,12 +72,17 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     bool const device = store.is_device();
     bool const makes = !device && when != When::as_it_is;
     if (makes && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // else open() says why not
-    auto file = io::File::open(store.name_, makes ? io::File::Mode::create : io::File::Mode::write, options.faults);
+    auto file = io::File::open(store.name_, makes ? io::File::Mode::create_here : io::File::Mode::write, options.faults);
     if (file.error) {
         opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error) + mend_of(file.error);
         return opened;
     }
     store.file_ = std::move(file.file);
+    if (int const error = makes ? store.file_.keep_for_owner() : 0) {
+        opened.trouble = store.name_ + " belongs to another user: " + io::text_of_error(error) +
+                         "; chown it to the user that Garner runs as, or name another disk.path";
+        return opened;
+    }
     store.file_.allow_past_cache();   // else all is written as if it were little
     store.for_header_ = store.file_.again();
     int const locked = store.file_.lock();

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "policy/policies.hpp"
 #include "support.hpp"
@@ -343,6 +344,25 @@ std::string noticed(Loaded const& loaded) {
     std::string out;
     for (auto const& notice : loaded.notices) out += text_of(notice) + "\n";
     return out;
+}
+
+TEST(Load, rights_of_almost_any_address_are_noticed) {
+    EXPECT_NE(noticed(load(R"({"admin": {"address": "0.0.0.0:3131", "allow": ["0.0.0.0/0"]}})")).find("admin.allow[0]"), std::string::npos);
+    std::string const purges = R"({"htcp": {"address": "0.0.0.0:4827", "clear_allow": ["10.0.0.0/8", "::/0"])";
+    EXPECT_NE(noticed(load(purges + "}}")).find("htcp.clear_allow[1]"), std::string::npos);
+    EXPECT_EQ(noticed(load(purges + R"(, "secret": "s"}})")), "");
+    EXPECT_EQ(noticed(load(R"({"admin": {"allow": ["10.0.0.0/8"]}})")), "");
+}
+
+TEST(Load, a_readable_file_with_a_secret_is_noticed) {
+    auto const path = std::filesystem::temp_directory_path() / ("garner-secret-" + std::to_string(::getpid()) + ".json");
+    std::ofstream(path) << R"({"htcp": {"secret": "s"}})";
+    using std::filesystem::perms;
+    std::filesystem::permissions(path, perms::owner_read | perms::owner_write | perms::others_read);
+    EXPECT_NE(noticed(load_file(path.string(), {}, NamedFiles::believed)).find("every user of this machine may read it"), std::string::npos);
+    std::filesystem::permissions(path, perms::owner_read | perms::owner_write);
+    EXPECT_EQ(noticed(load_file(path.string(), {}, NamedFiles::believed)), "");
+    std::filesystem::remove(path);
 }
 
 TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {

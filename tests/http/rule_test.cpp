@@ -170,6 +170,23 @@ TEST(Rule, the_machines_own_addresses_are_closed_and_its_listeners_never_open) {
     EXPECT_TRUE(opened.permits(request("127.0.0.1", "me", 3128), open_address, own).allowed());
 }
 
+TEST(Rule, private_networks_are_closed_on_demand_and_opened_by_a_destination) {
+    for (char const* text : {"10.0.0.1", "172.31.255.255", "192.168.0.1", "100.64.0.1", "168.63.129.16", "192.0.0.1", "198.19.0.1",
+                             "203.0.113.1", "239.1.1.1", "255.255.255.255", "fd00:ec2::254", "ff02::1", "2001:db8::1", "3fff::1",
+                             "64:ff9b::a00:1", "64:ff9b:1::1", "2002:a00:1::", "::10.0.0.1"})
+        EXPECT_NE(private_destination(ip(text)), nullptr) << text;
+    for (char const* text : {"8.8.8.8", "172.32.0.1", "100.128.0.1", "168.63.129.17", "198.20.0.1", "223.255.255.255", "2001:4860::1",
+                             "64:ff9b::808:808", "2003::1"})
+        EXPECT_EQ(private_destination(ip(text)), nullptr) << text;
+    AccessRule everything{.allow = true, .match = {}, .name = "a"};
+    AccessRule ten{.allow = true, .match = {.destination = {*parse_network("10.0.0.0/8")}}, .name = "b"};
+    RuleRequest request;
+    AccessRules const rules({ten, everything});
+    EXPECT_TRUE(rules.permits(request, ip("10.0.0.1"), nothing_own, true).allowed());
+    EXPECT_TRUE(rules.permits(request, ip("192.168.0.1"), nothing_own, false).allowed());
+    EXPECT_FALSE(rules.permits(request, ip("192.168.0.1"), nothing_own, true).allowed());
+}
+
 TEST(Rule, a_hit_asks_for_the_address_where_another_client_may_have_brought_in_what_is_closed_to_this_one) {
     Matcher admin{.source = {network("10.0.0.1")}, .destination = {network("127.0.0.0/8")}, .host = {host("intra.test")}};
     AccessRules const rules({allow(admin), allow({.source = {network("10.0.0.0/8")}})});

@@ -56,7 +56,8 @@ struct HtcpResponding : ::testing::Test {
     OriginTimes origins;
     AgentCounters counters;
     Options options;
-    HtcpResponder responder{scene.cache, origins, counters};
+    ReplayGuard replays{seconds{120}};
+    HtcpResponder responder{scene.cache, origins, replays, counters};
 };
 
 TEST_F(HtcpResponding, what_is_fresh_is_a_hit_and_described) {
@@ -158,6 +159,29 @@ TEST_F(HtcpResponding, NOP_is_answered_where_wanted_and_MON_and_SET_never) {
         request.opcode = opcode;
         EXPECT_EQ(responder.answer(request, friendly, options, now), "");
     }
+}
+
+TEST_F(HtcpResponding, a_copy_of_a_signed_purge_purges_nothing) {
+    options.htcp.secret = "secret";
+    store(url);
+    EXPECT_TRUE(send(htcp::clr_request(7, url), friendly, "secret").given);
+    EXPECT_FALSE(stored(url));
+    store(url);
+    EXPECT_TRUE(send(htcp::clr_request(7, url), friendly, "secret").given) << "a sender without an answer repeats itself";
+    EXPECT_TRUE(stored(url));
+    EXPECT_TRUE(send(htcp::clr_request(8, url), friendly, "secret").given);
+    EXPECT_FALSE(stored(url));
+}
+
+TEST(ReplayGuard, forgets_what_would_not_be_believed_any_more_and_the_oldest_when_full) {
+    auto const now = wall_now();
+    ReplayGuard guard(seconds{10}, 2);
+    EXPECT_TRUE(guard.is_first("a", now));
+    EXPECT_FALSE(guard.is_first("a", now + seconds{10}));
+    EXPECT_TRUE(guard.is_first("a", now + seconds{11}));
+    EXPECT_TRUE(guard.is_first("b", now + seconds{11}));
+    EXPECT_TRUE(guard.is_first("c", now + seconds{11}));
+    EXPECT_TRUE(guard.is_first("a", now + seconds{11}));
 }
 
 TEST_F(HtcpResponding, with_a_secret_only_signed_messages_are_heard_and_answers_are_signed) {

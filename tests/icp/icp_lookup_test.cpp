@@ -162,6 +162,18 @@ TEST(IcpLookup, a_sibling_that_says_hit_is_the_source) {
     EXPECT_EQ(peer.urls[0], "http://h/a");
 }
 
+TEST(IcpLookup, an_answer_about_another_url_is_no_answer) {
+    LookupScene scene;
+    scene.options.timeout = milliseconds{50};
+    auto& peer = scene.peer();
+    peer.answer = [&peer](Message const& query, IpEndpoint const& from) {
+        peer.send({Opcode::hit, query.number, 0, 0, "http://h/other"}, from);
+    };
+    scene.start();
+    EXPECT_EQ(scene.resolve().sources.front().why, Hierarchy::direct);
+    EXPECT_EQ(scene.figures().unexpected, 1u);
+}
+
 TEST(IcpLookup, nobody_is_asked_for_a_url_that_no_datagram_holds) {
     LookupScene scene;
     auto& peer = scene.peer();

@@ -47,6 +47,17 @@ TEST(OriginPool, what_was_given_last_is_taken_first) {
     EXPECT_EQ(pool.size(), 0u);
 }
 
+TEST(OriginPool, the_oldest_of_all_are_closed_where_descriptors_are_needed) {
+    PoolScene scene;
+    OriginPool pool(scene.options);
+    for (char const* key : {"a", "b", "a"}) pool.give(key, scene.connection());
+    EXPECT_EQ(pool.close_oldest(2), 2u);
+    EXPECT_TRUE(scene.is_closed(scene.pairs[0]));
+    EXPECT_TRUE(scene.is_closed(scene.pairs[1]));
+    EXPECT_NE(pool.take("a"), nullptr);
+    EXPECT_EQ(pool.close_oldest(2), 0u);
+}
+
 TEST(OriginPool, those_the_peer_has_closed_are_passed_over) {
     PoolScene scene;
     OriginPool pool(scene.options);

@@ -2,6 +2,7 @@
 #include "store/store_file.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -125,6 +126,28 @@ TEST_F(StoreFileTest, of_somebody_else_is_refused_with_the_same_words_whatever_i
         EXPECT_NE(trouble().find("is there, and is no disk store; remove it"), std::string::npos) << bytes;
         EXPECT_EQ(fs::file_size(path()), bytes);
     }
+}
+
+TEST_F(StoreFileTest, never_follows_a_symbolic_link) {
+    auto const victim = fs::path(options.path) / "victim";
+    std::ofstream(victim) << "mine";
+    fs::create_symlink(victim, path());
+    EXPECT_NE(trouble().find("it is a symbolic link"), std::string::npos);
+    EXPECT_EQ(fs::file_size(victim), 4u);
+}
+
+TEST_F(StoreFileTest, is_for_its_owner_alone_whatever_rights_it_was_given) {
+    header();
+    fs::permissions(path(), fs::perms::owner_read | fs::perms::owner_write | fs::perms::others_read);
+    header();
+    EXPECT_EQ(fs::status(path()).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(StoreFileTest, that_belongs_to_another_user_is_refused) {
+    header();
+    constexpr uid_t other = 12'345;
+    if (::chown(path().c_str(), other, static_cast<gid_t>(-1)) != 0) GTEST_SKIP() << "may not give a file away";
+    EXPECT_NE(trouble().find("belongs to another user"), std::string::npos);
 }
 
 TEST_F(StoreFileTest, that_is_to_be_as_it_is_keeps_its_size_whatever_is_wanted) {

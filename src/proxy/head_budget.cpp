@@ -1,0 +1,33 @@
+#include "proxy/head_budget.hpp"
+
+namespace garner::proxy {
+
+bool HeadBudget::Part::resize(Bytes bytes) {
+    budget_.used_ += bytes - bytes_;
+    bytes_ = bytes;
+    if (!linked()) budget_.parts_.push_back(*this);
+    while (budget_.used_ > budget_.max) {
+        auto& largest = budget_.largest(*this);
+        if (&largest == this) return false;
+        largest.give_way();
+    }
+    return true;
+}
+
+void HeadBudget::Part::give_way() {
+    unlink();
+    budget_.used_ -= bytes_;
+    bytes_ = 0;
+    refused_ = true;
+    refuse_(owner_);
+}
+
+/// `asking`, unless another part is larger.
+HeadBudget::Part& HeadBudget::largest(Part& asking) {
+    auto* found = &asking;
+    for (auto* part : parts_)
+        if (part->bytes_ > found->bytes_) found = part;
+    return *found;
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,42 @@
+// Memory of request heads that have not come whole.
+#pragma once
+#include "util/bytes.hpp"
+#include "util/link.hpp"
+
+namespace garner::proxy {
+
+/// The bytes of unfinished heads on one worker. Beyond `max` the largest head is refused. Not thread-safe.
+class HeadBudget {
+public:
+    /// One head's part of the budget, given back when the part is destroyed.
+    class Part : public Link {
+    public:
+        using Refuse = void (*)(void* owner);
+        /// `refuse` is called at most once, when another head needs the memory.
+        Part(HeadBudget& budget, Refuse refuse, void* owner) : budget_(budget), refuse_(refuse), owner_(owner) {}
+        ~Part() { budget_.used_ -= bytes_; }
+        /// The head takes `bytes` from now on. False: the budget is used up and no other head is larger.
+        bool resize(Bytes bytes);
+        /// True from the moment at which the head gave way to another one.
+        bool refused() const { return refused_; }
+
+    private:
+        friend class HeadBudget;
+        void give_way();
+        HeadBudget& budget_;
+        Refuse refuse_;
+        void* owner_;
+        Bytes bytes_ = 0;
+        bool refused_ = false;
+    };
+
+    Bytes used() const { return used_; }
+    Bytes max = 32 * MiB;
+
+private:
+    Part& largest(Part& asking);
+    List<Part> parts_;
+    Bytes used_ = 0;
+};
+
+}  // namespace garner::proxy
