@@ -18,7 +18,7 @@ std::int64_t whole_seconds(milliseconds time) { return std::chrono::ceil<seconds
 Json decision(http::Decision const& decision) {
     using Verdict = http::Decision::Verdict;
     char const* verdict = decision.allowed() ? "allowed" : decision.denied() ? "denied" : "undecided";
-    Json json{{"verdict", verdict}, {"rule", decision.rule}, {"closed", nullptr}, {"opens_closed", decision.opens_address || decision.opens_port}};
+    Json json{{"verdict", verdict}, {"rule", decision.whole_rule()}, {"closed", nullptr}, {"opens_closed", decision.opens_address || decision.opens_port}};
     if (decision.closed) json["closed"] = decision.closed;
     if (decision.verdict == Verdict::needs_destination) json["needs"] = "the name's addresses";
     return json;

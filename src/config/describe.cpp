@@ -64,8 +64,8 @@ Browsers ask for https by CONNECT. A rule sees the URL of a CONNECT as `host:por
 
 Some things are closed by default, even to clients that a rule serves: origins on 0.0.0.0/8, 127.0.0.0/8,
 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also where an IPv6 address carries one
-of them (v4-mapped, NAT64, 6to4, Teredo); CONNECT to ports other than 443; and the ports of mail servers, 25, 465 and
-587. An allow rule with `destination` opens these addresses, and one with `port` opens these ports, for the requests that
+of them (v4-mapped, NAT64, 6to4, Teredo); CONNECT to ports other than 443; and the ports of
+other protocols, such as 21, 22, 23, 25, 143, 6379 and 11211, for every method. An allow rule with `destination` opens these addresses, and one with `port` opens these ports, for the requests that
 it matches. `host` opens neither: the owner of the name chooses its address in the DNS. The proxy's own
 listening addresses and the admin address are never reached through it. To keep visitors from an accelerator on port 8080,
 write `{ "deny": { "listener": 8080 } }` behind the rules that allow some.

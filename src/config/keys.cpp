@@ -23,8 +23,9 @@ Form<proxy::Listen> listen() {
                            "Makes this an accelerator (reverse proxy) for the origin `http://host:port` or "
                            "`https://host:port`, which sees its own name in Host, whatever the client wrote. It serves "
                            "everybody unless a rule of `access` says otherwise (`listener` names its port). Other fields "
-                           "of a client go through, except Forwarded and X-Forwarded-* (see `forwarded_received`), and are "
-                           "no part of the cache key: an origin whose pages depend on a field must name it in Vary."),
+                           "of a client go through, except those by which gateways speak to origins (see "
+                           "`forwarded_received`), and are no part of the cache key: an origin whose pages depend on a field "
+                           "must name it in Vary, or `caching.key_fields` does."),
     });
 }
 
@@ -34,6 +35,16 @@ Form<std::string> field_name() {
         return http::is_token(text);
     };
     return parsed<std::string>("field name", "a field name", R"(write it like "CDN-Cache-Control")", parse);
+}
+
+Form<std::string> key_field() {
+    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+        into = text;
+        bool const seen_by_origin = !equals_ignoring_case(text, "Proxy-Authorization");
+        if (!seen_by_origin) why = "is for this proxy alone: no origin sees it";
+        return http::is_token(text) && seen_by_origin;
+    };
+    return parsed<std::string>("field name", "a field name", R"(write it like "X-Language")", parse);
 }
 
 Form<proxy::Caching> caching() {
@@ -54,7 +65,11 @@ Form<proxy::Caching> caching() {
         key<T>("offline", &T::offline, flag(),
                "Whatever is stored is served, fresh or stale, without revalidation; what is not is still fetched."),
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),
-               "Responses with Set-Cookie are stored like others when they have explicit freshness."),
+               "`true`: responses with Set-Cookie are stored when they have explicit freshness; every client then gets the "
+               "cookie. `false`: only when they also have `public` or `s-maxage`."),
+        key<T>("key_fields", &T::key_fields, list_of(key_field()),
+               "Request fields that select among the responses of a URL, as if each response named them in Vary; it counts for "
+               "what is stored from then on."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
                "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
         key<T>("follow_patience", &T::follow_patience, time(never_zero, hour),
@@ -213,6 +228,7 @@ Form<proxy::Log> log() {
         key<T>("format", &T::format,
                one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
                "How a line of the access log looks."),
+        key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged up to their `?`, without the query."),
         key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}),
                "The least important message told on standard error."),
     });
@@ -447,7 +463,8 @@ void check_whole(Reader& reader, Json const& value, Config& config) {
 
 Table<Config> keys() {
     using proxy::ForwardedField;
-    auto const forwarded = one_of<ForwardedField>({{"off", ForwardedField::none},
+    auto const forwarded = one_of<ForwardedField>({{"auto", ForwardedField::by_listener},
+                                                   {"off", ForwardedField::none},
                                                    {"forwarded", ForwardedField::forwarded},
                                                    {"x-forwarded-for", ForwardedField::x_forwarded_for}});
     using proxy::ForwardedReceived;
@@ -483,10 +500,17 @@ Table<Config> keys() {
         key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),
                     "How long things may take."),
         key<Config>("forwarded", [](Config& c) -> auto& { return c.proxy.forwarded; }, forwarded,
-                    "The field that tells origins the client's address."),
+                    "The field that tells origins the client's address. `auto`: accelerators write X-Forwarded-For, "
+                    "X-Forwarded-Proto and X-Forwarded-Host (the host of the cache key, not what the client wrote); forward "
+                    "proxies write none."),
         key<Config>("forwarded_received", [](Config& c) -> auto& { return c.proxy.forwarded_received; }, received,
-                    "Forwarded and X-Forwarded-* fields that clients send: passed on, or deleted, so that no client can claim "
-                    "another's address. `auto`: accelerators delete them, forward proxies keep them."),
+                    "Fields that clients send and that speak for a gateway or override the request line: Forwarded, "
+                    "X-Forwarded-*, X-Real-IP, X-Host, X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and their kin. They "
+                    "are passed on, or deleted, so that no client can claim another's address or change what others get. "
+                    "`auto`: accelerators delete them, forward proxies keep them. The field Proxy is always deleted, and an "
+                    "answer to a request with a method override is not stored."),
+        key<Config>("forwarded_trusted", [](Config& c) -> auto& { return c.proxy.forwarded_trusted; }, list_of(network()),
+                    "Networks of gateways in front of this proxy: `forwarded_received` deletes no fields of these clients."),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
                     "This proxy's name in Via; empty for one that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),

@@ -15,7 +15,7 @@ using http::AccessRule;
 using http::CachingRule;
 using http::Matcher;
 
-constexpr std::size_t name_max = 120;
+constexpr std::size_t matchers_max = 100;
 
 Form<std::string> method() {
     auto parse = [](std::string const& text, std::string& into, std::string& why) {
@@ -107,7 +107,9 @@ Table<Matcher> matchers() {
         key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case matters."),
         key<Matcher>("url_contains", &Matcher::url_contains, list_of(part_of_url()),
                      "A part of the URL; case matters. Scheme and host are in lower case and without a default port, "
-                     "path and query are compared as the client wrote them: `/ads/` does not find `/%61ds/`."),
+                     "path and query as the client wrote them. Percent-escapes of letters, digits and `-._~` (`/%61ds/`, "
+                     "`/%2561ds/`) hide nothing: `deny` and caching rules match the URL as written or decoded, `allow` rules "
+                     "only if both match."),
         key<Matcher>("url_matches", &Matcher::url_matches, list_of(url_pattern()),
                      "Regular expressions (RE2) found anywhere in the URL, which reads as for `url_contains`."),
         key<Matcher>("time", &Matcher::time, list_of(time_window()),
@@ -129,13 +131,11 @@ Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
     return out;
 }
 
-// "access[2]: deny {"host":".example.com"}", for logs and error pages.
-std::string rule_name(std::string const& path, std::string const& verb, Json const& matchers) {
-    auto const what = matchers.is_string() ? matchers.get<std::string>()
-                                           : matchers.dump(-1, ' ', true, Json::error_handler_t::replace);
-    auto name = path + ": " + verb + " " + what;
-    if (name.size() > name_max) name.replace(name_max - 3, name.npos, "...");
-    return name;
+// "{"host":".example.com"}", for logs.
+std::string text_of_matchers(Json const& matchers) {
+    auto text = matchers.is_string() ? matchers.get<std::string>() : matchers.dump(-1, ' ', true, Json::error_handler_t::replace);
+    if (text.size() > matchers_max) text.replace(matchers_max - 3, text.npos, "...");
+    return text;
 }
 
 }  // namespace
@@ -193,7 +193,8 @@ Form<AccessRule> access_rule() {
         if (value.contains("allow") == value.contains("deny"))
             good = reader.fault("a rule is either allow or deny", mend);
         else
-            into.name = rule_name(reader.path(), into.allow ? "allow" : "deny", *value.begin());
+            into.matchers = text_of_matchers(*value.begin());
+        into.name = reader.path() + (into.allow ? ": allow" : ": deny");
         return good;
     };
     auto const verbs_of = Schema().object("allow", match.schema).object("deny", match.schema);

@@ -63,8 +63,19 @@ StoreRefusal why_never_selected(ResponseHead const& response) {
     case VaryNames::Never::star: return StoreRefusal::vary_star;
     case VaryNames::Never::malformed: return StoreRefusal::vary_malformed;
     case VaryNames::Never::too_long: return StoreRefusal::vary_too_long;
+    case VaryNames::Never::hop_credentials: return StoreRefusal::vary_hop_credentials;
     }
     return StoreRefusal::none;
+}
+
+bool replays_cookie(ResponseHead const& response, ResponseCacheControl const& control) {
+    return response.fields.has(Name::set_cookie) && control.keeps_field("set-cookie");
+}
+
+/// RFC 9111 7.3: max-age alone is often meant for the browser's own cache; public and s-maxage speak of shared ones.
+bool may_replay_cookie(ResponseHead const& response, ResponseCacheControl const& control, StoreOptions const& options) {
+    bool const shared = control.public_ || control.s_maxage || options.set_cookie;
+    return shared && has_explicit_lifetime(response, control);
 }
 
 /// The last part of RFC 9111 3: something must make the response reusable, now or after validation.
@@ -99,7 +110,9 @@ char const* text(StoreRefusal refusal) {
     case StoreRefusal::vary_star: return "Vary: *";
     case StoreRefusal::vary_malformed: return "malformed Vary";
     case StoreRefusal::vary_too_long: return "Vary with too many names";
+    case StoreRefusal::vary_hop_credentials: return "Vary: Proxy-Authorization";
     case StoreRefusal::set_cookie: return "Set-Cookie";
+    case StoreRefusal::method_override: return "method override in request";
     case StoreRefusal::not_heuristically_cacheable: return "no freshness for this status";
     case StoreRefusal::no_freshness_no_validator: return "no freshness, no validator";
     case StoreRefusal::by_rule: return "rule: never";
@@ -127,10 +140,9 @@ StoreRefusal why_not_store(RequestHead const& request, RequestCacheControl const
     if (request.fields.has(Name::authorization) && !allows_authorization(control)) return StoreRefusal::authorization;
     if (auto const never = why_never_selected(response); never != StoreRefusal::none) return never;
 
-    // RFC 9111 7.3: a cookie is replayed only where the origin said in so many words that the response may be.
-    bool const keeps_cookie = response.fields.has(Name::set_cookie) && control.keeps_field("set-cookie");
-    if (keeps_cookie && !(options.set_cookie && has_explicit_lifetime(response, control)))
+    if (replays_cookie(response, control) && !may_replay_cookie(response, control, options))
         return StoreRefusal::set_cookie;
+    if (options.overrides_method) return StoreRefusal::method_override;
     return why_useless(response, control, options);
 }
 

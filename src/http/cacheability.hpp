@@ -21,7 +21,9 @@ enum class StoreRefusal : std::uint8_t {
     vary_star,                  // would never be selected (4.1)
     vary_malformed,             // neither: a member is no field name
     vary_too_long,              // neither: more names than are compared
-    set_cookie,                 // without explicit freshness, or the operator forbids it
+    vary_hop_credentials,       // it names Proxy-Authorization, which the origin never sees
+    set_cookie,                 // without public and s-maxage (unless the operator allows it), or without explicit freshness
+    method_override,            // the request asks for another method than its own, by a field
     not_heuristically_cacheable,// no explicit freshness, and the status forbids guessing
     no_freshness_no_validator,  // could neither be reused nor revalidated
     // What why_not_store cannot know:
@@ -43,7 +45,8 @@ enum class Storing : std::uint8_t {
 };
 
 struct StoreOptions {
-    bool set_cookie = true;     // store Set-Cookie under explicit freshness (7.3)
+    bool set_cookie = false;    // store Set-Cookie under explicit freshness alone, without public or s-maxage (7.3)
+    bool overrides_method = false;    // the request's has_method_override reaches the origin
     bool has_own_ttl = false;   // the operator gives a default_ttl or min_ttl above 0 to this request
     bool combinable = false;    // the 206 is a part that may be kept: http/partial
     bool keeps_errors = false;  // the operator gives a negative_ttl above 0 to this request (see is_negative_status)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "http/gateway.hpp"
 #include "util/bytes.hpp"
 #include "util/text.hpp"
 
@@ -68,6 +69,7 @@ bool may_be_trailer(Field const& field) {
     if (field.id == Name::etag) return true;
     if (field.id != Name::other) return false;
     auto name = lower_case(field.name);
+    if (is_gateway_field(name)) return false;
     return name != "www-authenticate" && name != "retry-after" && !name.ends_with("cache-control");
 }
 
@@ -234,6 +236,19 @@ std::size_t write_chunk_header(std::uint64_t size, char* out) {
     *end++ = '\r';
     *end++ = '\n';
     return static_cast<std::size_t>(end - out);
+}
+
+std::string announced_trailers(std::string_view trailers, Fields const& head) {
+    std::string announced;
+    while (!trailers.empty()) {
+        auto const line = trailers.substr(0, trailers.find('\n') + 1);
+        auto const name = line.substr(0, line.find(':'));
+        bool named = false;
+        for_each_member(head, Name::trailer, [&](std::string_view one) { named = named || equals_ignoring_case(one, name); });
+        if (named) announced += line;
+        trailers.remove_prefix(line.size());
+    }
+    return announced;
 }
 
 }  // namespace garner::http

@@ -55,7 +55,9 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
     auto const modified = single_date(response.fields, Name::last_modified, now);
     if (!modified || *modified >= date_value || options.heuristic_factor <= 0) return std::nullopt;
     auto const guess = static_cast<double>(date_value - *modified) * options.heuristic_factor;
-    return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(options.heuristic_max)));
+    // One client's request may have provoked an error that all others would get.
+    auto const most = response.status < 400 ? options.heuristic_max : std::min(options.heuristic_max, options.heuristic_error_max);
+    return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(most)));
 }
 
 /// What shorter lifetimes are raised to: a smaller max_ttl has the last word.

@@ -108,6 +108,25 @@ RangeAnswer answer_range(RequestHead const& request, ResponseHead const& stored,
     return answer;
 }
 
+bool is_excessive_range(Fields const& request) {
+    if (!request.has(Name::range)) return false;
+    if (request.count(Name::range) != 1) return true;
+    // Suffixes lie at the end of this, beyond all that is counted from the beginning.
+    constexpr std::uint64_t very_long = UINT64_MAX / 2;
+    auto const value = request.first(Name::range);
+    std::vector<ByteRange> asked;
+    bool overlaps = false;
+    std::size_t members = 0;
+    for_each_member(value.substr(std::min(value.find('=') + 1, value.size())), [&](std::string_view member) {
+        if (++members > ranges_max) return;
+        auto const range = parse_spec(member, very_long).range;
+        if (!range) return;
+        overlaps = overlaps || std::ranges::any_of(asked, [&](auto const& earlier) { return overlap(earlier, *range); });
+        asked.push_back(*range);
+    });
+    return overlaps || members > ranges_max;
+}
+
 bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime now) {
     if (!request.has(Name::if_range)) return true;
     if (request.count(Name::if_range) != 1) return false;

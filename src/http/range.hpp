@@ -42,6 +42,10 @@ RangeAnswer answer_range(std::string_view range_value, std::uint64_t length);
 /// O(1) without allocation when there is no Range.
 RangeAnswer answer_range(RequestHead const&, ResponseHead const& stored, std::uint64_t length, WallTime now);
 
+/// RFC 9110 14.2, 17.15: a Range that no origin should be troubled with: several lines, more than ranges_max members, or
+/// members that overlap whatever the length.
+bool is_excessive_range(Fields const& request);
+
 /// RFC 9110 13.1.5: the request has no If-Range, or it is the stored strong ETag, or exactly the stored Last-Modified
 /// where that is a strong validator (8.8.2.2: at least a second older than Date). Otherwise Range must be ignored.
 bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime now);

@@ -18,7 +18,7 @@ constexpr std::string_view default_allow = "default: clients on loopback";
 constexpr std::string_view default_accelerator = "default: an accelerator serves everybody";
 constexpr std::string_view default_deny = "default: clients on loopback only";
 constexpr char const* closed_port = "CONNECT to a port other than 443";
-constexpr char const* mail_port = "port of a mail server";
+constexpr char const* foreign_port = "port of another protocol";
 
 Decision by_default(RuleRequest const& request) {
     using enum Decision::Verdict;
@@ -31,12 +31,28 @@ bool opens_addresses(AccessRule const& rule) { return rule.allow && !rule.match.
 
 Decision by_rule(AccessRule const& rule) {
     using enum Decision::Verdict;
-    if (!rule.allow) return {.verdict = deny, .rule = rule.name};
-    return {.verdict = allow, .opens_address = opens_addresses(rule), .opens_port = !rule.match.port.empty(), .rule = rule.name};
+    if (!rule.allow) return {.verdict = deny, .rule = rule.name, .matchers = rule.matchers};
+    return {.verdict = allow, .opens_address = opens_addresses(rule), .opens_port = !rule.match.port.empty(), .rule = rule.name,
+            .matchers = rule.matchers};
 }
 
-/// SMTP and submission skip the lines that they do not understand: the body of a request would be a mail.
-bool is_mail(std::uint16_t port) { return port == 25 || port == 465 || port == 587; }
+// Servers of text protocols skip the lines that they do not understand: the body of a request would be a mail or a command.
+// The ports that the Fetch Standard (2.9) blocks, Squid's unsafe ones, and those of databases.
+constexpr std::array<std::uint16_t, 92> foreign_ports{
+    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,   25,   37,   42,   43,   53,   69,   77,
+    79,   87,   95,   101,  102,  103,  104,  109,  110,  111,  113,  115,  117,  119,  123,  135,  137,  139,  143,
+    161,  179,  389,  427,  445,  465,  512,  513,  514,  515,  526,  530,  531,  532,  540,  548,  554,  556,  563,
+    587,  601,  636,  873,  989,  990,  993,  995,  1433, 1719, 1720, 1723, 2049, 3306, 3389, 3659, 4045, 4190, 5060,
+    5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017, 27018};
+static_assert(std::ranges::is_sorted(foreign_ports));
+
+bool is_foreign(std::uint16_t port) { return std::ranges::binary_search(foreign_ports, port); }
+
+bool contains(std::string_view url, std::string const& part) { return url.find(part) != url.npos; }
+
+std::string with_closed(char const* closed, std::string rule) {
+    return closed ? std::string(closed) + " (" + rule + ")" : rule;
+}
 
 // "example.com." is example.com with its root written out.
 std::string_view without_final_dot(std::string_view host) {
@@ -60,6 +76,7 @@ bool allows(Range const& values, Test&& test) {
 // ---- access ----
 
 AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
+    for (auto& rule : rules_) rule.match.forms = rule.allow ? Matcher::Forms::both : Matcher::Forms::either;
     any_opens_ = any(rules_, opens_addresses);
 }
 
@@ -69,15 +86,16 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     for (AccessRule const& rule : rules_) {
         auto const answer = rule.match.matches(request, destination ? &*destination : nullptr);
         if (answer == Matcher::Answer::no) continue;
-        if (answer == Matcher::Answer::needs_destination) return {.verdict = needs_destination, .rule = rule.name};
+        if (answer == Matcher::Answer::needs_destination) return {.verdict = needs_destination, .rule = rule.name, .matchers = rule.matchers};
         decision = by_rule(rule);
         break;
     }
     if (!decision.allowed()) return decision;
     bool const other_than_https = request.method == Method::connect && request.port != 443;
-    if (!decision.opens_port && (other_than_https || is_mail(request.port))) {
+    bool const is_closed = other_than_https || (is_foreign(request.port) && !request.accelerated);
+    if (!decision.opens_port && is_closed) {
         decision.verdict = deny;
-        decision.closed = other_than_https ? closed_port : mail_port;
+        decision.closed = other_than_https ? closed_port : foreign_port;
     } else if (!decision.opens_address && !destination && opened_to_others(request)) {
         decision.verdict = needs_destination;
     }
@@ -92,10 +110,15 @@ bool AccessRules::opened_to_others(RuleRequest const& request) const {
     });
 }
 
-std::string Decision::text() const {
-    if (closed) return std::string(closed) + " (" + std::string(rule) + ")";
-    return std::string(rule);
+std::string Decision::whole_rule() const {
+    std::string text(rule);
+    if (!matchers.empty()) text.append(" ").append(matchers);
+    return text;
 }
+
+std::string Decision::text() const { return with_closed(closed, whole_rule()); }
+
+std::string Decision::text_for_client() const { return with_closed(closed, std::string(rule)); }
 
 // ---- matchers ----
 
@@ -115,8 +138,26 @@ Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* ad
 bool Matcher::may_match_url(RuleRequest const& request) const {
     return allows(port, [&](PortRange const& range) { return range.contains(request.port); }) &&
            allows(host, [&](HostPattern const& pattern) { return pattern.matches(request.host); }) &&
-           allows(url_contains, [&](std::string const& part) { return request.url.find(part) != request.url.npos; }) &&
-           allows(url_matches, [&](UrlPattern const& pattern) { return pattern.matches(request.url); });
+           has_url_part(request) && has_url_pattern(request);
+}
+
+/// `of` one form of the URL, the other, or both, by `forms`.
+template <class Test>
+bool Matcher::in_forms(RuleRequest const& request, Test&& of) const {
+    if (request.plain_url.empty()) return of(request.url);
+    return forms == Forms::both ? of(request.url) && of(request.plain_url) : of(request.url) || of(request.plain_url);
+}
+
+bool Matcher::has_url_part(RuleRequest const& request) const {
+    return in_forms(request, [&](std::string_view url) {
+        return allows(url_contains, [&](std::string const& part) { return contains(url, part); });
+    });
+}
+
+bool Matcher::has_url_pattern(RuleRequest const& request) const {
+    return in_forms(request, [&](std::string_view url) {
+        return allows(url_matches, [&](UrlPattern const& pattern) { return pattern.matches(url); });
+    });
 }
 
 std::optional<HostPattern> HostPattern::parse(std::string_view text) {

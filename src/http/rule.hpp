@@ -28,6 +28,7 @@ struct RuleRequest {
     std::string_view host;           // any case, IPv6 without brackets
     std::uint16_t port = 80;
     std::string_view url;            // normal form (append_normalised); "host:port" for CONNECT
+    std::string_view plain_url;      // append_unescaped(url), where it differs; else empty
     WallTime now{};
     std::uint16_t listener = 0;      // the port the client connected to
     bool accelerated = false;        // which is that of an accelerator
@@ -98,6 +99,10 @@ struct Matcher {
     std::vector<UrlPattern> url_matches = {};
     std::vector<TimeWindow> time = {};
 
+    /// Which forms of the URL, as written and unescaped, url_contains and url_matches must find: origins differ in what they read.
+    enum class Forms : std::uint8_t { either, both };
+    Forms forms = Forms::either;                  // AccessRules sets `both` for rules that allow
+
     enum class Answer : std::uint8_t { no, yes, needs_destination };
     /// needs_destination only when everything else matches and this names a destination that is not given.
     Answer matches(RuleRequest const&, IpAddress const* destination) const;
@@ -108,12 +113,19 @@ struct Matcher {
         return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && method.empty() && url_contains.empty() &&
                url_matches.empty() && time.empty();
     }
+
+private:
+    template <class Test>
+    bool in_forms(RuleRequest const&, Test&& of) const;
+    bool has_url_part(RuleRequest const&) const;
+    bool has_url_pattern(RuleRequest const&) const;
 };
 
 struct AccessRule {
     bool allow = false;
     Matcher match;
-    std::string name;        // for logs and error pages: "access[2]: deny host .example.com"
+    std::string name;        // "access[2]: deny"
+    std::string matchers = {};   // as configured, {"host":".example.com"}: for logs and explanations, not for clients
 };
 
 /// What the rules say, and which of them. The views live as long as the AccessRules.
@@ -129,12 +141,17 @@ struct Decision {
     bool opens_address = false;      // the rule names `destination`
     bool opens_port = false;         // the rule names `port`
     std::string_view rule;           // the rule that decided: its name, or "default: clients on loopback only"
+    std::string_view matchers;       // the rule's
     char const* closed = nullptr;    // deny although the rule allows: what the defaults close, a literal
 
     bool allowed() const { return verdict == Verdict::allow; }
     bool denied() const { return verdict == Verdict::deny; }
-    /// One line for the log and the error page: "CONNECT to a port other than 443 (access[0]: allow all)".
+    /// One line for the log: "CONNECT to a port other than 443 (access[0]: allow all)".
     std::string text() const;
+    /// The same without the rule's matchers, which show networks and names: "CONNECT to a port other than 443 (access[0]: allow)".
+    std::string text_for_client() const;
+    /// "access[0]: allow all"
+    std::string whole_rule() const;
 };
 
 /// The addresses of this machine and the places it listens on.

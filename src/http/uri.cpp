@@ -35,6 +35,46 @@ constexpr bool is_host_escape(std::string_view text) {
     return byte >= 0x80 || is_host_byte(static_cast<char>(byte));
 }
 
+constexpr bool is_unreserved(char c) {
+    return is_digit(c) || is_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
+}
+
+/// The byte that a percent-escape at the start of `text` stands for, or -1 when there is no escape.
+constexpr int escaped_byte(std::string_view text) {
+    if (text.size() < 3 || text[0] != '%' || hex_value(text[1]) < 0 || hex_value(text[2]) < 0) return -1;
+    return hex_value(text[1]) * 16 + hex_value(text[2]);
+}
+
+/// The byte that the escape at the start of `text` stands for in the end, when its '%' is escaped again and again: "%41", "%2541".
+/// `size`: of all of it. -1 when there is no such escape.
+int nested_byte(std::string_view text, std::size_t& size) {
+    size = 3;
+    int byte = escaped_byte(text);
+    while (byte == '%' && text.size() >= size + 2 && hex_value(text[size]) >= 0 && hex_value(text[size + 1]) >= 0) {
+        byte = hex_value(text[size]) * 16 + hex_value(text[size + 1]);
+        size += 2;
+    }
+    return byte;
+}
+
+/// RFC 3986 6.2.2: lower case, and without escapes of unreserved characters.
+void append_host_name(std::string_view host, std::string& out) {
+    while (!host.empty()) {
+        int const byte = escaped_byte(host);
+        bool const plain = byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte));
+        out += to_lower(plain ? static_cast<char>(byte) : host.front());
+        host.remove_prefix(plain ? 3 : 1);
+    }
+}
+
+/// is_mistaken_ipv4 of the name that the escapes stand for.
+bool is_mistaken_unescaped(std::string_view host) {
+    if (host.find('%') == npos) return is_mistaken_ipv4(host);
+    std::string name;
+    append_host_name(host, name);
+    return is_mistaken_ipv4(name);
+}
+
 char const* reg_name_fault(std::string_view host) {
     for (std::size_t i = 0; i < host.size(); ++i) {
         if (host[i] == '%') {
@@ -78,7 +118,7 @@ char const* authority_fault(std::string_view text, Authority& authority) {
     if (auto fault = parse_host(authority.host, authority.ipv6)) return fault;
     auto rest = host_end == npos ? std::string_view() : text.substr(host_end + (authority.ipv6 ? 1 : 0));
     if (!authority.ipv6 && rest.find(':', 1) != npos) return "IPv6 address without brackets";
-    if (!authority.ipv6 && is_mistaken_ipv4(authority.host)) return "bad IPv4 address";
+    if (!authority.ipv6 && is_mistaken_unescaped(authority.host)) return "bad IPv4 address";
     if (rest.empty() || rest == ":") return nullptr;
     if (rest[0] != ':') return "bad IPv6 address";
     authority.port = parse_port(rest.substr(1));
@@ -150,10 +190,7 @@ std::size_t scheme_end(std::string_view reference) {
 void append_origin(Uri const& uri, std::string& out) {
     out += scheme_text(uri.scheme);
     out += "://";
-    auto host = out.size();
     append_host(uri, out);
-    std::transform(out.begin() + static_cast<std::ptrdiff_t>(host), out.end(),
-                   out.begin() + static_cast<std::ptrdiff_t>(host), to_lower);
 }
 
 /// The path of `base` up to and with its last '/'.
@@ -206,13 +243,35 @@ void append_normalised(Uri const& uri, std::string& out) {
     out += uri.path_and_query;
 }
 
+void append_host(Authority const& authority, std::string& out) {
+    if (authority.ipv6) out += '[';
+    append_host_name(authority.host, out);
+    if (authority.ipv6) out += ']';
+}
+
 void append_host(Uri const& uri, std::string& out) {
-    if (uri.authority.ipv6) out += '[';
-    out += uri.authority.host;
-    if (uri.authority.ipv6) out += ']';
+    append_host(uri.authority, out);
     if (uri.authority.port == default_port(uri.scheme)) return;
     out += ':';
     out += std::to_string(uri.authority.port);
+}
+
+void append_unescaped(std::string_view url, std::string& out) {
+    while (!url.empty()) {
+        std::size_t size = 1;
+        int const byte = nested_byte(url, size);
+        bool const plain = byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte));
+        if (plain) {
+            out += static_cast<char>(byte);
+        } else if (byte >= 0) {
+            size = 3;
+            for (char const c : url.substr(0, size)) out += c >= 'a' && c <= 'f' ? static_cast<char>(c - 32) : c;
+        } else {
+            size = 1;
+            out += url.front();
+        }
+        url.remove_prefix(size);
+    }
 }
 
 bool same_origin(Uri const& a, Uri const& b) {

@@ -51,11 +51,19 @@ bool is_mistaken_ipv4(std::string_view host);
 /// True for a usable origin-form target ("/path?query").
 bool is_origin_form(std::string_view target);
 
-/// Appends the normal form used in cache keys and logs: lower-case scheme and host, default port left out, "/" for no path.
+/// Appends a URL as a reader that decodes percent-escapes sees it (RFC 3986 6.2.2): escapes of letters, digits and "-._~" are
+/// decoded, also those of which the '%' is escaped ("%2561"); the hex digits of others are in upper case. For rules.
+void append_unescaped(std::string_view url, std::string& out);
+
+/// Appends the normal form used in cache keys and logs: lower-case scheme and host, in the host no
+/// escapes of unreserved characters, default port left out, "/" for no path.
 /// Path and query stay byte for byte. Equal normal forms mean equivalent URIs (RFC 9110 4.2.3).
 void append_normalised(Uri const&, std::string& out);
 
-/// "host" or "host:port" as a Host field carries it: port left out when it is the scheme's default, IPv6 in brackets.
+/// The host alone, in brackets when it is an IPv6 address: lower case, without escapes of unreserved characters.
+void append_host(Authority const&, std::string& out);
+
+/// "host" or "host:port" as a Host field carries it: the host as above, port left out when it is the scheme's default, IPv6 in brackets.
 void append_host(Uri const&, std::string& out);
 
 /// True when both name the same scheme, host (any case) and port.

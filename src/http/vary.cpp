@@ -1,7 +1,9 @@
 #include "http/vary.hpp"
 
 #include <algorithm>
+#include <random>
 
+#include "util/sip_hash.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -69,6 +71,44 @@ void append_accept_language(std::string& out, Fields const& request) {
     for (auto const& member : members) append_part(out, start, member);
 }
 
+constexpr std::string_view hop_credentials = "proxy-authorization";
+
+SipKey random_key() {
+    std::random_device device;
+    auto word = [&] { return std::uint64_t{device()} << 32 | device(); };
+    return {word(), word()};
+}
+
+/// The key lives as long as the process. A store file that outlives it cannot be tested against guessed passwords.
+SipKey const& key_of_secrets() {
+    static SipKey const key = random_key();
+    return key;
+}
+
+void append_hex(std::string& out, std::uint64_t word) {
+    constexpr char digits[] = "0123456789abcdef";
+    for (int shift = 60; shift >= 0; shift -= 4) out += digits[(word >> shift) & 15];
+}
+
+/// Replaces the text from `start` on by its digest.
+void conceal(std::string& text, std::size_t start) {
+    auto const digest = sip_hash(std::string_view(text).substr(start), key_of_secrets());
+    text.resize(start);
+    text += '#';
+    for (auto const word : digest) append_hex(text, word);
+}
+
+void append_field(std::string& key, std::string_view name, Fields const& request) {
+    switch (name_of(name)) {
+    case Name::accept_language: return append_accept_language(key, request);
+    case Name::accept_encoding: return append_accept_encoding(key, request);
+    default: break;
+    }
+    auto const start = key.size();
+    append_any_field(key, name, request);
+    if (is_secret(name)) conceal(key, start);
+}
+
 void never_selects(VaryNames& vary, VaryNames::Never why) {
     vary.never = vary.star ? std::min(vary.never, why) : why;
     vary.star = true;
@@ -80,6 +120,8 @@ void add_names(VaryNames& vary, std::string_view list) {
             never_selects(vary, VaryNames::Never::star);
         else if (!is_token(name))
             never_selects(vary, VaryNames::Never::malformed);
+        else if (equals_ignoring_case(name, hop_credentials))
+            never_selects(vary, VaryNames::Never::hop_credentials);
         else
             vary.names.push_back(lower_case(name));
     });
@@ -112,6 +154,29 @@ VaryNames parse_vary(Fields const& response) {
     return in_order(std::move(vary));
 }
 
+void add_to_vary(VaryNames& vary, std::span<std::string const> names) {
+    if (vary.star || names.empty()) return;
+    for (auto const& name : names) add_names(vary, name);
+    vary = in_order(std::move(vary));
+}
+
+VaryNames effective_vary(Fields const& response, std::span<std::string const> key_fields) {
+    auto vary = parse_vary(response);
+    // A cache cannot tell whether the origin would have sent another coding to a client that accepts none.
+    static std::string const accept_encoding = "accept-encoding";
+    if (response.has(Name::content_encoding)) add_to_vary(vary, {&accept_encoding, 1});
+    add_to_vary(vary, key_fields);
+    return vary;
+}
+
+bool is_secret(std::string_view name) {
+    constexpr std::string_view marks[]{"auth",    "cookie",  "token",  "secret",     "session",
+                                       "passw",   "credent", "apikey", "api-key",    "signature",
+                                       "api_key", "jwt",     "csrf",   "assertion"};
+    auto const lower = lower_case(name);
+    return std::ranges::any_of(marks, [&](auto mark) { return lower.find(mark) != lower.npos; });
+}
+
 std::string to_string(VaryNames const& vary) {
     if (vary.star) return "*";
     std::string text;
@@ -129,11 +194,7 @@ std::string variant_key(VaryNames const& vary, Fields const& request) {
         key += name;
         if (request.find(name)) {
             key += ':';
-            switch (name_of(name)) {
-            case Name::accept_language: append_accept_language(key, request); break;
-            case Name::accept_encoding: append_accept_encoding(key, request); break;
-            default: append_any_field(key, name, request);
-            }
+            append_field(key, name, request);
         }
         key += '\n';
     }

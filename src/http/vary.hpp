@@ -1,6 +1,7 @@
 // Vary (RFC 9111 4.1): which request fields select among the variants of one URL, and the key they give.
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +17,8 @@ struct VaryNames {
         no,
         star,        // "*"
         malformed,   // a member that is no field name
-        too_long     // more than 32 names
+        too_long,    // more than 32 names
+        hop_credentials   // Proxy-Authorization, which is for this proxy alone: the origin never sees it
     };
     bool star = false;         // any of these: all are taken for "*"
     Never never = Never::no;   // which; the first in their order
@@ -28,12 +30,24 @@ struct VaryNames {
 VaryNames parse_vary(std::string_view joined_value);
 VaryNames parse_vary(Fields const& response);
 
+/// Adds field names, as tokens in any case; no effect where `vary` selects nothing.
+void add_to_vary(VaryNames& vary, std::span<std::string const> names);
+
+/// The request fields that select among the responses of a URL: those that Vary names; Accept-Encoding where the response has
+/// a Content-Encoding, though Vary does not name it; and `key_fields`, names that the operator adds.
+VaryNames effective_vary(Fields const& response, std::span<std::string const> key_fields);
+
+/// True for a request field whose value may be a credential, by its name: Cookie, Authorization, X-Api-Key and the like.
+bool is_secret(std::string_view name);
+
 /// "accept, accept-language": the marker to keep for a URL that has variants; "*" when star. parse_vary reads it.
 std::string to_string(VaryNames const&);
 
 /// A canonical text of the selecting fields of `request`: equal exactly when the stored response is selected (4.1).
 /// Lines of one field are joined, white space around commas goes; Accept-Language is compared without case and order,
-/// Accept-Encoding without case; an absent field differs from an empty one. Never call it for star.
+/// Accept-Encoding without case; an absent field differs from an empty one. In place of the value of a field that is_secret
+/// stands a digest, keyed at random once in the process: after a restart such a request selects none of the older responses.
+/// Never call it for star.
 std::string variant_key(VaryNames const&, Fields const& request);
 std::string variant_key(std::string_view vary_value_joined, Fields const& request);
 

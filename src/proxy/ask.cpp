@@ -2,6 +2,7 @@
 #include <boost/asio/error.hpp>
 
 #include "http/hop_by_hop.hpp"
+#include "http/range.hpp"
 #include "net/address.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/transaction.hpp"
@@ -28,17 +29,23 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
     extras.strip_conditions = strip_conditions;
     if (parts_ || resuming_) extras.range_lines = range_text_;
     extras.upgrade = wants_upgrade();
-    using enum ForwardedReceived;
-    auto const received = options_->forwarded_received;
-    extras.strip_forwarded = received == remove || (received == by_listener && target_.accelerated);
-    auto forwarded = forwarded_line(options_->forwarded, client_.peer_text());
-    extras.forwarded_line = forwarded;
+    extras.strip_range = http::is_excessive_range(request.fields);
+    extras.strip_gateway = drops_gateway_fields(*options_, target_.accelerated, client_.peer().address);
+    auto const forwarded = lines_of_forwarding(extras.strip_gateway);
+    extras.forwarded_lines = forwarded;
     if ((request.method == Method::trace || request.method == Method::options) && request.fields.has(Name::max_forwards)) {
         auto hops = parse_decimal(request.fields.first(Name::max_forwards));
         if (hops && *hops > 0) extras.max_forwards = static_cast<std::uint32_t>(std::min<std::uint64_t>(*hops, 1'000'000) - 1);
     }
     request_text_.clear();
     append_request_head(request, extras, request_text_);
+}
+
+std::string Transaction::lines_of_forwarding(bool anew) const {
+    auto const client = client_.peer().address.text();
+    if (options_->forwarded != ForwardedField::by_listener) return forwarded_line(options_->forwarded, client);
+    if (!target_.accelerated) return {};
+    return forwarded_lines(client, target_.host_field, anew ? nullptr : &client_.head().fields);
 }
 
 /// RFC 9112 3.2.2: absolute-form. A sibling is asked for what it has; it must not fetch (RFC 2187 5.2).
@@ -156,7 +163,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Transaction::connect() {
         if (peer) return nullptr;
         auto decision = permits(rule_request(), net::to_ip(address));
         if (decision.allowed()) return nullptr;
-        rule_text_ = decision.text();
+        note_rule(decision);
         return rule_text_.c_str();
     };
     if (reloads()) services_.worker.resolver.forget_failure(where.host);

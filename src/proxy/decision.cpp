@@ -20,6 +20,7 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     facts.host = target.uri.authority.host;
     facts.port = target.uri.authority.port;
     facts.url = target.url;
+    facts.plain_url = target.plain_url;
     facts.now = now;
     facts.listener = listener;
     facts.accelerated = target.accelerated;
@@ -70,7 +71,7 @@ http::Bypass why_bypassed(http::RequestHead const& request, http::Framing const&
                           http::RequestCacheControl const& control, Target const& target, Caching const& caching) {
     if (wants_upgrade(request, framing)) return http::Bypass::upgrade;
     for (auto const& part : caching.never)
-        if (target.url.find(part) != std::string::npos) return http::Bypass::never;
+        if (target.url.find(part) != npos || target.plain_url.find(part) != npos) return http::Bypass::never;
     return http::why_bypass(request, control);
 }
 
@@ -146,6 +147,7 @@ http::FreshnessOptions freshness_options(Caching const& caching, http::RuleReque
         return static_cast<http::DeltaSeconds>(std::clamp<std::int64_t>(whole, 0, http::delta_seconds_max));
     };
     freshness.default_ttl = clamp(caching.default_ttl);
+    freshness.heuristic_error_max = clamp(std::min(caching.negative_first, caching.negative_ttl));
     // Backwards, so that of two rules for the same setting the first decides.
     for (auto at = caching.rules.rbegin(); at != caching.rules.rend(); ++at) {
         auto const& rule = *at;
@@ -157,6 +159,14 @@ http::FreshnessOptions freshness_options(Caching const& caching, http::RuleReque
         if (rule.heuristic_factor) freshness.heuristic_factor = *rule.heuristic_factor;
     }
     return freshness;
+}
+
+bool drops_gateway_fields(Options const& options, bool accelerated, IpAddress const& client) {
+    using enum ForwardedReceived;
+    auto const received = options.forwarded_received;
+    bool const drops = received == remove || (received == by_listener && accelerated);
+    auto const holds_client = [&](IpNetwork const& network) { return network.contains(client); };
+    return drops && std::ranges::none_of(options.forwarded_trusted, holds_client);
 }
 
 bool rule_forbids_storing(Caching const& caching, http::RuleRequest const& facts, std::string_view content_type) {

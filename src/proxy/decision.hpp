@@ -76,6 +76,9 @@ bool is_ordinary(http::RequestHead const&, http::RequestCacheControl const&);
 
 /// The terms of caching for an answer of this type, by the options and their rules; without targeted fields.
 http::FreshnessOptions freshness_options(Caching const&, http::RuleRequest const&, std::string_view content_type);
+/// True when the client's http::is_gateway_field do not reach the origin.
+bool drops_gateway_fields(Options const&, bool accelerated, IpAddress const& client);
+
 bool rule_forbids_storing(Caching const&, http::RuleRequest const&, std::string_view content_type);
 
 }  // namespace garner::proxy

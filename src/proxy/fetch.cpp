@@ -1,6 +1,7 @@
 // What is fetched, and what becomes of the answer: kept, a freshened old one, passed on, or stale in its place.
 #include "cache/parts.hpp"
 #include "http/cacheability.hpp"
+#include "http/gateway.hpp"
 #include "http/invalidation.hpp"
 #include "proxy/decision.hpp"
 #include "proxy/transaction.hpp"
@@ -194,9 +195,12 @@ http::StoreRefusal Transaction::why_not_stored(http::ResponseHead const& respons
     how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
     how.combinable = is_combinable(response);
     how.what = what;
+    bool const passes_gateway = !drops_gateway_fields(*options_, target_.accelerated, client_.peer().address);
+    how.overrides_method = passes_gateway && http::has_method_override(client_.head().fields);
     how.represents_target = client_.head().method == Method::post && http::represents_target(response, target_.uri);
     auto refusal = http::why_not_store(client_.head(), control_, response, control, how);
     if (refusal != http::StoreRefusal::none) return refusal;
+    if (vary_of(response).star) return http::StoreRefusal::vary_too_long;   // with what is added to its Vary
     if (what == http::Storing::answer && is_too_large()) return http::StoreRefusal::too_large;
     if (source().peer && source().peer->options.proxy_only) return http::StoreRefusal::proxy_only;
     bool never = rule_forbids_storing(options_->caching, rule_request(), content_type);

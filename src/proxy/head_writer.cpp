@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "http/dates.hpp"
+#include "http/gateway.hpp"
 #include "http/hop_by_hop.hpp"
 #include "util/check.hpp"
 #include "util/text.hpp"
@@ -32,12 +33,10 @@ bool is_condition(Name id) {
            id == Name::if_unmodified_since || id == Name::if_range || id == Name::range;
 }
 
-/// RFC 7239, and the fields before it; CGI and its heirs take '_' for '-'.
-bool is_forwarded(std::string_view name) {
-    constexpr std::string_view older = "x-forwarded-";
-    if (equals_ignoring_case(name, "Forwarded")) return true;
-    if (name.size() < older.size()) return false;
-    return std::equal(older.begin(), older.end(), name.begin(), [](char a, char b) { return a == (b == '_' ? '-' : to_lower(b)); });
+bool is_stripped(http::Field const& field, RequestExtras const& extras) {
+    bool const of_range = field.id == Name::range || field.id == Name::if_range;
+    return (extras.strip_conditions && is_condition(field.id)) || (extras.strip_range && of_range) ||
+           http::is_cgi_proxy(field.name) || (extras.strip_gateway && http::is_gateway_field(field.name));
 }
 
 /// A cursor into a fixed buffer that is known to be large enough.
@@ -61,8 +60,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     http::HopByHop hop_by_hop(request.fields);
     for (auto const& field : request.fields) {
         if (field.id == Name::host || field.id == Name::content_length || hop_by_hop.dropped(field)) continue;
-        if (extras.strip_forwarded && is_forwarded(field.name)) continue;
-        if (extras.strip_conditions && is_condition(field.id)) continue;
+        if (is_stripped(field, extras)) continue;
         if (extras.max_forwards && field.id == Name::max_forwards) continue;
         append_line(out, field.name, field.value);
     }
@@ -70,7 +68,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     http::append_conditional_fields(extras.validators, out);
     out.append(extras.range_lines);
     out.append(extras.peer_lines);
-    out.append(extras.forwarded_line);
+    out.append(extras.forwarded_lines);
     out.append(request.version == http::Version::http_1_0 ? "Via: 1.0 " : "Via: 1.1 ").append(extras.via).append("\r\n");
     if (extras.body.kind == http::Framing::Kind::chunked) out.append("Transfer-Encoding: chunked\r\n");
     if (extras.body.kind == http::Framing::Kind::length) {
@@ -103,6 +101,14 @@ std::string forwarded_line(ForwardedField kind, std::string_view client) {
     if (kind == ForwardedField::forwarded)
         line.append(ipv6 ? "Forwarded: for=\"[" : "Forwarded: for=").append(client).append(ipv6 ? "]\"\r\n" : "\r\n");
     return line;
+}
+
+std::string forwarded_lines(std::string_view client, std::string_view host, http::Fields const* kept) {
+    auto lines = forwarded_line(ForwardedField::x_forwarded_for, client);
+    // Every listener speaks plain HTTP.
+    if (!kept || !kept->find("X-Forwarded-Proto")) append_line(lines, "X-Forwarded-Proto", "http");
+    if (!kept || !kept->find("X-Forwarded-Host")) append_line(lines, "X-Forwarded-Host", host);
+    return lines;
 }
 
 void append_status_line(std::uint16_t status, std::string_view reason, std::string& out) {

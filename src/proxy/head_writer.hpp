@@ -20,13 +20,14 @@ struct RequestExtras {
     std::string_view target;              // origin-form; to a peer absolute-form
     std::string_view host;                // the Host field's value
     std::string_view via;                 // our name
-    std::string_view forwarded_line;      // a whole line with its CRLF, or empty
+    std::string_view forwarded_lines;     // each with its CRLF, or empty
     http::Framing body;                   // none, length or chunked
     http::Validators validators;          // for a conditional request; empty: none
     bool strip_conditions = false;        // the client's preconditions and Range are not sent
     std::string_view range_lines;         // our own Range and If-Range, each with its CRLF, or empty
     std::string_view peer_lines;          // for a peer alone, each with its CRLF, or empty
-    bool strip_forwarded = false;         // the client's Forwarded and X-Forwarded-* are not sent
+    bool strip_gateway = false;           // the client's http::is_gateway_field are not sent; Proxy never is
+    bool strip_range = false;             // the client's Range and If-Range are not sent
     bool upgrade = false;
     std::optional<std::uint32_t> max_forwards;
 };
@@ -37,6 +38,9 @@ void append_peer_login(std::string_view login, std::string& out);
 
 /// A Forwarded (RFC 7239) or X-Forwarded-For line with its CRLF; empty for none.
 std::string forwarded_line(ForwardedField kind, std::string_view client);
+/// X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host, each with its CRLF; without the last two where `kept`, fields of the
+/// client that are passed on, have them. `host` is that of the cache key: what a client writes in Host is in no key.
+std::string forwarded_lines(std::string_view client, std::string_view host, http::Fields const* kept);
 
 /// Status line and end-to-end fields of a response, without Age, Content-Length and the blank line: the form in which
 /// heads are stored and sent. Date is added when it is missing. `storing`: leaves out what Cache-Control forbids to store.

@@ -20,7 +20,7 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     append_response_head(response, &control, unix_seconds(arrived), head_text_);
     own_head_.clear();
     if (restricted) append_response_head(response, nullptr, unix_seconds(arrived), own_head_);
-    auto vary = http::parse_vary(response.fields);
+    auto vary = vary_of(response);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
 
     store::Object::Parts parts;
@@ -73,6 +73,10 @@ net::awaitable<void> Transaction::store_response(cache::FillLease lead, http::Re
     }
     parts.body = std::move(begun);
     co_await start_fill(std::move(lead), parts, std::move(vary), std::move(variant));
+}
+
+http::VaryNames Transaction::vary_of(http::ResponseHead const& response) const {
+    return http::effective_vary(response.fields, options_->caching.key_fields);
 }
 
 /// What is too large for memory alone is for the disk to take: where it is not there, that did not let it in.
@@ -176,7 +180,7 @@ store::ObjectPtr Transaction::as_it_came(store::Object::Parts parts, store::Obje
 /// RFC 9111 4.3.5: whoever sees the new head shall not meet an older body, that of a fetch which began before.
 void Transaction::tell_fetches(http::ResponseHead const& head, cache::Fill const* by) {
     auto const control = http::parse_response_cache_control(head.fields, freshness_options({}).targeted);
-    auto const vary = http::parse_vary(head.fields);
+    auto const vary = vary_of(head);
     if (vary.star || http::is_personal(client_.head(), control)) return;
     auto const variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
     auto const key = vary.empty() ? std::string(key_.text) : cache::variant_text(key_.text, variant);
@@ -226,7 +230,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
     // A new head makes the old response no newer: one that came meanwhile stays.
     parts.sequence = stale->sequence();
     parts.source = stale->source();   // where its bytes came from
-    auto vary = http::parse_vary(head.fields);
+    auto vary = vary_of(head);
     auto variant = vary.empty() || vary.star ? std::string() : http::variant_key(vary, client_.head().fields);
     std::string key_text(key_.text);
     if (!vary.empty() && !vary.star) key_text = cache::variant_text(key_.text, variant);
@@ -254,7 +258,7 @@ net::awaitable<void> Transaction::freshen(cache::FillLease lead, store::ObjectPt
 
 /// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
 void Transaction::outdate(cache::FillLease lead, store::Object const& stale) {
-    auto vary = http::parse_vary(stored_head_.fields);
+    auto vary = vary_of(stored_head_);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, client_.head().fields);
     auto object = services_.cache.make_object(cache::outdated(stale), key_.fingerprint);
     if (!object) services_.cache.forget(key_, stale);

@@ -48,8 +48,10 @@ struct Deadlines {
     milliseconds drain{10'000};           // SIGTERM: running transactions get this long
 };
 
-enum class ForwardedField : std::uint8_t { none, forwarded, x_forwarded_for };
-/// Clients' own Forwarded and X-Forwarded-* fields. `by_listener`: removed by accelerators, kept by forward proxies.
+/// How origins learn the client's address. `by_listener`: accelerators write X-Forwarded-For, -Proto and -Host, forward proxies
+/// nothing.
+enum class ForwardedField : std::uint8_t { by_listener, none, forwarded, x_forwarded_for };
+/// Clients' own http::is_gateway_field. `by_listener`: removed by accelerators, kept by forward proxies.
 enum class ForwardedReceived : std::uint8_t { by_listener, keep, remove };
 
 struct Caching {
@@ -60,8 +62,9 @@ struct Caching {
     bool negative_backoff = true;
     milliseconds follow_patience{1'000};  // that a follower waits at least for its leader's head; then it may fetch too
     bool offline = false;
-    bool store_set_cookie = true;
+    bool store_set_cookie = false;        // also without public or s-maxage
     bool range_fetches_whole = false;
+    std::vector<std::string> key_fields;  // request fields that select among responses, beside those of Vary
     std::vector<std::string> targeted_cache_control;   // in order of preference (RFC 9213)
     std::vector<http::CachingRule> rules;
 };
@@ -71,6 +74,7 @@ enum class LogFormat : std::uint8_t { squid, combined, json };
 struct Log {
     std::string access = "-";             // "-": standard output; "": none
     LogFormat format = LogFormat::squid;
+    bool query = true;                    // URLs with their query; false: up to '?'
     std::string level = "info";           // debug, info, warn, error
 };
 
@@ -83,8 +87,9 @@ struct Options {
     std::vector<http::AccessRule> purge;  // who may PURGE; empty: clients on loopback, at accelerators no client
     bool private_closed = false;          // destinations in private networks need a rule that names `destination`
     std::vector<http::AccessRule> misses; // who may have what is not stored; where none matches: everybody
-    ForwardedField forwarded = ForwardedField::none;
+    ForwardedField forwarded = ForwardedField::by_listener;
     ForwardedReceived forwarded_received = ForwardedReceived::by_listener;
+    std::vector<IpNetwork> forwarded_trusted;   // clients whose gateway fields are passed on all the same
     std::string via_name;                 // empty: "garner-" and a random number, unique to this process
     Log log;
 };

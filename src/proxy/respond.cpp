@@ -78,6 +78,15 @@ void Transaction::show_truncation() {
     if (client_.head().version == http::Version::http_1_0) client_.transport().close_with_reset();
 }
 
+/// An accelerator's visitors learn neither the origin's name nor its address; the log has both.
+ErrorPage Transaction::page_of(std::uint16_t status, std::string_view what, std::string_view rule) const {
+    ErrorPage page{.status = status, .what = what, .rule = rule, .url = target_.url, .server = services_.shared.via_name};
+    if (!target_.accelerated) return page;
+    page.url = target_.path;
+    if (status >= 502 && status <= 504) page.what = what.substr(0, what.find(": "));
+    return page;
+}
+
 net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view what, std::string_view rule,
                                         std::string_view more) {
     if (head_sent_) {
@@ -85,9 +94,9 @@ net::awaitable<void> Transaction::error(std::uint16_t status, std::string_view w
         co_return;
     }
     if (reason_.empty()) reason_.assign(what);
-    if (!rule.empty() && reason_ != rule) reason_.append(" [").append(rule).append("]");
-    ErrorPage page{.status = status, .what = what, .rule = rule, .url = target_.url, .server = services_.shared.via_name};
-    auto body = error_page(page);
+    std::string_view const logged = rule == rule_text_ && !rule.empty() ? logged_rule_ : rule;
+    if (!logged.empty() && reason_ != logged) reason_.append(" [").append(logged).append("]");
+    auto body = error_page(page_of(status, what, rule));
     auto extra = std::string("Cache-Control: no-store\r\n").append(more);
     status_.detail = rule;
     co_await own_answer(status, "text/html;charset=utf-8", body, extra);

@@ -1,6 +1,7 @@
 #include "proxy/target.hpp"
 
 #include "proxy/internal.hpp"
+#include "util/text.hpp"
 
 namespace garner::proxy {
 
@@ -20,6 +21,17 @@ char const* fault_of_host(http::RequestHead const& request) {
     return nullptr;
 }
 
+/// What the origin, the DNS and the rules see is the spelling that the key has.
+void use_spelling(http::Authority& authority, std::string_view written) {
+    authority.host = authority.ipv6 ? written.substr(1, written.find(']') - 1) : written.substr(0, written.find(':'));
+}
+
+void unescape(Target& target) {
+    if (target.url.find('%') == npos) return;
+    http::append_unescaped(target.url, target.plain_url);
+    if (target.plain_url == target.url) target.plain_url.clear();
+}
+
 char const* read_connect(http::RequestHead const& request, Target& target) {
     http::UriError error;
     auto authority = http::parse_authority(request.target, error);
@@ -29,20 +41,21 @@ char const* read_connect(http::RequestHead const& request, Target& target) {
     target.uri.authority = *authority;
     target.uri.path_and_query = {};
     target.url.clear();
-    if (authority->ipv6) target.url += '[';
-    target.url += authority->host;
-    if (authority->ipv6) target.url += ']';
+    http::append_host(*authority, target.url);
     target.url += ':';
     target.url += std::to_string(authority->port);
+    use_spelling(target.uri.authority, target.url);
     return nullptr;
 }
 
 void finish(http::RequestHead const& request, Target& target) {
-    auto const& uri = target.uri;
+    auto& uri = target.uri;
     target.url.clear();
     http::append_normalised(uri, target.url);
     target.host_field.clear();
     http::append_host(uri, target.host_field);
+    use_spelling(uri.authority, target.host_field);
+    unescape(target);
     target.path.clear();
     if (uri.bare_query) target.path += '/';
     target.path += uri.path_and_query;
@@ -67,6 +80,7 @@ bool read_own_path(http::RequestHead const& request, Target& target) {
 char const* read_target(http::RequestHead const& request, AcceleratedOrigin const* origin, Target& target) {
     target.accelerated = origin != nullptr;
     target.to_us = false;
+    target.plain_url.clear();
     if (auto const* fault = fault_of_host(request)) return fault;
     if (request.method == Method::connect) {
         if (origin) return "CONNECT to an accelerator";

@@ -18,13 +18,16 @@ struct AcceleratedOrigin {
 
 using cache::Partition;
 
-/// Filled anew for each request; its strings keep their room. The views live as long as the request's head.
+/// Filled anew for each request; its strings keep their room. The views live as long as the request's head and this.
 struct Target {
-    http::Uri uri;
+    Target() = default;
+    Target(Target const&) = delete;
+    http::Uri uri;              // its host in lower case, without escapes of unreserved characters
     bool accelerated = false;
     bool to_us = false;         // a path of our own (proxy/internal), asked for in origin-form
     Partition partition() const { return accelerated ? Partition::accelerator : Partition::forward; }
     std::string url;            // normal form, for rules, key and log; "host:port" for CONNECT
+    std::string plain_url;      // http::append_unescaped(url), where it differs; else empty
     std::string host_field;     // the Host field's value towards the origin
     std::string path;           // origin-form towards the origin; "*" for OPTIONS without a path
 };

@@ -295,8 +295,14 @@ Transaction::Verdict Transaction::refused(std::uint16_t status, std::string_view
 Transaction::Verdict Transaction::denied(http::Decision const& decision) {
     tag_ = ResultTag::tcp_denied;
     close_ = true;   // a client that gets nothing keeps no connection
-    rule_text_ = decision.text();
+    note_rule(decision);
     return refused(403, "This proxy's rules do not allow the request.", rule_text_);
+}
+
+/// The log has the whole rule; a client does not see which networks and names the rules are about.
+void Transaction::note_rule(http::Decision const& decision) {
+    rule_text_ = decision.text_for_client();
+    logged_rule_ = decision.text();
 }
 
 net::awaitable<Transaction::Verdict> Transaction::check_names() {
@@ -430,6 +436,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     reason_.clear();
     content_type_.clear();
     rule_text_.clear();
+    logged_rule_.clear();
     sent_status_ = 0;
     body_sent_ = body_counted_ = 0;
     truncated_ = false;
@@ -464,7 +471,7 @@ void Transaction::finish() {
     entry.status = sent_status_;
     entry.bytes = sent_this_time;
     entry.method = request.method_text;
-    entry.url = target_.url.empty() ? request.target : std::string_view(target_.url);
+    entry.url = logged_url(target_.url.empty() ? request.target : std::string_view(target_.url));
     entry.http_minor = request.version == http::Version::http_1_0 ? 0 : 1;
     entry.hierarchy = hierarchy_;
     std::string peer;
@@ -476,12 +483,16 @@ void Transaction::finish() {
     entry.peers_timed_out = peers_timed_out_;
     entry.content_type = content_type_;
     entry.referer = {};
-    if (auto const* referer = request.fields.find("Referer")) entry.referer = referer->value;
+    if (auto const* referer = request.fields.find("Referer")) entry.referer = logged_url(referer->value);
     if (auto const* agent = request.fields.find("User-Agent")) entry.user_agent = agent->value;
     entry.reason = reason_;
     char text[http::cache_status_bytes];
     entry.cache_status = {text, http::write_cache_status(text, status_)};
     services_.log->write(services_.worker.number, entry);
+}
+
+std::string_view Transaction::logged_url(std::string_view url) const {
+    return options_->log.query ? url : url.substr(0, url.find('?'));
 }
 
 /// Called after each write, so that a transfer of hours shows in the figures while it runs.

@@ -13,6 +13,7 @@
 #include "http/remainder.hpp"
 #include "net/waiter.hpp"
 #include "proxy/client_stream.hpp"
+#include "proxy/error_page.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/log_entry.hpp"
 #include "proxy/send_pace.hpp"
@@ -77,6 +78,7 @@ private:
     Verdict prepare();
     Verdict refused(std::uint16_t status, std::string_view what, std::string_view rule);
     Verdict denied(http::Decision const& decision);
+    void note_rule(http::Decision const& decision);
     net::awaitable<Verdict> check_names();
     net::awaitable<void> answer_as_last_hop();
     net::awaitable<void> use_cache();
@@ -90,6 +92,7 @@ private:
     void begin(std::shared_ptr<Options const> const& options);
     void finish();
     void count_client_traffic();
+    std::string_view logged_url(std::string_view url) const;
     void note_use(store::ObjectPtr const& object);
     bool wants_upgrade() const;
     void heed_reload();
@@ -164,6 +167,7 @@ private:
     // ---- asking one of them: ask.cpp ----
     net::awaitable<bool> ask_source(http::Validators validators, bool strip_conditions);
     void write_request(http::Validators validators, bool strip_conditions);
+    std::string lines_of_forwarding(bool anew) const;
     void write_peer_target();
     void write_pool_key();
     net::awaitable<bool> try_source(bool fresh_connection);
@@ -186,6 +190,7 @@ private:
     net::awaitable<void> store_response(cache::FillLease lead, http::ResponseHead const& response,
                                         http::ResponseCacheControl const& control, store::BodyPtr begun);
     http::StoreRefusal too_large_for_memory(Bytes body) const;
+    http::VaryNames vary_of(http::ResponseHead const& response) const;
     std::string_view whole_body_at_hand();
     net::awaitable<void> start_fill(cache::FillLease lead, store::Object::Parts parts, http::VaryNames vary,
                                     std::string variant);
@@ -253,6 +258,7 @@ private:
 
     // ---- answers: respond.cpp ----
     /// `more`: further fields, each with CRLF; at most 128 bytes.
+    ErrorPage page_of(std::uint16_t status, std::string_view what, std::string_view rule) const;
     net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {},
                                std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
@@ -329,7 +335,8 @@ private:
     std::string own_head_;                // of a response with fields for this client alone; else empty
     std::vector<std::string_view> targeted_;   // names of targeted fields, into options_
     std::string parse_text_;              // a stored head with its blank line
-    std::string rule_text_;
+    std::string rule_text_;     // for the client
+    std::string logged_rule_;   // the same with the rule's matchers
     http::ResponseHead stored_head_;
     std::optional<http::Multipart> multipart_;
     PatchBuffer patch_;

@@ -45,7 +45,7 @@ net::awaitable<void> Transaction::upload() {
             parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
             if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
         } else if (chunked) {
-            end.append("0\r\n").append(client_.trailers()).append("\r\n");
+            end.append("0\r\n").append(http::announced_trailers(client_.trailers(), client_.head().fields)).append("\r\n");
             parts[used++] = {end.data(), end.size()};
         }
         std::span<iovec> gathered(parts.data(), used);

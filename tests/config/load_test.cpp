@@ -47,7 +47,8 @@ TEST(Load, the_contract_is_read) {
     EXPECT_EQ(config.mesh.peers.at(0).domains.at(0).host.text(), ".edu");
     EXPECT_EQ(config.mesh.direct.always.at(0).url_contains.size(), 2u);
     ASSERT_EQ(config.proxy.access.rules().size(), 2u);
-    EXPECT_EQ(config.proxy.access.rules()[1].name, "access[1]: deny all");
+    EXPECT_EQ(config.proxy.access.rules()[1].name, "access[1]: deny");
+    EXPECT_EQ(config.proxy.access.rules()[1].matchers, "all");
     EXPECT_FALSE(config.proxy.access.rules()[1].allow);
 }
 
@@ -211,7 +212,7 @@ TEST(Load, faults) {
              Row{R"({"tls": {"verify": "no"}})", "expects true or false, not text"},
              Row{R"({"log": {"format": "sqiud"}})", "did you mean \"squid\"?"},
              Row{R"({"log": {"access": "a\nb"}})", "has a control character"},
-             Row{R"({"forwarded": true})", "expects a name, not true (write one of off, forwarded, x-forwarded-for)"},
+             Row{R"({"forwarded": true})", "expects a name, not true (write one of auto, off, forwarded, x-forwarded-for)"},
              Row{R"({"via": "a b"})", "is not a name for Via"},
              Row{R"({"limits": {"target_bytes": "1 MiB"}})", "limits.target_bytes: is not below limits.head_bytes"},
              Row{R"({"access": [{"allow": "everyone"}]})", "access[0].allow: expects matchers, not \"everyone\""},

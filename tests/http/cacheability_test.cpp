@@ -72,7 +72,12 @@ TEST(Cacheability, why_a_response_is_not_stored) {
         {"Vary: a b, *", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "a b, *"}}), vary_star},
         {"Vary with 33 names", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Vary", many_names}}),
          vary_too_long},
-        {"Set-Cookie", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}}), none},
+        {"Set-Cookie", get(), response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}}), set_cookie},
+        {"Set-Cookie, public", get(), response(200, {{"Cache-Control", "public, max-age=10"}, {"Set-Cookie", "a=b"}}), none},
+        {"Set-Cookie, s-maxage", get(), response(200, {{"Cache-Control", "s-maxage=10"}, {"Set-Cookie", "a=b"}}), none},
+        {"Set-Cookie, public alone", get(), response(200, {{"Cache-Control", "public"}, {"Set-Cookie", "a=b"}}), set_cookie},
+        {"Vary: Proxy-Authorization", get(),
+         response(200, {{"Cache-Control", "max-age=10"}, {"Vary", "Accept, proxy-authorization"}}), vary_hop_credentials},
         {"Set-Cookie, heuristic", get(), response(200, {{"Last-Modified", date(-99)}, {"Set-Cookie", "a=b"}}),
          set_cookie},
         {"Set-Cookie left out", get(),
@@ -104,6 +109,9 @@ TEST(Cacheability, why_a_response_is_not_stored) {
 TEST(Cacheability, the_operator_decides_about_cookies_and_lifetimes) {
     auto const cookie = response(200, {{"Cache-Control", "max-age=10"}, {"Set-Cookie", "a=b"}});
     EXPECT_EQ(refusal(get(), cookie, {.set_cookie = false}), StoreRefusal::set_cookie);
+    EXPECT_EQ(refusal(get(), cookie, {.set_cookie = true}), StoreRefusal::none);
+    auto const page = response(200, {{"Cache-Control", "max-age=10"}});
+    EXPECT_EQ(refusal(get(), page, {.overrides_method = true}), StoreRefusal::method_override);
     EXPECT_EQ(refusal(get(), response(404, {}), {.has_own_ttl = true}), StoreRefusal::none);
     EXPECT_EQ(refusal(get(), response(503, {}), {.has_own_ttl = true}), StoreRefusal::not_heuristically_cacheable);
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "http/heads.hpp"
+
 namespace garner::http {
 namespace {
 
@@ -434,6 +436,12 @@ TEST(ChunkHeader, is_hexadecimal_and_fits) {
         char out[18];
         EXPECT_EQ(std::string_view(out, write_chunk_header(size, out)), expected);
     }
+}
+
+TEST(Trailers, only_announced_ones_go_on) {
+    auto const head = fields({{"Trailer", "X-Sum, ETag"}, {"Trailer", "x-more"}});
+    EXPECT_EQ(announced_trailers("X-Sum: 1\r\nX-Admin: 1\r\nX-More: 2\r\n", head), "X-Sum: 1\r\nX-More: 2\r\n");
+    EXPECT_EQ(announced_trailers("X-Sum: 1\r\n", fields({})), "");
 }
 
 }  // namespace

@@ -127,11 +127,11 @@ TEST(Freshness, heuristics_take_a_tenth_where_the_status_allows) {
     Case const cases[] = {
         {200, "", -1000, 100},   {203, "", -1000, 100},       {204, "", -1000, 100},
         {206, "", -1000, 100},   {300, "", -1000, 100},       {301, "", -1000, 100},
-        {308, "", -1000, 100},   {404, "", -1000, 100},       {405, "", -1000, 100},
-        {410, "", -1000, 100},   {414, "", -1000, 100},       {501, "", -1000, 100},
+        {308, "", -1000, 100},   {404, "", -1000, 5},         {405, "", -1000, 5},
+        {410, "", -1000, 5},     {414, "", -1000, 5},         {501, "", -1000, 5},
         {201, "", -1000, 0},     {202, "", -1000, 0},         {302, "", -1000, 0},
         {403, "", -1000, 0},     {502, "", -1000, 0},         {503, "", -1000, 0},
-        {504, "", -1000, 0},     {599, "", -1000, 0},         {599, "public", -1000, 100},
+        {504, "", -1000, 0},     {599, "", -1000, 0},         {599, "public", -1000, 5},
         {200, "", -5, 0},        {200, "", 0, 0},             {200, "", 1000, 0},
         {200, "", -1 << 30, 86400}, {200, "must-revalidate", -1000, 100},
     };
@@ -360,6 +360,19 @@ TEST(Freshness, stale_instead_of_an_error) {
     }
     for (std::uint16_t status : {500, 502, 503, 504}) EXPECT_TRUE(is_stale_if_error_status(status));
     for (std::uint16_t status : {200, 404, 501, 505}) EXPECT_FALSE(is_stale_if_error_status(status));
+}
+
+TEST(Freshness, errors_are_guessed_to_be_fresh_for_no_longer_than_a_failure_is_remembered) {
+    auto lifetime = [](std::uint16_t status, FreshnessOptions const& options) {
+        auto const head = response(status, {{"Date", date(0)}, {"Last-Modified", date(-1'000'000)}});
+        return terms(head, options).lifetime;
+    };
+    for (std::uint16_t const status : {404, 405, 410, 414, 501}) {
+        EXPECT_EQ(lifetime(status, {}), 5u) << status;
+        EXPECT_EQ(lifetime(status, {.heuristic_error_max = 0}), 0u) << status;
+        EXPECT_EQ(lifetime(status, {.negative_ttl = 70}), 70u) << status;
+    }
+    EXPECT_EQ(lifetime(200, {}), 24u * 60 * 60);
 }
 
 }  // namespace

@@ -165,5 +165,20 @@ TEST(Range, content_range_is_read_strictly_and_written_back) {
     }
 }
 
+TEST(Range, excessive_ones_are_for_no_origin) {
+    auto excessive = [](std::string value) { return is_excessive_range(fields({{"Range", value}})); };
+    std::string many = "bytes=0-0";
+    for (int i = 1; i < 16; ++i) many += "," + std::to_string(10 * i) + "-" + std::to_string(10 * i);
+    EXPECT_FALSE(excessive(many));
+    EXPECT_TRUE(excessive(many + ",500-500"));
+    EXPECT_TRUE(excessive("bytes=0-10,5-20"));
+    EXPECT_TRUE(excessive("bytes=0-,0-"));
+    EXPECT_TRUE(excessive("bytes=-5,-9"));
+    EXPECT_FALSE(excessive("bytes=0-10,20-30,-5"));
+    EXPECT_FALSE(excessive("bytes=7-"));
+    EXPECT_FALSE(is_excessive_range(fields({})));
+    EXPECT_TRUE(is_excessive_range(fields({{"Range", "bytes=0-1"}, {"Range", "bytes=0-1"}})));
+}
+
 }  // namespace
 }  // namespace garner::http

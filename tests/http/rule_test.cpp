@@ -147,7 +147,7 @@ TEST(Rule, mail_servers_get_no_requests_unless_a_rule_opens_their_ports) {
     AccessRules const opened({allow({.port = {ports("1-600")}})});
     for (std::uint16_t const port : {25, 465, 587}) {
         auto const asked = request("127.0.0.1", "example.com", port);
-        EXPECT_EQ(plain.decide(asked, std::nullopt).text(), "port of a mail server (default: clients on loopback)");
+        EXPECT_EQ(plain.decide(asked, std::nullopt).text(), "port of another protocol (default: clients on loopback)");
         EXPECT_TRUE(source.permits(asked, open_address, nothing_own).denied());
         EXPECT_TRUE(opened.permits(asked, open_address, nothing_own).allowed());
     }
@@ -329,6 +329,41 @@ TEST(Rule, the_first_rule_that_speaks_of_reloads_decides) {
     EXPECT_EQ(reload_for(rules, asked), Reload::honour);
     rules[2].type = {"text/html"};
     EXPECT_EQ(reload_for(rules, asked), Reload::ignore);
+}
+
+TEST(Rule, an_escape_hides_a_URL_from_no_rule) {
+    auto decides = [](bool allow, std::string_view url, std::string_view plain) {
+        Matcher match;
+        match.url_contains = {"/ads/"};
+        AccessRules const rules({{.allow = allow, .match = match, .name = "access[0]"}});
+        auto asked = request("127.0.0.1", "a.example", 80);
+        asked.url = url;
+        asked.plain_url = plain;
+        return rules.decide(asked, std::nullopt).rule == "access[0]";
+    };
+    EXPECT_TRUE(decides(false, "http://a.example/ads/", ""));
+    EXPECT_TRUE(decides(false, "http://a.example/%61ds/", "http://a.example/ads/"));
+    EXPECT_FALSE(decides(true, "http://a.example/%61ds/", "http://a.example/ads/"));
+    EXPECT_TRUE(decides(true, "http://a.example/ads/%61", "http://a.example/ads/a"));
+    EXPECT_FALSE(decides(false, "http://a.example/%62", "http://a.example/b"));
+}
+
+TEST(Rule, ports_of_other_protocols_are_closed_unless_a_rule_names_the_port) {
+    Matcher redis;
+    redis.port = {{6379, 6379}};
+    AccessRules const none, opens({{.allow = true, .match = redis, .name = "access[0]: allow", .matchers = "{port}"}});
+    for (std::uint16_t const port : {1, 21, 22, 23, 143, 6379, 11211}) {
+        auto const asked = request("127.0.0.1", "a.example", port);
+        EXPECT_TRUE(none.decide(asked, std::nullopt).denied()) << port;
+        EXPECT_EQ(opens.decide(asked, std::nullopt).allowed(), port == 6379) << port;
+    }
+    for (std::uint16_t const port : {80, 443, 8080, 3128}) EXPECT_TRUE(none.decide(request("127.0.0.1", "a.example", port), {}).allowed());
+}
+
+TEST(Rule, a_client_sees_the_name_of_a_rule_alone) {
+    Decision const decision{.rule = "access[2]: deny", .matchers = "{\"host\":\"a.example\"}", .closed = nullptr};
+    EXPECT_EQ(decision.text(), "access[2]: deny {\"host\":\"a.example\"}");
+    EXPECT_EQ(decision.text_for_client(), "access[2]: deny");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "util/text.hpp"
+
 #include <string>
 #include <vector>
 
@@ -167,7 +169,7 @@ TEST(AbsoluteForm, is_taken_apart) {
         append_normalised(parsed, normal);
         append_host(parsed, host);
         EXPECT_EQ(normal, "GET " + std::string(row.normal));
-        EXPECT_EQ(host, "Host: " + std::string(row.host));
+        EXPECT_EQ(host, "Host: " + lower_case(row.host));
         EXPECT_TRUE(same_origin(parsed, uri(row.normal)));
     }
     EXPECT_EQ(uri("http://" + std::string(255, 'a')).path_and_query, "/");
@@ -255,6 +257,34 @@ TEST(Resolve, keeps_port_scheme_and_brackets_of_the_base) {
     EXPECT_EQ(resolve(uri("https://h:8443?q"), "?r"), "https://h:8443/?r");
     EXPECT_EQ(resolve(uri("https://[::A]/x/y"), "z"), "https://[::a]/x/z");
     EXPECT_EQ(resolve(uri("https://h/x"), "//g/y"), "https://g/y");
+}
+
+TEST(Uri, hosts_lose_escapes_of_unreserved_characters_and_their_case) {
+    UriError error;
+    auto normal = [&](std::string_view text) {
+        std::string out;
+        if (auto const uri = parse_absolute(text, error)) append_normalised(*uri, out);
+        return out;
+    };
+    EXPECT_EQ(normal("http://%45vil.Example/A"), "http://evil.example/A");
+    EXPECT_EQ(normal("http://%31%32%37.0.0.1/"), "http://127.0.0.1/");
+    EXPECT_EQ(normal("http://%31%32%37.1/"), "") << "no host";
+    EXPECT_EQ(normal("http://%30x7f000001/"), "");
+    EXPECT_EQ(normal("http://a%C3%A4/"), "http://a%c3%a4/") << "other escapes stay";
+}
+
+TEST(Uri, unescaped_is_what_a_decoder_reads) {
+    auto plain = [](std::string_view url) {
+        std::string out;
+        append_unescaped(url, out);
+        return out;
+    };
+    EXPECT_EQ(plain("/%61ds/"), "/ads/");
+    EXPECT_EQ(plain("/%2561ds/%252561"), "/ads/a");
+    EXPECT_EQ(plain("/%2fads%2F%3fa"), "/%2Fads%2F%3Fa");
+    EXPECT_EQ(plain("/%25/%2/%"), "/%25/%2/%");
+    EXPECT_EQ(plain("/%252f"), "/%252f");
+    EXPECT_EQ(plain("/%zz%7E%2D%2e%5F"), "/%zz~-._");
 }
 
 }  // namespace

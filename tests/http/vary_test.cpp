@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "http/heads.hpp"
+#include "util/sip_hash.hpp"
 
 namespace garner::http {
 namespace {
@@ -111,6 +112,39 @@ TEST(Vary, the_key_does_not_depend_on_how_vary_is_written) {
     EXPECT_EQ(variant_key("a, b", head), variant_key("B,A, b", head));
     EXPECT_NE(variant_key("a", head), variant_key("a, b", head));
     EXPECT_EQ(variant_key("", head), "");
+}
+
+TEST(Vary, a_secret_is_no_readable_part_of_a_key) {
+    for (auto name : {"Cookie", "Authorization", "Set-Cookie", "X-Api-Key", "X-Auth-Token", "X-CSRF-Token"}) {
+        auto const key = variant_key(name, fields({{name, "hunter2"}}));
+        EXPECT_EQ(key.find("hunter2"), key.npos) << name;
+        EXPECT_EQ(key, variant_key(name, fields({{name, "hunter2"}}))) << name;
+        EXPECT_NE(key, variant_key(name, fields({{name, "hunter3"}}))) << name;
+        EXPECT_NE(key, variant_key(name, fields({}))) << name;
+    }
+    EXPECT_EQ(variant_key("Cookie", fields({})), "cookie\n") << "the same after a restart";
+    EXPECT_EQ(variant_key("Accept, X-Page", fields({{"Accept", "a"}, {"X-Page", "2"}})), "accept:a\nx-page:2\n");
+}
+
+TEST(Vary, the_hops_own_credentials_select_nothing) {
+    EXPECT_EQ(parse_vary("Accept, Proxy-Authorization").never, VaryNames::Never::hop_credentials);
+}
+
+TEST(Vary, a_coding_and_the_operator_add_names) {
+    std::vector<std::string> const own{"X-Page"};
+    EXPECT_THAT(effective_vary(fields({{"Content-Encoding", "gzip"}, {"Vary", "Accept"}}), {}).names,
+                ElementsAre("accept", "accept-encoding"));
+    EXPECT_THAT(effective_vary(fields({{"Content-Encoding", "gzip"}, {"Vary", "Accept-Encoding"}}), own).names,
+                ElementsAre("accept-encoding", "x-page"));
+    EXPECT_THAT(effective_vary(fields({}), {}).names, IsEmpty());
+    EXPECT_TRUE(effective_vary(fields({{"Vary", "*"}}), own).star);
+}
+
+// Appendix A of the paper, and the vectors of its reference code.
+TEST(SipHash, is_that_of_its_authors) {
+    SipKey const key{0x0706050403020100, 0x0f0e0d0c0b0a0908};
+    EXPECT_EQ(sip_hash("", key), (SipDigest{0xe6a825ba047f81a3, 0x930255c71472f66d}));
+    EXPECT_EQ(sip_hash(std::string_view("\0", 1), key), (SipDigest{0x44af996bd8c187da, 0x45fc229b11597634}));
 }
 
 }  // namespace

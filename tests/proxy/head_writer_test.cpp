@@ -98,7 +98,7 @@ TEST(RequestHead, says_for_whom_when_asked_to) {
     EXPECT_EQ(forwarded_line(ForwardedField::forwarded, "2001:db8::1"), "Forwarded: for=\"[2001:db8::1]\"\r\n");
     auto more = extras();
     auto line = forwarded_line(ForwardedField::x_forwarded_for, "1.2.3.4");
-    more.forwarded_line = line;
+    more.forwarded_lines = line;
     EXPECT_NE(written(request({}), more).find("\r\nX-Forwarded-For: 1.2.3.4\r\n"), std::string::npos);
 }
 

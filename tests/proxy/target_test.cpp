@@ -41,7 +41,7 @@ TEST(Target, of_a_forward_request_is_its_absolute_uri) {
     Read read("GET", "http://Example.COM:80/a%20b?q=1");
     EXPECT_EQ(read.fault, "");
     EXPECT_EQ(read.target.url, "http://example.com/a%20b?q=1");
-    EXPECT_EQ(read.target.host_field, "Example.COM");
+    EXPECT_EQ(read.target.host_field, "example.com");
     EXPECT_EQ(read.target.path, "/a%20b?q=1");
     EXPECT_FALSE(read.target.accelerated);
     EXPECT_EQ(read.target.partition(), Partition::forward);

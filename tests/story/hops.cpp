@@ -147,14 +147,14 @@ TEST(Hops, an_accelerator_passes_no_visitors_claim_about_addresses_on) {
         return head.field("X-Forwarded-For") + "|" + head.field("X-Forwarded-Host") + "|" + head.field("Forwarded");
     };
     Proxy proxy(Proxy::Setup{.accelerates = origin.url()});
-    EXPECT_EQ(asked_with(proxy, true), "||");
+    EXPECT_EQ(asked_with(proxy, true), "127.0.0.1|" + origin.authority() + "|");
     EXPECT_EQ(asked_with(proxy, false), "10.0.0.1|evil.example|for=10.0.0.1");
     Proxy telling(Proxy::Setup{.patch = R"({"forwarded": "x-forwarded-for"})", .accelerates = origin.url()});
     EXPECT_EQ(asked_with(telling, true), "127.0.0.1||");
     Proxy strict(R"({"forwarded_received": "delete"})");
     EXPECT_EQ(asked_with(strict, false), "||");
     Proxy behind(Proxy::Setup{.patch = R"({"forwarded_received": "keep"})", .accelerates = origin.url()});
-    EXPECT_EQ(asked_with(behind, true), "10.0.0.1|evil.example|for=10.0.0.1");
+    EXPECT_EQ(asked_with(behind, true), "10.0.0.1, 127.0.0.1|evil.example|for=10.0.0.1");
 }
 
 }  // namespace garner::test

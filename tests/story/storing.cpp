@@ -64,19 +64,21 @@ TEST(Storing, what_was_stored_for_all_answers_a_request_with_Authorization_only_
     EXPECT_TRUE(get(proxy, origin, "/public", {{"Authorization", "Basic dTpw"}}).hit());
 }
 
-TEST(Storing, Set_Cookie_is_kept_under_explicit_freshness_unless_switched_off) {
+TEST(Storing, Set_Cookie_is_kept_where_the_origin_speaks_of_shared_caches_or_the_operator_says_so) {
     Origin origin;
     origin.answer("/explicit", fresh("x", 60, {{"Set-Cookie", "a=b"}}));
     origin.answer("/guessed",
                   {.fields = {{"Set-Cookie", "a=b"}, {"Last-Modified", http_date(-1'000'000)}}, .body = "x"});
-    Proxy keeps;
+    origin.answer("/shared", fresh("x", 60, {{"Set-Cookie", "a=b"}, {"Cache-Control", "public"}}));
+    Proxy keeps(R"({"caching": {"store_set_cookie": true}})");
     get(keeps, origin, "/explicit").body();
     auto again = get(keeps, origin, "/explicit");
     EXPECT_TRUE(again.hit());
     EXPECT_EQ(again.field("Set-Cookie"), "a=b");
     EXPECT_EQ(origin_asked(keeps, origin, "/guessed"), 2u);
-    Proxy refuses(R"({"caching": {"store_set_cookie": false}})");
+    Proxy refuses;
     EXPECT_EQ(origin_asked(refuses, origin, "/explicit"), 2u);
+    EXPECT_EQ(origin_asked(refuses, origin, "/shared"), 1u);
 }
 
 TEST(Storing, variants_of_one_URL_live_together) {

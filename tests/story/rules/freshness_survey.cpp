@@ -237,7 +237,7 @@ TEST(Survey, Expires) {
 
 TEST(Survey, heuristic_freshness_by_status) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"caching": {"negative_first": "5m"}})");   // how long an error is guessed to be fresh
     std::vector<Behaviour> behaviours;
     auto const add = [&](int status, Second second, Fields more = {}) {
         more.insert(more.end(), {{"Last-Modified", in(-86'400)}, {"Date", in(0)}});
@@ -334,14 +334,14 @@ TEST(Survey, Authorization_and_cookies) {
             with_user({{"Cache-Control", "s-maxage=3600"}}, hit),
             with_user({{"Cache-Control", "max-age=3600, proxy-revalidate"}}, miss),
             with_user({{"Cache-Control", "max-age=3600, public, private"}}, miss),
-            {"Set-Cookie", {{"Cache-Control", "max-age=3600"}, {"Set-Cookie", "a=b"}}},
+            {"Set-Cookie", {{"Cache-Control", "public, max-age=3600"}, {"Set-Cookie", "a=b"}}},
             {"Cookie", {{"Cache-Control", "max-age=3600"}}, hit, 200, {}, {{"Cookie", "a=b"}}},
             {"attachment", {{"Cache-Control", "max-age=3600"}, {"Content-Disposition", "attachment; filename=a"}}}});
 }
 
 TEST(Survey, fields_are_stored_but_those_of_the_connection) {
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"caching": {"store_set_cookie": true}})");
     Fields const kept{{"Test-Header", "1"},        {"X-Test-Header", "2"},
                       {"Content-Foo", "3"},        {"X-Content-Foo", "4"},
                       {"Content-Encoding", "x-5"}, {"Content-Location", "/bar"},

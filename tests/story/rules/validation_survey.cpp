@@ -326,7 +326,7 @@ TEST(UpdateSurvey, which_fields_a_304_replaces) {
         {"Upgrade", "", "x", ""},
     };
     Origin origin;
-    Proxy proxy;
+    Proxy proxy(R"({"caching": {"store_set_cookie": true}})");
     std::size_t number = 0;
     for (auto const& row : rows) {
         auto const path = numbered("update", number++);
