@@ -42,7 +42,7 @@ void Transaction::write_request(http::Validators validators, bool strip_conditio
 }
 
 std::string Transaction::lines_of_forwarding(bool anew) const {
-    auto const client = client_.peer_text();
+    auto const& client = client_.peer_text();
     if (options_->forwarded != ForwardedField::by_listener) return forwarded_line(options_->forwarded, client);
     if (!target_.accelerated) return {};
     return forwarded_lines(client, target_.host_field, anew ? nullptr : &client_.head().fields);

@@ -8,6 +8,7 @@
 
 #include "http/cacheability.hpp"
 #include "http/freshness.hpp"
+#include "util/bytes.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
 
