@@ -67,6 +67,14 @@ void append_host_name(std::string_view host, std::string& out) {
     }
 }
 
+bool same_host(std::string_view a, std::string_view b) {
+    if (a.find('%') == npos && b.find('%') == npos) return equals_ignoring_case(a, b);
+    std::string first, second;
+    append_host_name(a, first);
+    append_host_name(b, second);
+    return first == second;
+}
+
 /// is_mistaken_ipv4 of the name that the escapes stand for.
 bool is_mistaken_unescaped(std::string_view host) {
     if (host.find('%') == npos) return is_mistaken_ipv4(host);
@@ -276,7 +284,7 @@ void append_unescaped(std::string_view url, std::string& out) {
 
 bool same_origin(Uri const& a, Uri const& b) {
     return a.scheme == b.scheme && a.authority.port == b.authority.port && a.authority.ipv6 == b.authority.ipv6 &&
-           equals_ignoring_case(a.authority.host, b.authority.host);
+           same_host(a.authority.host, b.authority.host);
 }
 
 std::optional<std::string> resolve(Uri const& base, std::string_view reference) {

@@ -40,7 +40,9 @@ void check_uri(http::Uri const& uri, std::string_view text) {
     http::append_host(uri, host);
     http::UriError error;
     auto const authority = http::parse_authority(host, error);
-    check(authority && authority->host == uri.authority.host);
+    std::string written;
+    http::append_host(uri.authority, written);
+    check(authority && (uri.authority.ipv6 ? "[" + std::string(authority->host) + "]" : std::string(authority->host)) == written);
     check(authority->port == uri.authority.port || authority->port == 0);
 }
 

@@ -319,8 +319,8 @@ TEST(HostileClient, trailers_cannot_frame_route_or_authenticate) {
     Proxy proxy;
     origin.answer("/x", no_store("thanks"));
     Client client(proxy);
-    client.raw(addressed(post + "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nContent-Length: 9\r\n"
-                                "Transfer-Encoding: gzip\r\nHost: evil\r\nAuthorization: x\r\nX-Sum: 1\r\n\r\n",
+    client.raw(addressed(post + "Transfer-Encoding: chunked\r\nTrailer: Content-Length, Transfer-Encoding, Host, Authorization, X-Sum\r\n\r\n"
+                                "5\r\nhello\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: gzip\r\nHost: evil\r\nAuthorization: x\r\nX-Sum: 1\r\n\r\n",
                          origin.authority()));
     EXPECT_EQ(client.expect().body(), "thanks");
     auto const request = origin.last("/x");

@@ -130,7 +130,7 @@ TEST(MeshHierarchy, an_origin_that_refuses_is_tried_once_at_each_level) {
     NEEDS_HOSTS();
     Chain chain;
     for (auto* cache : {&chain.top, &chain.middle, &chain.child}) cache->start();
-    auto const url = "http://" + chain.origin.host().address() + ":9/page";
+    auto const url = "http://" + chain.origin.host().address() + ":1234/page";
     auto const before = refused_by(chain.origin.host());
     EXPECT_GE(status_of(chain.clients, chain.child, url), 500);
     auto const first = refused_by(chain.origin.host()) - before;
