@@ -69,8 +69,10 @@ void AddressWatch::stop() {
 }
 
 awaitable<void> AddressWatch::run() {
-    while (!stopped_)
-        if (co_await wait() && !stopped_) changed_();
+    while (!stopped_) {
+        bool const changed = co_await wait();   // g++ 12 traps on an await inside &&
+        if (changed && !stopped_) changed_();
+    }
 }
 
 /// True when the addresses are to be looked at.
