@@ -41,17 +41,17 @@ int open_netlink() {
 
 }  // namespace
 
-std::vector<IpAddress> interface_addresses() {
+std::optional<std::vector<IpAddress>> interface_addresses() {
     std::vector<IpAddress> own;
     ifaddrs* list = nullptr;
-    if (::getifaddrs(&list) != 0) return own;
+    if (::getifaddrs(&list) != 0) return std::nullopt;
     for (auto* at = list; at; at = at->ifa_next)
         if (auto const address = address_of(at->ifa_addr)) own.push_back(*address);
     ::freeifaddrs(list);
     return own;
 }
 
-AddressWatch::AddressWatch(asio::io_context& io, std::function<void()> changed)
+AddressWatch::AddressWatch(asio::io_context& io, std::function<bool()> changed)
     : io_(io), changed_(std::move(changed)), timer_(io) {
     if (int const fd = open_netlink(); fd >= 0) netlink_.emplace(io.get_executor(), fd);
 }
@@ -71,7 +71,8 @@ void AddressWatch::stop() {
 awaitable<void> AddressWatch::run() {
     while (!stopped_) {
         bool const changed = co_await wait();   // g++ 12 traps on an await inside &&
-        if (changed && !stopped_) changed_();
+        bool const noted = !changed || stopped_ || changed_();
+        if (!noted) netlink_.reset();   // no message comes when they can be read: the timer looks again
     }
 }
 

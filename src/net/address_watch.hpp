@@ -10,14 +10,14 @@
 
 namespace garner::net {
 
-/// The addresses of all interfaces; empty when the system does not say.
-std::vector<IpAddress> interface_addresses();
+/// The addresses of all interfaces; nothing when the system does not tell them, as without a free descriptor.
+std::optional<std::vector<IpAddress>> interface_addresses();
 
 /// Calls `changed` on the worker of `io` each time an interface may have got or lost an address: told by netlink, or every
-/// 2 s where netlink is not to be had.
+/// 2 s where netlink is not to be had, or once `changed` returned false because it could not read the addresses.
 class AddressWatch {
 public:
-    AddressWatch(asio::io_context& io, std::function<void()> changed);
+    AddressWatch(asio::io_context& io, std::function<bool()> changed);
     /// From any thread, once.
     void start();
     /// From any thread; `changed` may still be called once.
@@ -30,7 +30,7 @@ private:
     bool drain();
 
     asio::io_context& io_;
-    std::function<void()> changed_;
+    std::function<bool()> changed_;
     Timer timer_;
     std::optional<Descriptor> netlink_;
     bool stopped_ = false;

@@ -57,6 +57,7 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
         co_return;
     }
     bool forbidden = failure_.status == 403;
+    close_ = close_ || forbidden;   // a client that gets nothing keeps no connection
     tell_followers(std::move(lead));
     services_.counters.origin_failures.add();
     auto error_kind = http::StaleOnErrorKind::unreachable;

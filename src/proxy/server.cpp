@@ -144,7 +144,7 @@ bool Server::open_listener(std::size_t index, std::string& fault) {
 
 void Server::close_own_places() {
     for (auto const& place : server_.also_closed) listening_.push_back(place);
-    watch_ = std::make_unique<net::AddressWatch>(rooms_.front()->worker->io, [this] { note_own_addresses(); });
+    watch_ = std::make_unique<net::AddressWatch>(rooms_.front()->worker->io, [this] { return note_own_addresses(); });
     note_own_addresses();
 }
 
@@ -153,13 +153,18 @@ std::shared_ptr<http::OwnAddresses const> Server::own() const {
     return own_;
 }
 
-void Server::note_own_addresses() {
-    auto own = std::make_shared<http::OwnAddresses const>(http::OwnAddresses{net::interface_addresses(), listening_});
+/// False when the addresses cannot be read. Those that are known stay closed then.
+bool Server::note_own_addresses() {
+    auto const interfaces = net::interface_addresses();
+    if (!interfaces && own_) return false;
+    auto own = std::make_shared<http::OwnAddresses const>(
+        http::OwnAddresses{interfaces.value_or(std::vector<IpAddress>()), listening_});
     {
         std::lock_guard lock(options_mutex_);
         own_ = own;
     }
     for (auto& room : rooms_) asio::post(room->worker->io, [services = room->services.get(), own] { services->own = own; });
+    return interfaces.has_value();
 }
 
 /// A connection needs a descriptor, and as a rule one to an origin; a tunnel four more for its pipes, as long as there

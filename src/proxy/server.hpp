@@ -75,7 +75,7 @@ private:
     bool join_mesh(std::string& fault);
     bool open_listener(std::size_t index, std::string& fault);
     void close_own_places();
-    void note_own_addresses();
+    bool note_own_addresses();
     void limit_connections();
     void on_each_worker(void (*task)(Room&));
     bool idle() const;

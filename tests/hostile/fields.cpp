@@ -1,5 +1,6 @@
 // Clients whose fields, URLs or trailers would change what others get, or what the origin believes.
 #include "hostile/hostile.hpp"
+#include "support/fake_dns.hpp"
 
 namespace garner::test {
 namespace {
@@ -195,6 +196,23 @@ TEST(HostileFields, servers_of_other_protocols_are_not_asked) {
         EXPECT_EQ(reply.status(), 403) << port;
         EXPECT_THAT(reply.body(), HasSubstr("port of another protocol")) << port;
     }
+}
+
+TEST(HostileFields, an_escape_does_not_pass_a_rule_for_misses) {
+    Origin origin;
+    for (auto const* path : {"/public/x", "/%70ublic/x"}) origin.answer(path, fresh("x"));
+    Proxy proxy(R"({"misses": [{"allow": {"url_contains": ["/public/"]}}, {"deny": "all"}]})");
+    EXPECT_EQ(get(proxy, origin, "/public/x").status(), 200);
+    EXPECT_EQ(get(proxy, origin, "/%70ublic/x").status(), 504);
+}
+
+TEST(HostileFields, a_client_refused_while_connecting_keeps_no_connection) {
+    FakeDns dns;
+    dns.set("inner.example", {.v4 = {"127.0.0.1"}});
+    Proxy proxy(R"({"dns": {"servers": [")" + dns.server() + R"("]}, "access": [{"allow": {"source": ["127.0.0.0/8"]}}]})");
+    Client client(proxy);
+    EXPECT_EQ(client.get("http://inner.example/").status(), 403);
+    EXPECT_TRUE(client.closed_by_proxy());
 }
 
 }  // namespace garner::test
