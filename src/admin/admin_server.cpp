@@ -273,8 +273,7 @@ net::awaitable<Reply> AdminServer::Inside::answer_apart(Request request) {
 }
 
 bool AdminServer::Inside::may_ask(IpAddress const& client) const {
-    if (client.is_loopback()) return true;
-    return std::any_of(options.allow.begin(), options.allow.end(), [&](IpNetwork const& one) { return one.contains(client); });
+    return client.is_loopback() || is_among(client, options.allow);
 }
 
 /// Closing with bytes unread would be a reset, which may take the answer with it.

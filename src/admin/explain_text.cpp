@@ -149,8 +149,9 @@ void stored(Page& page, Json const& all) {
     auto const on_disk = text(all, "on_disk");
     if (!stored.is_object()) return page.line("stored", on_disk == "no" ? "no, not on disk either" : "no");
     auto bytes = [&](char const* name) { return human_bytes(static_cast<std::uint64_t>(number(stored, name))); };
-    page.line("stored", (text(stored, "tier") == "disk" ? "on disk" : "in memory") + std::string(", status ") + std::to_string(number(stored, "status")) +
-                            ", body " + bytes("body_bytes") + ", costs " + bytes("cost_bytes") + ", sequence " +
+    std::string const place = text(stored, "tier") == "disk" ? "on disk" : "in memory";
+    page.line("stored", place + ", status " + std::to_string(number(stored, "status")) + ", body " + bytes("body_bytes") +
+                            ", costs " + bytes("cost_bytes") + ", sequence " +
                             std::to_string(number(stored, "sequence")));
     auto const from = text(stored, "from_address");
     page.line("stored", "since " + text(stored, "arrived") + (from.empty() ? "" : " from " + from));

@@ -90,9 +90,9 @@ public:
     void grown();
     /// The least offset any follower still needs, for a body that keeps only a window; UINT64_MAX without followers.
     Bytes slowest_follower() const;
-    /// `waited` has passed since the last call, for those who had not read up to the size of that time while others had: it
-    /// counts against them. Gives up on those who have not read up to `size` now, while others have, once more than
-    /// `allowance` counts against them. The others go on.
+    /// Adds `waited`, the time since the last call, to the account of each follower that held others back at the last call: it
+    /// had not read up to the size of the body then, and another follower had. Drops each follower that holds others back now
+    /// and has more than `allowance` on its account. The other followers go on.
     void charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance);
     /// Wakes `handle` when a follower has read on or left.
     void wake_on_reading(net::WakeHandle handle);

@@ -190,7 +190,6 @@ Form<AccessRule> access_rule() {
             good = match.read(reader, matchers, into.match) && good;
             into.allow = verb == "allow";
         }
-        into.match.forms = into.allow ? Matcher::Forms::both : Matcher::Forms::either;   // an escape passes no rule
         if (value.contains("allow") == value.contains("deny"))
             good = reader.fault("a rule is either allow or deny", mend);
         else

@@ -102,8 +102,8 @@ private:
 /// Writes a chunk header for `size` bytes ("1a2b\r\n") into `out`, which has room for 18 bytes; returns its length.
 std::size_t write_chunk_header(std::uint64_t size, char* out);
 
-/// Of the trailer lines that a BodyDecoder gives, each with its CRLF, those that the head's Trailer names. Origins may join
-/// trailers to the head, where their readers expect only what was announced.
+/// The trailer lines that the head's Trailer names, each with its CRLF. `trailers` are those that a BodyDecoder gives. Origins
+/// may join trailers to the head, and their programs expect only the announced fields there.
 std::string announced_trailers(std::string_view trailers, Fields const& head);
 
 }  // namespace garner::http

@@ -20,7 +20,7 @@ struct FreshnessOptions {
     std::optional<DeltaSeconds> negative_ttl{};    // lifetime of errors that say nothing (see is_negative_status)
     double heuristic_factor = 0.1;                 // of the time since Last-Modified (RFC 9111 4.2.2); 0: no heuristics
     DeltaSeconds heuristic_max = 24 * 60 * 60;
-    DeltaSeconds heuristic_error_max = 5;          // the same for statuses of 400 and above
+    DeltaSeconds heuristic_error_max = 5;          // bound of heuristic lifetimes for statuses of 400 and above
     DeltaSeconds max_stale = 7 * 24 * 60 * 60;     // how long past its lifetime to serve when the origin is unreachable
     std::span<std::string_view const> targeted{};  // names of targeted fields (RFC 9213), in order
 };

@@ -71,12 +71,19 @@ bool allows(Range const& values, Test&& test) {
     return values.empty() || any(values, test);
 }
 
+/// `test` of one form of the URL, of the other, or of both.
+template <class Test>
+bool in_forms(RuleRequest const& request, Matcher::Forms forms, Test&& test) {
+    if (request.plain_url.empty()) return test(request.url);
+    bool const both = forms == Matcher::Forms::both;
+    return both ? test(request.url) && test(request.plain_url) : test(request.url) || test(request.plain_url);
+}
+
 }  // namespace
 
 // ---- access ----
 
 AccessRules::AccessRules(std::vector<AccessRule> rules) : rules_(std::move(rules)) {
-    for (auto& rule : rules_) rule.match.forms = rule.allow ? Matcher::Forms::both : Matcher::Forms::either;
     any_opens_ = any(rules_, opens_addresses);
 }
 
@@ -84,7 +91,7 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     using enum Decision::Verdict;
     Decision decision = by_default(request);
     for (AccessRule const& rule : rules_) {
-        auto const answer = rule.match.matches(request, destination ? &*destination : nullptr);
+        auto const answer = rule.matches(request, destination ? &*destination : nullptr);
         if (answer == Matcher::Answer::no) continue;
         if (answer == Matcher::Answer::needs_destination) return {.verdict = needs_destination, .rule = rule.name, .matchers = rule.matchers};
         decision = by_rule(rule);
@@ -106,7 +113,7 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
 bool AccessRules::opened_to_others(RuleRequest const& request) const {
     if (!any_opens_) return false;
     return any(rules_, [&](AccessRule const& rule) {
-        return opens_addresses(rule) && rule.match.may_match_url(request);
+        return opens_addresses(rule) && rule.match.may_match_url(request, rule.forms());
     });
 }
 
@@ -122,40 +129,31 @@ std::string Decision::text_for_client() const { return with_closed(closed, std::
 
 // ---- matchers ----
 
-Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* address) const {
-    auto const holds_client = [&](IpNetwork const& network) { return network.contains(request.client); };
-    if (!allows(source, holds_client)) return Answer::no;
+Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* address, Forms forms) const {
+    if (!source.empty() && !is_among(request.client, source)) return Answer::no;
     if (!allows(listener, [&](PortRange const& range) { return range.contains(request.listener); })) return Answer::no;
     if (!allows(method, [&](std::string const& name) { return name == request.method_text; })) return Answer::no;
-    if (!may_match_url(request)) return Answer::no;
+    if (!may_match_url(request, forms)) return Answer::no;
     if (!allows(time, [&](TimeWindow const& window) { return window.contains(request.now); })) return Answer::no;
     if (destination.empty()) return Answer::yes;
     if (!address) return Answer::needs_destination;
-    auto const holds_address = [&](IpNetwork const& network) { return network.contains(*address); };
-    return any(destination, holds_address) ? Answer::yes : Answer::no;
+    return is_among(*address, destination) ? Answer::yes : Answer::no;
 }
 
-bool Matcher::may_match_url(RuleRequest const& request) const {
+bool Matcher::may_match_url(RuleRequest const& request, Forms forms) const {
     return allows(port, [&](PortRange const& range) { return range.contains(request.port); }) &&
            allows(host, [&](HostPattern const& pattern) { return pattern.matches(request.host); }) &&
-           has_url_part(request) && has_url_pattern(request);
+           has_url_part(request, forms) && has_url_pattern(request, forms);
 }
 
-/// `of` one form of the URL, the other, or both, by `forms`.
-template <class Test>
-bool Matcher::in_forms(RuleRequest const& request, Test&& of) const {
-    if (request.plain_url.empty()) return of(request.url);
-    return forms == Forms::both ? of(request.url) && of(request.plain_url) : of(request.url) || of(request.plain_url);
-}
-
-bool Matcher::has_url_part(RuleRequest const& request) const {
-    return in_forms(request, [&](std::string_view url) {
+bool Matcher::has_url_part(RuleRequest const& request, Forms forms) const {
+    return in_forms(request, forms, [&](std::string_view url) {
         return allows(url_contains, [&](std::string const& part) { return contains(url, part); });
     });
 }
 
-bool Matcher::has_url_pattern(RuleRequest const& request) const {
-    return in_forms(request, [&](std::string_view url) {
+bool Matcher::has_url_pattern(RuleRequest const& request, Forms forms) const {
+    return in_forms(request, forms, [&](std::string_view url) {
         return allows(url_matches, [&](UrlPattern const& pattern) { return pattern.matches(url); });
     });
 }

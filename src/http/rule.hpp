@@ -101,13 +101,11 @@ struct Matcher {
 
     /// Which forms of the URL, as written and unescaped, url_contains and url_matches must find: origins differ in what they read.
     enum class Forms : std::uint8_t { either, both };
-    Forms forms = Forms::either;                  // AccessRules sets `both` for rules that allow
-
     enum class Answer : std::uint8_t { no, yes, needs_destination };
     /// needs_destination only when everything else matches and this names a destination that is not given.
-    Answer matches(RuleRequest const&, IpAddress const* destination) const;
+    Answer matches(RuleRequest const&, IpAddress const* destination, Forms forms = Forms::either) const;
     /// Only what is the same for every request of this URL: host, port, url_contains, url_matches.
-    bool may_match_url(RuleRequest const&) const;
+    bool may_match_url(RuleRequest const&, Forms forms = Forms::either) const;
     /// Matches every request.
     bool matches_all() const {
         return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && method.empty() && url_contains.empty() &&
@@ -115,10 +113,8 @@ struct Matcher {
     }
 
 private:
-    template <class Test>
-    bool in_forms(RuleRequest const&, Test&& of) const;
-    bool has_url_part(RuleRequest const&) const;
-    bool has_url_pattern(RuleRequest const&) const;
+    bool has_url_part(RuleRequest const&, Forms) const;
+    bool has_url_pattern(RuleRequest const&, Forms) const;
 };
 
 struct AccessRule {
@@ -126,6 +122,12 @@ struct AccessRule {
     Matcher match;
     std::string name;        // "access[2]: deny"
     std::string matchers = {};   // as configured, {"host":".example.com"}: for logs and explanations, not for clients
+
+    /// An escape passes no rule: one that allows wants both forms of the URL, one that denies either.
+    Matcher::Forms forms() const { return allow ? Matcher::Forms::both : Matcher::Forms::either; }
+    Matcher::Answer matches(RuleRequest const& request, IpAddress const* destination) const {
+        return match.matches(request, destination, forms());
+    }
 };
 
 /// What the rules say, and which of them. The views live as long as the AccessRules.
@@ -148,7 +150,7 @@ struct Decision {
     bool denied() const { return verdict == Verdict::deny; }
     /// One line for the log: "CONNECT to a port other than 443 (access[0]: allow all)".
     std::string text() const;
-    /// The same without the rule's matchers, which show networks and names: "CONNECT to a port other than 443 (access[0]: allow)".
+    /// One line for the client, without the rule's matchers, which show networks and names: "CONNECT to a port other than 443 (access[0]: allow)".
     std::string text_for_client() const;
     /// "access[0]: allow all"
     std::string whole_rule() const;

@@ -45,8 +45,11 @@ constexpr int escaped_byte(std::string_view text) {
     return hex_value(text[1]) * 16 + hex_value(text[2]);
 }
 
+/// For what escaped_byte() gives.
+constexpr bool is_unreserved_byte(int byte) { return byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte)); }
+
 /// The byte that the escape at the start of `text` stands for in the end, when its '%' is escaped again and again: "%41", "%2541".
-/// `size`: of all of it. -1 when there is no such escape.
+/// `size` is set to the length of the whole escape. -1 when `text` begins with no escape.
 int nested_byte(std::string_view text, std::size_t& size) {
     size = 3;
     int byte = escaped_byte(text);
@@ -61,7 +64,7 @@ int nested_byte(std::string_view text, std::size_t& size) {
 void append_host_name(std::string_view host, std::string& out) {
     while (!host.empty()) {
         int const byte = escaped_byte(host);
-        bool const plain = byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte));
+        bool const plain = is_unreserved_byte(byte);
         out += to_lower(plain ? static_cast<char>(byte) : host.front());
         host.remove_prefix(plain ? 3 : 1);
     }
@@ -266,17 +269,14 @@ void append_host(Uri const& uri, std::string& out) {
 
 void append_unescaped(std::string_view url, std::string& out) {
     while (!url.empty()) {
-        std::size_t size = 1;
+        std::size_t size = 0;
         int const byte = nested_byte(url, size);
-        bool const plain = byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte));
-        if (plain) {
+        if (is_unreserved_byte(byte)) {
             out += static_cast<char>(byte);
-        } else if (byte >= 0) {
-            size = 3;
-            for (char const c : url.substr(0, size)) out += c >= 'a' && c <= 'f' ? static_cast<char>(c - 32) : c;
         } else {
-            size = 1;
-            out += url.front();
+            size = byte >= 0 ? 3 : 1;
+            bool const is_escape = byte >= 0;
+            for (char const c : url.substr(0, size)) out += is_escape && c >= 'a' && c <= 'f' ? static_cast<char>(c - 32) : c;
         }
         url.remove_prefix(size);
     }

@@ -16,10 +16,6 @@ using htcp::Verdict;
 /// HIT is said of what stays fresh for so long yet, as by Squid: the request for it follows at once.
 constexpr milliseconds hit_margin{10'000};
 
-bool is_among(IpAddress const& address, std::vector<IpNetwork> const& networks) {
-    return std::any_of(networks.begin(), networks.end(), [&](auto& network) { return network.contains(address); });
-}
-
 void add_line(std::string& lines, std::string_view name, std::string_view value) {
     lines.append(name).append(": ").append(value).append("\r\n");
 }

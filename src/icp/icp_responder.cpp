@@ -18,14 +18,9 @@ bool is_told_enough(Askers::Asker const& asker) {
     return asker.queries > told_enough && 100 * asker.denied > 95 * asker.queries;
 }
 
-IpAddress asker_of(IpAddress address) {
-    if (!address.is_v4()) std::fill(address.bytes.begin() + 8, address.bytes.end(), std::uint8_t{0});
-    return address;
-}
+IpAddress asker_of(IpAddress const& address) { return first_bits(address, 32, 64); }
 
-bool is_allowed(IpAddress const& address, Options const& options) {
-    return std::any_of(options.allow.begin(), options.allow.end(), [&](auto& network) { return network.contains(address); });
-}
+bool is_allowed(IpAddress const& address, Options const& options) { return is_among(address, options.allow); }
 
 /// As Squid writes it: hops, which we do not count, and milliseconds, of which 0 and 65535 mean that they are not known.
 std::uint32_t option_data_of(microseconds rtt) {

@@ -10,11 +10,11 @@
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
 #include "icp/changed_urls.hpp"
-#include "icp/options.hpp"
 #include "icp/htcp_auth.hpp"
+#include "icp/options.hpp"
 #include "icp/origin_times.hpp"
-#include "icp/replay_guard.hpp"
 #include "icp/peer.hpp"
+#include "icp/replay_guard.hpp"
 #include "net/worker.hpp"
 
 namespace garner::icp {

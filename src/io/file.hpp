@@ -33,8 +33,8 @@ public:
     enum class Mode : std::uint8_t {
         read,       // must be there
         write,      // read and written; must be there
-        create,     // the same, made where it is not there, for its owner alone
-        create_here // the same, and ELOOP where `path` is a symbolic link
+        create,     // read and written; made for its owner alone if it is not there
+        create_here // as create, but ELOOP if `path` is a symbolic link
     };
     struct Opened;
     /// `faults` outlives the file.

@@ -89,8 +89,8 @@ awaitable<bool> AddressWatch::wait() {
     co_return !error;
 }
 
-/// The messages only say that something changed: what they say may be incomplete (ENOBUFS). Without netlink from here on,
-/// the timer takes over.
+/// A message tells only that something changed: its contents may be incomplete (ENOBUFS). The timer takes over once netlink
+/// fails.
 bool AddressWatch::drain() {
     char sink[8192];
     for (;;) {

@@ -10,7 +10,7 @@ namespace garner::proxy {
 
 class Connection : public Link {
 public:
-    /// `client`: as which `peer` is counted in Shared::clients.
+    /// `client` is the address under which Shared::clients counts the connection.
     Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer, IpAddress const& client,
                std::uint16_t listener, AcceleratedOrigin const* origin);
     ~Connection();

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "net/address.hpp"
 #include "http/partial.hpp"
 #include "http/range.hpp"
 #include "http/validation.hpp"
+#include "net/address.hpp"
 #include "proxy/server.hpp"
 #include "proxy/way.hpp"
 #include "store/disk_store.hpp"

@@ -4,6 +4,7 @@
 #include <boost/asio/use_future.hpp>
 #include <future>
 #include <memory>
+#include <optional>
 
 #include "proxy/server.hpp"
 #include "proxy/way.hpp"
@@ -26,14 +27,20 @@ net::awaitable<net::NamesPtr> resolve_name(net::Resolver& resolver, std::shared_
     co_return co_await resolver.resolve(*host);
 }
 
+/// Runs `work` on that worker and waits for it; nothing when it takes longer than `longest`.
+template <class Result>
+std::optional<Result> await_on(net::Worker& worker, net::awaitable<Result> work, milliseconds longest) {
+    auto result = net::asio::co_spawn(worker.io.get_executor(), std::move(work), net::asio::use_future);
+    if (result.wait_for(longest) != std::future_status::ready) return std::nullopt;
+    return result.get();
+}
+
 }  // namespace
 
 net::NamesPtr resolve_on_worker(Server& server, std::string const& host) {
     auto& worker = server.first_worker();
     auto resolving = resolve_name(worker.resolver, std::make_shared<std::string>(host));
-    auto answer = net::asio::co_spawn(worker.io.get_executor(), std::move(resolving), net::asio::use_future);
-    bool const in_time = answer.wait_for(net::Resolver::lookup_limit) == std::future_status::ready;
-    return in_time ? answer.get() : nullptr;
+    return await_on(worker, std::move(resolving), net::Resolver::lookup_limit).value_or(nullptr);
 }
 
 SourceExplanation explain_sources(Server& server, SourceQuestion const& question, http::RuleRequest const& facts) {
@@ -61,9 +68,9 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
 
     auto& worker = server.first_worker();
     auto resolving = resolve(mesh, worker.number, std::move(asking));
-    auto answer = net::asio::co_spawn(worker.io.get_executor(), std::move(resolving), net::asio::use_future);
-    out.answered = answer.wait_for(SourceExplanation::longest) == std::future_status::ready;
-    if (out.answered) out.resolution = answer.get();
+    auto resolution = await_on(worker, std::move(resolving), SourceExplanation::longest);
+    out.answered = resolution.has_value();
+    if (resolution) out.resolution = std::move(*resolution);
     return out;
 }
 

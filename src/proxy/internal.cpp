@@ -37,13 +37,12 @@ Transaction::Verdict Transaction::check_internal() {
 /// The digest tells what clients have asked for: it is for caches that are named as such, and for this machine.
 bool Transaction::is_other_cache(IpAddress const& client) const {
     auto const roster = services_.mesh->roster();
-    auto const contains = [&](IpNetwork const& network) { return network.contains(client); };
     auto const is_peer = [&](auto const& peer) {
         auto const addresses = peer->addresses();
         return std::find(addresses.begin(), addresses.end(), client) != addresses.end();
     };
     auto const& icp = roster->options;
-    return client.is_loopback() || std::ranges::any_of(icp.allow, contains) || std::ranges::any_of(icp.htcp.allow, contains) ||
+    return client.is_loopback() || is_among(client, icp.allow) || is_among(client, icp.htcp.allow) ||
            std::ranges::any_of(roster->peers, is_peer);
 }
 

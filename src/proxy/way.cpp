@@ -35,7 +35,7 @@ bool needs_destination(icp::DirectOptions const& lists, http::RuleRequest const&
 
 bool may_have_misses(std::span<http::AccessRule const> rules, http::RuleRequest const& facts) {
     for (auto const& rule : rules)
-        if (rule.match.matches(facts, nullptr) == Matcher::Answer::yes) return rule.allow;
+        if (rule.matches(facts, nullptr) == Matcher::Answer::yes) return rule.allow;
     return true;
 }
 

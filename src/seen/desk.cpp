@@ -35,8 +35,7 @@ std::unique_ptr<Desk> Desk::open(Options const& options, net::asio::io_context& 
 }
 
 bool Desk::allows(IpAddress const& client) const {
-    return client.is_loopback() ||
-           std::ranges::any_of(options_.allow, [&](auto const& network) { return network.contains(client); });
+    return client.is_loopback() || is_among(client, options_.allow);
 }
 
 bool Desk::has_room(Batch const& batch) const {

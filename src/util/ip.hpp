@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -88,6 +89,11 @@ struct IpNetwork {
 
     friend constexpr bool operator==(IpNetwork const&, IpNetwork const&) = default;
 };
+
+/// True when one of the networks has the address.
+inline bool is_among(IpAddress const& address, std::span<IpNetwork const> networks) {
+    return std::ranges::any_of(networks, [&](IpNetwork const& network) { return network.contains(address); });
+}
 
 /// "10.0.0.0/8", "2001:db8::/32", or one address. Bits set after the prefix ("10.0.0.1/8") are refused: it is either a
 /// mistake in the address or in the prefix. "::/0" is every address, IPv4 included; "0.0.0.0/0" is every IPv4 address.
