@@ -12,6 +12,7 @@
 
 #include "admin/stats_json.hpp"
 #include "peers.hpp"
+#include "support/places.hpp"
 
 namespace garner::admin {
 namespace {
@@ -29,7 +30,7 @@ std::vector<std::string> lines_of(std::istream&& text) {
 std::vector<std::string> documented(std::string const& heading) {
     std::vector<std::string> rows;
     bool below = false;
-    for (auto const& line : lines_of(std::ifstream(GARNER_SOURCE_DIR "/docs/metrics.md"))) {
+    for (auto const& line : lines_of(std::ifstream(test::source("docs/metrics.md")))) {
         if (line.starts_with("## ")) below = line == "## " + heading;
         if (below && line.starts_with("| `")) rows.push_back(line);
     }

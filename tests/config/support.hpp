@@ -6,10 +6,11 @@
 #include <string>
 
 #include "config/load.hpp"
+#include "support/places.hpp"
 
 namespace garner::config {
 
-inline std::filesystem::path repository() { return GARNER_SOURCE_DIR; }
+inline std::filesystem::path repository() { return test::source(""); }
 
 inline std::string contents(std::filesystem::path const& path) {
     std::ifstream file(path, std::ios::binary);

@@ -8,6 +8,7 @@
 
 #include "crawl/idna.hpp"
 #include "crawl/plain_url.hpp"
+#include "support/places.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -37,7 +38,7 @@ struct Case {
 };
 
 std::vector<Case> web_platform_cases() {
-    std::ifstream file(GARNER_SOURCE_DIR "/tests/data/urls/urltestdata.json");
+    std::ifstream file(test::source("tests/data/urls/urltestdata.json"));
     std::vector<Case> cases;
     for (auto const& entry : nlohmann::json::parse(file)) {
         if (entry.is_string()) continue;   // a comment

@@ -2,6 +2,7 @@
 #include "house/await_forms.hpp"
 #include "house/documented.hpp"
 #include "house/floors.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ std::string text_of(fs::path const& file) {
 }
 
 Sources sources_below(char const* folder) {
-    auto const root = fs::path(GARNER_SOURCE_DIR) / folder;
+    auto const root = fs::path(test::source(folder));
     Sources sources;
     for (auto const& entry : fs::recursive_directory_iterator(root)) {
         auto const kind = entry.path().extension();
@@ -65,7 +66,7 @@ TEST(House, every_test_that_the_conformance_table_names_exists) {
     std::string const file = "docs/conformance.md";
     std::set<std::string> tests;
     for (auto const& [source, text] : sources_below("tests")) collect_tests(text, tests);
-    auto const document = text_of(fs::path(GARNER_SOURCE_DIR) / file);
+    auto const document = text_of(test::source(file));
     ASSERT_NE(document, "") << file << " is not there";
     for (auto const& breach : breaches_of_named_tests(file, document, tests))
         ADD_FAILURE() << breach.file << ":" << breach.line << ": " << breach.what;

@@ -9,6 +9,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/places.hpp"
+
 namespace garner::house {
 namespace {
 
@@ -40,7 +42,7 @@ sys.exit(any("failures" in one for one in cases))
 class RunTests : public testing::Test {
 protected:
     fs::path const folder = fs::temp_directory_path() / ("garner_run_tests_" + std::to_string(::getpid()));
-    fs::path const tools = fs::path(GARNER_SOURCE_DIR) / "tools";
+    fs::path const tools = test::source("tools");
 
     RunTests() {
         fs::create_directories(folder);

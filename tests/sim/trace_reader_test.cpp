@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sim/trace_files.hpp"
+#include "support/places.hpp"
 
 namespace garner::sim {
 namespace {
@@ -47,7 +48,7 @@ TEST(ReadTrace, gives_the_figures_of_real_traces) {
     };
     for (auto [name, requests, distinct, unique_bytes] : {Known{"nasa_19950801", 30'286, 1'731, 109'359'310},
                                                           Known{"wc98_day6_sample", 199'676, 2'542, 54'588'037}}) {
-        auto path = std::string(GARNER_SOURCE_DIR) + "/tests/data/traces/" + name + ".csv.zst";
+        auto path = test::source("tests/data/traces/" + std::string(name) + ".csv.zst");
         auto read = read_trace(path, {});
         SCOPED_TRACE(path);
         EXPECT_EQ(read.fault, "");

@@ -2,11 +2,12 @@
 #include <sstream>
 
 #include "story/scene.hpp"
+#include "support/places.hpp"
 
 namespace garner::test {
 namespace {
 
-std::string trace(std::string const& name) { return std::string(GARNER_SOURCE_DIR "/tests/data/traces/") + name + ".csv.zst"; }
+std::string trace(std::string const& name) { return source("tests/data/traces/" + name + ".csv.zst"); }
 
 Finished sim(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {garner_binary(), "sim"});

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "support/places.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::test {
@@ -23,8 +24,7 @@ struct TraceRequest {
 };
 
 inline std::filesystem::path trace_path(std::string_view name) {
-    auto tests = std::filesystem::path(GARNER_SOURCE_DIR) / "tests";
-    return tests / "data" / "traces" / (std::string(name) + ".csv.zst");
+    return source("tests/data/traces/" + std::string(name) + ".csv.zst");
 }
 
 /// The whole file, decompressed. Throws with the file's name when it cannot.

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "story/disk/disk.hpp"
+#include "support/places.hpp"
 
 namespace garner::test {
 
@@ -23,7 +24,7 @@ struct Slow : DiskScene {
     Proxy::Setup on_slow_disk(std::string const& more) const {
         auto const* options = std::getenv("ASAN_OPTIONS");
         return {.patch = patch(more),
-                .environment = {"LD_PRELOAD=" GARNER_SLOW_DISK, "SLOW_DISK=" + control(),
+                .environment = {"LD_PRELOAD=" + built("libslow_disk.so"), "SLOW_DISK=" + control(),
                                 // Where its runtime is a library of its own.
                                 "ASAN_OPTIONS=" + std::string(options ? options : "") + ":verify_asan_link_order=0"}};
     }
