@@ -16,6 +16,7 @@
 #include "config/command_line.hpp"
 #include "config/load.hpp"
 #include "config/reload.hpp"
+#include "config/run_as.hpp"
 #include "proxy/server.hpp"
 #include "seen/service.hpp"
 #include "sim/auto_policy.hpp"
@@ -101,16 +102,23 @@ public:
     }
 
     bool open(std::string& fault) {
-        if (!config_.disk.path.empty()) {
-            disk_ = store::DiskStore::open(config_.disk, fault);
-            if (!disk_) return false;
-            cache_.set_disk(disk_.get());
-        }
+        auto const account = config::account_to_take(config_, fault);
+        if (!fault.empty()) return false;
+        if (account) config::give_files(config_, *account);
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
         if (!server_) return false;
         if (config_.admin.enabled) {
             admin_ = admin::AdminServer::open(admin_options(), *server_, fault);
             if (!admin_) return false;
+        }
+        // Root is for ports and the access log alone.
+        if (account) fault = io::become(*account);
+        if (!fault.empty()) return false;
+        if (account) spdlog::info("running as user {}", account->name);
+        if (!config_.disk.path.empty()) {
+            disk_ = store::DiskStore::open(config_.disk, fault);
+            if (!disk_) return false;
+            cache_.set_disk(disk_.get());
         }
         if (!config_.seen.address.empty()) {
             seen_ = seen::Service::open(config_.seen, fault);
@@ -294,6 +302,7 @@ int run(CommandLine line) {
     }
     spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
     set_log_level(loaded.config.proxy.log.level);
+    io::forbid_new_privileges();
     // Blocked before any thread starts, so that all of them come to sigwait.
     ::signal(SIGPIPE, SIG_IGN);
     sigset_t signals;

@@ -32,6 +32,7 @@ inline seen::Options no_seen() {
 
 struct Config {
     unsigned workers = 0;            // 0: one per core
+    std::string user;                // taken when started as root; empty: garner, else nobody
     proxy::Options proxy;
     cache::Options memory;
     store::DiskOptions disk;

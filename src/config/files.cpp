@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "config/form.hpp"
+#include "config/run_as.hpp"
 #include "net/tls.hpp"
 #include "store/store_file.hpp"
 #include "util/units.hpp"
@@ -23,6 +24,15 @@ namespace fs = std::filesystem;
 bool may(int rights, fs::path const& path) { return ::faccessat(AT_FDCWD, path.c_str(), rights, AT_EACCESS) == 0; }
 
 std::string because() { return std::strerror(errno); }
+
+void try_user(Reader& reader, Config const& config) {
+    Reader::Step const key(reader, "user");
+    std::string fault;
+    account_to_take(config, fault);
+    if (!fault.empty()) reader.fault(fault, R"(create it with "adduser --system --group", or write "root" to stay root)");
+    if (!io::is_root() && !config.user.empty() && config.user != "root")
+        reader.notice("has no effect: Garner is not started as root", "start it as root, or leave the key out");
+}
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {
     if (tls.ca_file.empty()) return;
@@ -93,6 +103,7 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
 }  // namespace
 
 void try_files(Reader& reader, Config const& config) {
+    try_user(reader, config);
     if (!config.tls.ca_file.empty()) try_certificates(reader, config.tls);
     try_access_log(reader, config.proxy.log.access);
     try_hosts(reader, config.dns.hosts_file);

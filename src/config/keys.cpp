@@ -476,6 +476,9 @@ Table<Config> keys() {
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
                     "Where clients are served."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Threads; 0 for one per core."),
+        key<Config>("user", &Config::user, text(),
+                    "The user that Garner becomes when it is started as root, once its ports and its access log are open; empty for "
+                    "`garner`, or `nobody` where there is no such user. `root` stays root."),
         key<Config>("memory", &Config::memory, memory(), "The memory tier."),
         key<Config>("disk", &Config::disk, disk(), "The disk tier."),
         key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "What is cached."),

@@ -14,6 +14,7 @@ struct RestartKey {
 constexpr RestartKey table_of_keys[]{
     {"listen", [](Config const& a, Config const& b) { return a.proxy.listen == b.proxy.listen; }},
     {"workers", [](Config const& a, Config const& b) { return a.workers == b.workers; }},
+    {"user", [](Config const& a, Config const& b) { return a.user == b.user; }},
     {"memory.shards", [](Config const& a, Config const& b) { return a.memory.shards == b.memory.shards; }},
     {"memory.what_if", [](Config const& a, Config const& b) { return a.memory.what_if == b.memory.what_if; }},
     {"memory.variants_per_url",

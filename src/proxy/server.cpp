@@ -78,7 +78,6 @@ bool Server::open(std::string& fault) {
         auto room = std::make_unique<Room>();
         room->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
         room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
-        room->services->hits_a_use = hits_a_use(cache_.disk());
         room->services->heads.max = heads_of_worker(options_->limits, workers);
         shared_.workers.push_back(room->services.get());
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
@@ -190,6 +189,7 @@ void Server::start() {
     watch_->start();
     mesh_->start();
     for (auto& room : rooms_) {
+        room->services->hits_a_use = hits_a_use(cache_.disk());
         for (auto& listener : room->listeners) listener->start();
         room->worker->start();
     }

@@ -1,0 +1,19 @@
+// The account that Garner takes when it was started as root.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "config/config.hpp"
+#include "io/account.hpp"
+
+namespace garner::config {
+
+/// By the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. `fault`: why there is no
+/// such account; empty otherwise.
+std::optional<io::Account> account_to_take(Config const&, std::string& fault);
+
+/// Gives the account the access log and the directories of the disk tier and the set of seen URLs, as far as root owns them.
+/// Where that fails, opening them says why.
+void give_files(Config const&, io::Account const&);
+
+}  // namespace garner::config
