@@ -126,7 +126,7 @@ void Cache::forget(Key const& key, store::Object const& object) {
 }
 
 bool Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
-                             NegativeTerms const& terms, std::optional<IpAddress> const& witness) {
+                             NegativeTerms const& terms, std::optional<Witness> const& witness) {
     // Made before, since nothing may be evicted under the lock: it must be the same as where a purge detaches the fill.
     auto const most = failures_.most_growth(key, failure);
     if (!reserve(most, key.fingerprint)) return !witness;
@@ -175,8 +175,7 @@ Stats Cache::stats() const {
         std::lock_guard lock(policy_mutex_);
         stats.policy = policy_;
     }
-    // Taken one after the other while others work: the sum may be the larger one for a moment.
-    stats.pinned = stats.used - std::min(stats.used, stats.cached + stats.filling + stats.metadata);
+    stats.pinned = pinned();
     stats.failures = failures_.size();
     stats.evictions = evictions_.load(std::memory_order_relaxed);
     stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);

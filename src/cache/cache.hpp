@@ -83,7 +83,7 @@ struct Stats {
     Bytes used = 0;              // everything charged
     Bytes cached = 0;            // in the index
     Bytes filling = 0;           // bodies being received
-    Bytes pinned = 0;            // none of these: what is no longer stored and still read, what a fill needs beside its body
+    Bytes pinned = 0;            // see Cache::pinned()
     std::uint64_t objects = 0;
     std::uint64_t fills = 0;
     std::uint64_t followers = 0;          // requests that wait for those fills or read them
@@ -206,11 +206,17 @@ public:
     /// Remembers what a fetch met, unless the URL was purged since that fetch began.
     /// `witness` and the result: see NegativeCache::remember().
     bool remember_failure(Fill const&, Key const&, FetchFailure const&, bool of_head_only, NegativeTerms const&,
-                          std::optional<IpAddress> const& witness = {});
+                          std::optional<Witness> const& witness = {});
     Bytes object_max() const { return object_max_.load(std::memory_order_relaxed); }
     std::uint64_t next_sequence() { return sequence_.fetch_add(1, std::memory_order_relaxed) + 1; }
     store::Budget& budget() { return budget_; }
     Stats stats() const;
+
+    /// Bytes that are neither stored nor being received: nearly all belong to objects that have left and are still read.
+    Bytes pinned() const;
+    /// True when newcomers are refused because readers hold memory, and this object is neither stored nor about to be: its reader
+    /// should let it go. Costs a load while memory is not short.
+    bool wants_back(store::Object const& object);
     /// A reload may not give less: the shards, made at the start, would take it all for themselves.
     Bytes least_size() const;
     /// New limits and another policy for a running cache; contents stay. The number of shards does not change.
@@ -311,6 +317,8 @@ private:
     bool holds(Shard const&, store::Object const&, Key const&) const;
     void unregister(Shard&, Fill&);
     void end_in_vain(Shard&, Fill&);
+    bool is_pinned_full() const;
+    bool is_filling_full() const;
     std::size_t shard_to_shrink(Fingerprint near) const;
     bool evict_one(Fingerprint near);
     bool evict_from(std::size_t index);
@@ -318,12 +326,15 @@ private:
     void note_bytes(Shard&, Fingerprint primary);
     void settle(std::unique_lock<std::mutex>&, Shard&, Fingerprint primary);
     bool charge_metadata(Shard&);
+    void set_charged(Shard&, Bytes);
 
     std::uint64_t seed_;
     std::atomic<Bytes> object_max_;
     store::Budget budget_;
     std::vector<std::unique_ptr<Shard>> shards_;
     std::unique_ptr<std::atomic<Bytes>[]> shard_bytes_;   // a copy for choosing the fullest without its lock
+    std::atomic<Bytes> metadata_{0};      // the sum of Shard::charged
+    std::atomic<bool> memory_is_short_{false};   // a newcomer was refused because readers hold memory
     std::atomic<std::uint64_t> sequence_{0};
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};

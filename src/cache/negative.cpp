@@ -27,12 +27,12 @@ NegativeCache::NegativeCache(std::size_t entries_max, store::Budget* budget)
       sets_(std::max<std::size_t>(1, entries_max / (shards_max * places_per_set))), budget_(budget),
       shards_(new Shard[shards_max]) {}
 
-std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now) {
+std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, std::optional<Witness> const& asker) {
     if (empty()) return std::nullopt;
     auto id = identity(key);
     auto& shard = shard_of(id);
     std::lock_guard lock(shard.mutex);
-    return known(find_place(shard, id, now), now);
+    return known(find_place(shard, id, now), now, asker);
 }
 
 std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) const {
@@ -40,21 +40,23 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
     auto id = identity(key);
     auto& shard = shard_of(id);
     std::lock_guard lock(shard.mutex);
-    return known(place_of(shard, id), now);
+    return known(place_of(shard, id), now, std::nullopt);
 }
 
-std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now) {
-    if (!place || now >= place->until || place->only_witness) return std::nullopt;
-    return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now)};
+std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now, std::optional<Witness> const& asker) {
+    if (!place || now >= place->until) return std::nullopt;
+    bool const shared = !place->only_witness;
+    if (!shared && place->only_witness != asker) return std::nullopt;
+    return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now), shared};
 }
 
-/// A failure that a request may have caused itself counts for other clients once two clients have met it.
-bool NegativeCache::is_confirmed(Place const& place, std::optional<IpAddress> const& witness, SteadyTime now) {
-    return !witness || (place.only_witness && now < place.until && *place.only_witness != *witness);
+/// A failure that a request may have caused itself counts for other requests once two clients have met it.
+bool NegativeCache::is_confirmed(Place const& place, std::optional<Witness> const& witness, SteadyTime now) {
+    return !witness || (place.only_witness && now < place.until && place.only_witness->client != witness->client);
 }
 
 bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
-                             SteadyTime now, std::optional<IpAddress> const& witness) {
+                             SteadyTime now, std::optional<Witness> const& witness) {
     if (terms.most <= milliseconds::zero()) return !witness;
     auto id = identity(key);
     auto& shard = shard_of(id);
@@ -68,9 +70,11 @@ bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     auto& place = *taken;
     bool const confirmed = is_confirmed(place, witness, now);
     if (counts && !confirmed) return false;
+    if (!counts) ++place.failures;
+    // One client alone does not make the failure last longer for the others.
+    if (confirmed && place.only_witness) place.failures = 1;
     place.only_witness = confirmed ? std::nullopt : witness;
     place.of_head_only = of_head_only && (!remembered || place.of_head_only);
-    if (!counts) ++place.failures;
     place.until = now + remembered_for(terms, place.failures);
     place.counts_until = place.until + terms.most;
     place.failure.status = failure.status;

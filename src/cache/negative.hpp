@@ -17,6 +17,13 @@ namespace garner::cache {
 
 struct Key;
 
+/// The request that met a failure which its own fields may have caused.
+struct Witness {
+    IpAddress client;              // addresses of one network are one client
+    Fingerprint fields = 0;        // of all fields of the request
+    friend bool operator==(Witness const&, Witness const&) = default;
+};
+
 /// How long failures are remembered. Flat when both are the same.
 struct NegativeTerms {
     milliseconds first{5'000};     // the first time; doubled with each failure in a row, up to …
@@ -30,6 +37,7 @@ struct KnownFailure {
     FetchFailure failure;          // its reason cut at 256 bytes
     bool of_head_only = false;     // seen by HEAD: it may be that method which the origin cannot take
     milliseconds left{0};          // how long it will be remembered yet; above 0
+    bool shared = true;            // false: of the asking request alone
 };
 
 /// Thread-safe. Costs a load while nothing is remembered, else a short lock. Holds at most `entries_max` failures, each of
@@ -42,19 +50,20 @@ public:
 
     bool empty() const { return size() == 0; }
 
-    std::optional<KnownFailure> find(Key const& key, SteadyTime now);
+    /// `asker`: is told of its own failure, too.
+    std::optional<KnownFailure> find(Key const& key, SteadyTime now, std::optional<Witness> const& asker = {});
 
-    /// The same, and leaves no trace.
+    /// As find() without an asker, but leaves no trace.
     std::optional<KnownFailure> peek(Key const& key, SteadyTime now) const;
 
     /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes
     /// more than `terms.most` after the last was over begins anew.
     ///
-    /// `witness`: given where the client's own request may have caused the failure. find() tells of such a failure only after
-    /// a second witness has met it while the first one counts, for as long as the failure would be remembered. One witness
-    /// never renews a failure that is remembered. True when other clients may be told of the failure.
+    /// `witness`: given where the request itself may have caused the failure. find() tells other requests of such a failure
+    /// only after a second client has met it while the first failure was remembered; it counts as the first in a row then. A
+    /// witness never renews a failure that is remembered. True when other requests are told of the failure.
     bool remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
-                  SteadyTime now, std::optional<IpAddress> const& witness = {});
+                  SteadyTime now, std::optional<Witness> const& witness = {});
 
     /// The next failure is the first again. True when one was remembered.
     bool forget(Key const& key, SteadyTime now);
@@ -78,7 +87,7 @@ private:
         Identity key;
         std::uint32_t failures = 0;    // in a row; 0: the place is free
         bool of_head_only = false;
-        std::optional<IpAddress> only_witness;   // given: not told of until another client has met it
+        std::optional<Witness> only_witness;   // given: no second client has met the failure
         SteadyTime until{};            // remembered so long
         SteadyTime counts_until{};     // a failure before this is one more in a row
         FetchFailure failure;
@@ -95,8 +104,8 @@ private:
     Shard& shard_of(Identity const& key) const { return shards_[(key.primary >> 48) % shards_max]; }
     Place* set_of(Shard& shard, Identity const& key) const;
     Place* place_of(Shard& shard, Identity const& key) const;
-    static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
-    static bool is_confirmed(Place const& place, std::optional<IpAddress> const& witness, SteadyTime now);
+    static std::optional<KnownFailure> known(Place const* place, SteadyTime now, std::optional<Witness> const& asker);
+    static bool is_confirmed(Place const& place, std::optional<Witness> const& witness, SteadyTime now);
     Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
     Place* take_place(Shard& shard, Identity const& key);
     void release(Place& place);

@@ -42,6 +42,7 @@ std::span<char> Cache::room(store::Body& body, Fingerprint near) {
 
 bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
     if (!budget_.reserve_filling(bytes)) {
+        memory_is_short_.store(true, std::memory_order_relaxed);
         refused_for_room_.fetch_add(1, std::memory_order_relaxed);
         return false;
     }
@@ -55,7 +56,9 @@ bool Cache::reserve(Bytes bytes, Fingerprint near) {
     auto patience = 4 * bytes + MiB;
     for (Bytes gone = 0; !budget_.reserve(bytes);) {
         auto before = budget_.used();
-        if (bytes > budget_.capacity() || gone > patience || !evict_one(near)) {
+        bool const pinned = is_pinned_full();
+        if (pinned) memory_is_short_.store(true, std::memory_order_relaxed);
+        if (bytes > budget_.capacity() || gone > patience || pinned || !evict_one(near)) {
             refused_for_room_.fetch_add(1, std::memory_order_relaxed);
             return false;
         }
@@ -63,6 +66,36 @@ bool Cache::reserve(Bytes bytes, Fingerprint near) {
         gone += before > after ? before - after : 4 * KiB;
     }
     return true;
+}
+
+Bytes Cache::pinned() const {
+    Bytes known = budget_.filling() + metadata_.load(std::memory_order_relaxed) + failures_.bytes();
+    for (std::size_t i = 0; i < shards_.size(); ++i) known += shard_bytes_[i].load(std::memory_order_relaxed);
+    // Taken one after the other while others work: the sum may be the larger one for a moment.
+    auto const used = budget_.used();
+    return used - std::min(used, known);
+}
+
+/// Readers of objects that have left may hold a quarter of the memory. Beyond it nothing is evicted: its readers would hold that,
+/// too, until the cache is empty.
+bool Cache::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
+
+/// The bodies of fetches that are not stored any more, whose only reader is slow, leave no share for others.
+bool Cache::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
+
+bool Cache::wants_back(store::Object const& object) {
+    if (!memory_is_short_.load(std::memory_order_relaxed) || object.cost() == 0) return false;
+    if (!is_pinned_full() && !is_filling_full()) {
+        memory_is_short_.store(false, std::memory_order_relaxed);
+        return false;
+    }
+    auto const url = fingerprint(object.key().substr(0, object.key().find_first_of("\x01\x02")), seed_);
+    auto const of_key = fingerprint(object.key(), seed_);
+    auto& shard = this->shard(url);
+    std::lock_guard lock(shard.mutex);
+    if (shard.find(of_key, object.key()).object == &object) return false;
+    auto [first, last] = shard.fills.equal_range(url);
+    return std::none_of(first, last, [&](auto const& entry) { return entry.second->view().object.get() == &object; });
 }
 
 void Cache::note_bytes(Shard& shard, Fingerprint primary) {
@@ -77,7 +110,7 @@ void Cache::settle(std::unique_lock<std::mutex>& lock, Shard& shard, Fingerprint
     lock.unlock();
     if (!reserve(owed, primary)) return;   // all is filling or pinned: the shard's next newcomer settles it
     lock.lock();
-    shard.charged += owed;
+    set_charged(shard, shard.charged + owed);
     charge_metadata(shard);
 }
 
@@ -86,8 +119,13 @@ bool Cache::charge_metadata(Shard& shard) {
     auto const bytes = shard.metadata_bytes();
     if (bytes > shard.charged && !budget_.reserve(bytes - shard.charged)) return false;
     if (bytes < shard.charged) budget_.release(shard.charged - bytes);
-    shard.charged = bytes;
+    set_charged(shard, bytes);
     return true;
+}
+
+void Cache::set_charged(Shard& shard, Bytes bytes) {
+    metadata_.fetch_add(bytes - shard.charged, std::memory_order_relaxed);   // modulo 2^64
+    shard.charged = bytes;
 }
 
 /// The newcomer's own shard while it has more than its share, else the fullest.

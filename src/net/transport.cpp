@@ -1,7 +1,9 @@
 #include "net/transport.hpp"
 
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -179,6 +181,12 @@ std::optional<microseconds> Transport::round_trip() {
     socklen_t length = sizeof info;
     if (::getsockopt(descriptor(), IPPROTO_TCP, TCP_INFO, &info, &length) != 0 || info.tcpi_rtt == 0) return std::nullopt;
     return microseconds(info.tcpi_rtt);
+}
+
+Bytes Transport::acknowledged() {
+    int waiting = 0;
+    if (::ioctl(descriptor(), SIOCOUTQ, &waiting) != 0) waiting = 0;
+    return sent_ - std::min<Bytes>(sent_, waiting);
 }
 
 void Transport::expect_life(milliseconds silence) {

@@ -78,6 +78,8 @@ public:
     int descriptor() { return socket_.native_handle(); }
     Bytes received() const { return received_; }
     Bytes sent() const { return sent_; }
+    /// Those of the bytes sent that the other side's kernel has acknowledged. One system call.
+    Bytes acknowledged();
     void count_spliced(Bytes received, Bytes sent) {
         received_ += received;
         sent_ += sent;

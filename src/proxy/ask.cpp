@@ -245,15 +245,14 @@ net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
     }
 }
 
-/// The origin's usual time is that of requests which any client could have sent.
 void Transaction::note_first_byte(SteadyTime asked) {
-    if (source().peer || upload_.started || !is_ordinary()) return;
+    if (source().peer || upload_.started) return;
     services_.first_bytes.add(origin_fingerprint(), std::chrono::duration_cast<milliseconds>(steady_now() - asked));
 }
 
 /// RFC 9110 15.2: interim responses are passed on, but not to HTTP/1.0; and not into a body. Nothing waits for a client that
-/// does not read: followers may wait for the final response. What the socket takes nothing of is dropped. False: the client
-/// is gone.
+/// does not read: followers may wait for the final response. A response of which the socket takes nothing is dropped. False:
+/// the client is gone.
 bool Transaction::pass_interim() {
     if (resuming_ || client_.nobody()) return true;
     if (client_.head().version == http::Version::http_1_0) return true;

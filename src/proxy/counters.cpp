@@ -39,7 +39,11 @@ void ClientCounts::leave(IpAddress const& client) {
 
 std::optional<IpAddress> ClientCounts::busiest() const {
     std::lock_guard lock(mutex_);
-    auto const fewer = [](auto const& a, auto const& b) { return a.second < b.second; };
+    // A program on this machine, such as a TLS terminator, speaks for many clients.
+    auto const fewer = [](auto const& a, auto const& b) {
+        bool const a_is_local = a.first.is_loopback(), b_is_local = b.first.is_loopback();
+        return a_is_local != b_is_local ? a_is_local : a.second < b.second;
+    };
     auto const most = std::max_element(counts_.begin(), counts_.end(), fewer);
     if (most == counts_.end() || most->second < 2) return std::nullopt;
     return most->first;

@@ -82,7 +82,8 @@ public:
     /// False, and nothing counted, when the client has `limit` connections already; 0: no limit.
     bool enter(IpAddress const& client, std::uint32_t limit);
     void leave(IpAddress const& client);
-    /// The client with most connections; nothing when none has more than one. Looks at all clients.
+    /// The client with most connections, loopback only if there is no other; nothing when that one has a single connection.
+    /// Looks at all clients.
     std::optional<IpAddress> busiest() const;
 
 private:

@@ -110,33 +110,10 @@ bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& reque
     return !control.is_reload() && (!failure.of_head_only || request.method == Method::head);
 }
 
-namespace {
-
-/// Fields of every client, fields of this connection only, and those by which the client speaks to caches.
-bool is_ordinary(http::Field const& field) {
-    switch (field.id) {
-    case Name::host:
-    case Name::via:
-    case Name::connection:
-    case Name::proxy_connection:
-    case Name::keep_alive:
-    case Name::cache_control:
-    case Name::pragma: return true;
-    default: return equals_ignoring_case(field.name, "User-Agent") || equals_ignoring_case(field.name.substr(0, 6), "Accept");
-    }
-}
-
-}  // namespace
-
-bool is_ordinary(http::RequestHead const& request, http::RequestCacheControl const& control) {
-    // Browsers send about 700 bytes. Some origins refuse heads beyond 4 KiB.
-    constexpr std::size_t moderate = 2 * KiB;
-    std::size_t bytes = 0;
-    for (auto const& field : request.fields) {
-        if (!is_ordinary(field)) return false;
-        bytes += field.name.size() + field.value.size();
-    }
-    return bytes <= moderate && !control.is_reload();
+Fingerprint fingerprint_of(http::Fields const& fields) {
+    Fingerprint all = 0;
+    for (auto const& field : fields) all = fingerprint(field.value, fingerprint(field.name, all));
+    return all;
 }
 
 http::FreshnessOptions freshness_options(Caching const& caching, http::RuleRequest const& facts,
@@ -165,8 +142,7 @@ bool drops_gateway_fields(Options const& options, bool accelerated, IpAddress co
     using enum ForwardedReceived;
     auto const received = options.forwarded_received;
     bool const drops = received == remove || (received == by_listener && accelerated);
-    auto const holds_client = [&](IpNetwork const& network) { return network.contains(client); };
-    return drops && std::ranges::none_of(options.forwarded_trusted, holds_client);
+    return drops && !is_among(client, options.forwarded_trusted);
 }
 
 bool rule_forbids_storing(Caching const& caching, http::RuleRequest const& facts, std::string_view content_type) {

@@ -70,9 +70,8 @@ char const* departure(bool reload_ignored, http::Terms const&);
 /// True when the remembered failure is this request's answer, too.
 bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::RequestCacheControl const&);
 
-/// True when the request has nothing that could make an origin fail for this client alone: the fields of any client in
-/// moderate length, and no wish for a newer response.
-bool is_ordinary(http::RequestHead const&, http::RequestCacheControl const&);
+/// Tells requests apart by their fields, in their order and as they were written.
+Fingerprint fingerprint_of(http::Fields const&);
 
 /// The terms of caching for an answer of this type, by the options and their rules; without targeted fields.
 http::FreshnessOptions freshness_options(Caching const&, http::RuleRequest const&, std::string_view content_type);

@@ -35,6 +35,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     if (client_.nobody()) co_return;
     if (beside_) beside_.drop();   // others may have the object now, and a client that reads slowly keeps no place
     note_use(object);
+    SendPace::Sending const sending(send_pace_, *object);
     auto const& request = client_.head();
     Patch patch;
     patch.status = status_;
@@ -163,6 +164,7 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
     auto left = slice.count.value_or(UINT64_MAX);
     std::array<std::string_view, write_pieces> pieces;
     char chunk_header[18];
+    bool may_let_go = follower == nullptr;
     for (;;) {
         auto seen = follower ? follower->view().version : 0;
         // The state before the bytes: a body seen complete has nothing more behind what is read now.
@@ -190,12 +192,15 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         reader.advance(bytes);
         left -= slice.count ? bytes : 0;
         if (follower) follower->read_up_to(reader.offset());
-        if (bytes > 0) continue;
+        bool const lets_go = may_let_go && reader.offset() < object->body()->size() && services_.cache.wants_back(*object);
+        if (bytes > 0 && !lets_go) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
-        if (dropped) {
-            auto const rest = co_await send_rest(*object, slice, reader.offset());
+        if (dropped || lets_go) {
+            auto const rest = co_await send_rest(object, reader, slice);
             if (rest) co_return *rest;
         }
+        may_let_go = false;
+        if (bytes > 0) continue;
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
             bool const on_disk = reader.lost() && object->body()->source();
@@ -209,13 +214,17 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
     }
 }
 
-/// Of a body whose bytes from `at` on are not to be had here: from where they were fetched. Nothing when they cannot be had
-/// there either; else whether all was sent. By itself, so that the frame of send_body() stays small: see allocation_test.
-net::awaitable<std::optional<bool>> Transaction::send_rest(store::Object const& object, Slice const& slice, Bytes at) {
-    http::BrokenBody broken{.first = 0, .done = at, .announced = {}, .length = object.length()};
+/// Fetches what follows the reader's offset and sends it. Lets the object go then, so that its memory is free. Nothing when the
+/// rest cannot be had; else whether all was sent. By itself, so that the frame of send_body() stays small: see allocation_test.
+net::awaitable<std::optional<bool>> Transaction::send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice) {
+    http::BrokenBody broken{.first = 0, .done = reader.offset(), .announced = {}, .length = object->length()};
     if (slice.count) broken.announced = slice.first + *slice.count;
-    if (!co_await fetch_lost(object, broken)) co_return std::nullopt;
-    co_return co_await pass_on(object.head(), broken, slice.chunked);
+    if (!co_await fetch_lost(*object, broken)) co_return std::nullopt;
+    std::string const head(object->head());
+    send_pace_.sends_nothing_stored();
+    reader.leave();
+    object.reset();
+    co_return co_await pass_on(head, broken, slice.chunked);
 }
 
 /// False when there is nothing more to wait for: the client is gone, or the fill said nothing for deadlines.fill. True

@@ -11,19 +11,20 @@ using http::Name;
 /// A client that asks for the newest wants no old failure either.
 bool Transaction::reloads() const { return control_.is_reload(); }
 
-/// True when the last fetch failed so lately that nobody asks again; failure_ is its failure then.
+/// True when the last fetch failed so lately that the origin is not asked again; failure_ is its failure then.
 bool Transaction::failed_lately() {
     auto& failures = services_.cache.failures();
     if (failures.empty()) return false;
-    auto known = failures.find(key_, steady_now());
+    auto known = failures.find(key_, steady_now(), witness());
     if (!known || !hears_of(*known, client_.head(), control_)) return false;
     failure_ = std::move(known->failure);
+    own_failure_ = !known->shared;
     failure_left_ = known->left;
     return true;
 }
 
 net::awaitable<void> Transaction::answer_known_failure(cache::FillLease lead, store::ObjectPtr stale) {
-    lead.fail(failure_);
+    tell_followers(std::move(lead));
     if (stale && http::may_serve_stale_on_error(stale->terms(), control_, wall_now(), http::StaleOnErrorKind::unreachable))
         co_return co_await serve_stale(std::move(stale), StaleUse::unreachable_lately);
     counted_ = Answer::negative;
@@ -108,12 +109,13 @@ void Transaction::remember_failure(cache::Fill const* fill) {
     if (fault_ == Fault::nobodys || fault_ == Fault::name || aborted_) return;
     auto const& request = client_.head();
     bool by_request = fault_ == Fault::answer;
-    own_failure_ = by_request && !is_ordinary();
+    own_failure_ = by_request;
     // Their own credentials or ranges may be what the origin cannot take; and a reload would keep a failure alive for ever.
     bool const never = request.fields.has(Name::authorization) || request.fields.has(Name::range) || reloads();
     if (by_request && never) return;
     bool of_head_only = by_request && request.method == Method::head;
-    auto const by = by_request ? witness() : std::nullopt;
+    std::optional<cache::Witness> by;
+    if (by_request) by = witness();
     bool shared = true;
     if (fill)
         shared = services_.cache.remember_failure(*fill, key_, failure_, of_head_only, negative_terms(), by);
@@ -122,13 +124,7 @@ void Transaction::remember_failure(cache::Fill const* fill) {
     own_failure_ = !shared;
 }
 
-bool Transaction::is_ordinary() const { return proxy::is_ordinary(client_.head(), control_); }
-
-/// The client whose request alone may have caused a failure; nothing where any client would have met it.
-std::optional<IpAddress> Transaction::witness() const {
-    if (is_ordinary()) return std::nullopt;
-    return client_network();
-}
+cache::Witness Transaction::witness() const { return {client_network(), fingerprint_of(client_.head().fields)}; }
 
 cache::NegativeTerms Transaction::negative_terms() const {
     cache::NegativeTerms terms{options_->caching.negative_first, options_->caching.negative_ttl};

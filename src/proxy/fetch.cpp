@@ -106,7 +106,7 @@ net::awaitable<void> Transaction::take_response(cache::FillLease lead, store::Ob
         failed(502, "The origin answers 304 to a request without conditions.", Fault::answer);
         co_return co_await fetch_failed(std::move(lead), std::move(stale));
     }
-    services_.cache.failures().forget(key_, steady_now());
+    if (!http::is_stale_if_error_status(response.status)) services_.cache.failures().forget(key_, steady_now());
     auto parts = std::exchange(parts_, nullptr);
     if (parts) {
         if (completes(*parts)) co_return co_await complete(std::move(lead), std::move(parts));
@@ -153,7 +153,6 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
     // The followers must not each ask an origin that is in trouble. RFC 9111 4.3.3 says so of those of a validation.
     bool in_trouble = lead && http::is_stale_if_error_status(response.status);
     if (in_trouble) {
-        remember_error(*lead.fill());
         tell_of_error(std::move(lead));
     } else if (lead) {
         lead.refuse(text(why));
@@ -161,26 +160,27 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
     if (known && http::supersedes(client_.head(), response, control)) services_.cache.forget(key_, *known);
 }
 
-/// An error that this client's own request may have caused is not the followers': the next one leads.
+/// Followers are told of an error that two clients have met; until then the next follower leads, since this client's own
+/// request may have caused the error.
 void Transaction::tell_of_error(cache::FillLease lead) {
-    if (!is_ordinary())
-        lead.drop();
-    else
+    if (lead && remember_error(*lead.fill()))
         lead.fail(origin_answers(exchange_->head().status));
+    else
+        lead.drop();
 }
 
-/// Only while others wait: one client that asks again may be answered by an origin that has recovered.
-void Transaction::remember_error(cache::Fill const& fill) {
+/// Only while others wait: a single client that asks again may be answered by an origin that has recovered. True when the
+/// followers are told.
+bool Transaction::remember_error(cache::Fill const& fill) {
     constexpr milliseconds lasts{1'000};
     auto const& fields = client_.head().fields;
-    if (fill.stale() || fill.followers() == 0 || fields.has(Name::authorization) || fields.has(Name::range)) return;
-    if (reloads()) return;
+    bool const is_own = fields.has(Name::authorization) || fields.has(Name::range) || reloads();
+    if (fill.followers() == 0 || is_own) return false;
     auto terms = negative_terms();
     terms.first = terms.most = std::min(terms.most, lasts);
-    if (terms.most == milliseconds{0}) return;
     bool const of_head_only = client_.head().method == Method::head;
     auto const failure = origin_answers(exchange_->head().status);
-    services_.cache.remember_failure(fill, key_, failure, of_head_only, terms, witness());
+    return services_.cache.remember_failure(fill, key_, failure, of_head_only, terms, witness());
 }
 
 /// As far as the head tells.

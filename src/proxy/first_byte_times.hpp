@@ -34,10 +34,11 @@ private:
     std::array<Place, 1'024> places_{};
 };
 
-/// How long a follower waits for its leader's response head before it fetches beside it: at least `least`, and four times
-/// what the origin usually takes.
+/// How long a follower waits for its leader's response head before it fetches beside it: four times what the origin usually
+/// takes, but not less than `least` and not more than 10 s beyond it. A client that asks for slow responses raises the usual
+/// time, so it does not decide alone.
 constexpr milliseconds follow_patience(milliseconds least, std::optional<milliseconds> usual) {
-    return std::max(least, 4 * usual.value_or(milliseconds{0}));
+    return std::max(least, std::min(4 * usual.value_or(milliseconds{0}), least + seconds{10}));
 }
 
 }  // namespace garner::proxy

@@ -22,11 +22,13 @@ void HeadBudget::Part::give_way() {
     refuse_(owner_);
 }
 
-/// `asking`, unless another part is larger.
+/// The oldest of the largest parts; `asking` only if it is larger than all others.
 HeadBudget::Part& HeadBudget::largest(Part& asking) {
     auto* found = &asking;
-    for (auto* part : parts_)
-        if (part->bytes_ > found->bytes_) found = part;
+    for (auto* part : parts_) {
+        bool const replaces_asking = found == &asking && part->bytes_ == found->bytes_;
+        if (part->bytes_ > found->bytes_ || replaces_asking) found = part;
+    }
     return *found;
 }
 

@@ -37,7 +37,7 @@ net::awaitable<bool> Transaction::send_waiting(std::span<iovec> parts, Bytes bod
     count_client_traffic();
     if (!sent.error) co_return true;
     unsent -= sent.bytes;
-    reason_ = send_pace_.too_slow()                          ? "the client takes less than limits.min_rate"
+    reason_ = send_pace_.too_slow()                          ? send_pace_.too_slow()
               : sent.error == net::asio::error::timed_out ? "the client takes nothing"
                                                             : "the client is gone";
     body_sent_ -= std::min(body, unsent);

@@ -1,65 +1,90 @@
 // Ends the connection of a client that takes a response too slowly.
 #pragma once
+#include "cache/cache.hpp"
 #include "net/deadline.hpp"
 #include "proxy/client_stream.hpp"
 #include "util/least_rate.hpp"
 
 namespace garner::proxy {
 
-/// Only what the client takes once its socket was full counts, and only the time that was spent waiting for it: an origin may
-/// be as slow as it likes. Costs nothing while the socket takes all. Belongs to one worker.
+/// Counts only what the client takes once its socket was full, and only the time that was spent waiting for it: an origin may
+/// be as slow as it likes. A byte is taken when the client's system has acknowledged it. Costs nothing while the socket takes
+/// all. Belongs to one worker.
 class SendPace {
 public:
-    SendPace(ClientStream& client, net::DeadlineWheel& wheel)
-        : client_(client), check_(wheel, [](void* self) { static_cast<SendPace*>(self)->check(); }, this) {}
+    SendPace(ClientStream& client, net::DeadlineWheel& wheel, cache::Cache& cache)
+        : client_(client), cache_(cache), check_(wheel, [](void* self) { static_cast<SendPace*>(self)->check(); }, this) {}
 
     /// The next response.
     void begin(LeastRate const& least) {
         least_ = least;
         waited_ = {};
-        full_ = too_slow_ = false;
+        full_ = false;
+        object_ = nullptr;
+        too_slow_ = nullptr;
     }
+    /// What is sent lies in a stored object, until this ends or sends_nothing_stored().
+    class Sending {
+    public:
+        Sending(SendPace& pace, store::Object const& object) : pace_(pace) { pace.object_ = &object; }
+        ~Sending() { pace_.object_ = nullptr; }
+        Sending(Sending const&) = delete;
+
+    private:
+        SendPace& pace_;
+    };
+    void sends_nothing_stored() { object_ = nullptr; }
 
     /// The socket is full. From now on until resume() the client is waited for, and cancelled when it is too slow.
     void wait() {
-        if (least_.per_second == 0) return;
-        if (!full_) sent_before_ = client_.transport().sent();
-        full_ = true;
+        if (!std::exchange(full_, true)) taken_before_ = client_.transport().acknowledged();
         since_ = steady_now();
-        auto const left = least_.after - std::chrono::duration_cast<milliseconds>(waited_);
-        check_.arm(std::max(left, recheck));
+        first_look_.reset();
+        check_.arm(pause);
     }
     void resume() {
-        if (least_.per_second == 0) return;
         check_.disarm();
-        look();
+        waited_ += steady_now() - since_;
     }
-    /// It was, and nothing more can be sent to it.
-    bool too_slow() const { return too_slow_; }
+    /// Why nothing more can be sent to the client, a literal; null: it is not too slow.
+    char const* too_slow() const { return too_slow_; }
 
 private:
-    static constexpr milliseconds recheck{100};
-    void look() {
-        auto const now = steady_now();
-        waited_ += now - std::exchange(since_, now);
-    }
+    static constexpr milliseconds pause{1'000};
+    /// While memory is needed that only this client holds. Writes have at most 1 MiB.
+    LeastRate when_memory_is_needed() const { return {100 * least_.per_second, least_.after / 6}; }
+
+    struct Look {
+        SteadyTime at;
+        Bytes taken;
+    };
     void check() {
-        look();
-        too_slow_ = is_too_slow(client_.transport().sent() - sent_before_, waited_, least_);
+        Look const look{steady_now(), client_.transport().acknowledged()};
+        waited_ += look.at - std::exchange(since_, look.at);
+        if (!first_look_) first_look_ = look;
+        auto const& before = *first_look_;
+        bool const holds_memory = object_ && is_too_slow(look.taken - before.taken, look.at - before.at, when_memory_is_needed());
+        if (is_too_slow(look.taken - taken_before_, waited_, least_))
+            too_slow_ = "the client takes less than limits.min_rate";
+        else if (holds_memory && cache_.wants_back(*object_))
+            too_slow_ = "the client takes too little of an evicted object whose memory is needed";
         if (too_slow_)
             client_.cancel();
         else
-            check_.arm(10 * recheck);
+            check_.arm(pause);
     }
 
     ClientStream& client_;
+    cache::Cache& cache_;
     net::Deadline check_;
     LeastRate least_;
+    store::Object const* object_ = nullptr;
     SteadyTime since_{};
     SteadyTime::duration waited_{};
-    Bytes sent_before_ = 0;
-    bool full_ = false;          // it was once, in this response
-    bool too_slow_ = false;
+    Bytes taken_before_ = 0;             // when the socket was full for the first time in this response
+    std::optional<Look> first_look_;     // during the present write
+    bool full_ = false;
+    char const* too_slow_ = nullptr;
 };
 
 }  // namespace garner::proxy

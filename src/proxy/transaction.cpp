@@ -171,6 +171,7 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
         if (follower->promoted()) {
             auto lead = follower->take_lead();
             follower.reset();
+            if (failed_lately()) co_return co_await answer_known_failure(std::move(lead), std::move(stale));
             co_return co_await fetch(std::move(lead), std::move(stale));
         }
         if (follower->dropped()) break;

@@ -36,7 +36,7 @@ struct Rest {
 class Transaction {
 public:
     Transaction(Services& services, ClientStream& client, AcceleratedOrigin const* origin)
-        : services_(services), client_(client), origin_(origin), send_pace_(client, services.worker.wheel) {}
+        : services_(services), client_(client), origin_(origin), send_pace_(client, services.worker.wheel, services.cache) {}
 
     /// Answers the request whose head client.head() is, and logs it. Afterwards keeps_connection() tells whether
     /// another request may follow.
@@ -113,7 +113,7 @@ private:
     using Parts = std::array<iovec, write_pieces + 5>;
     net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                    cache::Follower* follower);
-    net::awaitable<std::optional<bool>> send_rest(store::Object const& object, Slice const& slice, Bytes at);
+    net::awaitable<std::optional<bool>> send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice);
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
     net::awaitable<void> waited_too_long();
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
@@ -135,7 +135,7 @@ private:
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
     void tell_of_error(cache::FillLease lead);
-    void remember_error(cache::Fill const& fill);
+    bool remember_error(cache::Fill const& fill);
     bool is_too_large() const;
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
 
@@ -229,8 +229,7 @@ private:
     net::awaitable<void> answer_known_failure(cache::FillLease lead, store::ObjectPtr stale);
     void tell_followers(cache::FillLease lead);
     void remember_failure(cache::Fill const* fill);
-    bool is_ordinary() const;
-    std::optional<IpAddress> witness() const;
+    cache::Witness witness() const;
     cache::NegativeTerms negative_terms() const;
 
     // ---- bodies of requests: upload.cpp ----

@@ -186,6 +186,11 @@ public:
     /// Puts the bytes that lie from offset() on into the reader's hands, until it has passed them. Without any it is lost.
     void give(Loaded loaded);
     Body const& body() const { return *body_; }
+    /// Holds nothing of the body any more; only offset() may be called from now on.
+    void leave() {
+        unpin();
+        body_.reset();
+    }
 
 private:
     enum class Pin : bool { no, yes };

@@ -138,29 +138,53 @@ TEST(NegativeCache, what_HEAD_saw_is_marked_until_GET_sees_it_too) {
     EXPECT_TRUE(failures.find(key("/a"), now)->of_head_only);
 }
 
-TEST(NegativeCache, a_failure_of_one_clients_own_request_is_told_after_a_second_client_has_met_it) {
-    auto const attacker = IpAddress::v4(10, 0, 0, 1), other = IpAddress::v4(10, 0, 0, 2);
+Witness witness(int client, Fingerprint fields = 1) { return {IpAddress::v4(10, 0, 0, static_cast<std::uint8_t>(client)), fields}; }
+
+TEST(NegativeCache, a_failure_of_one_clients_own_request_is_shared_after_a_second_client_has_met_it) {
     NegativeCache failures;
     auto now = steady_now();
-    auto met_by = [&](std::optional<IpAddress> const& witness) {
-        return failures.remember(key("/a"), refused, false, doubling, now, witness);
-    };
-    for (int i = 0; i < 10; ++i) EXPECT_FALSE(met_by(attacker)) << "one client, however often";
+    auto met_by = [&](std::optional<Witness> const& by) { return failures.remember(key("/a"), refused, false, doubling, now, by); };
+    for (int i = 0; i < 10; ++i) EXPECT_FALSE(met_by(witness(1))) << "one client, however often";
+    EXPECT_FALSE(met_by(witness(1, 2))) << "one client, however it asks";
     EXPECT_FALSE(failures.find(key("/a"), now));
     now += seconds{5};
-    EXPECT_FALSE(met_by(other)) << "the first one is over";
-    EXPECT_TRUE(met_by(attacker));
-    EXPECT_TRUE(failures.find(key("/a"), now));
+    EXPECT_FALSE(met_by(witness(2))) << "the first one is over";
+    EXPECT_TRUE(met_by(witness(1)));
+    EXPECT_TRUE(failures.find(key("/a"), now)->shared);
     auto const left = failures.find(key("/a"), now)->left;
     now += seconds{1};
-    EXPECT_TRUE(met_by(attacker));
+    EXPECT_TRUE(met_by(witness(1)));
     EXPECT_EQ(failures.find(key("/a"), now)->left, left - seconds{1}) << "one client renews nothing";
     EXPECT_TRUE(failures.forget(key("/a"), now));
-    EXPECT_FALSE(met_by(attacker));
+    EXPECT_FALSE(met_by(witness(1)));
     EXPECT_FALSE(failures.forget(key("/a"), now)) << "no other client was told of it";
-    EXPECT_FALSE(met_by(attacker));
-    EXPECT_TRUE(met_by({})) << "a request that could not cause it";
+    EXPECT_FALSE(met_by(witness(1)));
+    EXPECT_TRUE(met_by({})) << "a failure that no request could cause";
     EXPECT_TRUE(failures.find(key("/a"), now));
+}
+
+TEST(NegativeCache, a_client_that_sends_the_same_request_again_is_told_of_its_own_failure) {
+    NegativeCache failures;
+    auto const now = steady_now();
+    failures.remember(key("/a"), refused, false, doubling, now, witness(1));
+    auto const known = failures.find(key("/a"), now, witness(1));
+    ASSERT_TRUE(known);
+    EXPECT_FALSE(known->shared);
+    EXPECT_FALSE(failures.find(key("/a"), now, witness(1, 2))) << "another request of the client";
+    EXPECT_FALSE(failures.find(key("/a"), now, witness(2))) << "another client";
+}
+
+TEST(NegativeCache, the_failures_of_one_client_alone_do_not_lengthen_those_of_all) {
+    NegativeCache failures;
+    auto now = steady_now();
+    for (int i = 0; i < 5; ++i) {
+        failures.remember(key("/a"), refused, false, doubling, now, witness(1));
+        now += failures.find(key("/a"), now, witness(1))->left;
+    }
+    failures.remember(key("/a"), refused, false, doubling, now, witness(1));
+    EXPECT_EQ(failures.find(key("/a"), now, witness(1))->left, seconds{60});
+    EXPECT_TRUE(failures.remember(key("/a"), refused, false, doubling, now, witness(2)));
+    EXPECT_EQ(failures.find(key("/a"), now)->left, seconds{5});
 }
 
 TEST(NegativeCache, one_clients_own_failures_displace_none_that_counts_for_all) {
@@ -168,7 +192,7 @@ TEST(NegativeCache, one_clients_own_failures_displace_none_that_counts_for_all) 
     auto now = steady_now();
     failures.remember(key("/a"), refused, false, doubling, now);
     for (int i = 0; i < 5'000; ++i)
-        failures.remember(key("/" + std::to_string(i)), refused, false, doubling, now + tick, IpAddress::v4(10, 0, 0, 1));
+        failures.remember(key("/" + std::to_string(i)), refused, false, doubling, now + tick, witness(1));
     EXPECT_TRUE(failures.find(key("/a"), now + tick));
 }
 

@@ -13,13 +13,29 @@ void hangs_up_on(Origin& origin, std::string const& path, std::string const& fie
     });
 }
 
+/// The attacker's fetch ends as `fail` says, and the victim that followed it gets its page all the same.
+void expect_follower_to_lead_after(std::function<void(Held&)> const& fail, int status) {
+    Origin origin;
+    Proxy proxy;
+    auto held = origin.hold("/page");
+    Client attacker(proxy, origin), victim(proxy, origin);
+    auto failed = attacker.get("/page", {{"X-Evil", "yes"}});
+    held.arrived();
+    auto page = victim.get("/page");
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["followers"] == 1; }));
+    fail(held);
+    EXPECT_EQ(failed.status(), status);
+    held.nth(1).release(fresh("page"));
+    EXPECT_EQ(page.body(), "page");
+}
+
 }  // namespace
 
 TEST(NegativePoisoning, a_field_that_makes_the_origin_hang_up_harms_its_sender_alone) {
     Origin origin;
     Proxy proxy;
     Client attacker(proxy, origin), victim(proxy, origin);
-    Fields const evil[] = {{{"X-Evil", "close"}}, {{"Cookie", std::string(9'000, 'c')}}, {{"User-Agent", std::string(9'000, 'u')}}};
+    Fields const evil[] = {{{"X-Evil", "close"}}, {{"Cookie", std::string(9'000, 'c')}}, {{"User-Agent", "evil"}}, {{"Accept", "evil"}}};
     int number = 0;
     for (auto const& fields : evil) {
         auto const path = "/" + std::to_string(number++);
@@ -34,6 +50,37 @@ TEST(NegativePoisoning, a_field_that_makes_the_origin_hang_up_harms_its_sender_a
     }
 }
 
+TEST(NegativePoisoning, a_client_that_repeats_its_request_is_told_of_its_failure_and_the_origin_is_not_asked) {
+    Origin origin;
+    Proxy proxy;
+    hangs_up_on(origin, "/page", "X-Evil");
+    Client client(proxy, origin);
+    EXPECT_EQ(client.get("/page", {{"X-Evil", "yes"}}).outcome(), "uri-miss");
+    auto const again = client.get("/page", {{"X-Evil", "yes"}});
+    EXPECT_EQ(again.status(), 502);
+    EXPECT_EQ(again.detail(), "negative");
+    EXPECT_EQ(origin.requests("/page"), 1u);
+}
+
+TEST(NegativePoisoning, followers_are_told_of_an_error_once_two_clients_have_met_it) {
+    Origin origin;
+    Proxy proxy;
+    auto held = origin.hold("/page");
+    std::vector<std::unique_ptr<Client>> clients;
+    std::vector<Reply> replies;
+    for (int i = 2; i < 10; ++i) {
+        clients.push_back(std::make_unique<Client>(proxy, origin));
+        clients.back()->from("127.0.0." + std::to_string(i));
+        replies.push_back(clients.back()->get("/page", {{"Cookie", "client=" + std::to_string(i)}}));
+        if (i == 2) held.arrived();
+    }
+    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["followers"] == 7; }));
+    held.release({.status = 503, .body = "busy"});
+    held.nth(1).release({.status = 503, .body = "busy"});
+    for (auto const& reply : replies) EXPECT_EQ(reply.status(), 503);
+    EXPECT_EQ(origin.requests("/page"), 2u);
+}
+
 TEST(NegativePoisoning, a_reload_leaves_no_failure_of_an_answer_behind) {
     Origin origin;
     Proxy proxy;
@@ -46,33 +93,11 @@ TEST(NegativePoisoning, a_reload_leaves_no_failure_of_an_answer_behind) {
 }
 
 TEST(NegativePoisoning, a_follower_leads_when_the_leaders_own_request_may_be_what_failed) {
-    Origin origin;
-    Proxy proxy;
-    auto held = origin.hold("/page");
-    Client attacker(proxy, origin), victim(proxy, origin);
-    auto failed = attacker.get("/page", {{"X-Evil", "close"}});
-    held.arrived();
-    auto page = victim.get("/page");
-    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["followers"] == 1; }));
-    held.close();
-    EXPECT_EQ(failed.status(), 502);
-    held.nth(1).release(fresh("page"));
-    EXPECT_EQ(page.body(), "page");
+    expect_follower_to_lead_after([](Held& held) { held.close(); }, 502);
 }
 
 TEST(NegativePoisoning, an_error_that_the_leaders_own_request_may_cause_is_not_its_followers) {
-    Origin origin;
-    Proxy proxy;
-    auto held = origin.hold("/page");
-    Client attacker(proxy, origin), victim(proxy, origin);
-    auto failed = attacker.get("/page", {{"X-Evil", "crash"}});
-    held.arrived();
-    auto page = victim.get("/page");
-    EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["followers"] == 1; }));
-    held.release({.status = 500, .body = "crashed"});
-    EXPECT_EQ(failed.status(), 500);
-    held.nth(1).release(fresh("page"));
-    EXPECT_EQ(page.body(), "page");
+    expect_follower_to_lead_after([](Held& held) { held.release({.status = 500, .body = "crashed"}); }, 500);
 }
 
 }  // namespace garner::test

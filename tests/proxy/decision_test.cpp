@@ -20,19 +20,12 @@ store::ObjectPtr stored(bool allows_authorization = false) {
     return store::Object::make(parts, nullptr);
 }
 
-TEST(Decision, an_ordinary_request_could_be_any_clients) {
-    http::RequestCacheControl const none;
-    http::RequestCacheControl reload;
-    reload.no_cache = true;
-    EXPECT_TRUE(is_ordinary(asks({}), none));
-    EXPECT_TRUE(is_ordinary(asks({{"Host", "a"}, {"User-Agent", "b"}, {"accept", "*/*"}, {"Accept-Language", "en"}, {"Via", "1.1 c"},
-                                  {"Connection", "close"}, {"Proxy-Connection", "close"}, {"Cache-Control", "max-age=9"}}),
-                            none));
-    for (auto const* name : {"Cookie", "Authorization", "Range", "X-Evil", "Referer", "X-Accept", "If-Match"})
-        EXPECT_FALSE(is_ordinary(asks({{name, "x"}}), none)) << name;
-    std::string const much(3'000, 'x');
-    EXPECT_FALSE(is_ordinary(asks({{"User-Agent", much}}), none));
-    EXPECT_FALSE(is_ordinary(asks({}), reload));
+TEST(Decision, requests_are_told_apart_by_their_fields) {
+    auto const of = [](http::RequestHead const& request) { return fingerprint_of(request.fields); };
+    EXPECT_EQ(of(asks({{"Host", "a"}, {"Cookie", "b"}})), of(asks({{"Host", "a"}, {"Cookie", "b"}})));
+    EXPECT_NE(of(asks({{"Host", "a"}})), of(asks({})));
+    EXPECT_NE(of(asks({{"Host", "a"}, {"Cookie", "b"}})), of(asks({{"Host", "a"}, {"Cookie", "c"}})));
+    EXPECT_NE(of(asks({{"Ab", "c"}})), of(asks({{"A", "bc"}})));
 }
 
 TEST(Decision, what_comes_of_a_lookup) {

@@ -9,6 +9,7 @@ TEST(FirstByteTimes, a_follower_is_patient_for_four_times_the_usual) {
     EXPECT_EQ(follow_patience(seconds{1}, std::nullopt), seconds{1});
     EXPECT_EQ(follow_patience(seconds{1}, milliseconds{100}), seconds{1});
     EXPECT_EQ(follow_patience(seconds{1}, milliseconds{500}), seconds{2});
+    EXPECT_EQ(follow_patience(seconds{1}, seconds{60}), seconds{11});
 }
 
 TEST(FirstByteTimes, it_knows_the_mean_of_each_origin_and_forgets_the_one_whose_place_is_taken) {

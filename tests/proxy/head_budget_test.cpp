@@ -32,6 +32,18 @@ TEST(HeadBudget, a_head_that_is_the_largest_itself_gets_no_more) {
     EXPECT_FALSE(other.refused());
 }
 
+TEST(HeadBudget, the_oldest_of_equal_heads_gives_way) {
+    HeadBudget budget;
+    budget.max = 100;
+    int refused = 0;
+    HeadBudget::Part oldest(budget, count, &refused), older(budget, count, &refused), asking(budget, count, &refused);
+    EXPECT_TRUE(oldest.resize(40));
+    EXPECT_TRUE(older.resize(40));
+    EXPECT_TRUE(asking.resize(40));
+    EXPECT_TRUE(oldest.refused());
+    EXPECT_FALSE(older.refused());
+}
+
 TEST(HeadBudget, what_a_head_took_is_given_back) {
     HeadBudget budget;
     { HeadBudget::Part part(budget, nullptr, nullptr); part.resize(10); part.resize(30); EXPECT_EQ(budget.used(), 30u); }

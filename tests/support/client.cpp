@@ -195,7 +195,7 @@ Client::Client(std::string address, std::uint16_t port)
 
 Conversation& Client::conversation() {
     if (!conversation_ || conversation_->over()) {
-        conversation_ = std::make_shared<Conversation>(Wire::connect(address_, port_, receive_buffer_));
+        conversation_ = std::make_shared<Conversation>(Wire::connect(address_, port_, receive_buffer_, own_address_));
         ++connections_;
     }
     return *conversation_;

@@ -93,6 +93,11 @@ public:
     int connections() const { return connections_; }
     /// The proxy has closed the connection; waits up to `limit`.
     bool closed_by_proxy(Millis limit = patience);
+    /// Connections made from now on have this address of their own, another client's for the proxy.
+    Client& from(std::string address) {
+        own_address_ = std::move(address);
+        return *this;
+    }
     void receive_buffer(int bytes) { receive_buffer_ = bytes; }     // for connections made from now on
 
 private:
@@ -103,6 +108,7 @@ private:
     std::uint16_t port_;
     std::string base_;                      // before targets that begin with '/'
     std::string host_;
+    std::string own_address_;
     int receive_buffer_ = 0;
     int connections_ = 0;
     std::shared_ptr<Conversation> conversation_;

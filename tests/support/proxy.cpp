@@ -1,4 +1,5 @@
 #include "support/proxy.hpp"
+#include "support/places.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,7 +23,7 @@ std::string last_lines(std::string const& text) { return text.size() > 6000 ? te
 
 std::string garner_binary() {
     if (char const* named = std::getenv("GARNER")) return named;
-    return GARNER_BINARY;
+    return built("garner");
 }
 
 Proxy::Proxy(Setup setup)
@@ -34,6 +35,7 @@ Proxy::Proxy(Setup setup)
     configuration_ = {
         {"listen", {{{"address", place + std::to_string(port_)}}}},
         {"workers", 2},
+        {"user", "root"},   // where the tests run as root: its files are in folders of root
         {"memory", {{"size", "64 MiB"}}},
         {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}, {"port", {"1-65535"}}}}}}},
         // A busy machine may keep a follower or a peer waiting for longer than usual.

@@ -104,11 +104,13 @@ Wire& Wire::operator=(Wire&& other) noexcept {
 
 Wire::~Wire() { close(); }
 
-Wire Wire::connect(std::string const& to, std::uint16_t port, int receive_buffer) {
+Wire Wire::connect(std::string const& to, std::uint16_t port, int receive_buffer, std::string const& from) {
     auto address = address_of(to, port);
     int fd = ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (receive_buffer > 0) ::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
-    if (::connect(fd, address.get(), address.length) != 0) {
+    auto own = from.empty() ? Address{} : address_of(from, 0);
+    bool const bound = from.empty() || ::bind(fd, own.get(), own.length) == 0;
+    if (!bound || ::connect(fd, address.get(), address.length) != 0) {
         auto const why = std::string(std::strerror(errno));
         ::close(fd);
         throw Trouble("connect to " + to + " port " + std::to_string(port) + ": " + why);

@@ -28,7 +28,8 @@ bool eventually(Condition true_now, Millis limit = patience);
 class Wire {
 public:
     /// `receive_buffer`: SO_RCVBUF in bytes, 0 for the system's. Throws Trouble when nobody listens.
-    static Wire connect(std::string const& address, std::uint16_t port, int receive_buffer = 0);
+    /// `from`: the own address; the system chooses one where it is empty.
+    static Wire connect(std::string const& address, std::uint16_t port, int receive_buffer = 0, std::string const& from = {});
     explicit Wire(int fd);
     Wire(Wire&&) noexcept;
     Wire& operator=(Wire&&) noexcept;

@@ -1,0 +1,104 @@
+// Clients that do not read hold objects in memory after those were evicted: other clients keep the cache.
+#include <memory>
+#include <thread>
+
+#include "hostile/hostile.hpp"
+
+namespace garner::test {
+
+namespace {
+
+auto const small_memory = R"({"memory": {"size": "48 MiB", "object_max": "8 MiB", "what_if": false},
+                              "limits": {"min_rate": "20 KiB", "min_rate_after": "12s"}})";
+// The system's send buffer takes up to 4 MB of either.
+std::string const film = pattern(8'000'000, 5);
+std::string const clip = pattern(6'000'000, 3);
+
+/// Clients that ask for an object each and read nothing of it.
+class Readers {
+public:
+    Readers(Proxy const& proxy, Origin& origin, int count) {
+        for (int i = 0; i < count; ++i) {
+            origin.answer(path(i), fresh(clip));
+            clients_.push_back(std::make_unique<Client>(proxy, origin));
+            clients_.back()->receive_buffer(4096);
+        }
+    }
+    static std::string path(int i) { return "/clip/" + std::to_string(i); }
+    /// The proxy has fetched the object when this returns.
+    void ask(int i) {
+        replies_.push_back(clients_[static_cast<std::size_t>(i)]->get(path(i)));
+        EXPECT_EQ(replies_.back().status(), 200);
+    }
+
+private:
+    std::vector<std::unique_ptr<Client>> clients_;
+    std::vector<Reply> replies_;
+};
+
+void serve_ranges(Origin& origin, std::string const& path, std::string const& body) {
+    origin.by_hand(path, [&body](Hand& hand) {
+        Fields fields{{"ETag", R"("a")"}, {"Cache-Control", "max-age=600"}};
+        auto const range = hand.request().head.field("Range");
+        if (range.empty()) return hand.answer({.fields = fields, .body = body});
+        auto const first = std::stoul(range.substr(range.find('=') + 1));
+        fields.emplace_back("Content-Range", "bytes " + std::to_string(first) + "-" + std::to_string(body.size() - 1) + "/" +
+                                                 std::to_string(body.size()));
+        hand.answer({.status = 206, .fields = fields, .body = body.substr(first)});
+    });
+}
+
+}  // namespace
+
+TEST(EvictedMemory, clients_that_read_nothing_do_not_evict_what_others_use) {
+    Origin origin;
+    Proxy proxy(small_memory);
+    Client victim(proxy, origin);
+    constexpr int hot = 20, attackers = 24;
+    auto const page = [](int i) { return "/page/" + std::to_string(i); };
+    for (int i = 0; i < hot; ++i) {
+        origin.answer(page(i), fresh(pattern(50'000)));
+        victim.get(page(i)).body();
+    }
+    Readers readers(proxy, origin, attackers);
+    int misses = 0;
+    for (int attacker = 0; attacker < attackers; ++attacker) {
+        readers.ask(attacker);
+        for (int i = 0; i < hot; ++i) {
+            auto const reply = victim.get(page(i));
+            EXPECT_EQ(reply.body().size(), 50'000u);
+            misses += !reply.hit();
+        }
+    }
+    EXPECT_EQ(misses, 0);
+    // Each is ended once its memory is needed, and newcomers are stored again.
+    origin.answer("/new", fresh(clip));
+    EXPECT_TRUE(eventually([&] {
+        victim.get("/new").body();
+        return victim.get("/new").hit();
+    }));
+    EXPECT_THAT(proxy.logged(Readers::path(0)).all["reason"], HasSubstr("evicted object"));
+}
+
+TEST(EvictedMemory, a_client_that_reads_gets_all_of_an_evicted_object_when_memory_is_needed) {
+    Origin origin;
+    Proxy proxy(small_memory);
+    serve_ranges(origin, "/film", film);
+    get(proxy, origin, "/film").body();
+    Client victim(proxy, origin);
+    victim.receive_buffer(64 * 1024);
+    auto reply = victim.get("/film");
+    EXPECT_TRUE(reply.hit());
+    Readers readers(proxy, origin, 10);
+    for (int i = 0; i < 10; ++i) readers.ask(i);
+    EXPECT_FALSE(get(proxy, origin, "/new").hit());
+    for (int i = 0; i < 50; ++i) {
+        pause_for(20ms);
+        victim.wire().receive(Millis{1}, 30'000);
+    }
+    EXPECT_TRUE(reply.body() == film);
+    EXPECT_TRUE(reply.complete());
+    EXPECT_TRUE(origin.last("/film").head.has("Range")) << "its reader has not let the object go";
+}
+
+}  // namespace garner::test
