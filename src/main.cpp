@@ -104,22 +104,21 @@ public:
     bool open(std::string& fault) {
         auto const account = config::account_to_take(config_, fault);
         if (!fault.empty()) return false;
-        if (account) config::give_files(config_, *account);
+        for (auto const& trouble : account ? config::give_files(config_, *account) : std::vector<std::string>{})
+            spdlog::warn("cannot give user {} {}; chown it yourself", account->name, trouble);
+        if (!account && !open_disk(fault)) return false;
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
         if (!server_) return false;
         if (config_.admin.enabled) {
             admin_ = admin::AdminServer::open(admin_options(), *server_, fault);
             if (!admin_) return false;
         }
-        // Root is for ports and the access log alone.
+        // Root is for ports alone: what it opens by a name, the user may have put there.
         if (account) fault = io::become(*account);
         if (!fault.empty()) return false;
         if (account) spdlog::info("running as user {}", account->name);
-        if (!config_.disk.path.empty()) {
-            disk_ = store::DiskStore::open(config_.disk, fault);
-            if (!disk_) return false;
-            cache_.set_disk(disk_.get());
-        }
+        if (account && !open_disk(fault)) return false;
+        if (!server_->open_log(fault)) return false;
         if (!config_.seen.address.empty()) {
             seen_ = seen::Service::open(config_.seen, fault);
             if (!seen_) return false;
@@ -216,6 +215,13 @@ public:
     }
 
 private:
+    bool open_disk(std::string& fault) {
+        if (config_.disk.path.empty()) return true;
+        disk_ = store::DiskStore::open(config_.disk, fault);
+        if (disk_) cache_.set_disk(disk_.get());
+        return disk_ != nullptr;
+    }
+
     admin::Options admin_options() const {
         admin::Options options;
         options.address = config_.admin.address;

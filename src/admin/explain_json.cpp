@@ -175,7 +175,8 @@ Json failure(cache::Peek const& found) {
     return {{"status", found.failure->failure.status},
             {"reason", found.failure->failure.reason},
             {"of_head_only", found.failure->of_head_only},
-            {"left_seconds", whole_seconds(found.failure->left)}};
+            {"left_seconds", whole_seconds(found.failure->left)},
+            {"only_for", found.failure->only_for ? Json(found.failure->only_for->text()) : Json(nullptr)}};
 }
 
 Json name_failure(Explanation const& explained) {

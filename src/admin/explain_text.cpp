@@ -231,7 +231,8 @@ void going_on(Page& page, Json const& all) {
     if (auto const& failure = at(all, "failure"); failure.is_object())
         page.line("failure", std::to_string(number(failure, "status")) + " " + text(failure, "reason") +
                                  "; remembered for " + span(number(failure, "left_seconds")) + " yet" +
-                                 (is(failure, "of_head_only") ? ", for HEAD only" : ""));
+                                 (is(failure, "of_head_only") ? ", for HEAD only" : "") +
+                                 (at(failure, "only_for").is_string() ? ", for this request of " + text(failure, "only_for") + " only" : ""));
 }
 
 /// "campus (parent, ICP) MISS in 0.8 ms"

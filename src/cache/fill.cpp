@@ -142,6 +142,19 @@ bool Fill::promote_next() {
     return true;
 }
 
+std::optional<FetchFailure> Fill::failure_of(Witness const& witness) const {
+    std::lock_guard lock(mutex_);
+    return failed_for_ == witness ? std::optional(failure_) : std::nullopt;
+}
+
+bool Fill::is_second_to_fail(FetchFailure const& failure, Witness const& witness) {
+    std::lock_guard lock(mutex_);
+    if (failed_for_ && failed_for_->client != witness.client) return true;
+    failed_for_ = witness;
+    failure_ = failure;
+    return false;
+}
+
 FillLease& FillLease::operator=(FillLease&& other) noexcept {
     if (this != &other) {
         drop();
@@ -200,6 +213,14 @@ void FillLease::fail(FetchFailure failure) {
     cache_->outdate_older(*fill);   // while the fill still keeps it from the disk
     cache_->detach(*fill);
     fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
+}
+
+void FillLease::fail_alone(FetchFailure failure, Witness const& witness) {
+    if (!fill_) return;
+    if (fill_->is_second_to_fail(failure, witness))
+        fail(std::move(failure));
+    else
+        drop();
 }
 
 void FillLease::drop() {

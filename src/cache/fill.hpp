@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,13 @@ using FillPtr = std::shared_ptr<Fill>;
 struct FetchFailure {
     std::uint16_t status = 502;
     std::string reason;            // in words
+};
+
+/// The request that met a failure which its own fields may have caused.
+struct Witness {
+    IpAddress client;              // addresses of one network are one client
+    Fingerprint fields = 0;        // of all fields of the request
+    friend bool operator==(Witness const&, Witness const&) = default;
 };
 
 /// What a follower sees of a fill.
@@ -80,6 +88,8 @@ public:
     /// The names of its Vary, as http::to_string. Only after the head.
     std::string varies_by() const;
     std::size_t followers() const;
+    /// The failure that this request has met, or one just like it, when it led the fill.
+    std::optional<FetchFailure> failure_of(Witness const&) const;
     /// Somebody has some of it, or is about to.
     bool is_given() const;
 
@@ -106,6 +116,7 @@ private:
     void change(FillView::Phase phase, store::ObjectPtr object, FetchFailure failure, char const* reason);
     void set_variant(http::VaryNames vary, std::string variant);
     bool promote_next();
+    bool is_second_to_fail(FetchFailure const&, Witness const&);
     std::vector<net::WakeHandle> take_waiting();
 
     std::string const key_;            // the primary cache key
@@ -141,6 +152,8 @@ private:
     std::size_t follower_count_ = 0;
     net::WakeHandle producer_;
     std::vector<IpAddress> beside_;    // clients that fetch beside this fill
+    std::optional<Witness> failed_for_;   // the last leader whose own request may have failed the fetch
+    FetchFailure failure_;             // its failure
     bool begun_ = false;               // some follower has begun to send it
     bool closed_ = false;              // a newcomer would miss the beginning
 };
@@ -177,6 +190,9 @@ public:
     /// Nobody else may have this response; later requests do not queue behind the URL for a while.
     void refuse(char const* reason);
     void fail(FetchFailure failure);
+    /// The request of this leader may have caused the failure: the next follower leads, unless another client has already met a
+    /// failure of this fill.
+    void fail_alone(FetchFailure failure, Witness const&);
     /// The object is not stored, and no request joins the fill; its followers read on. Later requests do not queue behind
     /// the URL for a while; with a null `reason` (else a literal) the next one leads again.
     void stop_storing(char const* reason);

@@ -32,7 +32,9 @@ std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, 
     auto id = identity(key);
     auto& shard = shard_of(id);
     std::lock_guard lock(shard.mutex);
-    return known(find_place(shard, id, now), now, asker);
+    auto const* place = find_place(shard, id, now);
+    bool const is_others = place && place->only_witness && place->only_witness != asker;
+    return is_others ? std::nullopt : known(place, now);
 }
 
 std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) const {
@@ -40,19 +42,14 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
     auto id = identity(key);
     auto& shard = shard_of(id);
     std::lock_guard lock(shard.mutex);
-    return known(place_of(shard, id), now, std::nullopt);
+    return known(place_of(shard, id), now);
 }
 
-std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now, std::optional<Witness> const& asker) {
+std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now) {
     if (!place || now >= place->until) return std::nullopt;
-    bool const shared = !place->only_witness;
-    if (!shared && place->only_witness != asker) return std::nullopt;
-    return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now), shared};
-}
-
-/// A failure that a request may have caused itself counts for other requests once two clients have met it.
-bool NegativeCache::is_confirmed(Place const& place, std::optional<Witness> const& witness, SteadyTime now) {
-    return !witness || (place.only_witness && now < place.until && place.only_witness->client != witness->client);
+    KnownFailure known{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now), {}};
+    if (place->only_witness) known.only_for = place->only_witness->client;
+    return known;
 }
 
 bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
@@ -64,21 +61,19 @@ bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     auto* known = find_place(shard, id, now);
     bool const counts = known && now < known->until;
     bool const remembered = counts && !known->only_witness;
-    if (remembered && witness) return true;
-    auto* taken = known ? known : take_place(shard, id);
-    if (!taken) return !witness;
-    auto& place = *taken;
-    bool const confirmed = is_confirmed(place, witness, now);
-    if (counts && !confirmed) return false;
-    if (!counts) ++place.failures;
+    if (remembered && witness) return of_head_only || !known->of_head_only;
+    bool const confirmed = !witness || (counts && known->only_witness && known->only_witness->client != witness->client);
+    if (counts && !remembered && !confirmed) return false;
+    auto* place = known ? known : take_place(shard, id, witness, now);
+    if (!place) return !witness;
     // One client alone does not make the failure last longer for the others.
-    if (confirmed && place.only_witness) place.failures = 1;
-    place.only_witness = confirmed ? std::nullopt : witness;
-    place.of_head_only = of_head_only && (!remembered || place.of_head_only);
-    place.until = now + remembered_for(terms, place.failures);
-    place.counts_until = place.until + terms.most;
-    place.failure.status = failure.status;
-    keep_words(place, failure.reason);
+    if (confirmed && !remembered) ++place->failures;
+    place->only_witness = confirmed ? std::nullopt : witness;
+    place->of_head_only = of_head_only && (!remembered || place->of_head_only);
+    place->until = now + remembered_for(terms, place->failures);
+    place->counts_until = place->until + terms.most;
+    place->failure.status = failure.status;
+    keep_words(*place, failure.reason);
     return confirmed;
 }
 
@@ -89,7 +84,7 @@ bool NegativeCache::forget(Key const& key, SteadyTime now) {
     std::lock_guard lock(shard.mutex);
     auto* place = find_place(shard, id, now);
     if (!place) return false;
-    bool remembered = now < place->until && !place->only_witness;
+    bool const remembered = now < place->until;
     release(*place);
     return remembered;
 }
@@ -107,7 +102,7 @@ NegativeCache::Place* NegativeCache::place_of(Shard& shard, Identity const& key)
     if (shard.places.empty()) return nullptr;
     auto* set = set_of(shard, key);
     auto* found = std::find_if(set, set + places_per_set,
-                               [&](Place const& place) { return place.failures > 0 && place.key == key; });
+                               [&](Place const& place) { return place.taken && place.key == key; });
     return found == set + places_per_set ? nullptr : found;
 }
 
@@ -119,27 +114,30 @@ NegativeCache::Place* NegativeCache::find_place(Shard& shard, Identity const& ke
     return nullptr;
 }
 
-/// A free place, or the one that is over first; none when there is no room for any.
-NegativeCache::Place* NegativeCache::take_place(Shard& shard, Identity const& key) {
+/// A free place, or the one that is over first; none when there is no room for any. A failure of one client's own request
+/// displaces none that counts for all.
+NegativeCache::Place* NegativeCache::take_place(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now) {
     if (shard.places.empty()) {
         if (!take(bytes_of_places())) return nullptr;
         shard.places.resize(sets_ * places_per_set);
     }
     auto* set = set_of(shard, key);
     auto& place = *std::min_element(set, set + places_per_set, [](Place const& a, Place const& b) {
-        if (a.failures == 0 || b.failures == 0) return a.failures == 0 && b.failures > 0;
-        // One client's own failures displace none that counts for all.
+        if (a.taken != b.taken) return !a.taken;
         if (a.only_witness.has_value() != b.only_witness.has_value()) return a.only_witness.has_value();
         return a.until < b.until;
     });
+    bool const counts_for_all = place.taken && !place.only_witness && now < place.until;
+    if (witness && counts_for_all) return nullptr;
     release(place);
     size_.fetch_add(1, std::memory_order_relaxed);
     place.key = key;
+    place.taken = true;
     return &place;
 }
 
 void NegativeCache::release(Place& place) {
-    if (place.failures > 0) size_.fetch_sub(1, std::memory_order_relaxed);
+    if (place.taken) size_.fetch_sub(1, std::memory_order_relaxed);
     keep_words(place, {});
     place = {};
 }

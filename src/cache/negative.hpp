@@ -1,4 +1,4 @@
-// Fetches that failed, remembered for a while: an origin in trouble is left in peace, and its clients hear at once.
+// Fetches that failed, remembered for a while: the origin is not asked again, and its clients are told at once.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -17,13 +17,6 @@ namespace garner::cache {
 
 struct Key;
 
-/// The request that met a failure which its own fields may have caused.
-struct Witness {
-    IpAddress client;              // addresses of one network are one client
-    Fingerprint fields = 0;        // of all fields of the request
-    friend bool operator==(Witness const&, Witness const&) = default;
-};
-
 /// How long failures are remembered. Flat when both are the same.
 struct NegativeTerms {
     milliseconds first{5'000};     // the first time; doubled with each failure in a row, up to …
@@ -37,7 +30,7 @@ struct KnownFailure {
     FetchFailure failure;          // its reason cut at 256 bytes
     bool of_head_only = false;     // seen by HEAD: it may be that method which the origin cannot take
     milliseconds left{0};          // how long it will be remembered yet; above 0
-    bool shared = true;            // false: of the asking request alone
+    std::optional<IpAddress> only_for;   // given: of that client's own request, no second client has met it
 };
 
 /// Thread-safe. Costs a load while nothing is remembered, else a short lock. Holds at most `entries_max` failures, each of
@@ -53,19 +46,19 @@ public:
     /// `asker`: is told of its own failure, too.
     std::optional<KnownFailure> find(Key const& key, SteadyTime now, std::optional<Witness> const& asker = {});
 
-    /// As find() without an asker, but leaves no trace.
+    /// What is remembered for any request. Leaves no trace.
     std::optional<KnownFailure> peek(Key const& key, SteadyTime now) const;
 
     /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes
     /// more than `terms.most` after the last was over begins anew.
     ///
     /// `witness`: given where the request itself may have caused the failure. find() tells other requests of such a failure
-    /// only after a second client has met it while the first failure was remembered; it counts as the first in a row then. A
-    /// witness never renews a failure that is remembered. True when other requests are told of the failure.
+    /// only after a second client has met it while the first failure was remembered; one client's failures do not count as failures
+    /// in a row. A witness never renews a failure that is remembered. True when other requests are told of the failure.
     bool remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
                   SteadyTime now, std::optional<Witness> const& witness = {});
 
-    /// The next failure is the first again. True when one was remembered.
+    /// The next failure is the first again. True when one was remembered for any request.
     bool forget(Key const& key, SteadyTime now);
 
     /// What remember() may take from the budget for this failure.
@@ -85,7 +78,8 @@ private:
     };
     struct Place {
         Identity key;
-        std::uint32_t failures = 0;    // in a row; 0: the place is free
+        bool taken = false;
+        std::uint32_t failures = 0;    // in a row that counted for all requests
         bool of_head_only = false;
         std::optional<Witness> only_witness;   // given: no second client has met the failure
         SteadyTime until{};            // remembered so long
@@ -104,10 +98,9 @@ private:
     Shard& shard_of(Identity const& key) const { return shards_[(key.primary >> 48) % shards_max]; }
     Place* set_of(Shard& shard, Identity const& key) const;
     Place* place_of(Shard& shard, Identity const& key) const;
-    static std::optional<KnownFailure> known(Place const* place, SteadyTime now, std::optional<Witness> const& asker);
-    static bool is_confirmed(Place const& place, std::optional<Witness> const& witness, SteadyTime now);
+    static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
     Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
-    Place* take_place(Shard& shard, Identity const& key);
+    Place* take_place(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now);
     void release(Place& place);
     void keep_words(Place& place, std::string const& reason);
     bool take(Bytes bytes);

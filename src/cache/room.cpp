@@ -54,9 +54,10 @@ bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
 bool Cache::reserve(Bytes bytes, Fingerprint near) {
     // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
     auto patience = 4 * bytes + MiB;
+    constexpr Bytes small = 64 * KiB;   // of this size nothing stays pinned: a socket takes it whole
     for (Bytes gone = 0; !budget_.reserve(bytes);) {
         auto before = budget_.used();
-        bool const pinned = is_pinned_full();
+        bool const pinned = bytes > small && is_pinned_full();
         if (pinned) memory_is_short_.store(true, std::memory_order_relaxed);
         if (bytes > budget_.capacity() || gone > patience || pinned || !evict_one(near)) {
             refused_for_room_.fetch_add(1, std::memory_order_relaxed);
@@ -76,26 +77,30 @@ Bytes Cache::pinned() const {
     return used - std::min(used, known);
 }
 
-/// Readers of objects that have left may hold a quarter of the memory. Beyond it nothing is evicted: its readers would hold that,
-/// too, until the cache is empty.
+/// Readers of evicted objects may hold a quarter of the memory. Beyond it no large object is stored: evicting others for it would
+/// only make more pinned memory.
 bool Cache::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
 
-/// The bodies of fetches that are not stored any more, whose only reader is slow, leave no share for others.
+/// Fetches that are not stored any more and have slow readers leave no share for others.
 bool Cache::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
 
 bool Cache::wants_back(store::Object const& object) {
     if (!memory_is_short_.load(std::memory_order_relaxed) || object.cost() == 0) return false;
-    if (!is_pinned_full() && !is_filling_full()) {
-        memory_is_short_.store(false, std::memory_order_relaxed);
-        return false;
-    }
+    bool const is_growing = object.body() && object.body()->state() == store::Body::State::growing;
+    bool const pinned_full = is_pinned_full(), filling_full = is_filling_full();
+    if (!pinned_full && !filling_full) memory_is_short_.store(false, std::memory_order_relaxed);
+    if (!pinned_full && !(filling_full && is_growing)) return false;
     auto const url = fingerprint(object.key().substr(0, object.key().find_first_of("\x01\x02")), seed_);
     auto const of_key = fingerprint(object.key(), seed_);
     auto& shard = this->shard(url);
     std::lock_guard lock(shard.mutex);
-    if (shard.find(of_key, object.key()).object == &object) return false;
+    // A revalidated object has another head over the same body.
+    auto const holds = [&](store::Object const* other) {
+        return other && (other == &object || (object.body() && other->body() == object.body()));
+    };
+    if (holds(shard.find(of_key, object.key()).object)) return false;
     auto [first, last] = shard.fills.equal_range(url);
-    return std::none_of(first, last, [&](auto const& entry) { return entry.second->view().object.get() == &object; });
+    return std::none_of(first, last, [&](auto const& entry) { return holds(entry.second->view().object.get()); });
 }
 
 void Cache::note_bytes(Shard& shard, Fingerprint primary) {

@@ -30,8 +30,8 @@ void try_user(Reader& reader, Config const& config) {
     std::string fault;
     account_to_take(config, fault);
     if (!fault.empty()) reader.fault(fault, R"(create it with "adduser --system --group", or write "root" to stay root)");
-    if (!io::is_root() && !config.user.empty() && config.user != "root")
-        reader.notice("has no effect: Garner is not started as root", "start it as root, or leave the key out");
+    if (!io::is_root() && !config.user.empty() && !io::find_account(config.user))
+        reader.notice("there is no user " + config.user + " on this machine", "create it before Garner is started as root");
 }
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {

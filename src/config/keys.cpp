@@ -477,7 +477,7 @@ Table<Config> keys() {
                     "Where clients are served."),
         key<Config>("workers", &Config::workers, count(0, 1'024), "Threads; 0 for one per core."),
         key<Config>("user", &Config::user, text(),
-                    "The user that Garner becomes when it is started as root, once its ports and its access log are open; empty for "
+                    "The user that Garner becomes when it is started as root, once its ports but that of `seen` are open; empty for "
                     "`garner`, or `nobody` where there is no such user. `root` stays root."),
         key<Config>("memory", &Config::memory, memory(), "The memory tier."),
         key<Config>("disk", &Config::disk, disk(), "The disk tier."),

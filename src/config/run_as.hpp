@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "config/config.hpp"
 #include "io/account.hpp"
@@ -12,8 +13,8 @@ namespace garner::config {
 /// such account; empty otherwise.
 std::optional<io::Account> account_to_take(Config const&, std::string& fault);
 
-/// Gives the account the access log and the directories of the disk tier and the set of seen URLs, as far as root owns them.
-/// Where that fails, opening them says why.
-void give_files(Config const&, io::Account const&);
+/// Gives the account the access log and the directories of the disk tier and the set of seen URLs, as far as root owns them. What
+/// could not be given, and why.
+std::vector<std::string> give_files(Config const&, io::Account const&);
 
 }  // namespace garner::config

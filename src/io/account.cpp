@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <vector>
 
 namespace garner::io {
 
@@ -21,37 +21,35 @@ std::string trouble_with(std::string const& path, int error) { return path + ": 
 /// A descriptor, so that what is looked at is what is given.
 class Opened {
 public:
-    Opened(int directory, char const* path, int flags, mode_t mode = 0)
-        : descriptor_(::openat(directory, path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode)) {}
+    Opened(int directory, std::string const& path, int flags, mode_t mode = 0)
+        : descriptor_(::openat(directory, path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, mode)) {
+        if (descriptor_ < 0 || ::fstat(descriptor_, &about_) != 0) about_ = {};
+    }
     ~Opened() {
         if (descriptor_ >= 0) ::close(descriptor_);
     }
     Opened(Opened const&) = delete;
     explicit operator bool() const { return descriptor_ >= 0; }
     int descriptor() const { return descriptor_; }
+    bool is_file_of_root() const { return *this && about_.st_uid == 0 && S_ISREG(about_.st_mode) && about_.st_nlink == 1; }
+    bool is_of_another_user() const { return *this && about_.st_uid != 0; }
+    /// A directory in which no other user can put anything.
+    bool is_roots_alone() const { return *this && S_ISDIR(about_.st_mode) && about_.st_uid == 0 && (about_.st_mode & 022) == 0; }
+    bool give(Account const& account) const { return ::fchown(descriptor_, account.user, account.group) == 0; }
 
 private:
     int descriptor_;
+    struct stat about_ {};
 };
 
-bool is_roots_file(int descriptor) {
-    struct stat about {};
-    return ::fstat(descriptor, &about) == 0 && about.st_uid == 0 && S_ISREG(about.st_mode) && about.st_nlink == 1;
-}
-
-bool is_roots_directory(int descriptor) {
-    struct stat about {};
-    return ::fstat(descriptor, &about) == 0 && about.st_uid == 0;
-}
-
-bool has_nothing_but(std::string const& directory, std::string const& file) {
+bool has_nothing_but(Opened const& directory, std::vector<std::string> const& ours) {
     std::error_code error;
-    for (auto const& entry : std::filesystem::directory_iterator(directory, error))
-        if (entry.path().filename() != file) return false;
+    for (auto const& entry : std::filesystem::directory_iterator("/proc/self/fd/" + std::to_string(directory.descriptor()), error)) {
+        auto const name = entry.path().filename().string();
+        if (name != "lost+found" && std::ranges::find(ours, name) == ours.end()) return false;
+    }
     return !error;
 }
-
-bool give(int descriptor, Account const& account) { return ::fchown(descriptor, account.user, account.group) == 0; }
 
 }  // namespace
 
@@ -68,20 +66,30 @@ bool is_root() { return ::geteuid() == 0; }
 void forbid_new_privileges() { ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
 std::string give_file(std::string const& path, Account const& account) {
-    Opened const file(AT_FDCWD, path.c_str(), O_WRONLY | O_APPEND | O_CREAT, 0640);
-    if (!file) return errno == ENXIO || errno == ELOOP ? "" : trouble_with(path, errno);   // a pipe without a reader, a symbolic link
-    if (!is_roots_file(file.descriptor()) || give(file.descriptor(), account)) return {};
-    return trouble_with(path, errno);
+    std::filesystem::path const whole(path);
+    auto const folder = whole.has_parent_path() ? whole.parent_path().string() : std::string(".");
+    Opened const directory(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
+    if (directory.is_of_another_user()) return {};   // that user makes the file
+    if (!directory.is_roots_alone()) return path + ": other users can change its directory";
+    Opened const file(directory.descriptor(), whole.filename().string(), O_WRONLY | O_APPEND | O_CREAT, 0640);
+    if (!file) return trouble_with(path, errno);
+    if (file.is_of_another_user()) return {};
+    if (!file.is_file_of_root()) return path + ": it is no regular file, or has a second name";
+    return file.give(account) ? "" : trouble_with(path, errno);
 }
 
-std::string give_directory(std::string const& path, std::string const& file, Account const& account) {
+std::string give_directory(std::string const& path, std::vector<std::string> const& ours, Account const& account) {
     if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return trouble_with(path, errno);
-    Opened const directory(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY);
-    if (!directory || !is_roots_directory(directory.descriptor()) || !has_nothing_but(path, file)) return {};
-    Opened const inside(directory.descriptor(), file.c_str(), O_RDONLY);
-    bool const is_theirs = inside && is_roots_file(inside.descriptor());
-    if (is_theirs && !give(inside.descriptor(), account)) return trouble_with(path + "/" + file, errno);
-    return give(directory.descriptor(), account) ? "" : trouble_with(path, errno);
+    Opened const directory(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
+    if (!directory) return trouble_with(path, errno);
+    if (directory.is_of_another_user()) return {};
+    if (!directory.is_roots_alone()) return path + ": other users can change it";
+    if (!has_nothing_but(directory, ours)) return path + ": something else lies in it";
+    for (auto const& name : ours) {
+        Opened const file(directory.descriptor(), name, O_RDONLY);
+        if (file.is_file_of_root() && !file.give(account)) return trouble_with(path + "/" + name, errno);
+    }
+    return directory.give(account) ? "" : trouble_with(path, errno);
 }
 
 std::string become(Account const& account) {

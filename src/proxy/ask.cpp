@@ -205,7 +205,8 @@ bool Transaction::others_wait() const { return led_ && led_->followers() > 0; }
 net::awaitable<Trouble> Transaction::read_final_head(http::Method method) {
     // A peer may be frozen while its kernel still acknowledges: one that is silent for so long is asked for a sign of life.
     constexpr milliseconds doubtful{1'000};
-    auto const first_byte = options_->deadlines.first_byte;
+    constexpr milliseconds soon{2'000};
+    auto const first_byte = hurried_ ? std::min(soon, options_->deadlines.first_byte) : options_->deadlines.first_byte;
     bool const doubts = source().peer && !is_tunnelled() && at_source_ + 1 < sources_.size();
     bool const opens_tunnel = is_tunnelled() && method == Method::connect;   // the parent speaks, not the origin
     auto give_up = steady_now() + first_byte;

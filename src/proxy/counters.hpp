@@ -82,8 +82,8 @@ public:
     /// False, and nothing counted, when the client has `limit` connections already; 0: no limit.
     bool enter(IpAddress const& client, std::uint32_t limit);
     void leave(IpAddress const& client);
-    /// The client with most connections, loopback only if there is no other; nothing when that one has a single connection.
-    /// Looks at all clients.
+    /// The client with most connections; one on loopback only if it has three quarters of all, or there is no other. Nothing when
+    /// that client has a single connection. Looks at all clients.
     std::optional<IpAddress> busiest() const;
 
 private:

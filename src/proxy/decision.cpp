@@ -110,10 +110,40 @@ bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& reque
     return !control.is_reload() && (!failure.of_head_only || request.method == Method::head);
 }
 
+namespace {
+
+bool concerns_others(http::Field const& field) {
+    switch (field.id) {
+    case Name::connection:
+    case Name::proxy_connection:
+    case Name::keep_alive:
+    case Name::cache_control:
+    case Name::pragma:
+    case Name::if_match:
+    case Name::if_none_match:
+    case Name::if_modified_since:
+    case Name::if_unmodified_since:
+    case Name::if_range: return true;
+    default: return false;
+    }
+}
+
+}  // namespace
+
 Fingerprint fingerprint_of(http::Fields const& fields) {
     Fingerprint all = 0;
-    for (auto const& field : fields) all = fingerprint(field.value, fingerprint(field.name, all));
+    for (auto const& field : fields)
+        if (!concerns_others(field)) all = fingerprint(field.value, fingerprint(field.name, all));
     return all;
+}
+
+IpAddress named_client(Options const& options, http::RequestHead const& request, IpAddress const& peer) {
+    if (options.forwarded_trusted.empty() || !is_among(peer, options.forwarded_trusted)) return peer;
+    auto const* field = request.fields.find("X-Forwarded-For");
+    if (!field) return peer;
+    auto const comma = field->value.rfind(',');
+    auto const last = comma == npos ? field->value : field->value.substr(comma + 1);
+    return parse_ip(trim(last)).value_or(peer);
 }
 
 http::FreshnessOptions freshness_options(Caching const& caching, http::RuleRequest const& facts,

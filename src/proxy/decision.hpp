@@ -70,8 +70,12 @@ char const* departure(bool reload_ignored, http::Terms const&);
 /// True when the remembered failure is this request's answer, too.
 bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::RequestCacheControl const&);
 
-/// Tells requests apart by their fields, in their order and as they were written.
+/// Tells requests apart by their fields, in their order and as they were written; without those that speak of the connection or to
+/// caches, and without conditions.
 Fingerprint fingerprint_of(http::Fields const&);
+
+/// The client that a peer of `forwarded_trusted` names last in X-Forwarded-For; else the peer.
+IpAddress named_client(Options const&, http::RequestHead const&, IpAddress const& peer);
 
 /// The terms of caching for an answer of this type, by the options and their rules; without targeted fields.
 http::FreshnessOptions freshness_options(Caching const&, http::RuleRequest const&, std::string_view content_type);

@@ -16,6 +16,8 @@ namespace {
 
 // What one write takes at most: enough to reach one copy to the kernel, little enough to stay fair.
 constexpr Bytes write_bytes = MiB;
+// To a client that is slower than that: it holds so much of an object that is taken back.
+constexpr Bytes write_bytes_when_full = 256 * KiB;
 
 http::Multipart::Random random_bits() {
     std::random_device device;
@@ -36,6 +38,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     if (beside_) beside_.drop();   // others may have the object now, and a client that reads slowly keeps no place
     note_use(object);
     SendPace::Sending const sending(send_pace_, *object);
+    if (!follower) led_ = nullptr;   // it may hold the object that was validated
     auto const& request = client_.head();
     Patch patch;
     patch.status = status_;
@@ -164,12 +167,13 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
     auto left = slice.count.value_or(UINT64_MAX);
     std::array<std::string_view, write_pieces> pieces;
     char chunk_header[18];
-    bool may_let_go = follower == nullptr;
+    bool may_let_go = !follower && !multipart_;
     for (;;) {
         auto seen = follower ? follower->view().version : 0;
         // The state before the bytes: a body seen complete has nothing more behind what is read now.
         auto state = object->body()->state();
-        auto count = left > 0 ? reader.next(pieces, std::min(left, write_bytes)) : 0;
+        auto const most = send_pace_.was_full() ? write_bytes_when_full : write_bytes;
+        auto count = left > 0 ? reader.next(pieces, std::min(left, most)) : 0;
         if (reader.needs_load()) {
             auto const here = services_.worker.io.get_executor();
             if (co_await store::load(reader, here)) continue;
@@ -219,7 +223,8 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
 net::awaitable<std::optional<bool>> Transaction::send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice) {
     http::BrokenBody broken{.first = 0, .done = reader.offset(), .announced = {}, .length = object->length()};
     if (slice.count) broken.announced = slice.first + *slice.count;
-    if (!co_await fetch_lost(*object, broken)) co_return std::nullopt;
+    bool const is_there = !reader.lost() && (!reader.needs_load());
+    if (!co_await fetch_lost(*object, broken, is_there)) co_return std::nullopt;
     std::string const head(object->head());
     send_pace_.sends_nothing_stored();
     reader.leave();

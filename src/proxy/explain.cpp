@@ -314,10 +314,17 @@ private:
     bool misses_refused() const { return !may_have_misses(out_.options->misses, facts_); }
     void say_misses_refused() { say(Outcome::refused, "misses: this client gets only what is stored", 504); }
 
+    /// A failure of one client's own request counts for that client: the fields are taken to be the same.
+    bool is_told_of(cache::KnownFailure const& failure) const {
+        auto const& limits = out_.options->limits;
+        auto const client = first_bits(question_.client, limits.client_prefix4, limits.client_prefix6);
+        return hears_of(failure, request_, control_) && (!failure.only_for || failure.only_for == client);
+    }
+
     void judge_origin() {
         auto const& found = out_.found;
         if (misses_refused()) return say_misses_refused();
-        if (found.failure && hears_of(*found.failure, request_, control_)) {
+        if (found.failure && is_told_of(*found.failure)) {
             if (may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable_lately));
             return say(Outcome::negative, found.failure->failure.reason, found.failure->failure.status);
         }

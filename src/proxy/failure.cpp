@@ -18,7 +18,7 @@ bool Transaction::failed_lately() {
     auto known = failures.find(key_, steady_now(), witness());
     if (!known || !hears_of(*known, client_.head(), control_)) return false;
     failure_ = std::move(known->failure);
-    own_failure_ = !known->shared;
+    own_failure_ = known->only_for.has_value();
     failure_left_ = known->left;
     return true;
 }
@@ -77,11 +77,14 @@ net::awaitable<void> Transaction::answer_failure(cache::FillLease lead, store::O
 }
 
 /// Followers are told of the origin's failures. The next follower leads instead where the client left, where the rules forbid
-/// this client what they may allow the next one, and where this client's own request may have caused the failure.
+/// this client what they may allow the next one, and where this client's own request may have caused the failure and no other
+/// client has met it.
 void Transaction::tell_followers(cache::FillLease lead) {
     bool const left = (client_gone_ || aborted_) && fault_ == Fault::nobodys;
-    if (left || failure_.status == 403 || own_failure_)
+    if (left || failure_.status == 403)
         lead.drop();
+    else if (own_failure_)
+        lead.fail_alone(failure_, witness());
     else
         lead.fail(failure_);
 }

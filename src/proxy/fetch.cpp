@@ -163,23 +163,24 @@ void Transaction::keep_nothing(cache::FillLease lead, store::Object const* known
 /// Followers are told of an error that two clients have met; until then the next follower leads, since this client's own
 /// request may have caused the error.
 void Transaction::tell_of_error(cache::FillLease lead) {
-    if (lead && remember_error(*lead.fill()))
-        lead.fail(origin_answers(exchange_->head().status));
+    if (!lead) return;
+    auto failure = origin_answers(exchange_->head().status);
+    if (remember_error(*lead.fill(), failure))
+        lead.fail(std::move(failure));
     else
-        lead.drop();
+        lead.fail_alone(std::move(failure), witness());
 }
 
 /// Only while others wait: a single client that asks again may be answered by an origin that has recovered. True when the
 /// followers are told.
-bool Transaction::remember_error(cache::Fill const& fill) {
+bool Transaction::remember_error(cache::Fill const& fill, cache::FetchFailure const& failure) {
     constexpr milliseconds lasts{1'000};
     auto const& fields = client_.head().fields;
     bool const is_own = fields.has(Name::authorization) || fields.has(Name::range) || reloads();
-    if (fill.followers() == 0 || is_own) return false;
+    if (fill.stale() || fill.followers() == 0 || is_own) return false;
     auto terms = negative_terms();
     terms.first = terms.most = std::min(terms.most, lasts);
     bool const of_head_only = client_.head().method == Method::head;
-    auto const failure = origin_answers(exchange_->head().status);
     return services_.cache.remember_failure(fill, key_, failure, of_head_only, terms, witness());
 }
 

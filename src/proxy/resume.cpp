@@ -37,7 +37,8 @@ net::awaitable<bool> Transaction::go_on_elsewhere(http::Remainder const& missing
 
 /// What the disk has lost or is too slow to give, and what went on without a client that was too slow itself, is asked for
 /// where it would be fetched: the client has the beginning. An object that has lost bytes for good answers nobody any more.
-net::awaitable<bool> Transaction::fetch_lost(store::Object const& object, http::BrokenBody broken) {
+/// `is_there`: memory still has the rest, but needs the room; then the source gets 2 s for its head.
+net::awaitable<bool> Transaction::fetch_lost(store::Object const& object, http::BrokenBody broken, bool is_there) {
     auto const& body = *object.body();
     bool const complete = body.state() == store::Body::State::complete;
     if (complete && body.source() && !body.source()->is_whole()) services_.cache.forget(key_, object);
@@ -45,9 +46,14 @@ net::awaitable<bool> Transaction::fetch_lost(store::Object const& object, http::
     if (!may_fetch_lost() || !missing.is_obtainable(wall_now())) co_return false;
     hierarchical_ = true;
     if (sources_.empty()) co_await choose_sources();
-    if (!co_await ask_for_rest(missing)) co_return false;
-    reason_ = body.source() ? "the disk did not give all of it: the rest was fetched"
-                            : "the reader was too slow: the rest was fetched";
+    hurried_ = is_there;
+    bool const found = co_await ask_for_rest(missing);
+    hurried_ = false;
+    if (!found) drop_exchange();
+    if (!found) co_return false;
+    reason_ = is_there        ? "memory was needed: the rest was fetched"
+              : body.source() ? "the disk did not give all of it: the rest was fetched"
+                              : "the reader was too slow: the rest was fetched";
     co_return true;
 }
 

@@ -46,13 +46,15 @@ public:
         check_.disarm();
         waited_ += steady_now() - since_;
     }
+    /// The client was slower than the proxy in this response.
+    bool was_full() const { return full_; }
     /// Why nothing more can be sent to the client, a literal; null: it is not too slow.
     char const* too_slow() const { return too_slow_; }
 
 private:
     static constexpr milliseconds pause{1'000};
-    /// While memory is needed that only this client holds. Writes have at most 1 MiB.
-    LeastRate when_memory_is_needed() const { return {100 * least_.per_second, least_.after / 6}; }
+    /// While memory is needed that only this client holds. A faster client comes to the end of a write soon, and lets go then.
+    LeastRate when_memory_is_needed() const { return {25 * least_.per_second, least_.after / 6}; }
 
     struct Look {
         SteadyTime at;

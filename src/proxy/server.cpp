@@ -58,18 +58,6 @@ bool Server::open(std::string& fault) {
     limit_connections();
     auto tls = net::TlsContext::make(server_.tls, fault);
     if (!tls) return false;
-    if (!options_->log.access.empty()) {
-        AccessLog::Options log;
-        log.path = options_->log.access;
-        log.format = options_->log.format;
-        log.workers = workers;
-        auto opened = AccessLog::open(log);
-        if (!opened.log) {
-            fault = opened.error;
-            return false;
-        }
-        log_ = std::move(opened.log);
-    }
     names_ = std::make_unique<net::NameCache>(server_.net.dns);
     auto net = server_.net;
     net.pool.idle_total = std::min(net.pool.idle_total, std::max(idle_to_origins_max_ / workers, 1u));
@@ -77,7 +65,7 @@ bool Server::open(std::string& fault) {
     for (unsigned number = 0; number < workers; ++number) {
         auto room = std::make_unique<Room>();
         room->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
-        room->services.reset(new Services{*room->worker, cache_, shared_, log_.get(), room->counters, options_});
+        room->services.reset(new Services{*room->worker, cache_, shared_, nullptr, room->counters, options_});
         room->services->heads.max = heads_of_worker(options_->limits, workers);
         shared_.workers.push_back(room->services.get());
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
@@ -183,6 +171,19 @@ void Server::limit_connections() {
     shared_.connections_reserve = std::clamp(shared_.connections_max / 8, 2u, 64u);
     shared_.refreshes_max = static_cast<std::uint32_t>(std::clamp<rlim_t>(possible / 64, 4, 64));
     shared_.pipes = limit.rlim_cur > 2 * reserve ? static_cast<std::int64_t>(possible / 2) : 0;
+}
+
+bool Server::open_log(std::string& fault) {
+    if (options_->log.access.empty()) return true;
+    AccessLog::Options log;
+    log.path = options_->log.access;
+    log.format = options_->log.format;
+    log.workers = static_cast<unsigned>(rooms_.size());
+    auto opened = AccessLog::open(log);
+    fault = opened.error;
+    log_ = std::move(opened.log);
+    for (auto& room : rooms_) room->services->log = log_.get();
+    return log_ != nullptr;
 }
 
 void Server::start() {

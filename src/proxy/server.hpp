@@ -27,6 +27,8 @@ public:
                                         cache::Cache& cache, std::string& fault);
     ~Server();
 
+    /// Once, before start(): the access log of the options. False: `fault` says why it cannot be opened.
+    bool open_log(std::string& fault);
     void start();
     /// Later requests use these options. Listening addresses and the log's path stay as they are.
     void reconfigure(std::shared_ptr<Options const> options);

@@ -171,7 +171,11 @@ net::awaitable<void> Transaction::follow(cache::FillPtr fill, store::ObjectPtr s
         if (follower->promoted()) {
             auto lead = follower->take_lead();
             follower.reset();
-            if (failed_lately()) co_return co_await answer_known_failure(std::move(lead), std::move(stale));
+            if (auto failure = lead.fill()->failure_of(witness())) {
+                failure_ = std::move(*failure);
+                own_failure_ = status_.collapsed = true;
+                co_return co_await answer_failure(std::move(lead), std::move(stale));
+            }
             co_return co_await fetch(std::move(lead), std::move(stale));
         }
         if (follower->dropped()) break;
@@ -231,10 +235,10 @@ milliseconds Transaction::patience_with_leader() const {
     return follow_patience(options_->caching.follow_patience, services_.first_bytes.usual(origin_fingerprint()));
 }
 
-/// Addresses of one network are one client.
+/// Addresses of one network are one client. A gateway that is trusted to name its clients is not one itself.
 IpAddress Transaction::client_network() const {
     auto const& limits = options_->limits;
-    return first_bits(client_.peer().address, limits.client_prefix4, limits.client_prefix6);
+    return first_bits(named_client(*options_, client_.head(), client_.peer().address), limits.client_prefix4, limits.client_prefix6);
 }
 
 // ---- check ----
@@ -419,6 +423,7 @@ void Transaction::begin(std::shared_ptr<Options const> const& options) {
     exchange_.reset();
     failure_ = {};
     own_failure_ = false;
+    multipart_.reset();
     looks_again_ = 0;
     looked_at_ = no_version;
     fault_ = Fault::nobodys;

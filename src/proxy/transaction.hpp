@@ -135,7 +135,7 @@ private:
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
     void tell_of_error(cache::FillLease lead);
-    bool remember_error(cache::Fill const& fill);
+    bool remember_error(cache::Fill const& fill, cache::FetchFailure const& failure);
     bool is_too_large() const;
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
 
@@ -160,7 +160,7 @@ private:
     /// What came of the body was good, and others may have the rest. An origin's own faults stay as they are.
     bool may_go_on() const;
     net::awaitable<bool> go_on_elsewhere(http::Remainder const& missing, client::Trouble trouble);
-    net::awaitable<bool> fetch_lost(store::Object const& object, http::BrokenBody broken);
+    net::awaitable<bool> fetch_lost(store::Object const& object, http::BrokenBody broken, bool is_there);
     bool may_fetch_lost() const;
     net::awaitable<bool> ask_for_rest(http::Remainder const& missing);
 
@@ -293,6 +293,7 @@ private:
     bool hierarchical_ = false;           // peers may be asked who has it
     bool peers_timed_out_ = false;
     bool resuming_ = false;               // what is asked for is the rest of a body
+    bool hurried_ = false;                // which is here, too: a slow source is not waited for
     SourceUse use_;
     bool all_forbidden_ = false;          // each of the origin's addresses is, to this client
     IpAddress destination_;               // the origin's own address, where the rules wanted to know it

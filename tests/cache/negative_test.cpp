@@ -150,14 +150,12 @@ TEST(NegativeCache, a_failure_of_one_clients_own_request_is_shared_after_a_secon
     now += seconds{5};
     EXPECT_FALSE(met_by(witness(2))) << "the first one is over";
     EXPECT_TRUE(met_by(witness(1)));
-    EXPECT_TRUE(failures.find(key("/a"), now)->shared);
+    EXPECT_EQ(failures.find(key("/a"), now)->only_for, std::nullopt);
     auto const left = failures.find(key("/a"), now)->left;
     now += seconds{1};
     EXPECT_TRUE(met_by(witness(1)));
     EXPECT_EQ(failures.find(key("/a"), now)->left, left - seconds{1}) << "one client renews nothing";
     EXPECT_TRUE(failures.forget(key("/a"), now));
-    EXPECT_FALSE(met_by(witness(1)));
-    EXPECT_FALSE(failures.forget(key("/a"), now)) << "no other client was told of it";
     EXPECT_FALSE(met_by(witness(1)));
     EXPECT_TRUE(met_by({})) << "a failure that no request could cause";
     EXPECT_TRUE(failures.find(key("/a"), now));
@@ -169,7 +167,8 @@ TEST(NegativeCache, a_client_that_sends_the_same_request_again_is_told_of_its_ow
     failures.remember(key("/a"), refused, false, doubling, now, witness(1));
     auto const known = failures.find(key("/a"), now, witness(1));
     ASSERT_TRUE(known);
-    EXPECT_FALSE(known->shared);
+    EXPECT_EQ(known->only_for, witness(1).client);
+    EXPECT_TRUE(failures.peek(key("/a"), now));
     EXPECT_FALSE(failures.find(key("/a"), now, witness(1, 2))) << "another request of the client";
     EXPECT_FALSE(failures.find(key("/a"), now, witness(2))) << "another client";
 }
@@ -177,14 +176,27 @@ TEST(NegativeCache, a_client_that_sends_the_same_request_again_is_told_of_its_ow
 TEST(NegativeCache, the_failures_of_one_client_alone_do_not_lengthen_those_of_all) {
     NegativeCache failures;
     auto now = steady_now();
+    auto const met_by = [&](int client) { return failures.remember(key("/a"), refused, false, doubling, now, witness(client)); };
     for (int i = 0; i < 5; ++i) {
-        failures.remember(key("/a"), refused, false, doubling, now, witness(1));
-        now += failures.find(key("/a"), now, witness(1))->left;
+        EXPECT_FALSE(met_by(1));
+        EXPECT_EQ(failures.find(key("/a"), now, witness(1))->left, seconds{5});
+        now += seconds{5};
     }
-    failures.remember(key("/a"), refused, false, doubling, now, witness(1));
-    EXPECT_EQ(failures.find(key("/a"), now, witness(1))->left, seconds{60});
-    EXPECT_TRUE(failures.remember(key("/a"), refused, false, doubling, now, witness(2)));
-    EXPECT_EQ(failures.find(key("/a"), now)->left, seconds{5});
+    // Two clients again and again: the origin is in trouble.
+    for (auto const lasts : {seconds{5}, seconds{10}, seconds{20}}) {
+        EXPECT_FALSE(met_by(1));
+        EXPECT_TRUE(met_by(2));
+        EXPECT_EQ(failures.find(key("/a"), now)->left, lasts);
+        now += lasts;
+    }
+}
+
+TEST(NegativeCache, a_failure_of_head_alone_says_nothing_of_another_clients_get) {
+    NegativeCache failures;
+    auto const now = steady_now();
+    failures.remember(key("/a"), refused, true, doubling, now);
+    EXPECT_FALSE(failures.remember(key("/a"), refused, false, doubling, now, witness(1)));
+    EXPECT_TRUE(failures.find(key("/a"), now)->of_head_only);
 }
 
 TEST(NegativeCache, one_clients_own_failures_displace_none_that_counts_for_all) {

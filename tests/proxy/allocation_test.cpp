@@ -213,7 +213,7 @@ struct Scene {
         of_server.what_if = true;   // as by default: a sampled hit must not allocate either
         std::string fault;
         server = Server::make(of_server, options, cache, fault);
-        EXPECT_EQ(fault, "");
+        EXPECT_TRUE(server->open_log(fault)) << fault;
         server->start();
     }
     ~Scene() { EXPECT_TRUE(server->stop(seconds{5})); }

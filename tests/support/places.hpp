@@ -13,10 +13,10 @@ inline std::string built(std::string_view file) {
     return std::filesystem::read_symlink("/proc/self/exe").parent_path() / file;
 }
 
-/// A file or folder of the source tree: the nearest folder above this program that has a CMakeLists.txt. Throws if there is none.
+/// A file or folder of the source tree: the nearest folder above this program that has src/main.cpp. Throws if there is none.
 inline std::string source(std::string_view path) {
     for (auto folder = std::filesystem::path(built("")); folder.has_relative_path(); folder = folder.parent_path())
-        if (exists(folder / "CMakeLists.txt")) return folder / path;
+        if (exists(folder / "src/main.cpp")) return folder / path;
     throw std::runtime_error("no source tree above " + built(""));
 }
 

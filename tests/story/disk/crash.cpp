@@ -177,7 +177,7 @@ TEST_F(Crash, in_the_middle_of_a_start_loses_nothing) {
     stop();
     std::mt19937 random(1);
     for (std::size_t round = 0; round < times("GARNER_CRASHES", 10); ++round) {
-        Child child({garner_binary(), "--config", configuration_file()});
+        Child child({garner_binary(), "--config", configuration_file(), "--set", "user=root"});
         pause_for(Millis{random() % 150});
         child.signal(SIGKILL);
         child.exit_code();
