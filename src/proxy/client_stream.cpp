@@ -149,6 +149,12 @@ void ClientStream::finish_request() {
     if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
 }
 
+ClientStream::Traffic ClientStream::take_traffic() {
+    if (nobody()) return {};
+    auto const before = std::exchange(taken_, {transport_->received(), transport_->sent()});
+    return {taken_.received - before.received, taken_.sent - before.sent};
+}
+
 void ClientStream::watch(std::function<void()> gone) {
     if (nobody()) return;
     watch_->gone = std::move(gone);

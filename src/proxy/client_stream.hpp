@@ -78,6 +78,12 @@ public:
     void unwatch();
 
     net::Transport& transport() { return *transport_; }
+    /// The bytes on the wire since the last call.
+    struct Traffic {
+        Bytes received = 0;
+        Bytes sent = 0;
+    };
+    Traffic take_traffic();
     IpEndpoint const& peer() const { return peer_; }
     /// Its address, written once for all requests of the connection.
     std::string const& peer_text() const { return peer_text_; }
@@ -93,6 +99,7 @@ private:
     net::awaitable<net::Error> fill(milliseconds limit);
 
     std::unique_ptr<net::Transport> transport_;
+    Traffic taken_;
     IpEndpoint peer_;
     std::string peer_text_ = peer_.address.text();
     std::uint16_t listener_;

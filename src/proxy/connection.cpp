@@ -34,7 +34,7 @@ void make_room(Services& services) {
 
 Connection::Connection(Services& services, std::unique_ptr<net::Transport> transport, IpEndpoint peer,
                        IpAddress const& client, std::uint16_t listener, AcceleratedOrigin const* origin)
-    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), transaction_(services, stream_, origin), client_(client) {
+    : services_(services), stream_(std::move(transport), peer, listener, services.worker.wheel), accelerates_(origin), client_(client) {
     services_.connections.push_back(*this);
 }
 
@@ -63,8 +63,11 @@ net::awaitable<void> Connection::run() {
         auto arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
         idle_ = waits_ = false;
         if (arrival != Arrival::request) co_return co_await refuse(arrival);
-        co_await transaction_.run(options);
-        if (!transaction_.keeps_connection()) break;
+        transaction_.emplace(services_, stream_, accelerates_, scratch_, options);
+        co_await transaction_->run();
+        bool const keeps = transaction_->keeps_connection();
+        transaction_.reset();
+        if (!keeps) break;
         stream_.finish_request();
         // A flood of pipelined requests must not keep the others waiting.
         in_turn = stream_.pipelined() ? in_turn + 1 : 0;
@@ -77,14 +80,21 @@ net::awaitable<void> Connection::run() {
 }
 
 net::awaitable<void> Connection::refuse(Arrival arrival) {
-    auto options = services_.options;
     if (arrival == Arrival::refused)
-        co_await transaction_.refuse_head(options, stream_.refusal().status, stream_.refusal().refusal);
+        co_await refuse_head(stream_.refusal().status, stream_.refusal().refusal);
     else if (arrival == Arrival::timed_out && stream_.begun())
-        co_await transaction_.refuse_head(options, 408, "The request's head did not come in time.");
+        co_await refuse_head(408, "The request's head did not come in time.");
     else
         co_return;
     co_await linger();
+}
+
+net::awaitable<void> Connection::refuse_head(std::uint16_t status, std::string_view why) {
+    auto const options = services_.options;
+    stream_.forget_head();
+    transaction_.emplace(services_, stream_, accelerates_, scratch_, options);
+    co_await transaction_->refuse_head(status, why);
+    transaction_.reset();
 }
 
 /// RFC 9112 9.6: after the last answer the client's bytes are still read for a moment; a reset could take the answer away.

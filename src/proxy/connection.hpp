@@ -1,6 +1,7 @@
 // One client's connection: requests one after the other, until one side has had enough.
 #pragma once
 #include <memory>
+#include <optional>
 
 #include "proxy/client_stream.hpp"
 #include "proxy/services.hpp"
@@ -28,19 +29,22 @@ public:
     /// Ends it now.
     void abort() {
         drain();
-        transaction_.abort();
+        if (transaction_) transaction_->abort();
     }
 
 private:
     static net::awaitable<void> run_and_destroy(std::unique_ptr<Connection> connection);
     net::awaitable<void> run();
     net::awaitable<void> refuse(ClientStream::Arrival arrival);
+    net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
     net::awaitable<void> linger();
     void begin_to_wait();
 
     Services& services_;
     ClientStream stream_;
-    Transaction transaction_;
+    AcceleratedOrigin const* accelerates_;
+    Scratch scratch_;
+    std::optional<Transaction> transaction_;   // while one runs; not in a coroutine's frame, which would be too large to be recycled
     IpAddress const client_;
     bool idle_ = false;
     bool waits_ = false;

@@ -10,7 +10,7 @@ namespace garner::proxy {
 
 Refresh::Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin)
     : services_(services), nobody_(whole_request(client.head(), host), client.peer(), client.listener(), services.worker.wheel),
-      transaction_(services, nobody_, origin) {
+      accelerates_(origin) {
     services.refreshes.push_back(*this);
     ++services.refreshing;
 }
@@ -29,7 +29,10 @@ void Refresh::start(Services& services, ClientStream const& client, std::string_
 
 net::awaitable<void> Refresh::run(std::unique_ptr<Refresh> refresh, std::shared_ptr<Options const> options,
                                   cache::FillLease lead, store::ObjectPtr stale) {
-    co_await refresh->transaction_.refresh(options, std::move(lead), std::move(stale));
+    Transaction transaction(refresh->services_, refresh->nobody_, refresh->accelerates_, refresh->scratch_, options);
+    refresh->transaction_ = &transaction;
+    co_await transaction.refresh(std::move(lead), std::move(stale));
+    refresh->transaction_ = nullptr;
 }
 
 }  // namespace garner::proxy

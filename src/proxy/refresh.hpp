@@ -19,7 +19,9 @@ public:
     ~Refresh();
 
     /// The worker is going down.
-    void abort() { transaction_.abort(); }
+    void abort() {
+        if (transaction_) transaction_->abort();
+    }
 
 private:
     Refresh(Services& services, ClientStream const& client, std::string_view host, AcceleratedOrigin const* origin);
@@ -28,7 +30,9 @@ private:
 
     Services& services_;
     ClientStream nobody_;
-    Transaction transaction_;
+    AcceleratedOrigin const* accelerates_;
+    Scratch scratch_;
+    Transaction* transaction_ = nullptr;   // once it runs
 };
 
 }  // namespace garner::proxy

@@ -24,18 +24,10 @@ public:
 
     /// The worker is going down.
     void abort() {
-        if (asking_) asking_->transaction.abort();
+        if (asking_) asking_->abort();
     }
 
 private:
-    /// A transaction whose client is nobody.
-    struct Asking {
-        Asking(Services& services, std::string_view request, IpEndpoint peer, std::uint16_t listener)
-            : nobody(request, peer, listener, services.worker.wheel), transaction(services, nobody, nullptr) {}
-        ClientStream nobody;
-        Transaction transaction;
-    };
-
     Services& services_;
     std::string request_;
     IpEndpoint client_;
@@ -43,7 +35,9 @@ private:
     std::vector<icp::Source> sources_;
     std::size_t at_;
     http::BrokenBody body_;
-    std::unique_ptr<Asking> asking_;
+    std::unique_ptr<ClientStream> nobody_;   // made when something breaks off
+    Scratch scratch_;
+    Transaction* asking_ = nullptr;
 };
 
 }  // namespace garner::proxy

@@ -8,7 +8,7 @@ namespace garner::test {
 
 namespace {
 
-auto const small_memory = R"({"memory": {"size": "48 MiB", "object_max": "8 MiB", "what_if": false},
+auto const small_memory = R"({"memory": {"size": "48 MiB", "object_max": "8 MiB", "policy": "lru", "what_if": false},
                               "limits": {"min_rate": "20 KiB", "min_rate_after": "12s"}})";
 // The system's send buffer takes up to 4 MB of either.
 std::string const film = pattern(8'000'000, 5);

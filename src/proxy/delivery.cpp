@@ -1,10 +1,10 @@
-// Answers from the store: whole, by range, as 304, complete or still growing.
+#include "proxy/delivery.hpp"
+
 #include <algorithm>
 #include <random>
 #include <utility>
 
 #include "http/range.hpp"
-#include "proxy/transaction.hpp"
 #include "store/body_source.hpp"
 
 namespace garner::proxy {
@@ -33,30 +33,29 @@ bool is_plain(http::RequestHead const& request) {
 }  // namespace
 
 /// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
-net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follower* follower) {
-    if (client_.nobody()) co_return;
-    if (beside_) beside_.drop();   // others may have the object now, and a client that reads slowly keeps no place
-    note_use(object);
-    SendPace::Sending const sending(send_pace_, *object);
-    if (!follower) led_ = nullptr;   // it may hold the object that was validated
-    auto const& request = client_.head();
+net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower* follower) {
+    if (request_.client.nobody()) co_return;
+    request_.record.note_use(request_, object);
+    SendPace::Sending const sending(writer_.pace(), *object);
+    if (!follower) request_.led = nullptr;   // it may hold the object that was validated
+    auto const& request = request_.head();
     Patch patch;
-    patch.status = status_;
-    auto age = http::current_age(object->terms(), now_);
+    patch.status = request_.record.cache_status;
+    auto age = http::current_age(object->terms(), request_.now);
     // A response straight from the origin has no age, unless another cache gave it one (RFC 9111 5.1).
-    if (status_.hit || age > 0) patch.age = age;
+    if (request_.record.cache_status.hit || age > 0) patch.age = age;
     auto head = object->head();
-    if (services_.log) content_type_ = http::field_in(head, "Content-Type");
+    if (request_.services.log) request_.record.texts.content_type = http::field_in(head, "Content-Type");
     Slice slice{0, object->length(), false};
-    sent_status_ = object->status();
+    request_.record.sent_status = object->status();
     if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {
         // A 304 or 416: no body.
     } else {
         if (object->status() != 204) patch.content_length = slice.count;   // RFC 9110 8.6
-        if (!slice.count) slice.chunked = patch.chunked = starts_closing(patch) == false;
+        if (!slice.count) slice.chunked = patch.chunked = writer_.starts_closing(patch) == false;
         if (request.method == Method::head) slice = {0, 0, false};
     }
-    auto tail = patch_of(patch);
+    auto tail = writer_.patch_of(patch);
     Parts parts;
     std::size_t used = 0;
     auto add = [&](std::string_view bytes) {
@@ -64,7 +63,7 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     };
     add(head);
     add(tail);
-    head_sent_ = true;
+    request_.head_sent = true;
     if (slice.several) co_return co_await send_ranges(std::move(object), parts, used);
     if (object->body()) {
         co_await send_body(std::move(object), slice, parts, used, follower);
@@ -73,68 +72,65 @@ net::awaitable<void> Transaction::deliver(store::ObjectPtr object, cache::Follow
     auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
     add(body);
     std::span<iovec> gathered(parts.data(), used);
-    if (!interim_rest_.empty() || client_.try_send(gathered).error)
-        co_await send(gathered, body.size());
-    else
-        body_sent_ += body.size();
+    if (!writer_.try_send(gathered, body.size())) co_await writer_.send(gathered, body.size());
 }
 
 /// Evaluates preconditions and ranges; true when the answer has no body. May replace the head.
-bool Transaction::answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
-    auto const& request = client_.head();
-    read_head_of(object);
+bool Delivery::answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
+    auto const& request = request_.head();
+    request_.scratch.read_head_of(object);
 
-    if (http::answer_conditional(request, stored_head_, object.terms(), now_) == http::Conditional::not_modified) {
-        head_text_.clear();
-        append_status_line(304, reason_phrase(304), head_text_);
-        for (auto const& field : stored_head_.fields)
+    if (http::answer_conditional(request, request_.scratch.stored_head, object.terms(), request_.now) == http::Conditional::not_modified) {
+        request_.scratch.head_text.clear();
+        append_status_line(304, reason_phrase(304), request_.scratch.head_text);
+        for (auto const& field : request_.scratch.stored_head.fields)
             if (http::field_stays_in_304(field))
-                head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
-        head = head_text_;
-        sent_status_ = 304;
-        if (status_.hit)
-            tag_ = request.fields.has(Name::if_none_match) ? ResultTag::tcp_inm_hit : ResultTag::tcp_ims_hit;
+                request_.scratch.head_text.append(field.name).append(": ").append(field.value).append("\r\n");
+        head = request_.scratch.head_text;
+        request_.record.sent_status = 304;
+        if (request_.record.cache_status.hit)
+            request_.record.tag = request.fields.has(Name::if_none_match) ? ResultTag::tcp_inm_hit : ResultTag::tcp_ims_hit;
         slice = {0, 0, false};
         return true;
     }
     return slice.count && answer_ranges(object, slice, patch, head);
 }
 
-/// RFC 9110 14: the ranges of a stored 200 that the request asks for, read already into stored_head_. True: 416.
-bool Transaction::answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
+/// RFC 9110 14: the ranges of a stored 200 that the request asks for, read already into request_.scratch.stored_head. True: 416.
+bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
     auto length = *slice.count;
-    auto ranges = http::answer_range(client_.head(), stored_head_, length, now_);
+    auto ranges = http::answer_range(request_.head(), request_.scratch.stored_head, length, request_.now);
     if (ranges.kind == http::RangeKind::whole) return false;
     bool several = ranges.parts.size() > 1;
     // Out of order they would have to wait for what a growing body may forget before it is asked for again.
     if (several && object.body() && object.body()->state() != store::Body::State::complete) return false;
     bool partial = ranges.kind == http::RangeKind::partial;
-    sent_status_ = partial ? 206 : 416;
-    head_text_.clear();
-    append_status_line(sent_status_, reason_phrase(sent_status_), head_text_);
-    for (auto const& field : stored_head_.fields) {
+    request_.record.sent_status = partial ? 206 : 416;
+    request_.scratch.head_text.clear();
+    append_status_line(request_.record.sent_status, reason_phrase(request_.record.sent_status), request_.scratch.head_text);
+    for (auto const& field : request_.scratch.stored_head.fields) {
         bool of_the_body = field.id == Name::content_type || (!partial && field.id == Name::content_encoding);
         if (!of_the_body || (partial && !several))
-            head_text_.append(field.name).append(": ").append(field.value).append("\r\n");
+            request_.scratch.head_text.append(field.name).append(": ").append(field.value).append("\r\n");
     }
     if (several) {
-        multipart_.emplace(std::move(ranges.parts), length, stored_head_.fields.first(Name::content_type), random_bits());
-        head_text_.append("Content-Type: ").append(multipart_->content_type()).append("\r\n");
+        multipart_.emplace(std::move(ranges.parts), length, request_.scratch.stored_head.fields.first(Name::content_type), random_bits());
+        request_.scratch.head_text.append("Content-Type: ").append(multipart_->content_type()).append("\r\n");
         slice = {0, multipart_->size(), false, true};
     } else {
         http::ContentRange where;
         where.length = length;
         if (partial) where.range = ranges.parts.front();
-        head_text_.append("Content-Range: ").append(http::format_content_range(where)).append("\r\n");
+        request_.scratch.head_text.append("Content-Range: ").append(http::format_content_range(where)).append("\r\n");
         slice = partial ? Slice{where.range->first, where.range->size()} : Slice{0, 0};
         if (!partial) patch.content_length = 0;
     }
-    head = head_text_;
+    head = request_.scratch.head_text;
     return !partial;
 }
 
 /// Sends several ranges, each behind its own head; `parts` holds the answer's head already.
-net::awaitable<void> Transaction::send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used) {
+net::awaitable<void> Delivery::send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used) {
     auto add = [&](std::string_view bytes) { parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()}; };
     Bytes gathered = 0;   // of the body, in `parts`
     for (std::size_t i = 0; i < multipart_->ranges().size(); ++i) {
@@ -149,18 +145,18 @@ net::awaitable<void> Transaction::send_ranges(store::ObjectPtr object, Parts& pa
             add(object->bytes().substr(range.first, range.size()));
             gathered += range.size();
             if (used + 3 > parts.size()) {
-                sent = co_await send(std::span(parts.data(), used), std::exchange(gathered, 0));
+                sent = co_await writer_.send(std::span(parts.data(), used), std::exchange(gathered, 0));
                 used = 0;
             }
         }
         if (!sent) co_return;
     }
     add(multipart_->end());
-    co_await send(std::span(parts.data(), used), gathered);
+    co_await writer_.send(std::span(parts.data(), used), gathered);
 }
 
 /// Sends from a shared body, waiting for more while it grows. `parts` holds the head already. False: not all was sent.
-net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
+net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
                                             cache::Follower* follower) {
     store::BodyReader reader(object->body(), slice.first);
     if (follower) follower->read_up_to(slice.first);
@@ -172,10 +168,10 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         auto seen = follower ? follower->view().version : 0;
         // The state before the bytes: a body seen complete has nothing more behind what is read now.
         auto state = object->body()->state();
-        auto const most = send_pace_.was_full() ? write_bytes_when_full : write_bytes;
+        auto const most = writer_.pace().was_full() ? write_bytes_when_full : write_bytes;
         auto count = left > 0 ? reader.next(pieces, std::min(left, most)) : 0;
         if (reader.needs_load()) {
-            auto const here = services_.worker.io.get_executor();
+            auto const here = request_.executor();
             if (co_await store::load(reader, here)) continue;
         }
         Bytes bytes = 0;
@@ -188,7 +184,7 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
         if (over && slice.chunked) parts[used++] = {const_cast<char*>("0\r\n\r\n"), 5};
         if (used > 0) {
-            bool sent = co_await send(std::span(parts.data(), used), bytes);
+            bool sent = co_await writer_.send(std::span(parts.data(), used), bytes);
             used = 0;
             if (!sent) co_return false;
         }
@@ -196,7 +192,7 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         reader.advance(bytes);
         left -= slice.count ? bytes : 0;
         if (follower) follower->read_up_to(reader.offset());
-        bool const lets_go = may_let_go && reader.offset() < object->body()->size() && services_.cache.wants_back(*object);
+        bool const lets_go = may_let_go && reader.offset() < object->body()->size() && request_.services.cache.wants_back(*object);
         if (bytes > 0 && !lets_go) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
         if (dropped || lets_go) {
@@ -208,61 +204,55 @@ net::awaitable<bool> Transaction::send_body(store::ObjectPtr object, Slice slice
         if (state == store::Body::State::failed || dropped || !follower) {
             // What the client has is not whole, and it must not take it for that.
             bool const on_disk = reader.lost() && object->body()->source();
-            reason_ = on_disk   ? "the disk does not give the rest"
+            request_.record.texts.reason = on_disk   ? "the disk does not give the rest"
                       : dropped ? "the reader was too slow"
                                 : "the origin's answer broke off";
-            show_truncation();
+            writer_.show_truncation();
             co_return false;
         }
-        if (!co_await wait_for_growth(*follower, seen, options_->deadlines.fill)) co_return false;
+        if (!co_await wait_for_growth(*follower, seen, request_.options->deadlines.fill)) co_return false;
     }
 }
 
 /// Fetches what follows the reader's offset and sends it. Lets the object go then, so that its memory is free. Nothing when the
 /// rest cannot be had; else whether all was sent. By itself, so that the frame of send_body() stays small: see allocation_test.
-net::awaitable<std::optional<bool>> Transaction::send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice) {
+net::awaitable<std::optional<bool>> Delivery::send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice) {
     http::BrokenBody broken{.first = 0, .done = reader.offset(), .announced = {}, .length = object->length()};
     if (slice.count) broken.announced = slice.first + *slice.count;
-    bool const is_there = !reader.lost() && (!reader.needs_load());
-    if (!co_await fetch_lost(*object, broken, is_there)) co_return std::nullopt;
+    bool const is_there = !reader.lost() && !reader.needs_load();
+    if (!co_await rest_.fetch(*object, broken, is_there)) co_return std::nullopt;
     std::string const head(object->head());
-    send_pace_.sends_nothing_stored();
+    writer_.pace().sends_nothing_stored();
     reader.leave();
     object.reset();
-    co_return co_await pass_on(head, broken, slice.chunked);
+    co_return co_await pass_through_.pass_on(head, broken, slice.chunked);
 }
 
 /// False when there is nothing more to wait for: the client is gone, or the fill said nothing for deadlines.fill. True
 /// after a `limit` below that, too.
-net::awaitable<bool> Transaction::wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit) {
-    net::Waiter waiter(services_.worker.io.get_executor());
-    waiting_ = waiter.handle();
+net::awaitable<bool> Delivery::wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit) {
+    net::Waiter waiter(request_.executor());
+    request_.waiting = waiter.handle();
     follower.wake_on_change(seen, waiter.handle());
-    client_.watch([handle = waiter.handle()] { handle.wake(net::Wake::client_gone); });
+    request_.client.watch([handle = waiter.handle()] { handle.wake(net::Wake::client_gone); });
     auto wake = co_await waiter.wait(limit);
-    client_.unwatch();
-    waiting_ = {};
-    bool const runs_out_early = wake == net::Wake::deadline && limit < options_->deadlines.fill;
+    request_.client.unwatch();
+    request_.waiting = {};
+    bool const runs_out_early = wake == net::Wake::deadline && limit < request_.options->deadlines.fill;
     if (wake == net::Wake::ready || runs_out_early) co_return true;
-    if (wake == net::Wake::deadline && !head_sent_) {
+    if (wake == net::Wake::deadline && !request_.head_sent) {
         co_await waited_too_long();
         co_return false;
     }
-    client_gone_ = wake == net::Wake::client_gone;
-    close_ = true;
-    show_truncation();
+    request_.client_gone = wake == net::Wake::client_gone;
+    request_.close = true;
+    writer_.show_truncation();
     co_return false;
 }
 
-net::awaitable<void> Transaction::waited_too_long() {
-    close_ = true;
-    co_await error(504, "The origin is taking too long.", "deadlines.fill");
-}
-
-/// Into stored_head_, until the next one is read.
-void Transaction::read_head_of(store::Object const& object) {
-    parse_text_.assign(object.head()).append("\r\n");
-    http::read_stored_head(parse_text_, stored_head_);
+net::awaitable<void> Delivery::waited_too_long() {
+    request_.close = true;
+    co_await writer_.error(504, "The origin is taking too long.", "deadlines.fill");
 }
 
 }  // namespace garner::proxy

@@ -1,0 +1,253 @@
+#include "proxy/cache_side.hpp"
+
+#include "proxy/refresh.hpp"
+#include "proxy/way.hpp"
+
+namespace garner::proxy {
+
+using http::Name;
+
+namespace {
+
+// What is replaced again and again while the disk is read is fetched in the end.
+constexpr int disk_looks_max = 3;
+// So often a follower of a slow leader looks for what others have brought beside it.
+constexpr int looks_again_max = 8;
+constexpr milliseconds circle_wait{1'000};   // of another cache's request, for what a fetch here will be
+
+http::Fwd reason_to_forward(cache::Lookup const& found) {
+    if (found.kind == cache::Lookup::Kind::stale)
+        return http::is_by_request(found.answer.reason) ? http::Fwd::request : http::Fwd::stale;
+    return found.part_missing ? http::Fwd::partial : found.variant_missing ? http::Fwd::vary_miss : http::Fwd::uri_miss;
+}
+
+}  // namespace
+
+// ---- lookup ----
+
+net::awaitable<Step> CacheSide::look() {
+    auto& cache = request_.services.cache;
+    auto const collapse = collapse_of(request_.head(), request_.control, request_.options->caching);
+    auto& found = state_.found = look_in_memory(collapse);
+    if (found.object && ++request_.services.memory_hits % request_.services.hits_a_use == 0)
+        cache.tell_disk(request_.key, *found.object);
+    if (cache.may_be_on_disk(found, request_.key, request_.head())) co_await look_on_disk(collapse);
+    // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
+    if (found.object && request_.source_matters) {
+        bool const allowed = co_await may_have(*found.object);
+        if (!allowed) found.lead.drop();
+        if (!allowed) co_return Step::refuse;
+    }
+    auto const course = course_of(found.kind, found.object.get(), request_.head(), request_.control, request_.options->caching);
+    if (course == Course::refresh) start_refresh();
+    if (course != Course::ask) found.lead.drop();
+    switch (course) {
+    case Course::deliver: co_return deliver(false);
+    case Course::refresh: co_return deliver(true);
+    case Course::deliver_offline: co_return deliver_offline();
+    case Course::pass: state_.bypass = http::Bypass::authorization; co_return Step::pass;
+    case Course::only_if_cached:
+        co_await writer_.error(504, "The client wants a stored answer only, and there is no fresh one.", "only-if-cached");
+        co_return Step::done;
+    case Course::ask: break;
+    }
+    co_return co_await fetch();
+}
+
+net::awaitable<void> CacheSide::look_on_disk(cache::Collapse collapse) {
+    auto& cache = request_.services.cache;
+    auto& found = state_.found;
+    for (int looks = 0; looks < disk_looks_max && cache.may_be_on_disk(found, request_.key, request_.head()); ++looks) {
+        auto const here = request_.executor();
+        if (co_await cache.look_on_disk(found, request_.key, request_.head(), request_.control, request_.now, collapse, here)) break;
+        found = look_in_memory(collapse);
+    }
+}
+
+/// What is whole, else the parts that a range asks for.
+cache::Lookup CacheSide::look_in_memory(cache::Collapse collapse) {
+    using Kind = cache::Lookup::Kind;
+    auto& cache = request_.services.cache;
+    auto found = cache.lookup(request_.key, request_.head(), request_.control, request_.now, collapse);
+    bool const absent = found.kind == Kind::absent || found.kind == Kind::pass;
+    if (!absent || !request_.head().fields.has(Name::range)) return found;
+    auto parts = cache.lookup_parts(request_.key, request_.head(), request_.control, request_.now);
+    found.part_missing = parts.part_missing;
+    if (parts.object) found = std::move(parts);
+    return found;
+}
+
+/// What came through a peer has no address of its own, where no rule wanted to know it then.
+net::awaitable<bool> CacheSide::may_have(store::Object const& object) {
+    auto const decision = request_.permits(request_.facts(), object.source());
+    bool allowed = decision.allowed();
+    if (object.source().is_unspecified()) allowed = co_await upstream_.sources().may_use_peers();
+    if (!allowed) check_.denied(decision);
+    co_return allowed;
+}
+
+void CacheSide::start_refresh() {
+    auto& services = request_.services;
+    bool const room = services.refreshing < services.shared.refreshes_max;
+    if (state_.found.lead && room && !failed_.is_remembered())
+        Refresh::start(services, request_.client, request_.target.host_field, request_.accelerates, request_.options,
+                       std::move(state_.found.lead), state_.found.object);
+}
+
+Step CacheSide::deliver(bool refreshes) {
+    auto& found = state_.found;
+    auto& record = request_.record;
+    if (found.answer.reuse != http::Reuse::fresh) {
+        record.say(found.answer.why());
+        request_.services.counters.stale_used.add(refreshes ? StaleUse::while_revalidate : StaleUse::max_stale);
+    }
+    record.cache_status.hit = true;
+    record.cache_status.ttl = found.answer.ttl;
+    record.answer = Answer::hit;
+    record.tag = found.from_disk ? ResultTag::tcp_hit : ResultTag::tcp_mem_hit;
+    if (found.object->terms().negative) {
+        record.answer = Answer::negative;
+        record.tag = ResultTag::tcp_negative_hit;
+        record.say("negative");
+    }
+    request_.say_departure(found.object->terms());
+    state_.object = std::move(found.object);
+    return Step::deliver;
+}
+
+Step CacheSide::deliver_offline() {
+    auto& record = request_.record;
+    record.cache_status.hit = true;
+    record.cache_status.ttl = state_.found.answer.ttl;
+    record.say(text(StaleUse::offline));
+    request_.services.counters.stale_used.add(StaleUse::offline);
+    record.answer = Answer::stale;
+    record.tag = ResultTag::tcp_offline_hit;
+    state_.object = std::move(state_.found.object);
+    return Step::deliver;
+}
+
+/// By a remembered failure, another request's fetch, or an own one.
+net::awaitable<Step> CacheSide::fetch() {
+    auto& found = state_.found;
+    auto& record = request_.record;
+    record.tag = request_.control.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
+    record.cache_status.fwd = reason_to_forward(found);
+    if (found.kind == cache::Lookup::Kind::stale) {
+        record.cache_status.ttl = found.answer.ttl;
+        record.say(found.answer.why());
+        request_.services.counters.not_fresh.add(found.answer.reason);
+    }
+    if (!request_.may_have_misses()) {
+        found.lead.drop();
+        check_.refuse_misses();
+        co_return Step::refuse;
+    }
+    state_.lead = std::move(found.lead);
+    state_.stale = std::move(found.object);
+    if (failed_.is_remembered()) co_return co_await failed_.answer_known();
+    co_return found.follow ? Step::follow : Step::fetch;
+}
+
+// ---- another request's fetch ----
+
+net::awaitable<Step> CacheSide::follow() {
+    using Phase = cache::FillView::Phase;
+    auto const fill = std::move(state_.found.follow);
+    auto const& deadlines = request_.options->deadlines;
+    auto& follower = state_.follower;
+    follower.emplace(request_.services.cache, fill);
+    auto patience = deadlines.fill;
+    if (upstream_.sources().may_be_in_a_circle()) patience = std::min(patience, circle_wait);
+    auto const begun = steady_now();
+    bool const waited = looks_again_ > 0;
+    auto const give_up = (waited ? request_.started : begun) + patience;
+    auto const beside_at = waited ? begun : begun + patience_with_leader();
+    for (;;) {
+        auto view = follower->view();
+        if (follower->promoted()) co_return co_await lead_after(fill);
+        if (follower->dropped()) break;
+        if (view.phase == Phase::body || view.phase == Phase::complete) {
+            if (!is_usable(view, *fill)) break;
+            co_return join(view);
+        }
+        if (view.phase == Phase::look_again) {
+            follower.reset();
+            co_return Step::look;
+        }
+        if (view.phase == Phase::refused) {
+            request_.record.texts.reason = view.reason;
+            break;
+        }
+        if (view.phase == Phase::failed) {
+            request_.record.cache_status.collapsed = true;
+            follower.reset();
+            co_return co_await failed_.answer(std::move(view.failure));
+        }
+        auto const now = steady_now();
+        if (now >= give_up && patience >= deadlines.fill) {
+            co_await delivery_.waited_too_long();
+            co_return Step::done;
+        }
+        if (now >= give_up) break;
+        if (now >= beside_at) {
+            // Before the head only those that fetch beside the leader make the version change: one may have brought it.
+            if (looks_again(view.version)) co_return Step::look;
+            state_.beside = cache::Fill::go_beside(fill, request_.client_network());
+            if (state_.beside) break;
+        }
+        auto const until = now < beside_at ? std::min(beside_at, give_up) : give_up;
+        auto const limit = std::chrono::ceil<milliseconds>(until - now);
+        if (!co_await delivery_.wait_for_growth(*follower, view.version, limit)) co_return Step::done;
+    }
+    co_return fetch_alone();
+}
+
+bool CacheSide::is_usable(cache::FillView const& view, cache::Fill const& fill) const {
+    auto const& terms = view.object->terms();
+    auto const answer = http::may_reuse(terms, request_.control, wall_now());
+    bool const recent = answer.reuse == http::Reuse::fresh || (state_.stale && http::is_recent_enough(answer, request_.control));
+    return request_.may_have(*view.object) && recent && fill.selects(request_.head().fields) && !terms.no_cache &&
+           !request_.control.no_cache;
+}
+
+Step CacheSide::join(cache::FillView const& view) {
+    auto& record = request_.record;
+    record.cache_status.collapsed = true;
+    record.answer = Answer::collapsed;
+    record.tag = ResultTag::tcp_cf_hit;
+    request_.say_departure(view.object->terms());
+    state_.object = view.object;
+    return Step::deliver;
+}
+
+/// The leader has left the fill to this request, or has failed; by a request just like this one.
+net::awaitable<Step> CacheSide::lead_after(cache::FillPtr const& fill) {
+    state_.lead = state_.follower->take_lead();
+    state_.follower.reset();
+    auto failure = fill->failure_of(failed_.witness());
+    if (!failure) co_return Step::fetch;
+    request_.record.cache_status.collapsed = true;
+    co_return co_await failed_.answer(std::move(*failure), true);
+}
+
+bool CacheSide::looks_again(std::uint64_t version) {
+    if (looks_again_ >= looks_again_max || std::exchange(looked_at_, version) == version) return false;
+    ++looks_again_;
+    state_.follower.reset();
+    return true;
+}
+
+/// The other response is not for this request: at once, beside the others.
+Step CacheSide::fetch_alone() {
+    state_.follower.reset();
+    request_.record.tag = ResultTag::tcp_cf_miss;
+    state_.lead = request_.services.cache.lease_alone(request_.key, state_.stale);
+    return Step::fetch;
+}
+
+milliseconds CacheSide::patience_with_leader() const {
+    return follow_patience(request_.options->caching.follow_patience, request_.services.first_bytes.usual(request_.origin()));
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,49 @@
+// The side of a request towards the cache: the lookup, and waiting for another request's fetch (collapsed forwarding).
+#pragma once
+#include "proxy/delivery.hpp"
+#include "proxy/failed_fetch.hpp"
+#include "proxy/fetch_state.hpp"
+#include "proxy/request_check.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class CacheSide {
+public:
+    CacheSide(Request& request, ResponseWriter& writer, Upstream& upstream, Delivery& delivery, FailedFetch& failed,
+              RequestCheck& check, FetchState& state)
+        : request_(request), writer_(writer), upstream_(upstream), delivery_(delivery), failed_(failed), check_(check), state_(state) {}
+
+    /// In memory, then on disk; decides what comes of it.
+    net::awaitable<Step> look();
+    /// Waits for FetchState::found.follow, then answers by what it brought.
+    net::awaitable<Step> follow();
+
+private:
+    net::awaitable<void> look_on_disk(cache::Collapse collapse);
+    cache::Lookup look_in_memory(cache::Collapse collapse);
+    net::awaitable<bool> may_have(store::Object const& object);
+    Step deliver(bool refreshes);
+    Step deliver_offline();
+    net::awaitable<Step> fetch();
+    void start_refresh();
+    bool is_usable(cache::FillView const& view, cache::Fill const& fill) const;
+    Step join(cache::FillView const& view);
+    net::awaitable<Step> lead_after(cache::FillPtr const& fill);
+    bool looks_again(std::uint64_t version);
+    Step fetch_alone();
+    milliseconds patience_with_leader() const;
+
+    Request& request_;
+    ResponseWriter& writer_;
+    Upstream& upstream_;
+    Delivery& delivery_;
+    FailedFetch& failed_;
+    RequestCheck& check_;
+    FetchState& state_;
+    int looks_again_ = 0;                    // while the leader was slow
+    static constexpr std::uint64_t no_version = UINT64_MAX;
+    std::uint64_t looked_at_ = no_version;   // the version of the leader's fill at the last look
+};
+
+}  // namespace garner::proxy

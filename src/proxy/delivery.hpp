@@ -1,0 +1,52 @@
+// Responses from the store to the client: whole, by range, as 304; complete or still growing.
+#pragma once
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "cache/fill.hpp"
+#include "http/multipart.hpp"
+#include "proxy/pass_through.hpp"
+#include "proxy/request.hpp"
+#include "proxy/response_writer.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class Delivery {
+public:
+    Delivery(Request& request, ResponseWriter& writer, RestOfBody& rest, PassThrough& pass_through)
+        : request_(request), writer_(writer), rest_(rest), pass_through_(pass_through) {}
+
+    /// `follower`: of the fill in which the object grows; null: it is complete. A plain hit allocates nothing: head, patch and body
+    /// go out in one gather write.
+    net::awaitable<void> deliver(store::ObjectPtr object, cache::Follower* follower);
+
+    /// Waits for the fill to change after `seen`. False when there is nothing more to wait for: the client is gone, or the fill did
+    /// not change for deadlines.fill. True after a `limit` below that, too.
+    net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
+    net::awaitable<void> waited_too_long();
+
+private:
+    struct Slice {
+        Bytes first = 0;
+        std::optional<Bytes> count;   // nothing: to the end, whose place is not known yet
+        bool chunked = false;
+        bool several = false;         // the ranges of multipart_
+    };
+    static constexpr std::size_t write_pieces = 16;
+    using Parts = std::array<iovec, write_pieces + 5>;
+    bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
+    bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
+    net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
+    net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used, cache::Follower* follower);
+    net::awaitable<std::optional<bool>> send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice);
+
+    Request& request_;
+    ResponseWriter& writer_;
+    RestOfBody& rest_;
+    PassThrough& pass_through_;
+    std::optional<http::Multipart> multipart_;
+};
+
+}  // namespace garner::proxy

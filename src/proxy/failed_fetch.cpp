@@ -1,0 +1,160 @@
+#include "proxy/failed_fetch.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+bool FailedFetch::is_remembered() {
+    auto& failures = request_.services.cache.failures();
+    if (failures.empty()) return false;
+    auto known = failures.find(request_.key, steady_now(), witness());
+    if (!known || !hears_of(*known, request_.head(), request_.control)) return false;
+    failure_ = {std::move(known->failure), Fault::none};
+    own_ = known->only_for.has_value();
+    remembered_for_ = known->left;
+    return true;
+}
+
+net::awaitable<Step> FailedFetch::answer_known() {
+    tell_followers();
+    if (may_serve_stale()) co_return serve_stale(StaleUse::unreachable_lately);
+    auto& record = request_.record;
+    record.answer = Answer::negative;
+    record.tag = ResultTag::tcp_negative_hit;
+    auto const left = std::chrono::ceil<seconds>(remembered_for_).count();
+    record.cache_status.hit = true;
+    record.cache_status.fwd = http::Fwd::none;
+    record.cache_status.ttl = left;
+    record.texts.reason = failure_.told.reason;
+    auto const retry = "Retry-After: " + std::to_string(left) + "\r\n";
+    co_await writer_.error(failure_.told.status, failure_.told.reason, "negative", retry);
+    co_return Step::done;
+}
+
+net::awaitable<Step> FailedFetch::answer(cache::FetchFailure failure, bool own) {
+    failure_ = {std::move(failure), Fault::none};
+    own_ = own;
+    co_return co_await answer();
+}
+
+net::awaitable<Step> FailedFetch::answer() {
+    if (failure_.told.reason.empty()) failure_ = upstream_.failure();
+    co_await upstream_.upload().join();
+    upstream_.drop_exchange();   // the origin hears at once that nobody waits any more
+    bool const forbidden = failure_.told.status == 403;
+    request_.close = request_.close || forbidden;   // a client that gets nothing keeps no connection
+    tell_followers();
+    if (request_.client_gone || request_.aborted) {
+        request_.close = true;
+        co_return Step::done;
+    }
+    request_.services.counters.origin_failures.add();
+    if (!forbidden && may_serve_stale()) co_return serve_stale(StaleUse::unreachable);
+    auto& record = request_.record;
+    record.answer = forbidden ? Answer::refused : Answer::failed;
+    record.tag = forbidden ? ResultTag::tcp_denied : state_.stale ? ResultTag::tcp_refresh_fail_err : ResultTag::tcp_miss;
+    record.cache_status.ttl.reset();
+    record.texts.reason = failure_.told.reason;
+    bool const by_client = failure_.told.status == 400 || failure_.told.status == 408;
+    std::string_view rule = decided_by(failure_.fault);
+    if (by_client) rule = "request body";
+    if (forbidden) rule = record.texts.rule;
+    co_await writer_.error(failure_.told.status, failure_.told.reason, rule);
+    co_return Step::done;
+}
+
+/// Followers are told of the origin's failures. The next follower leads instead where the client left, where the rules forbid
+/// this client what they may allow the next one, and where this client's own request may have caused the failure and no other
+/// client has met it.
+void FailedFetch::tell_followers() {
+    auto lead = std::move(state_.lead);
+    bool const left = (request_.client_gone || request_.aborted) && failure_.fault == Fault::none;
+    if (left || failure_.told.status == 403)
+        lead.drop();
+    else if (own_)
+        lead.fail_alone(failure_.told, witness());
+    else
+        lead.fail(failure_.told);
+}
+
+bool FailedFetch::may_serve_stale() const {
+    auto const kind = http::StaleOnErrorKind::unreachable;
+    return state_.stale && http::may_serve_stale_on_error(state_.stale->terms(), request_.control, wall_now(), kind);
+}
+
+Step FailedFetch::serve_stale(StaleUse why) {
+    if (request_.client.nobody()) return Step::done;
+    auto& record = request_.record;
+    request_.services.counters.stale_used.add(why);
+    record.answer = Answer::stale;
+    record.tag = ResultTag::tcp_refresh_fail_old;
+    record.cache_status.hit = true;
+    record.cache_status.fwd = http::Fwd::none;
+    request_.now = wall_now();
+    auto const& terms = state_.stale->terms();
+    record.cache_status.ttl = std::int64_t{terms.lifetime} - http::current_age(terms, request_.now);
+    record.say(text(why));
+    state_.object = std::move(state_.stale);
+    return Step::deliver;
+}
+
+/// The client's own credentials or ranges may be what the origin cannot take; and a reload would keep a failure alive for ever.
+bool FailedFetch::is_never_shared() const {
+    auto const& fields = request_.head().fields;
+    return fields.has(Name::authorization) || fields.has(Name::range) || request_.reloads();
+}
+
+void FailedFetch::remember(cache::Fill const* fill) {
+    failure_ = upstream_.failure();
+    if (failure_.fault == Fault::none || failure_.fault == Fault::name || request_.aborted) return;
+    bool const by_request = failure_.fault == Fault::answer;
+    own_ = by_request;
+    if (by_request && is_never_shared()) return;
+    bool const of_head_only = by_request && request_.head().method == Method::head;
+    std::optional<cache::Witness> by;
+    if (by_request) by = witness();
+    auto& cache = request_.services.cache;
+    auto const& told = failure_.told;
+    bool const shared = fill ? cache.remember_failure(*fill, request_.key, told, of_head_only, negative_terms(), by)
+                             : cache.failures().remember(request_.key, told, of_head_only, negative_terms(), steady_now(), by);
+    own_ = !shared;
+}
+
+cache::NegativeTerms FailedFetch::negative_terms() const {
+    auto const& caching = request_.options->caching;
+    cache::NegativeTerms terms{caching.negative_first, caching.negative_ttl};
+    auto const facts = request_.facts();
+    for (auto const& rule : caching.rules) {
+        if (!rule.negative_ttl || !rule.applies(facts, {})) continue;
+        terms.most = *rule.negative_ttl;
+        break;
+    }
+    if (!caching.negative_backoff) terms.first = terms.most;
+    return terms;
+}
+
+/// Until two clients have met the error the next follower leads, since this client's own request may have caused it.
+void FailedFetch::tell_of_error() {
+    auto lead = std::move(state_.lead);
+    if (!lead) return;
+    auto const status = upstream_.head().status;
+    cache::FetchFailure failure{status, "The origin answers " + std::to_string(status) + "."};
+    if (remember_error(*lead.fill(), failure))
+        lead.fail(std::move(failure));
+    else
+        lead.fail_alone(std::move(failure), witness());
+}
+
+/// Only while others wait: a single client that asks again may be answered by an origin that has recovered. True when the
+/// followers are told.
+bool FailedFetch::remember_error(cache::Fill const& fill, cache::FetchFailure const& failure) {
+    constexpr milliseconds lasts{1'000};
+    if (fill.stale() || fill.followers() == 0 || is_never_shared()) return false;
+    auto terms = negative_terms();
+    terms.first = terms.most = std::min(terms.most, lasts);
+    bool const of_head_only = request_.head().method == Method::head;
+    return request_.services.cache.remember_failure(fill, request_.key, failure, of_head_only, terms, witness());
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,34 @@
+// Why no response came from a server: statuses and texts. Pure.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cache/fill.hpp"
+#include "client/exchange.hpp"
+#include "net/connector.hpp"
+
+namespace garner::proxy {
+
+/// Whom a failure tells something about: only what others would meet too is remembered.
+enum class Fault : std::uint8_t {
+    none,        // limits and rules of this proxy, the client, a shutdown
+    name,        // the name could not be resolved; net/name_cache remembers that
+    connection,  // the server could not be connected to
+    answer       // no usable response came; the request may be the reason
+};
+
+/// What decided, for Cache-Status and the error page; empty for this proxy itself.
+std::string_view decided_by(Fault);
+
+struct Failure {
+    cache::FetchFailure told;      // the client and followers
+    Fault fault = Fault::none;
+};
+
+/// `server`: "The origin", "The parent campus". `what_is_wrong`: of a malformed message.
+Failure failure_of(client::Trouble, std::string const& server, char const* what_is_wrong);
+/// `is_peer`: the name that could not be resolved is the peer's, not the origin's.
+Failure failure_of(net::Connected const&, std::string const& server, bool is_peer);
+
+}  // namespace garner::proxy

@@ -1,0 +1,45 @@
+// What a request has in hand from the lookup to its last byte, and what it does next.
+#pragma once
+#include <optional>
+
+#include "cache/cache.hpp"
+#include "http/cacheability.hpp"
+#include "proxy/upstream_head.hpp"
+
+namespace garner::proxy {
+
+/// The steps of a request that the cache may answer; each ends by naming the next.
+enum class Step : std::uint8_t {
+    look,            // in the cache
+    follow,          // wait for another request's fetch
+    pass,            // fetch without the cache, for FetchState::bypass
+    fetch,           // prepare a fetch for the cache
+    ask,             // the sources, as `fetch` has prepared it
+    ask_again,       // without own conditions: the response was about another one than ours
+    ask_for_range,   // for the client's range alone: the whole, asked for to be stored, cannot be stored
+    take,            // decide about the response whose head is there
+    fail,            // no usable response came
+    // The last steps:
+    refuse,          // as RequestCheck::refusal() says
+    stream,          // pass the response on as it comes
+    deliver,         // send FetchState::object
+    done
+};
+
+struct FetchState {
+    cache::Lookup found;
+    cache::FillLease lead;                    // of the fill that the response is for
+    cache::Beside beside;                     // the fetch goes on beside a slow leader's
+    store::ObjectPtr stale;                   // is validated, or stands in for a failed fetch
+    store::ObjectPtr parts;                   // lack `missing`, which is asked for
+    store::Body::Span missing{};
+    bool conditional = false;                 // the origin was asked with our validators
+    bool widened = false;                     // it was asked for all, the client for a range
+    store::ObjectPtr object;                  // goes to the client
+    std::optional<cache::Follower> follower;  // of the fill in which `object` grows
+    http::Bypass bypass = http::Bypass::none;
+    RequestChanges changes;                            // for Step::ask
+    char const* why_not_stored = "";          // a literal, for Step::stream
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,206 @@
+#include "proxy/fetching.hpp"
+
+#include "cache/parts.hpp"
+#include "http/invalidation.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+using http::StoreRefusal;
+
+namespace {
+
+bool has_conditions(http::RequestHead const& request) {
+    return http::is_conditional(request.fields) || request.fields.has(Name::if_range);
+}
+
+http::Fwd reason_of(http::Bypass why) {
+    if (why == http::Bypass::method) return http::Fwd::method;
+    return why == http::Bypass::no_store_request ? http::Fwd::request : http::Fwd::bypass;
+}
+
+}  // namespace
+
+// ---- without the cache ----
+
+net::awaitable<Step> Fetching::pass() {
+    auto const why = state_.bypass;
+    auto& record = request_.record;
+    record.answer = Answer::passed;
+    request_.services.counters.passed.add(why);
+    record.tag = ResultTag::tcp_miss;
+    record.cache_status.fwd = reason_of(why);
+    record.say(text(why));
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
+    if (why == http::Bypass::method && request_.head().method == Method::post)
+        state_.lead = request_.services.cache.lease_alone(request_.key, nullptr);
+    if (!co_await upstream_.ask(state_.changes)) {
+        bool const may_have_changed = upstream_.went_out() && upstream_.upload().sent_whole();
+        if (may_have_changed && http::invalidates(request_.head().method, std::nullopt)) purge_changed(request_.key, request_.target.url);
+        co_return co_await failed_.answer();
+    }
+    if (upstream_.head().status == 101) {
+        if (request_.wants_upgrade()) co_await tunnel_.switch_protocols();
+        if (request_.head_sent) co_return Step::done;
+        upstream_.fail(502, "The origin switches protocols, and nobody asked it to.");
+        co_return co_await failed_.answer();
+    }
+    if (invalidate()) co_await request_.outlives(store::DiskStore::Survives::process);
+    if (state_.lead && upstream_.upload().sent_whole() && http::represents_target(upstream_.head(), request_.target.uri))
+        co_return Step::take;
+    state_.lead.drop();
+    state_.why_not_stored = text(why);
+    co_return Step::stream;
+}
+
+/// RFC 9111 4.4. True when something was there.
+bool Fetching::invalidate() {
+    auto const& response = upstream_.head();
+    if (!http::invalidates(request_.head().method, response.status)) return false;
+    bool found = purge_changed(request_.key, request_.target.url);
+    for (auto const& url : http::also_invalidated(response, request_.target.uri)) {
+        std::string text;
+        cache::write_key_text(request_.target.partition(), url, text);
+        found |= purge_changed(request_.services.cache.key(text), url);
+    }
+    return found;
+}
+
+/// The mark is set before the purge: the purge also removes an old answer that a peer gave until then.
+bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
+    auto& services = request_.services;
+    if (services.agent && !request_.target.accelerated) services.agent->tell_changed(url);
+    return services.cache.purge(key, state_.lead.fill().get());
+}
+
+// ---- for the cache ----
+
+net::awaitable<Step> Fetching::prepare() {
+    auto const& head = request_.head();
+    request_.record.answer = Answer::miss;
+    upstream_.sources().ask_who_has_it();
+    // Beside the client's own conditions ours would ask another question.
+    if (state_.stale && cache::is_incomplete(*state_.stale) && has_conditions(head)) state_.stale = nullptr;
+    bool const of_parts = state_.stale && cache::is_incomplete(*state_.stale);
+    auto& changes = state_.changes;
+    if (state_.stale) {
+        request_.scratch.read_head_of(*state_.stale);
+        changes.validators = http::validators_of(request_.scratch.stored_head);
+    }
+    state_.conditional = !changes.validators.empty() && head.method == Method::get;
+    if (!state_.conditional) changes.validators = {};
+    // A leader wants the whole response, for itself and for others. What is fetched beside others goes out as it came, so
+    // that the client's own validators do their work where nothing is stored; so does the Range that stale parts answer.
+    auto& lead = state_.lead;
+    bool const leads = lead && lead.leads_others();
+    changes.strip_conditions = !of_parts && (state_.conditional || leads);
+    state_.widened = changes.strip_conditions && head.fields.has(Name::range);
+    if (!state_.stale && leads) co_await storing_.find_parts();
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
+    // only freshen.
+    if (!lead && (state_.stale || head.method == Method::get)) lead = request_.services.cache.lease_alone(request_.key, state_.stale);
+    if (lead) request_.led = lead.fill();
+    co_return Step::ask;
+}
+
+net::awaitable<Step> Fetching::ask() {
+    bool const answered = co_await upstream_.ask(state_.changes);
+    co_return answered ? Step::take : Step::fail;
+}
+
+net::awaitable<Step> Fetching::ask_again() {
+    upstream_.finish_exchange();
+    state_.conditional = false;
+    state_.changes = {};
+    state_.changes.strip_conditions = !state_.stale || !cache::is_incomplete(*state_.stale);
+    co_return Step::ask;
+}
+
+net::awaitable<Step> Fetching::ask_for_range() {
+    upstream_.finish_exchange();
+    state_.widened = state_.conditional = false;
+    state_.changes = {};
+    state_.stale = nullptr;
+    state_.lead = request_.services.cache.lease_alone(request_.key, nullptr);
+    co_return Step::ask;
+}
+
+// ---- what becomes of the response ----
+
+net::awaitable<Step> Fetching::take() {
+    auto const& response = upstream_.head();
+    if (is_nonsense()) co_return Step::fail;
+    if (!http::is_stale_if_error_status(response.status)) request_.services.cache.failures().forget(request_.key, steady_now());
+    auto parts = std::exchange(state_.parts, nullptr);
+    state_.changes.range_lines.clear();
+    if (parts) {
+        if (storing_.completes(*parts)) co_return co_await storing_.complete(std::move(parts));
+        if (response.status == 206 || response.status == 416) co_return Step::ask_again;
+    }
+    if (state_.stale && state_.conditional && response.status == 304) {
+        if (!http::is_about(response, request_.scratch.stored_head)) co_return Step::ask_again;
+        co_return co_await storing_.freshen();
+    }
+    if (stale_stands_in()) {
+        failed_.tell_of_error();
+        upstream_.finish_exchange();
+        co_return failed_.serve_stale(StaleUse::if_error);
+    }
+    bool const is_head = request_.head().method == Method::head && response.status == 200;
+    if (is_head) storing_.tell_fetches(response, state_.lead.fill().get());
+    if (state_.stale && is_head) co_return co_await storing_.take_head();
+    co_return co_await take_new(std::move(parts));
+}
+
+/// What no request of this kind can be answered with.
+bool Fetching::is_nonsense() {
+    auto const status = upstream_.head().status;
+    if (status == 101)
+        upstream_.fail(502, "The origin switches protocols, and nobody asked it to.", Fault::answer);
+    else if (status == 304 && !state_.conditional && !http::is_conditional(request_.head().fields))
+        upstream_.fail(502, "The origin answers 304 to a request without conditions.", Fault::answer);
+    else
+        return false;
+    return true;
+}
+
+/// RFC 5861 4.
+bool Fetching::stale_stands_in() const {
+    auto const kind = http::StaleOnErrorKind::error_status;
+    return state_.stale && http::is_stale_if_error_status(upstream_.head().status) &&
+           http::may_serve_stale_on_error(state_.stale->terms(), request_.control, wall_now(), kind);
+}
+
+net::awaitable<Step> Fetching::take_new(store::ObjectPtr parts) {
+    auto const& response = upstream_.head();
+    if (state_.stale) {
+        request_.record.answer = Answer::refreshed;
+        request_.record.tag = ResultTag::tcp_refresh_modified;
+    }
+    auto const control = http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted);
+    auto why = storing_.why_not_stored(response, control, http::Storing::answer);
+    if (why == StoreRefusal::none && !state_.lead) why = StoreRefusal::method;
+    store::BodyPtr nothing_yet;
+    if (why == StoreRefusal::none) co_return co_await storing_.store(response, control, std::move(nothing_yet));
+    auto const known = state_.stale ? state_.stale : parts;
+    store_nothing(known.get(), control, why);
+    if (known) co_await request_.outlives(store::DiskStore::Survives::process);
+    if (state_.widened && response.status == 200) co_return Step::ask_for_range;
+    state_.why_not_stored = text(why);
+    co_return Step::stream;
+}
+
+/// The response is for this client alone: the followers are told so, and an object that it supersedes is removed.
+void Fetching::store_nothing(store::Object const* known, http::ResponseCacheControl const& control, StoreRefusal why) {
+    auto const& response = upstream_.head();
+    request_.services.counters.not_stored.add(why);
+    // The followers must not each ask an origin that is in trouble. RFC 9111 4.3.3 says so of those of a validation.
+    if (http::is_stale_if_error_status(response.status))
+        failed_.tell_of_error();
+    else if (state_.lead)
+        state_.lead.refuse(text(why));
+    if (known && http::supersedes(request_.head(), response, control)) request_.services.cache.forget(request_.key, *known);
+}
+
+}  // namespace garner::proxy

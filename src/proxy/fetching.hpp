@@ -1,0 +1,47 @@
+// The fetch of a response: what the sources are asked, and what becomes of the answer.
+#pragma once
+#include <string>
+
+#include "proxy/failed_fetch.hpp"
+#include "proxy/fetch_state.hpp"
+#include "proxy/storing.hpp"
+#include "proxy/tunnel.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class Fetching {
+public:
+    Fetching(Request& request, Upstream& upstream, Storing& storing, FailedFetch& failed, Tunnel& tunnel, FetchState& state)
+        : request_(request), upstream_(upstream), storing_(storing), failed_(failed), tunnel_(tunnel), state_(state) {}
+
+    /// Without the cache. A non-error answer to an unsafe method invalidates, one to a POST may be stored.
+    net::awaitable<Step> pass();
+    /// For the cache: FetchState::stale is validated when it has a validator.
+    net::awaitable<Step> prepare();
+    net::awaitable<Step> ask();
+    /// RFC 9111 4.3.3: the response is about another one than ours. The request is repeated without our conditions.
+    net::awaitable<Step> ask_again();
+    /// All of it was asked for to be stored, and it cannot be: the client gets its range alone.
+    net::awaitable<Step> ask_for_range();
+    /// Decides about the response whose head is there.
+    net::awaitable<Step> take();
+
+private:
+    bool is_nonsense();
+    std::optional<Step> take_about_stored(store::Object const* parts) const;
+    bool stale_stands_in() const;
+    net::awaitable<Step> take_new(store::ObjectPtr parts);
+    void store_nothing(store::Object const* known, http::ResponseCacheControl const& control, http::StoreRefusal why);
+    bool invalidate();
+    bool purge_changed(cache::Key const& key, std::string const& url);
+
+    Request& request_;
+    Upstream& upstream_;
+    Storing& storing_;
+    FailedFetch& failed_;
+    Tunnel& tunnel_;
+    FetchState& state_;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,111 @@
+#include "proxy/own_answers.hpp"
+
+#include <algorithm>
+
+#include "http/dates.hpp"
+#include "icp/peer.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+
+namespace {
+
+constexpr std::string_view digest_path = "/squid-internal-periodic/store_digest";
+constexpr seconds next_soon{10};   // the next digest is late, and being made
+
+std::string const unconfirmed = "It is purged, but the disk does not confirm it: after a crash, or once it works again, "
+                                "it could be back. ";
+
+}  // namespace
+
+// ---- purge ----
+
+/// Behind a TLS terminator on this machine every visitor of an accelerator is on loopback.
+bool OwnAnswers::may_purge() const {
+    auto const& options = *request_.options;
+    if (options.purge.empty()) return request_.client.peer().address.is_loopback() && !request_.accelerates;
+    http::AccessRules rules(options.purge);
+    auto facts = request_.facts();
+    facts.accelerated = false;   // a visitor may read, not purge
+    return rules.decide(facts, std::nullopt).allowed();
+}
+
+net::awaitable<void> OwnAnswers::purge() {
+    if (!may_purge()) {
+        request_.record.answer = Answer::refused;
+        request_.record.tag = ResultTag::tcp_denied;
+        co_return co_await writer_.error(403, "This client may not purge.", "purge");
+    }
+    request_.record.answer = Answer::purged;
+    auto& cache = request_.services.cache;
+    bool here = cache.purge(request_.key);
+    std::vector<icp::Cleared> peers;
+    if (request_.services.agent) {
+        auto url = request_.target.url;
+        peers = co_await request_.services.agent->clear(std::move(url));
+        // A peer may have given the old object before it purged its own.
+        here |= !peers.empty() && cache.purge(request_.key);
+    }
+    if (!co_await request_.outlives(store::DiskStore::Survives::power)) {
+        auto const told = unconfirmed + icp::text_of(peers);
+        co_return co_await writer_.error(503, told, "purge");
+    }
+    auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
+    if (here || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
+    std::string_view const where = peers.empty() ? "Nothing is stored under this address."
+                                                 : "Nothing was purged under this address, here or at the peers.";
+    co_await writer_.error(404, where, "purge");
+}
+
+// ---- the last hop ----
+
+net::awaitable<void> OwnAnswers::answer_as_last_hop() {
+    auto const& head = request_.head();
+    if (head.method != Method::trace)
+        co_return co_await writer_.own_answer(200, "", "", "Allow: GET, HEAD, POST, PUT, DELETE, OPTIONS, TRACE, CONNECT, PATCH\r\n");
+    std::string echo(head.method_text);
+    echo.append(" ").append(head.target).append(" HTTP/1.1\r\n");
+    for (auto const& field : head.fields) {
+        if (field.id == Name::cookie || field.id == Name::authorization || field.id == Name::proxy_authorization) continue;
+        echo.append(field.name).append(": ").append(field.value).append("\r\n");
+    }
+    echo.append("\r\n");
+    co_await writer_.own_answer(200, "message/http", echo);
+}
+
+// ---- for other caches ----
+
+/// The digest tells what clients have asked for: it is for caches that are named as such, and for this machine.
+bool OwnAnswers::is_other_cache(IpAddress const& client) const {
+    auto const roster = request_.services.mesh->roster();
+    auto const is_peer = [&](auto const& peer) {
+        auto const addresses = peer->addresses();
+        return std::ranges::find(addresses, client) != addresses.end();
+    };
+    auto const& icp = roster->options;
+    return client.is_loopback() || is_among(client, icp.allow) || is_among(client, icp.htcp.allow) ||
+           std::ranges::any_of(roster->peers, is_peer);
+}
+
+net::awaitable<void> OwnAnswers::answer_internally() {
+    auto const method = request_.head().method;
+    auto* mesh = request_.services.mesh;
+    bool const wants_digest = request_.target.path == digest_path && (method == Method::get || method == Method::head);
+    if (!wants_digest || !mesh) co_return co_await writer_.error(404, "This cache has nothing for other caches here.", "internal");
+    if (!is_other_cache(request_.client.peer().address)) {
+        request_.record.tag = ResultTag::tcp_denied;
+        co_return co_await writer_.error(403, "The cache digest is for the peers of this cache.", "icp.allow");
+    }
+    auto const published = mesh->published();
+    if (!published.digest) {
+        mesh->rebuild_digest();
+        co_return co_await writer_.error(404, "This cache has no digest, or is making its first one.", "internal");
+    }
+    auto const expires = std::max<WallTime>(published.expires, request_.now + next_soon);
+    auto const extra = "Expires: " + http::format_http_date(unix_seconds(expires)) + "\r\n";
+    co_await writer_.own_answer(200, "application/cache-digest", *published.digest, extra);
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,27 @@
+// Requests that the proxy itself answers: PURGE, OPTIONS and TRACE at the last hop, and paths for other caches.
+#pragma once
+#include "proxy/request.hpp"
+#include "proxy/response_writer.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class OwnAnswers {
+public:
+    OwnAnswers(Request& request, ResponseWriter& writer) : request_(request), writer_(writer) {}
+
+    net::awaitable<void> purge();
+    /// OPTIONS * to a forward proxy, and Max-Forwards: 0 (RFC 9110 7.6.2). TRACE shows the request as it came, without its secrets.
+    net::awaitable<void> answer_as_last_hop();
+    /// A path of proxy/internal.
+    net::awaitable<void> answer_internally();
+
+private:
+    bool may_purge() const;
+    bool is_other_cache(IpAddress const& client) const;
+
+    Request& request_;
+    ResponseWriter& writer_;
+};
+
+}  // namespace garner::proxy

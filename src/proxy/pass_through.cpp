@@ -1,0 +1,111 @@
+#include "proxy/pass_through.hpp"
+
+#include <algorithm>
+
+#include "util/text.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using http::Name;
+
+net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
+    if (request_.client.nobody()) co_return;   // the exchange is dropped
+    auto& record = request_.record;
+    record.texts.reason = why_not_stored;
+    record.cache_status.detail = why_not_stored;
+    auto const& response = upstream_.head();
+    auto const& framing = upstream_.exchange().framing();
+    record.texts.content_type = response.fields.first(Name::content_type);
+    record.sent_status = response.status;
+    auto& text = request_.scratch.head_text;
+    text.clear();
+    append_response_head(response, nullptr, unix_seconds(wall_now()), text);
+    if (response.fields.has(Name::age)) text.append("Age: ").append(response.fields.first(Name::age)).append("\r\n");
+    Patch patch;
+    record.cache_status.ttl.reset();   // what is stored, if anything, is not what is sent
+    patch.status = record.cache_status;
+    using Kind = http::Framing::Kind;
+    bool chunked = false;
+    if (framing.kind == Kind::length)
+        patch.content_length = framing.length;
+    else if (framing.kind == Kind::none) {
+        // HEAD and 304 say how long the body would be; a 204 has none to speak of.
+        auto length = parse_decimal(response.fields.first(Name::content_length));
+        if (length && response.status != 204) patch.content_length = length;
+    } else {
+        chunked = patch.chunked = !writer_.starts_closing(patch);
+    }
+    auto tail = writer_.patch_of(patch);
+    request_.head_sent = true;
+    std::array<iovec, 2> head{{{text.data(), text.size()}, {const_cast<char*>(tail.data()), tail.size()}}};
+    http::BrokenBody body;
+    if (framing.kind == Kind::length) body.announced = framing.length;
+    co_await pass_on(text, body, chunked, head);
+    co_await upstream_.upload().join();
+}
+
+/// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. False: not all was sent.
+net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBody body, bool chunked,
+                                          std::span<iovec const> before) {
+    auto const& limits = request_.options->limits;
+    std::array<iovec, 6> parts;
+    auto used = static_cast<std::size_t>(std::ranges::copy(before, parts.begin()).out - parts.begin());
+    char chunk_header[18];
+    for (Pace pace;;) {
+        auto piece = upstream_.exchange().body_at_hand();
+        if (piece.data.empty() && piece.trouble == Trouble::none && !upstream_.exchange().body_done()) {
+            // Nothing here: let the client have what there is, then wait.
+            if (used > 0 && !co_await writer_.send(std::span(parts.data(), used))) co_return false;
+            used = 0;
+            auto const asked = steady_now();
+            piece = co_await upstream_.exchange().read_body(request_.options->deadlines.body);
+            pace.add(piece.data.size(), steady_now() - asked);
+        }
+        // A body without a length may be a stream of events. An origin may also wait for the rest of the request.
+        bool const owes = body.announced && !upstream_.upload().running() && piece.trouble == Trouble::none && !upstream_.exchange().body_done();
+        if (owes && pace.is_below(limits.min_rate)) piece.trouble = Trouble::timed_out;
+        if (piece.trouble != Trouble::none) {
+            if (co_await go_on(piece.trouble, head, body)) {
+                pace = {};
+                continue;
+            }
+            if (used > 0) co_await writer_.send(std::span(parts.data(), used));
+            co_await break_off(piece.trouble);
+            co_return false;
+        }
+        if (piece.data.empty()) break;
+        body.done += piece.data.size();
+        if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
+        parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
+        if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        if (!co_await writer_.send(std::span(parts.data(), used), piece.data.size())) co_return false;
+        used = 0;
+        upstream_.count_traffic();
+    }
+    std::string end;
+    if (chunked) end.append("0\r\n").append(upstream_.exchange().trailers()).append("\r\n");
+    if (!end.empty()) parts[used++] = {end.data(), end.size()};
+    bool sent = true;
+    if (used > 0) sent = co_await writer_.send(std::span(parts.data(), used));
+    upstream_.finish_exchange();
+    co_return sent;
+}
+
+/// The body goes on from another source, behind what is done of it.
+net::awaitable<bool> PassThrough::go_on(Trouble trouble, std::string_view head, http::BrokenBody body) {
+    if (!rest_.may_go_on()) co_return false;
+    http::Remainder missing(head, body);
+    co_return co_await rest_.go_on_elsewhere(missing, trouble);
+}
+
+/// The origin's body broke off: the client must not take what it has for the whole.
+net::awaitable<void> PassThrough::break_off(Trouble trouble) {
+    request_.record.texts.reason = trouble == Trouble::timed_out ? "the origin stalled in the body" : "the origin's answer broke off";
+    request_.services.counters.origin_failures.add();
+    request_.close = true;
+    co_await upstream_.upload().join();
+    writer_.show_truncation();
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,35 @@
+// A response that is not stored: passed on as it comes, at the client's pace.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "proxy/request.hpp"
+#include "proxy/response_writer.hpp"
+#include "proxy/rest_of_body.hpp"
+#include "proxy/upstream.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class PassThrough {
+public:
+    PassThrough(Request& request, ResponseWriter& writer, Upstream& upstream, RestOfBody& rest)
+        : request_(request), writer_(writer), upstream_(upstream), rest_(rest) {}
+
+    /// The response whose head is there, framed anew.
+    net::awaitable<void> stream(std::string_view why_not_stored);
+    /// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. `head`: of the response, for going
+    /// on elsewhere where a peer breaks off. False: not all was sent.
+    net::awaitable<bool> pass_on(std::string_view head, http::BrokenBody body, bool chunked, std::span<iovec const> before = {});
+
+private:
+    net::awaitable<bool> go_on(client::Trouble trouble, std::string_view head, http::BrokenBody body);
+    net::awaitable<void> break_off(client::Trouble trouble);
+
+    Request& request_;
+    ResponseWriter& writer_;
+    Upstream& upstream_;
+    RestOfBody& rest_;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,113 @@
+#include "proxy/record.hpp"
+
+#include <utility>
+
+#include "proxy/request.hpp"
+
+namespace garner::proxy {
+
+namespace {
+
+std::string_view logged_url(Options const& options, std::string_view url) {
+    return options.log.query ? url : url.substr(0, url.find('?'));
+}
+
+}  // namespace
+
+void Record::Texts::clear() {
+    for (auto* text : {&reason, &content_type, &rule, &logged_rule, &source}) text->clear();
+}
+
+Record::Record(Texts& texts, std::string_view via_name) : texts(texts) {
+    texts.clear();
+    cache_status.cache_name = via_name;
+}
+
+void Record::say(char const* why) {
+    cache_status.detail = why;
+    texts.reason = why;
+}
+
+/// The log has the whole rule; a client does not see which networks and names the rules are about.
+void Record::set_rule(http::Decision const& decision) {
+    texts.rule = decision.text_for_client();
+    texts.logged_rule = decision.text();
+}
+
+void Record::count_traffic(Request& request) {
+    auto& counters = request.services.counters;
+    auto const traffic = request.client.take_traffic();
+    counters.client_received.add(traffic.received);
+    counters.client_sent.add(traffic.sent);
+    sent_ += traffic.sent;
+    if (answer == Answer::tunnelled) return;
+    auto const body = body_sent - std::exchange(body_counted_, body_sent);
+    counters.client_body_bytes.add(body);
+    if (answer == Answer::hit) counters.client_hit_bytes.add(body);
+}
+
+/// Ranges and their parts are left out: a miniature of the cache knows whole objects only.
+void Record::note_use(Request const& request, store::ObjectPtr const& object) {
+    auto* sampler = request.services.sampler;
+    auto const& head = request.head();
+    if (!sampler || head.method != http::Method::get || object->status() == 206 || head.fields.has(http::Name::range)) return;
+    auto const cost = object->cost_at_rest();
+    if (!cost) {
+        unsized_ = object;
+        return;
+    }
+    auto& cache = request.services.cache;
+    if (object->length() > cache.object_max()) return;   // no policy may keep it
+    constexpr Bytes place_in_index = 48;   // about, and in the policy
+    auto const size = *cost + place_in_index;
+    if (!sampler->request(request.key.fingerprint, size)) return;
+    // All variants of a URL are sampled, or none; each is an object of its own.
+    auto sample = sim::sample_of(request.key.fingerprint, size);
+    if (object->key().size() != request.key.text.size())
+        sample.key = static_cast<std::uint32_t>(cache.key(object->key()).fingerprint);
+    sampler->sample(sample);
+}
+
+void Record::finish(Request& request) {
+    if (auto used = std::exchange(unsized_, nullptr); used && used->length()) note_use(request, used);
+    auto& counters = request.services.counters;
+    count_traffic(request);
+    auto const elapsed = std::chrono::duration_cast<microseconds>(steady_now() - request.started);
+    counters.answers[static_cast<std::size_t>(answer)].add();
+    if (answer == Answer::hit) {
+        counters.hit_time.add(elapsed);
+    } else if (answer != Answer::tunnelled) {
+        counters.miss_time.add(elapsed);
+    }
+    if (request.client_gone) counters.client_aborts.add();
+    if (request.services.log) log(request, std::chrono::duration_cast<milliseconds>(elapsed));
+}
+
+void Record::log(Request const& request, milliseconds elapsed) const {
+    LogEntry entry;
+    auto const& head = request.head();
+    auto const& url = request.target.url;
+    entry.end = wall_now();
+    entry.elapsed = elapsed;
+    entry.client = request.client.peer_text();
+    entry.tag = tag;
+    entry.aborted = request.client_gone;
+    entry.truncated = truncated;
+    entry.status = sent_status;
+    entry.bytes = sent_;
+    entry.method = head.method_text;
+    entry.url = logged_url(*request.options, url.empty() ? head.target : std::string_view(url));
+    entry.http_minor = head.version == http::Version::http_1_0 ? 0 : 1;
+    entry.hierarchy = hierarchy;
+    entry.peer = peer;
+    entry.peers_timed_out = peers_timed_out;
+    entry.content_type = texts.content_type;
+    if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(*request.options, referer->value);
+    if (auto const* agent = head.fields.find("User-Agent")) entry.user_agent = agent->value;
+    entry.reason = texts.reason;
+    char text[http::cache_status_bytes];
+    entry.cache_status = {text, http::write_cache_status(text, cache_status)};
+    request.services.log->write(request.services.worker.number, entry);
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,52 @@
+#include "proxy/request.hpp"
+
+#include "http/hop_by_hop.hpp"
+#include "proxy/way.hpp"
+
+namespace garner::proxy {
+
+void Scratch::read_head_of(store::Object const& object) {
+    stored_text.assign(object.head()).append("\r\n");
+    http::read_stored_head(stored_text, stored_head);
+}
+
+Request::Request(Services& services, ClientStream& client, AcceleratedOrigin const* accelerates, Scratch& scratch,
+                 std::shared_ptr<Options const> const& options)
+    : services(services), client(client), accelerates(accelerates), scratch(scratch), options(options), target(scratch.target),
+      record(scratch.record, services.shared.via_name), close(!http::keeps_alive(client.head()) || services.draining) {
+    target.url.clear();
+    if (scratch.targeted_of == options) return;
+    scratch.targeted_of = options;
+    auto const& names = options->caching.targeted_cache_control;
+    scratch.targeted.assign(names.begin(), names.end());
+}
+
+bool Request::may_have_misses() const {
+    return options->misses.empty() || proxy::may_have_misses(options->misses, facts());
+}
+
+IpAddress Request::client_network() const {
+    auto const& limits = options->limits;
+    return first_bits(named_client(*options, head(), client.peer().address), limits.client_prefix4, limits.client_prefix6);
+}
+
+http::FreshnessOptions Request::freshness_options(std::string_view content_type) const {
+    auto freshness = proxy::freshness_options(options->caching, facts(), content_type);
+    // RFC 9213 2.2: who is the target is the operator's to say, and by default this proxy is none.
+    freshness.targeted = scratch.targeted;
+    return freshness;
+}
+
+void Request::say_departure(http::Terms const& terms) {
+    auto const* why = departure(reload_ignored, terms);
+    if (*why != '\0') record.say(why);
+}
+
+net::awaitable<bool> Request::outlives(store::DiskStore::Survives what) {
+    auto* disk = services.cache.disk();
+    if (!disk) co_return true;
+    auto const here = executor();
+    co_return co_await disk->settled(what, here);
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,98 @@
+#include "proxy/request_check.hpp"
+
+#include "net/address.hpp"
+#include "proxy/internal.hpp"
+#include "util/text.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+using Verdict = RequestCheck::Verdict;
+
+std::optional<Verdict> RequestCheck::check() {
+    auto const& head = request_.head();
+    auto const& framing = request_.client.begin_body();
+    if (framing.refusal) return refused(framing.status, framing.refusal, "RFC 9112 message framing");
+    if (auto const* fault = read_target(head, request_.accelerates, request_.target))
+        return refused(400, fault, "RFC 9112 request target");
+    if (head.method == Method::connect && !request_.client.body_done())
+        return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
+    if (is_loop(head, request_.services.shared.via_name, request_.options->limits))
+        return refused(508, "This request has been here before: the proxies form a loop.", "Via");
+    if (head.target == "*" && !request_.accelerates) {
+        auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
+        return decision.denied() ? denied(decision) : Verdict::own_answer;
+    }
+    if (is_internal(request_.target, *request_.services.own)) return check_internal();
+    request_.control = http::parse_request_cache_control(head.fields);
+    apply_reload_rule();
+    auto const verdict = check_access();
+    return verdict == Verdict::go_on ? prepare() : verdict;
+}
+
+/// When a rule needs the destination and the host is a name, it is resolved first: a hit must not go past a deny.
+std::optional<Verdict> RequestCheck::check_access() {
+    auto admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
+    request_.source_matters = admission.source_matters;
+    if (admission.decision.verdict == http::Decision::Verdict::needs_destination) return std::nullopt;
+    return admission.decision.allowed() ? Verdict::go_on : denied(admission.decision);
+}
+
+net::awaitable<Verdict> RequestCheck::check_names() {
+    auto& resolver = request_.services.worker.resolver;
+    auto const& host = request_.target.uri.authority.host;
+    if (request_.reloads()) resolver.forget_failure(host);
+    auto names = co_await resolver.resolve(host, &request_.waiting);
+    request_.waiting = {};
+    // What is stored is judged by the address it came from; a fetch fails on the name again, and says so.
+    if (!names->failure.empty()) co_return prepare();
+    auto facts = request_.facts();
+    http::Decision decision;
+    for (auto const& address : names->addresses) {
+        decision = request_.permits(facts, net::to_ip(address));
+        if (decision.allowed()) co_return prepare();
+    }
+    co_return denied(decision);
+}
+
+/// The destination, for rules that want it, is where the client has reached this proxy.
+Verdict RequestCheck::check_internal() {
+    net::Error ignored;
+    auto const here = request_.client.transport().socket().local_endpoint(ignored);
+    auto const decision = request_.options->access.decide(request_.facts(), net::to_ip(here.address()));
+    return decision.allowed() ? Verdict::internal : denied(decision);
+}
+
+Verdict RequestCheck::prepare() {
+    auto const& head = request_.head();
+    bool const counts_hops = head.method == Method::trace || head.method == Method::options;
+    if (counts_hops && head.fields.has(Name::max_forwards) && parse_decimal(head.fields.first(Name::max_forwards)) == 0u)
+        return Verdict::own_answer;
+    cache::write_key_text(request_.target.partition(), request_.target.url, request_.scratch.key_text);
+    request_.key = request_.services.cache.key(request_.scratch.key_text);
+    return Verdict::go_on;
+}
+
+Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::string_view rule) {
+    refusal_ = {status, what, rule};
+    request_.record.answer = Answer::refused;
+    request_.close = request_.close || status == 400 || status == 501 || !request_.client.body_done();
+    return Verdict::refused;
+}
+
+Verdict RequestCheck::denied(http::Decision const& decision) {
+    request_.record.tag = ResultTag::tcp_denied;
+    request_.close = true;   // a client that gets nothing keeps no connection
+    request_.record.set_rule(decision);
+    return refused(403, "This proxy's rules do not allow the request.", request_.record.texts.rule);
+}
+
+void RequestCheck::apply_reload_rule() {
+    auto const& caching = request_.options->caching;
+    if (!request_.control.is_reload() || caching.rules.empty()) return;
+    request_.reload_ignored = ignores_reload(caching, request_.control, request_.facts());
+    if (request_.reload_ignored) request_.control.forget_reload();
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,48 @@
+// What can be said of a request before anything is looked up: its target, loops, and the access rules.
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "proxy/request.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class RequestCheck {
+public:
+    explicit RequestCheck(Request& request) : request_(request) {}
+
+    enum class Verdict : std::uint8_t {
+        go_on,
+        own_answer,    // the proxy itself answers: OPTIONS *, Max-Forwards: 0
+        internal,      // a path of the proxy's own, for other caches
+        refused        // refusal() says why
+    };
+    /// Everything that needs no waiting; nothing when names must be resolved for the rules: check_names() then. A plain function: a
+    /// hit pays for no coroutine frame.
+    std::optional<Verdict> check();
+    net::awaitable<Verdict> check_names();
+
+    struct Refusal {
+        std::uint16_t status = 400;
+        std::string_view what;
+        std::string_view rule;
+    };
+    Refusal const& refusal() const { return refusal_; }
+    /// This client gets only what is stored.
+    void refuse_misses() { refusal_ = {504, "This proxy gives this client only what it has stored.", "misses"}; }
+    /// A stored response that this client may not have, by the address that it came from.
+    Verdict denied(http::Decision const& decision);
+
+private:
+    std::optional<Verdict> check_access();
+    Verdict check_internal();
+    Verdict prepare();
+    Verdict refused(std::uint16_t status, std::string_view what, std::string_view rule);
+    void apply_reload_rule();
+
+    Request& request_;
+    Refusal refusal_;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,155 @@
+#include "proxy/response_writer.hpp"
+
+#include <algorithm>
+#include <boost/asio/error.hpp>
+
+#include "http/dates.hpp"
+#include "http/hop_by_hop.hpp"
+
+namespace garner::proxy {
+
+ResponseWriter::ResponseWriter(Request& request)
+    : request_(request), pace_(request.client, request.services.worker.wheel, request.services.cache) {
+    pace_.begin(request.options->limits.min_rate);
+}
+
+bool ResponseWriter::try_send(std::span<iovec>& parts, Bytes body) {
+    if (!interim_rest_.empty() || request_.client.try_send(parts).error) return false;
+    request_.record.body_sent += body;
+    return true;
+}
+
+net::awaitable<bool> ResponseWriter::send(std::span<iovec> parts, Bytes body) {
+    if (!try_send(parts, body)) co_return co_await send_waiting(parts, body);
+    request_.record.count_traffic(request_);
+    co_return true;
+}
+
+/// What the socket does not take at once, behind what is left of an interim response.
+net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes body) {
+    request_.record.body_sent += body;
+    auto const rest = std::exchange(interim_rest_, {});
+    std::vector<iovec> all;
+    if (!rest.empty()) {
+        all.push_back({const_cast<char*>(rest.data()), rest.size()});
+        all.insert(all.end(), parts.begin(), parts.end());
+        parts = all;
+    }
+    Bytes unsent = 0;
+    for (auto const& part : parts) unsent += part.iov_len;
+    pace_.wait();
+    auto sent = co_await request_.client.send(parts, request_.options->deadlines.body);
+    pace_.resume();
+    request_.record.count_traffic(request_);
+    if (!sent.error) co_return true;
+    unsent -= sent.bytes;
+    request_.record.texts.reason = pace_.too_slow()                          ? pace_.too_slow()
+                                   : sent.error == net::asio::error::timed_out ? "the client takes nothing"
+                                                                               : "the client is gone";
+    request_.record.body_sent -= std::min(body, unsent);
+    request_.client_gone = request_.close = true;
+    co_return false;
+}
+
+/// Without waiting: would_block when something is left yet.
+net::Error ResponseWriter::send_interim_rest() {
+    iovec part{interim_rest_.data(), interim_rest_.size()};
+    std::span<iovec> parts(&part, 1);
+    auto const sent = request_.client.try_send(parts);
+    interim_rest_.erase(0, sent.bytes);
+    if (!sent.error) interim_rest_.clear();
+    request_.record.count_traffic(request_);
+    return sent.error;
+}
+
+/// Not to HTTP/1.0. A response of which the socket takes nothing is dropped: followers may wait for the final response.
+bool ResponseWriter::pass_interim(http::ResponseHead const& interim) {
+    if (request_.client.nobody() || request_.head_sent || request_.head().version == http::Version::http_1_0) return true;
+    if (request_.client_gone) return false;
+    if (send_interim_rest() == net::asio::error::would_block) return true;
+    auto& text = request_.scratch.head_text;
+    text.clear();
+    append_status_line(interim.status, interim.reason, text);
+    http::HopByHop hop_by_hop(interim.fields);
+    for (auto const& field : interim.fields)
+        if (!hop_by_hop.dropped(field) && field.id != http::Name::content_length)
+            text.append(field.name).append(": ").append(field.value).append("\r\n");
+    text.append("\r\n");
+    interim_rest_ = text;
+    auto const error = send_interim_rest();
+    if (interim_rest_.size() == text.size()) interim_rest_.clear();
+    if (!error || error == net::asio::error::would_block) return true;
+    request_.client_gone = request_.close = true;
+    return false;
+}
+
+std::string_view ResponseWriter::patch_of(Patch const& patch) {
+    auto with_close = patch;
+    if (request_.services.draining || (!request_.client.body_done() && !request_.uploading)) request_.close = true;
+    with_close.close = request_.close;
+    return write_patch(request_.scratch.patch, with_close, request_.services.shared.via_name);
+}
+
+bool ResponseWriter::starts_closing(Patch& patch) {
+    if (request_.head().version == http::Version::http_1_1) return false;
+    patch.close = request_.close = true;
+    return true;
+}
+
+/// HTTP/1.1 sees it by the framing; a body that ends with the connection needs a reset.
+void ResponseWriter::show_truncation() {
+    request_.close = request_.record.truncated = true;
+    if (request_.head().version == http::Version::http_1_0) request_.client.transport().close_with_reset();
+}
+
+/// An accelerator's visitors learn neither the origin's name nor its address; the log has both.
+ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, std::string_view rule) const {
+    auto const& target = request_.target;
+    ErrorPage page{.status = status, .what = what, .rule = rule, .url = target.url, .server = request_.services.shared.via_name};
+    if (!target.accelerated) return page;
+    page.url = target.path;
+    if (status >= 502 && status <= 504) page.what = what.substr(0, what.find(": "));
+    return page;
+}
+
+net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_view what, std::string_view rule,
+                                           std::string_view more) {
+    if (request_.head_sent) {
+        show_truncation();
+        co_return;
+    }
+    auto& texts = request_.record.texts;
+    if (texts.reason.empty()) texts.reason.assign(what);
+    std::string_view const logged = rule == texts.rule && !rule.empty() ? texts.logged_rule : rule;
+    if (!logged.empty() && texts.reason != logged) texts.reason.append(" [").append(logged).append("]");
+    auto body = error_page(page_of(status, what, rule));
+    auto extra = std::string("Cache-Control: no-store\r\n").append(more);
+    request_.record.cache_status.detail = rule;
+    co_await own_answer(status, "text/html;charset=utf-8", body, extra);
+}
+
+net::awaitable<void> ResponseWriter::own_answer(std::uint16_t status, std::string_view type, std::string_view body,
+                                                std::string_view extra) {
+    request_.record.sent_status = status;
+    request_.record.texts.content_type = type;
+    auto& head = request_.scratch.head_text;
+    head.clear();
+    append_status_line(status, reason_phrase(status), head);
+    head.append("Date: ").append(http::format_http_date(unix_seconds(wall_now()))).append("\r\n");
+    if (!type.empty()) head.append("Content-Type: ").append(type).append("\r\n");
+    Patch patch;
+    patch.status = request_.record.cache_status;
+    patch.content_length = body.size();
+    patch.extra = extra;
+    auto tail = patch_of(patch);
+    request_.head_sent = true;
+    std::array<iovec, 3> parts;
+    std::size_t used = 0;
+    parts[used++] = {head.data(), head.size()};
+    parts[used++] = {const_cast<char*>(tail.data()), tail.size()};
+    if (request_.head().method == http::Method::head) body = {};
+    if (!body.empty()) parts[used++] = {const_cast<char*>(body.data()), body.size()};
+    co_await send(std::span(parts.data(), used), body.size());
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,29 @@
+// The rest of a body whose beginning the client has: a peer broke off, the disk lost bytes, or memory was needed.
+#pragma once
+#include "http/remainder.hpp"
+#include "proxy/upstream.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class RestOfBody {
+public:
+    RestOfBody(Request& request, Upstream& upstream) : request_(request), upstream_(upstream) {}
+
+    /// Another source may have the rest of a body that broke off at a peer. An origin's own faults stay as they are.
+    bool may_go_on() const;
+    /// Asks the sources that are left for it; true when the exchange goes on with it.
+    net::awaitable<bool> go_on_elsewhere(http::Remainder const& missing, client::Trouble trouble);
+    /// Asks for the rest of a stored body where the response would be fetched; true when the exchange goes on with it.
+    /// `is_there`: memory has the rest, but needs the room; a source gets 2 s for its head then.
+    net::awaitable<bool> fetch(store::Object const& object, http::BrokenBody broken, bool is_there);
+
+private:
+    net::awaitable<bool> ask(http::Remainder const& missing, milliseconds first_byte_max);
+    Sources& sources() const { return upstream_.sources(); }
+
+    Request& request_;
+    Upstream& upstream_;
+};
+
+}  // namespace garner::proxy

@@ -1,0 +1,383 @@
+#include "proxy/storing.hpp"
+
+#include "cache/parts.hpp"
+#include "http/dates.hpp"
+#include "http/gateway.hpp"
+#include "http/partial.hpp"
+#include "proxy/fill_pump.hpp"
+#include "proxy/head_writer.hpp"
+#include "proxy/resume.hpp"
+
+namespace garner::proxy {
+
+using http::Method;
+using http::Name;
+using http::StoreRefusal;
+
+namespace {
+
+std::optional<std::uint64_t> length_of(http::Framing const& framing) {
+    return framing.kind == http::Framing::Kind::length ? std::optional(framing.length) : std::nullopt;
+}
+
+}  // namespace
+
+// ---- may it be stored ----
+
+StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                     http::Storing what) const {
+    auto const& options = *request_.options;
+    auto content_type = response.fields.first(Name::content_type);
+    auto freshness = request_.freshness_options(content_type);
+    http::StoreOptions how;
+    how.set_cookie = options.caching.store_set_cookie;
+    how.keeps_errors = freshness.negative_ttl.value_or(0) > 0;
+    how.has_own_ttl = freshness.default_ttl > 0 || freshness.min_ttl > 0;
+    how.combinable = is_combinable(response);
+    how.what = what;
+    bool const passes_gateway = !drops_gateway_fields(options, request_.target.accelerated, request_.client.peer().address);
+    how.overrides_method = passes_gateway && http::has_method_override(request_.head().fields);
+    how.represents_target = request_.head().method == Method::post && http::represents_target(response, request_.target.uri);
+    auto refusal = http::why_not_store(request_.head(), request_.control, response, control, how);
+    if (refusal != StoreRefusal::none) return refusal;
+    if (vary_of(response).star) return StoreRefusal::vary_too_long;   // with what is added to its Vary
+    if (what == http::Storing::answer && is_too_large()) return StoreRefusal::too_large;
+    auto const& peer = upstream_.sources().current().peer;
+    if (peer && peer->options.proxy_only) return StoreRefusal::proxy_only;
+    bool never = rule_forbids_storing(options.caching, request_.facts(), content_type);
+    return never ? StoreRefusal::by_rule : StoreRefusal::none;
+}
+
+bool Storing::is_too_large() const {
+    auto const length = length_of(upstream_.exchange().framing());
+    return length && *length > request_.services.cache.longest_body();
+}
+
+/// A 206 that may be stored as a part. One to a request without Range answers a question that nobody asked; and who asked
+/// for the whole leads others, who want that.
+bool Storing::is_combinable(http::ResponseHead const& response) const {
+    bool const asked = request_.head().fields.has(Name::range) && !state_.widened;
+    return response.status == 206 && asked && http::describes_itself(request_.head(), response) &&
+           http::part_of(response, length_of(upstream_.exchange().framing()));
+}
+
+http::VaryNames Storing::vary_of(http::ResponseHead const& response) const {
+    return http::effective_vary(response.fields, request_.options->caching.key_fields);
+}
+
+std::string Storing::variant_of(http::VaryNames const& vary) const {
+    return vary.empty() || vary.star ? std::string() : http::variant_key(vary, request_.head().fields);
+}
+
+std::string Storing::key_of(http::VaryNames const& vary, std::string const& variant) const {
+    bool const is_variant = !vary.empty() && !vary.star;
+    return is_variant ? cache::variant_text(request_.key.text, variant) : std::string(request_.key.text);
+}
+
+// ---- a new response ----
+
+net::awaitable<Step> Storing::store(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                    store::BodyPtr begun) {
+    auto& texts = request_.record.texts;
+    auto& head = request_.scratch.head_text;
+    texts.content_type = response.fields.first(Name::content_type);
+    auto const arrived = request_.now = wall_now();
+    bool const restricted = !control.no_cache_fields.empty() || !control.private_fields.empty();
+    head.clear();
+    append_response_head(response, &control, unix_seconds(arrived), head);
+    own_head_.clear();
+    if (restricted) append_response_head(response, nullptr, unix_seconds(arrived), own_head_);
+    auto vary = vary_of(response);
+    auto variant = variant_of(vary);
+    auto const key = key_of(vary, variant);
+
+    store::Object::Parts parts;
+    parts.key = key;
+    parts.head = head;
+    parts.terms = http::terms_of(response, control, upstream_.asked_at(), arrived, request_.freshness_options(texts.content_type));
+    parts.status = response.status;
+    parts.sequence = request_.services.cache.next_sequence();
+    parts.source = upstream_.source_address();
+    set_ttl(parts.terms, arrived);
+    if (request_.services.cache.disk()) co_await supersede_on_disk(parts, vary);
+
+    bool whole = upstream_.exchange().framing().kind == http::Framing::Kind::none;
+    if (!whole && !begun && response.status != 206) {
+        parts.bytes = whole_body_at_hand();
+        whole = upstream_.exchange().body_done();
+    }
+    if (whole) co_return store_whole(parts, std::move(vary), std::move(variant));
+    parts.body = std::move(begun);
+    co_return start_fill(parts, std::move(vary), std::move(variant));
+}
+
+void Storing::set_ttl(http::Terms const& terms, WallTime arrived) {
+    request_.record.cache_status.ttl = std::int64_t{terms.lifetime} - http::current_age(terms, arrived);
+    request_.say_departure(terms);
+}
+
+/// Clients that are given the new one shall not meet the old one again, though this process be killed.
+net::awaitable<void> Storing::supersede_on_disk(store::Object::Parts const& parts, http::VaryNames const& vary) {
+    auto const here = request_.executor();
+    store::ObjectPtr known;
+    if (parts.status == 206) known = co_await request_.services.cache.parts_on_disk(parts.key, here);
+    auto const newer = cache::outline(parts);
+    if (request_.services.cache.supersede_on_disk(*state_.lead.fill(), *newer, vary, known))
+        co_await request_.outlives(store::DiskStore::Survives::process);
+}
+
+Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames vary, std::string variant) {
+    auto& cache = request_.services.cache;
+    bool const fits = parts.bytes.size() <= cache.object_max();
+    bool const admitted = cache.admits(parts, request_.key.fingerprint);
+    auto object = admitted ? cache.make_object(parts, request_.key.fingerprint) : nullptr;
+    bool const in_memory = object != nullptr;
+    if (!object) object = store::Object::make(parts, nullptr);
+    bool const kept = state_.lead.complete(object, std::move(vary), std::move(variant));
+    auto& status = request_.record.cache_status;
+    status.stored = in_memory || kept;
+    if (!status.stored) {
+        auto why = admitted ? StoreRefusal::no_room : StoreRefusal::not_admitted;
+        if (!fits) why = too_large_for_memory(parts.bytes.size());
+        request_.services.counters.not_stored.add(why);
+        request_.record.say(text(why));
+    }
+    state_.object = as_it_came(parts, std::move(object));
+    upstream_.finish_exchange();
+    return Step::deliver;
+}
+
+/// What is too large for memory alone is for the disk to take: where it is not there, that did not let it in.
+StoreRefusal Storing::too_large_for_memory(Bytes body) const {
+    auto const& cache = request_.services.cache;
+    bool const is_for_disk = cache.disk() && body <= cache.longest_body();
+    return is_for_disk ? StoreRefusal::not_admitted : StoreRefusal::too_large;
+}
+
+/// The body, when all of it came with the head; the bytes stay valid until the exchange reads again.
+std::string_view Storing::whole_body_at_hand() {
+    auto& exchange = upstream_.exchange();
+    auto const& framing = exchange.framing();
+    if (framing.kind != http::Framing::Kind::length || framing.length > store::Object::inline_body_max ||
+        exchange.leftover().size() < framing.length)
+        return {};
+    auto piece = exchange.body_at_hand();
+    if (piece.data.size() != framing.length) return {};   // a zero length has no data step
+    exchange.body_at_hand();
+    return piece.data;
+}
+
+/// From here on the body belongs to the worker's pump, and this client is its first follower.
+Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::string variant) {
+    auto& cache = request_.services.cache;
+    auto const expected = length_of(upstream_.exchange().framing());
+    bool const completing = parts.body != nullptr;
+    auto body = completing ? parts.body : cache.make_body(expected);
+    parts.bytes = {};
+    parts.body = body;
+    auto disk = begin_on_disk(parts, expected);
+    if (disk) body->set_source(disk->source());
+    bool const fits = !expected || *expected <= cache.object_max();
+    bool const admitted = completing || !expected || cache.admits(parts, request_.key.fingerprint, *expected);
+    // The body first: a head for which there is room would evict others in vain.
+    bool const has_room = !cache.room(*body, request_.key.fingerprint).empty();
+    auto growing = has_room ? cache.make_object(parts, request_.key.fingerprint) : nullptr;
+    if (!growing) {
+        state_.stale = nullptr;
+        return completing ? Step::ask_again : refuse_for_room(parts, vary);
+    }
+    // A small one that memory does not want goes to the disk when it is whole.
+    bool const waits = !admitted && !disk && parts.status != 206 && cache.disk() && *expected <= store::Object::inline_body_max;
+    bool const stored = request_.record.cache_status.stored = admitted || disk || waits;
+    state_.follower.emplace(cache, state_.lead.fill());
+    state_.lead.head_is_storable(growing, vary, variant);
+    auto fetch = upstream_.hand_over();
+    auto pump = std::make_unique<FillPump>(request_.services, request_.options, std::move(state_.lead), std::move(fetch.exchange),
+                                           std::move(fetch.use), std::move(fetch.pool_key), growing, std::move(vary),
+                                           std::move(variant), request_.freshness_options(request_.record.texts.content_type));
+    if (disk) pump->write_to(std::move(disk));
+    if (waits) pump->gather_for_disk();
+    if (!admitted && !waits) {
+        auto const why = fits ? StoreRefusal::not_admitted : too_large_for_memory(*expected);
+        if (!stored) request_.record.say(text(why));
+        pump->leave_memory(why);
+    }
+    if (rest_.may_go_on()) {
+        http::BrokenBody coming{.first = body->size(), .done = 0, .announced = expected, .length = body->expected()};
+        auto const& sources = upstream_.sources();
+        pump->may_resume(std::make_unique<Resumption>(request_.services, request_.client, request_.target.host_field, sources.all(),
+                                                      sources.at(), coming));
+    }
+    if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
+    FillPump::start(std::move(pump));
+    state_.object = as_it_came(parts, std::move(growing));
+    return Step::deliver;
+}
+
+Step Storing::refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary) {
+    auto& cache = request_.services.cache;
+    request_.services.counters.not_stored.add(StoreRefusal::no_room);
+    if (auto* disk = cache.disk()) disk->not_offered(store::NotStored::no_room);
+    request_.record.note_use(request_, store::Object::make(parts, nullptr));   // another policy would have found room
+    auto const newer = cache::outline(parts);
+    if (!request_.client.nobody()) cache.supersede_in_memory(*state_.lead.fill(), *newer, vary);
+    state_.why_not_stored = text(StoreRefusal::no_room);
+    state_.lead.refuse(state_.why_not_stored);
+    return Step::stream;
+}
+
+/// For a body that goes to the disk as it comes; a small one goes when it is whole.
+std::unique_ptr<store::DiskFill> Storing::begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected) {
+    auto* disk = request_.services.cache.disk();
+    bool const part = parts.status == 206;
+    if (!disk || (!part && expected.value_or(UINT64_MAX) <= store::Object::inline_body_max)) return nullptr;
+    if (part) {
+        auto const place = http::part_of(upstream_.head(), expected);
+        if (!place || place->length > disk->options().object_max) return nullptr;
+    }
+    // Who must be asked for twice is asked about once: what memory holds whole comes to the disk from there.
+    bool const by_itself = part || !expected || *expected > request_.services.cache.object_max();
+    if (disk->options().admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
+    auto why = store::NotStored::none;
+    auto fill = disk->begin(parts.key, expected, part ? store::DiskFill::Of::part : store::DiskFill::Of::whole, why);
+    if (!fill) state_.lead.keep_off_disk();   // it is not asked again when the body is whole
+    return fill;
+}
+
+/// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
+store::ObjectPtr Storing::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
+    if (own_head_.empty()) return kept;
+    parts.head = own_head_;
+    return store::Object::make(parts, nullptr);
+}
+
+// ---- HEAD and 304 ----
+
+void Storing::tell_fetches(http::ResponseHead const& head, cache::Fill const* by) {
+    auto const control = http::parse_response_cache_control(head.fields, request_.freshness_options({}).targeted);
+    auto const vary = vary_of(head);
+    if (vary.star || http::is_personal(request_.head(), control)) return;
+    auto const key = key_of(vary, variant_of(vary));
+    auto& text = request_.scratch.head_text;
+    text.clear();
+    append_response_head(head, nullptr, unix_seconds(request_.now), text);
+    store::Object::Parts parts;
+    parts.key = key;
+    parts.head = text;
+    request_.services.cache.heard(request_.key, cache::outline(parts), vary, by);
+}
+
+net::awaitable<Step> Storing::take_head() {
+    if (http::head_agrees(upstream_.head(), request_.scratch.stored_head, state_.stale->length())) co_return co_await freshen();
+    request_.record.answer = Answer::refreshed;
+    request_.record.tag = ResultTag::tcp_refresh_modified;
+    outdate(std::move(state_.stale));
+    request_.services.counters.not_stored.add(StoreRefusal::method);
+    state_.why_not_stored = text(StoreRefusal::method);
+    co_return Step::stream;
+}
+
+net::awaitable<Step> Storing::freshen() {
+    auto const stale = std::move(state_.stale);
+    auto& stored_head = request_.scratch.stored_head;
+    auto& text_of_head = request_.scratch.head_text;
+    auto& content_type = request_.record.texts.content_type;
+    auto const targeted = request_.freshness_options({}).targeted;
+    request_.record.answer = Answer::revalidated;
+    request_.record.tag = ResultTag::tcp_refresh_unmodified;
+    auto const arrived = request_.now = wall_now();
+    text_of_head.clear();
+    append_status_line(stale->status(), stored_head.reason, text_of_head);
+    text_of_head += http::merged_head_fields(stored_head, upstream_.head(), targeted);
+    std::string const merged = text_of_head + "\r\n";
+    http::ResponseHead head;
+    http::read_stored_head(merged, head);
+    if (!head.fields.has(Name::date))
+        text_of_head.append("Date: ").append(http::format_http_date(unix_seconds(arrived))).append("\r\n");
+    content_type = head.fields.first(Name::content_type);
+    auto control = http::parse_response_cache_control(head.fields, targeted);
+    auto vary = vary_of(head);
+    auto variant = variant_of(vary);
+    auto key = key_of(vary, variant);
+    if (cache::is_incomplete(*stale)) key = cache::parts_text(key);
+    auto parts = stale->parts();
+    parts.kind = store::Object::Kind::response;
+    parts.key = key;
+    parts.head = text_of_head;
+    // A new head makes the old response no newer, and its bytes came from where they came: sequence and source stay.
+    parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
+    upstream_.finish_exchange();
+    auto& cache = request_.services.cache;
+    // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
+    if (auto why = why_not_stored(head, control, http::Storing::freshened); why != StoreRefusal::none) {
+        request_.services.counters.not_stored.add(why);
+        request_.record.say(text(why));
+        state_.lead.refuse(text(why));
+        cache.purge(request_.key);
+        co_await request_.outlives(store::DiskStore::Survives::process);
+        state_.object = store::Object::make(parts, nullptr);
+        co_return Step::deliver;
+    }
+    state_.object = cache.make_object(parts, request_.key.fingerprint);
+    request_.record.cache_status.stored = state_.object != nullptr;
+    if (!state_.object) state_.object = store::Object::make(parts, nullptr);
+    set_ttl(parts.terms, arrived);
+    state_.lead.complete(state_.object, std::move(vary), std::move(variant));
+    co_return Step::deliver;
+}
+
+/// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
+void Storing::outdate(store::ObjectPtr stale) {
+    auto vary = vary_of(request_.scratch.stored_head);
+    auto variant = vary.empty() ? std::string() : http::variant_key(vary, request_.head().fields);
+    auto object = request_.services.cache.make_object(cache::outdated(*stale), request_.key.fingerprint);
+    if (!object) request_.services.cache.forget(request_.key, *stale);
+    state_.lead.complete(std::move(object), std::move(vary), std::move(variant));
+}
+
+// ---- parts (RFC 9111 3.3, 3.4) ----
+
+net::awaitable<void> Storing::find_parts() {
+    auto& cache = request_.services.cache;
+    auto parts = cache.parts(request_.key, request_.head());
+    auto const here = request_.executor();
+    if (!parts && cache.disk()) parts = co_await cache.parts_from_disk(request_.key, request_.head(), here);
+    if (parts) ask_for_rest(std::move(parts));
+}
+
+void Storing::ask_for_rest(store::ObjectPtr parts) {
+    auto const length = parts->body()->size();
+    auto const missing = lacks(*parts, request_.services.cache.object_max());
+    if (!missing || !request_.may_have(*parts)) return;
+    request_.scratch.read_head_of(*parts);
+    state_.missing = *missing;
+    state_.changes.range_lines =
+        http::ask_for_missing(request_.scratch.stored_head, {missing->first, missing->last}, length, request_.now);
+    upstream_.sources().expect_bytes(missing->last - missing->first + 1);
+    state_.parts = std::move(parts);
+    request_.record.cache_status.fwd = http::Fwd::partial;
+}
+
+/// By a strong validator; and by the address the rules decide who may have the response from the store.
+bool Storing::completes(store::Object const& parts) const {
+    auto const& response = upstream_.head();
+    http::Part wanted{{state_.missing.first, state_.missing.last}, parts.body()->size()};
+    return upstream_.source_address() == parts.source() &&
+           http::part_of(response, length_of(upstream_.exchange().framing())) == wanted &&
+           http::is_same_representation(response, request_.scratch.stored_head, wall_now());
+}
+
+/// It grows like any other fetch.
+net::awaitable<Step> Storing::complete(store::ObjectPtr parts) {
+    auto const targeted = request_.freshness_options({}).targeted;
+    auto const merged = http::head_of_whole(upstream_.head(), &request_.scratch.stored_head, targeted) + "\r\n";
+    http::ResponseHead head;
+    http::read_stored_head(merged, head);
+    auto control = http::parse_response_cache_control(head.fields, targeted);
+    state_.stale = nullptr;
+    if (why_not_stored(head, control, http::Storing::answer) != StoreRefusal::none) co_return Step::ask_again;
+    auto body = parts->body()->completing(state_.missing);
+    co_return co_await store(head, control, std::move(body));
+}
+
+}  // namespace garner::proxy

@@ -1,0 +1,64 @@
+// Storing what a source has answered: a new response, new fields of a stored one, or the rest of stored parts.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "proxy/fetch_state.hpp"
+#include "proxy/request.hpp"
+#include "proxy/rest_of_body.hpp"
+#include "proxy/upstream.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class Storing {
+public:
+    Storing(Request& request, Upstream& upstream, RestOfBody& rest, FetchState& state)
+        : request_(request), upstream_(upstream), rest_(rest), state_(state) {}
+
+    /// As far as the head tells.
+    http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
+                                      http::Storing what) const;
+    /// The response that the exchange has begun. `begun`: what is there of its body before the exchange brings more, or nullptr.
+    net::awaitable<Step> store(http::ResponseHead const& response, http::ResponseCacheControl const& control, store::BodyPtr begun);
+    /// RFC 9111 4.3.4: a 304 gives the stale object a new head over the same body.
+    net::awaitable<Step> freshen();
+
+    /// RFC 9111 4.3.5: clients that see this head shall not meet an older body, that of a fetch which began before.
+    void tell_fetches(http::ResponseHead const& head, cache::Fill const* by);
+    /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
+    net::awaitable<Step> take_head();
+
+    /// What is to be fetched whole may be there in parts: then the origin is asked for the rest of it alone.
+    net::awaitable<void> find_parts();
+    /// The response is exactly what the parts lack, of the same representation and from the same address.
+    bool completes(store::Object const& parts) const;
+    /// RFC 9111 3.4: the stored head with what the 206 says anew, over the bytes of both.
+    net::awaitable<Step> complete(store::ObjectPtr parts);
+
+private:
+    http::VaryNames vary_of(http::ResponseHead const& response) const;
+    std::string variant_of(http::VaryNames const& vary) const;
+    std::string key_of(http::VaryNames const& vary, std::string const& variant) const;
+    bool is_combinable(http::ResponseHead const& response) const;
+    bool is_too_large() const;
+    net::awaitable<void> supersede_on_disk(store::Object::Parts const& parts, http::VaryNames const& vary);
+    Step store_whole(store::Object::Parts const& parts, http::VaryNames vary, std::string variant);
+    Step start_fill(store::Object::Parts parts, http::VaryNames vary, std::string variant);
+    Step refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary);
+    http::StoreRefusal too_large_for_memory(Bytes body) const;
+    std::string_view whole_body_at_hand();
+    std::unique_ptr<store::DiskFill> begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected);
+    store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
+    void set_ttl(http::Terms const& terms, WallTime arrived);
+    void ask_for_rest(store::ObjectPtr parts);
+    void outdate(store::ObjectPtr stale);
+
+    Request& request_;
+    Upstream& upstream_;
+    RestOfBody& rest_;
+    FetchState& state_;
+    std::string own_head_;   // of a response with fields for this client alone; else empty
+};
+
+}  // namespace garner::proxy

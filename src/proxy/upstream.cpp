@@ -1,0 +1,404 @@
+#include "proxy/upstream.hpp"
+
+#include "net/address.hpp"
+#include "proxy/upstream_head.hpp"
+#include "proxy/way.hpp"
+
+namespace garner::proxy {
+
+using client::Trouble;
+using http::Method;
+
+namespace {
+
+/// Made by the next proxy, not by the origin: Squid says so, and what Garner only passes on has a fwd-status or is a hit
+/// (RFC 9211 2.1, 2.3).
+bool is_own_error(http::ResponseHead const& response) {
+    if (response.fields.find("X-Squid-Error")) return true;
+    auto const* status = response.fields.find("Cache-Status");
+    if (!status) return false;
+    auto const member = status->value.substr(status->value.rfind(',') + 1);
+    return member.find("fwd-status=") == std::string_view::npos && member.find("; hit") == std::string_view::npos;
+}
+
+bool is_cut(Trouble trouble) { return trouble == Trouble::closed || trouble == Trouble::reset; }
+
+}  // namespace
+
+net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
+    if (sources_.needs_choice()) co_await sources_.choose();
+    for (;;) {
+        bool const answered = co_await ask_current(changes);
+        bool const in_vain = answered && is_in_vain();
+        if (answered && !in_vain) co_return true;
+        if (in_vain && sources_.current().promised()) sources_.peer()->false_hit();
+        if (in_vain && !may_try_next() && head().status == 407) {
+            // The client does not know the login that is asked for, and what it would send is not passed on.
+            fail(502, sources_.name() + " wants another login than it was given.");
+            co_return false;
+        }
+        if (!may_try_next()) co_return answered;
+        sources_.go_to_next();
+    }
+}
+
+/// The peer does not give what it was asked for, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
+/// peer's own. What an origin says goes through.
+bool Upstream::is_in_vain() const {
+    auto const& peer = sources_.current().peer;
+    if (!peer || sources_.is_tunnelled()) return false;
+    auto const& response = head();
+    auto const status = response.status;
+    if (peer->options.type == icp::PeerOptions::Type::parent)
+        return status == 407 || status == 429 || status == 502 || status == 504 || status == 508 ||
+               ((status >= 500 || status == 403) && is_own_error(response));
+    bool const of_origin = status < 400 || status == 404 || status == 410;   // those may be stored there
+    if (!of_origin) return true;
+    if (status != 200) return false;
+    auto const terms = http::terms_of(response, asked_at_, wall_now(), request_.freshness_options({}));
+    return terms.lifetime > 0 && http::current_age(terms, wall_now()) > std::int64_t{terms.lifetime};
+}
+
+bool Upstream::may_try_next() const {
+    bool const wanted = !request_.aborted && (!request_.client_gone || request_.others_wait());
+    if (!sources_.has_next() || !wanted || upload_.started()) return false;
+    bool const went_out = exchange_ != nullptr;
+    return !went_out || http::is_idempotent(request_.head().method);
+}
+
+/// False when this source cannot be used: failure() says why.
+bool Upstream::enter_source() {
+    auto* mesh = request_.services.mesh;
+    if (sources_.current().why == Hierarchy::no_direct_fail)
+        fail(503, "No peer can be used, and direct.never forbids to ask the origin.");
+    else if (!use_.begin(mesh && mesh->wants_to_know() ? mesh : nullptr, sources_.current(), request_.target.uri.authority.host))
+        fail(503, sources_.name() + " has all the connections that it may have.");
+    else
+        return true;
+    return false;
+}
+
+// ---- one source ----
+
+net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
+    sources_.note_current();
+    changes_ = &changes;
+    write_upstream_head(request_, sources_, changes, text_);
+    auto const begun = steady_now();
+    if (co_await try_source(false)) co_return true;
+    bool const died = is_cut(trouble_) && exchange_ && exchange_->reused() && !exchange_->answered() && !request_.aborted;
+    // A peer whose connection took so long to die is cut off: a new one would only cost a second wait.
+    constexpr milliseconds cut_off{1'000};
+    if (died && sources_.peer() && steady_now() - begun > cut_off) {
+        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+        co_return false;
+    }
+    if (!died || !may_repeat()) co_return false;
+    request_.services.counters.origin_retries.add();
+    co_return co_await try_source(true);
+}
+
+/// RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
+bool Upstream::may_repeat() const {
+    bool const wanted = !request_.client_gone || request_.others_wait();
+    return wanted && http::is_idempotent(request_.head().method) && !upload_.started();
+}
+
+net::awaitable<bool> Upstream::try_source(bool fresh_connection) {
+    drop_exchange();
+    failure_ = {};
+    trouble_ = Trouble::none;
+    write_pool_key(request_, sources_, pool_key_);
+    if (!enter_source()) co_return false;
+    std::unique_ptr<net::Transport> transport;
+    if (!fresh_connection) transport = take_pooled();
+    bool const reused = transport != nullptr;
+    if (!reused) {
+        transport = co_await connect();
+        if (transport && sources_.is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
+        if (!transport) co_return false;
+    }
+    auto& services = request_.services;
+    (reused ? services.counters.origin_reused : services.counters.origin_connections).add();
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), services.worker.buffers.take(), reused,
+                                                   request_.options->limits.head);
+    auto const trouble = co_await send_request();
+    if (trouble == Trouble::none) {
+        use_.head_came();
+        co_return true;
+    }
+    trouble_ = trouble;
+    co_await upload_.join();
+    if (failure_.told.reason.empty()) failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
+    // Nothing else is the peer's own fault: the origin behind it may be slow, or its head strange.
+    bool const is_its_own = is_cut(trouble) && !exchange_->answered() && !reused && !request_.client_gone && !request_.aborted;
+    if (sources_.peer() && !sources_.is_tunnelled() && is_its_own)
+        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    co_return false;
+}
+
+/// Until the final head is there; the request's body goes on beside.
+net::awaitable<Trouble> Upstream::send_request() {
+    asked_at_ = wall_now();
+    went_out_ = true;
+    bool const patient = sources_.peer() && sends_body();
+    if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});
+    iovec part{text_.data(), text_.size()};
+    std::span<iovec> parts(&part, 1);
+    auto const trouble = co_await exchange_->send(parts, request_.options->deadlines.body);
+    if (trouble != Trouble::none) co_return trouble;
+    auto const asked = steady_now();
+    if (!request_.client.body_done())
+        upload_.start(*exchange_, [this](Upload::Fault fault) {
+            if (fault.status != 0) fail(fault.status, std::move(fault.reason));
+        });
+    auto const answered = co_await read_final_head(request_.head().method);
+    if (answered == Trouble::none) note_first_byte(asked);
+    co_return answered;
+}
+
+/// A pooled connection may have been opened for somebody whom other rules let further.
+std::unique_ptr<net::Transport> Upstream::take_pooled() {
+    while (auto transport = request_.services.worker.pool.take(pool_key_)) {
+        address_ = transport->remote();
+        if (sources_.peer()) return transport;   // the operator's own choice
+        if (request_.permits(request_.facts(), address_).allowed()) return transport;
+    }
+    return nullptr;
+}
+
+net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
+    auto const& authority = request_.target.uri.authority;
+    net::ConnectTarget where;
+    where.host = std::string(authority.host);
+    where.port = authority.port;
+    where.tls = request_.target.uri.scheme == http::Scheme::https && request_.head().method != Method::connect;
+    auto const peer = sources_.current().peer;
+    if (peer) {
+        where.host = peer->options.host;
+        where.port = peer->options.http;
+        where.tls = false;
+        where.timeout = peer->options.connect_timeout;
+    }
+    net::AddressFilter filter = [this, &peer](net::Address const& address) -> char const* {
+        if (peer) return nullptr;
+        auto decision = request_.permits(request_.facts(), net::to_ip(address));
+        if (decision.allowed()) return nullptr;
+        request_.record.set_rule(decision);
+        return request_.record.texts.rule.c_str();
+    };
+    auto connected = co_await connect_to(where, filter);
+    address_ = net::to_ip(connected.address);
+    if (connected.failure == net::ConnectFailure::none) {
+        connected.transport->set_remote(address_);
+        note_connected(*connected.transport);
+        co_return std::move(connected.transport);
+    }
+    failure_ = failure_of(connected, sources_.name(), peer != nullptr);
+    using enum net::ConnectFailure;
+    bool const theirs = connected.failure == refused || connected.failure == unreachable || connected.failure == timed_out;
+    if (peer && theirs) peer->connect_failed(connected.reason, steady_now());
+    co_return nullptr;
+}
+
+net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter) {
+    auto& worker = request_.services.worker;
+    if (request_.reloads()) worker.resolver.forget_failure(where.host);
+    net::ConnectStop stop;
+    connecting_ = &stop;
+    watch_client([this] {
+        if (connecting_) connecting_->request();
+    });
+    auto connected = co_await worker.connector.connect(where, filter, &stop);
+    constexpr std::size_t idle_ones = 8;   // an idle connection gives its descriptor to one that is needed
+    if (connected.failure == net::ConnectFailure::no_descriptors && worker.pool.close_oldest(idle_ones) > 0)
+        connected = co_await worker.connector.connect(where, filter, &stop);
+    request_.client.unwatch();
+    connecting_ = nullptr;
+    co_return connected;
+}
+
+/// When the client hangs up, `stop` is called unless others count on the fetch.
+void Upstream::watch_client(std::function<void()> stop) {
+    request_.client.watch([this, stop = std::move(stop)] {
+        request_.client_gone = true;
+        if (!request_.others_wait()) stop();
+    });
+}
+
+/// The mesh learns how near it is; a peer whose link is cut is to be noticed before the origin's deadlines run out.
+void Upstream::note_connected(net::Transport& transport) {
+    if (!request_.services.mesh) return;
+    if (auto const rtt = transport.round_trip()) use_.connected(*rtt);
+    if (sources_.peer()) transport.expect_life(sources_.peer()->options.connect_timeout);
+}
+
+net::awaitable<Trouble> Upstream::read_final_head(Method method) {
+    bool const opens_tunnel = sources_.is_tunnelled() && method == Method::connect;   // the parent speaks, not the origin
+    bool const of_rest = changes_ && changes_->of_rest;
+    auto const own_limit = changes_ ? changes_->first_byte_max : milliseconds::max();
+    auto const first_byte = std::min(request_.options->deadlines.first_byte, own_limit);
+    for (std::uint32_t interim = 0;;) {
+        auto const trouble = co_await read_head(method, first_byte);
+        if (trouble != Trouble::none) co_return trouble;
+        auto const status = head().status;
+        if (status >= 200 || status == 101) {
+            if (!opens_tunnel) request_.record.cache_status.fwd_status = status;
+            co_return Trouble::none;
+        }
+        if (interim++ >= request_.options->limits.interim_responses) {
+            fail(502, "The origin sends interim responses without end.", Fault::answer);
+            co_return Trouble::malformed;
+        }
+        if (opens_tunnel || of_rest) continue;
+        if (!writer_.pass_interim(head()) && !request_.others_wait()) co_return Trouble::cancelled;
+    }
+}
+
+/// One head, interim or final, within `first_byte`.
+net::awaitable<Trouble> Upstream::read_head(Method method, milliseconds first_byte) {
+    // A peer may be frozen while its kernel still acknowledges: one that is silent for so long is asked for a sign of life.
+    constexpr milliseconds doubtful{1'000};
+    bool const doubts = sources_.peer() && !sources_.is_tunnelled() && sources_.has_next();
+    auto const limit = doubts ? std::min(first_byte, doubtful) : first_byte;
+    for (auto give_up = steady_now() + first_byte;;) {
+        bool const uploading = upload_.running();
+        if (!uploading) watch_client([this] { exchange_->cancel(); });
+        auto const trouble = co_await exchange_->read_head(method, limit);
+        if (!uploading) request_.client.unwatch();
+        // The head may have come in the very moment: the exchange is cancelled all the same.
+        if (request_.client_gone && !request_.others_wait()) co_return Trouble::cancelled;
+        // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
+        if (uploading) give_up = steady_now() + first_byte;
+        if (trouble != Trouble::timed_out) co_return trouble;
+        if (uploading) continue;
+        if (!doubts || steady_now() >= give_up) co_return trouble;
+        auto const peer = sources_.current().peer;
+        bool const lives = co_await request_.services.agent->is_there(peer, request_.target.url, &request_.waiting);
+        if (!lives) co_return trouble;
+    }
+}
+
+void Upstream::note_first_byte(SteadyTime asked) {
+    if (sources_.peer() || upload_.started()) return;
+    request_.services.first_bytes.add(request_.origin(), std::chrono::duration_cast<milliseconds>(steady_now() - asked));
+}
+
+void Upstream::finish_exchange() {
+    if (!exchange_) return;
+    count_traffic();
+    use_.fetched(fetched_);
+    use_.end();
+    // Behind half a request's body the next request would be taken for the rest of it. And an origin that did not switch
+    // may have left HTTP half-way all the same: Node drops what it cannot read from then on.
+    bool const plain = !request_.wants_upgrade();
+    bool const again = upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
+    if (!again) return;
+    if (sources_.peer() && sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
+    request_.services.worker.pool.give(pool_key_, exchange_->release());
+}
+
+void Upstream::drop_exchange() {
+    garner::check(!upload_.running());
+    if (has_connection()) count_traffic();
+    fetched_ = 0;
+    exchange_.reset();
+    use_.end();
+}
+
+void Upstream::count_traffic() {
+    auto const traffic = exchange_->take_traffic();
+    fetched_ += traffic.received;
+    if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
+}
+
+/// A body, or what follows an upgrade: it may have to wait for who takes it.
+bool Upstream::sends_body() const {
+    return request_.client.body_framing().kind != http::Framing::Kind::none || request_.wants_upgrade();
+}
+
+std::string Upstream::peer_text() const {
+    bool const of_peer = sources_.at() < sources_.all().size() && sources_.peer();
+    if (of_peer) return sources_.peer()->options.name;
+    return address_.is_unspecified() ? std::string() : address_.text();
+}
+
+void Upstream::abort() {
+    if (connecting_) connecting_->request();
+    if (exchange_) exchange_->cancel();
+}
+
+// ---- tunnels through peers (RFC 9110 9.3.6) ----
+
+net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::string& early) {
+    co_await sources_.choose();
+    for (;;) {
+        sources_.note_current();
+        std::unique_ptr<net::Transport> transport;
+        if (enter_source()) transport = co_await connect();
+        if (transport) request_.services.counters.origin_connections.add();
+        if (transport && sources_.peer()) transport = co_await connect_through_peer(std::move(transport), early);
+        if (transport || !may_try_next()) co_return transport;
+        sources_.go_to_next();
+    }
+}
+
+/// CONNECT to the next proxy; the tunnel is there with its 2xx.
+net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(std::unique_ptr<net::Transport> transport,
+                                                                               std::string& early) {
+    // A tunnel's ends may both be silent for as long as they like.
+    transport->limit_unacknowledged(milliseconds{0});
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), request_.services.worker.buffers.take(), false,
+                                                   request_.options->limits.head);
+    auto text = connect_head(request_, sources_);
+    iovec part{text.data(), text.size()};
+    std::span<iovec> parts(&part, 1);
+    auto trouble = co_await exchange_->send(parts, request_.options->deadlines.body);
+    if (trouble == Trouble::none) trouble = co_await read_final_head(Method::connect);
+    auto const status = trouble == Trouble::none ? head().status : 0;
+    if (status >= 200 && status < 300) {
+        early = exchange_->leftover();
+        auto tunnel = exchange_->release();
+        exchange_.reset();
+        co_return tunnel;
+    }
+    if (status != 0)
+        fail(502, sources_.name() + " does not open the tunnel: it answers " + std::to_string(status) + ".");
+    else
+        failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
+    bool const is_its_own = is_cut(trouble) && !exchange_->answered() && !request_.client_gone && !request_.aborted;
+    if (is_its_own) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    exchange_.reset();   // no tunnel was opened: another source may be tried
+    co_return nullptr;
+}
+
+net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(std::unique_ptr<net::Transport> transport) {
+    std::string early;
+    transport = co_await connect_through_peer(std::move(transport), early);
+    if (!transport) co_return nullptr;
+    if (!early.empty()) {
+        fail(502, sources_.name() + " sends into the tunnel before TLS has begun.", Fault::connection);
+        co_return nullptr;
+    }
+    net::ConnectTarget where;
+    where.host = std::string(request_.target.uri.authority.host);
+    net::ConnectStop stop;
+    connecting_ = &stop;
+    watch_client([this] {
+        if (connecting_) connecting_->request();
+    });
+    auto connected = co_await request_.services.worker.connector.secure(std::move(transport), where, &stop);
+    request_.client.unwatch();
+    connecting_ = nullptr;
+    if (connected.transport) {
+        connected.transport->expect_life(sources_.peer()->options.connect_timeout);
+        co_return std::move(connected.transport);
+    }
+    if (connected.failure == net::ConnectFailure::cancelled)
+        fail(503, "The request was given up.");
+    else
+        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason, Fault::connection);
+    co_return nullptr;
+}
+
+}  // namespace garner::proxy

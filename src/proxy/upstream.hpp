@@ -1,0 +1,111 @@
+// The side of a request towards origins and peers: one exchange at a time, with the sources asked one after the other.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/exchange.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/request.hpp"
+#include "proxy/response_writer.hpp"
+#include "proxy/source_use.hpp"
+#include "proxy/sources.hpp"
+#include "proxy/upload.hpp"
+#include "proxy/upstream_head.hpp"
+
+namespace garner::proxy {
+
+/// What goes on where a body broke off, and what it came by.
+struct Rest {
+    std::unique_ptr<client::Exchange> exchange;   // null: nothing does
+    SourceUse use;
+    std::string pool_key;
+};
+
+/// Belongs to one request.
+class Upstream {
+public:
+    Upstream(Request& request, ResponseWriter& writer)
+        : request_(request), writer_(writer), sources_(request), upload_(request) {}
+
+    Sources& sources() { return sources_; }
+    Sources const& sources() const { return sources_; }
+    Upload& upload() { return upload_; }
+
+    /// Asks the sources in turn. True when a final head (or a 101) is there; else failure() says what went wrong.
+    net::awaitable<bool> ask(RequestChanges const& changes);
+    /// Asks the current source alone, again where its idle connection had died.
+    net::awaitable<bool> ask_current(RequestChanges const& changes);
+    /// Another source may be asked: what may have done something somewhere is not repeated (RFC 9110 9.2.2).
+    bool may_try_next() const;
+
+    /// For CONNECT, by the first source that leads there; nullptr when none does: failure() says why. `early`: what the peer sent
+    /// behind its 2xx.
+    net::awaitable<std::unique_ptr<net::Transport>> open_tunnel(std::string& early);
+
+    client::Exchange& exchange() { return *exchange_; }
+    client::Exchange const& exchange() const { return *exchange_; }
+    http::ResponseHead const& head() const { return exchange_->head(); }
+    /// A connection is open.
+    bool has_connection() const { return exchange_ && exchange_->connected(); }
+    /// The exchange is another's from now on.
+    Rest hand_over() { return {std::move(exchange_), std::move(use_), pool_key_}; }
+    /// The response was read to its end, or will not be: the connection goes back to the pool if it can be used again.
+    void finish_exchange();
+    /// Closes the connection, unless it went back to the pool.
+    void drop_exchange();
+    void count_traffic();
+
+    Failure const& failure() const { return failure_; }
+    void fail(std::uint16_t status, std::string reason, Fault fault = Fault::none) { failure_ = {{status, std::move(reason)}, fault}; }
+
+    WallTime asked_at() const { return asked_at_; }
+    /// As far as one can know, an origin has seen the request.
+    bool went_out() const { return went_out_; }
+    /// The address connected to; unspecified before.
+    IpAddress const& address() const { return address_; }
+    /// Where the response came from, for rules that go by it: not a peer's address, but the origin's own.
+    IpAddress source_address() const { return sources_.current().peer ? sources_.destination() : address_; }
+
+    /// The peer's name, else the address connected to; empty when there was no connection.
+    std::string peer_text() const;
+
+    void abort();
+
+private:
+    bool is_in_vain() const;
+    bool enter_source();
+    net::awaitable<bool> try_source(bool fresh_connection);
+    bool may_repeat() const;
+    std::unique_ptr<net::Transport> take_pooled();
+    net::awaitable<std::unique_ptr<net::Transport>> connect();
+    net::awaitable<net::Connected> connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter);
+    void note_connected(net::Transport& transport);
+    net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport, std::string& early);
+    net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
+    net::awaitable<client::Trouble> send_request();
+    net::awaitable<client::Trouble> read_final_head(http::Method method);
+    net::awaitable<client::Trouble> read_head(http::Method method, milliseconds limit);
+    void note_first_byte(SteadyTime asked);
+    bool sends_body() const;
+    void watch_client(std::function<void()> stop);
+
+    Request& request_;
+    ResponseWriter& writer_;
+    Sources sources_;
+    Upload upload_;
+    SourceUse use_;
+    std::unique_ptr<client::Exchange> exchange_;
+    WallTime asked_at_{};
+    bool went_out_ = false;
+    RequestChanges const* changes_ = nullptr;      // null: a tunnel is opened
+    net::ConnectStop* connecting_ = nullptr;
+    IpAddress address_;
+    Failure failure_;
+    client::Trouble trouble_ = client::Trouble::none;   // of the last try
+    std::string pool_key_;
+    std::string text_;                    // the request's head
+    Bytes fetched_ = 0;                   // received from the current source for the current question
+};
+
+}  // namespace garner::proxy

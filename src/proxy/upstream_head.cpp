@@ -1,0 +1,103 @@
+#include "proxy/upstream_head.hpp"
+
+#include "http/range.hpp"
+#include "net/origin_pool.hpp"
+#include "proxy/head_writer.hpp"
+#include "util/check.hpp"
+#include "util/text.hpp"
+
+namespace garner::proxy {
+
+namespace {
+
+using http::Method;
+using http::Name;
+
+/// RFC 9112 3.2.2: absolute-form.
+std::string absolute_form(Target const& target) {
+    check(target.uri.scheme != http::Scheme::https);   // never in clear
+    return "http://" + target.host_field + (target.path == "*" ? "" : target.path);
+}
+
+/// A sibling is asked for what it has; it must not fetch (RFC 2187 5.2).
+std::string lines_for_peer(Request const& request, icp::PeerOptions const& peer) {
+    std::string lines;
+    if (peer.type == icp::PeerOptions::Type::sibling) lines += "Cache-Control: only-if-cached\r\n";
+    // It may still have what an unsafe request has changed.
+    if (request.services.mesh->changed().has(request.target.url, steady_now())) lines += "Cache-Control: no-cache\r\n";
+    append_peer_login(peer.login, lines);
+    return lines;
+}
+
+/// `anew`: the client's own fields of this kind are not sent.
+std::string lines_of_forwarding(Request const& request, bool anew) {
+    auto const& client = request.client.peer_text();
+    auto const kind = request.options->forwarded;
+    if (kind != ForwardedField::by_listener) return forwarded_line(kind, client);
+    if (!request.target.accelerated) return {};
+    return forwarded_lines(client, request.target.host_field, anew ? nullptr : &request.head().fields);
+}
+
+/// RFC 9110 7.6.2.
+std::optional<std::uint32_t> max_forwards_of(http::RequestHead const& head) {
+    bool const counts = head.method == Method::trace || head.method == Method::options;
+    if (!counts || !head.fields.has(Name::max_forwards)) return std::nullopt;
+    auto const hops = parse_decimal(head.fields.first(Name::max_forwards));
+    if (!hops || *hops == 0) return std::nullopt;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(*hops, 1'000'000) - 1);
+}
+
+}  // namespace
+
+void write_upstream_head(Request const& request, Sources const& sources, RequestChanges const& changes, std::string& out) {
+    RequestExtras extras;
+    std::string absolute, for_peer;
+    extras.target = request.target.path;
+    if (sources.current().peer && !sources.is_tunnelled()) {
+        extras.target = absolute = absolute_form(request.target);
+        extras.peer_lines = for_peer = lines_for_peer(request, sources.current().peer->options);
+    }
+    extras.host = request.target.host_field;
+    extras.via = request.services.shared.via_name;
+    extras.body = request.client.body_framing();
+    extras.validators = changes.validators;
+    extras.strip_conditions = changes.strip_conditions;
+    extras.range_lines = changes.range_lines;
+    extras.upgrade = request.wants_upgrade();
+    extras.strip_range = http::is_excessive_range(request.head().fields);
+    extras.strip_gateway = drops_gateway_fields(*request.options, request.target.accelerated, request.client.peer().address);
+    auto const forwarded = lines_of_forwarding(request, extras.strip_gateway);
+    extras.forwarded_lines = forwarded;
+    extras.max_forwards = max_forwards_of(request.head());
+    out.clear();
+    append_request_head(request.head(), extras, out);
+}
+
+std::string connect_head(Request const& request, Sources const& sources) {
+    auto const& target = request.target;
+    bool const is_inside = sources.is_tunnelled();
+    std::string authority = is_inside ? target.host_field : target.url;
+    if (is_inside && target.uri.authority.port == 443) authority += ":443";   // which Host leaves out
+    std::string text = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
+    for (auto const& field : request.head().fields)
+        if (field.id == Name::via || equals_ignoring_case(field.name, "User-Agent"))
+            text.append(field.name).append(": ").append(field.value).append("\r\n");
+    text.append("Via: 1.1 ").append(request.services.shared.via_name).append("\r\n");
+    text += forwarded_line(request.options->forwarded, request.client.peer_text());
+    append_peer_login(sources.current().peer->options.login, text);
+    return text += "\r\n";
+}
+
+void write_pool_key(Request const& request, Sources const& sources, std::string& out) {
+    auto const& authority = request.target.uri.authority;
+    net::PoolKey key{.tls = request.target.uri.scheme == http::Scheme::https, .host = authority.host, .port = authority.port,
+                     .peer = {}, .server_name = authority.host};
+    auto const& peer = sources.current().peer;
+    if (sources.is_tunnelled())
+        key.peer = peer->options.name;
+    else if (peer)
+        key = {.tls = false, .host = peer->options.host, .port = peer->options.http, .peer = peer->options.name, .server_name = {}};
+    net::pool_key(key, out);
+}
+
+}  // namespace garner::proxy
