@@ -206,7 +206,7 @@ void Cache::reconfigure(Options const& options) {
         else
             shard.policy().set_capacity(options.size / shards_.size());
     }
-    while (budget_.used() > budget_.capacity() && evict_one(0)) {
+    while (budget_.used() > budget_.capacity() && evict_one(0, Shard::Held::evicted)) {
     }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         auto made = is_smaller ? make_policy(options, shards_.size(), seed_ + i) : nullptr;

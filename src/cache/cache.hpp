@@ -147,8 +147,12 @@ public:
     /// A lease for a request that did not get one by lookup: stores if nothing newer came, leads nobody.
     FillLease lease_alone(Key const&, store::ObjectPtr stale);
 
+    enum class Purpose : std::uint8_t {
+        storing,
+        window   // of a body that is passed on to several readers: without it all of them would be cut off
+    };
     /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
-    bool reserve(Bytes bytes, Fingerprint near);
+    bool reserve(Bytes bytes, Fingerprint near, Purpose purpose = Purpose::storing);
     /// The same for a growing body, within the fill share.
     bool reserve_growing(Bytes bytes, Fingerprint near);
     /// False when it is longer than object_max, or the cache is full and the policy holds the newcomer worth less than what
@@ -320,8 +324,8 @@ private:
     bool is_pinned_full() const;
     bool is_filling_full() const;
     std::size_t shard_to_shrink(Fingerprint near) const;
-    bool evict_one(Fingerprint near);
-    bool evict_from(std::size_t index);
+    bool evict_one(Fingerprint near, Shard::Held held);
+    bool evict_from(std::size_t index, Shard::Held held);
     bool is_over(Shard const&, store::Object const&) const;
     void note_bytes(Shard&, Fingerprint primary);
     void settle(std::unique_lock<std::mutex>&, Shard&, Fingerprint primary);

@@ -51,15 +51,17 @@ bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
     return false;
 }
 
-bool Cache::reserve(Bytes bytes, Fingerprint near) {
+bool Cache::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
     // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
     auto patience = 4 * bytes + MiB;
     constexpr Bytes small = 64 * KiB;   // of this size nothing stays pinned: a socket takes it whole
+    bool const is_large = bytes > small && purpose == Purpose::storing;
     for (Bytes gone = 0; !budget_.reserve(bytes);) {
         auto before = budget_.used();
-        bool const pinned = bytes > small && is_pinned_full();
+        bool const pinned = is_pinned_full();
         if (pinned) memory_is_short_.store(true, std::memory_order_relaxed);
-        if (bytes > budget_.capacity() || gone > patience || pinned || !evict_one(near)) {
+        bool const refused = bytes > budget_.capacity() || gone > patience || (pinned && is_large);
+        if (refused || !evict_one(near, pinned ? Shard::Held::spared : Shard::Held::evicted)) {
             refused_for_room_.fetch_add(1, std::memory_order_relaxed);
             return false;
         }
@@ -77,8 +79,8 @@ Bytes Cache::pinned() const {
     return used - std::min(used, known);
 }
 
-/// Readers of evicted objects may hold a quarter of the memory. Beyond it no large object is stored: evicting others for it would
-/// only make more pinned memory.
+/// Readers of evicted objects may hold a quarter of the memory. Beyond it no large object is stored, and no object that is being
+/// read is evicted: that would only make more pinned memory.
 bool Cache::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
 
 /// Fetches that are not stored any more and have slow readers leave no share for others.
@@ -146,12 +148,12 @@ std::size_t Cache::shard_to_shrink(Fingerprint near) const {
     return bytes(own) * shards_.size() >= total ? own : fullest;
 }
 
-bool Cache::evict_one(Fingerprint near) {
+bool Cache::evict_one(Fingerprint near, Shard::Held held) {
     // Others may empty the chosen shard first: then there is another.
     for (std::size_t tries = 0; tries < shards_.size(); ++tries) {
         auto index = shard_to_shrink(near);
         if (shard_bytes_[index].load(std::memory_order_relaxed) == 0) return false;
-        if (evict_from(index)) return true;
+        if (evict_from(index, held)) return true;
     }
     return false;
 }
@@ -163,11 +165,11 @@ bool Cache::is_over(Shard const& shard, store::Object const& object) const {
     return std::any_of(first, last, [&](auto const& entry) { return entry.second->newest_ > object.sequence(); });
 }
 
-bool Cache::evict_from(std::size_t index) {
+bool Cache::evict_from(std::size_t index, Shard::Held held) {
     auto& shard = *shards_[index];
     std::vector<store::ObjectPtr> gone;
     std::lock_guard lock(shard.mutex);
-    auto victim = shard.evict();
+    auto victim = shard.evict(held);
     if (!victim) return false;
     // Without its marker no variant would be found again.
     if (victim->kind() == store::Object::Kind::vary_marker)

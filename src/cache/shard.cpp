@@ -56,10 +56,16 @@ store::ObjectPtr Shard::remove(policy::Slot slot, policy::Left why) {
     return std::exchange(place.object, nullptr);
 }
 
-store::ObjectPtr Shard::evict() {
-    auto slot = policy_->victim();
-    if (slot == policy::no_slot) return nullptr;
-    return remove(slot, policy::Left::evicted);
+store::ObjectPtr Shard::evict(Held held) {
+    constexpr int tries = 64;
+    for (int i = 0; i < tries; ++i) {
+        auto const slot = policy_->victim();
+        if (slot == policy::no_slot) return nullptr;
+        auto const& object = *entry(slot).object;
+        if (held == Held::evicted || !object.is_held()) return remove(slot, policy::Left::evicted);
+        policy_->used_along(slot, object.cost());
+    }
+    return nullptr;
 }
 
 /// O(n log n) with the lock held, some milliseconds for ten thousand objects; both policies' arrays exist meanwhile.

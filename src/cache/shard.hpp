@@ -42,8 +42,13 @@ public:
     /// The same object with a new head: keeps its place in the replacement order.
     store::ObjectPtr freshen(policy::Slot, store::ObjectPtr object);
     store::ObjectPtr remove(policy::Slot, policy::Left);
-    /// Removes the next to leave; nullptr when empty.
-    store::ObjectPtr evict();
+    /// What becomes of a victim that is being read: evicting it frees nothing yet.
+    enum class Held : std::uint8_t {
+        evicted,
+        spared   // it counts as used, and the next victim is asked for
+    };
+    /// Removes the next victim; nullptr when the shard is empty, or the next 64 victims are spared.
+    store::ObjectPtr evict(Held held = Held::evicted);
 
     /// What is in these places of the index, added to `into`. False when there are no more places behind them.
     bool collect(policy::Slot first, policy::Slot count, std::vector<store::ObjectPtr>& into) const;

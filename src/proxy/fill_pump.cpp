@@ -246,7 +246,7 @@ net::awaitable<std::span<char>> FillPump::room_in_window() {
         fill.wake_on_reading(waiter.handle());
         auto slowest = fill.slowest_follower();
         if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
-        auto reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, fill.primary()); };
+        auto reserve = [&](Bytes bytes) { return services_.cache.reserve(bytes, fill.primary(), cache::Cache::Purpose::window); };
         if (slowest >= body.size()) co_return body.recycle(reserve);
         fill.grown();   // they may be waiting for what is there
         auto wake = co_await waiter.wait(look_again);

@@ -64,6 +64,8 @@ public:
     /// What it costs once its body is whole and lies as it is kept, whether or not it does; its place in the index apart.
     /// Nothing while its length is unknown.
     std::optional<Bytes> cost_at_rest() const;
+    /// True when others than one owner hold it or its body.
+    bool is_held() const { return references_.load(std::memory_order_relaxed) > 1 || (body_ && body_->use_count() > 1); }
     /// What it holds of the budget, its shared body included.
     Bytes cost() const { return own_cost_ + (body_ ? body_->charged() : 0); }
 

@@ -56,6 +56,16 @@ TEST(Shard, freshening_keeps_the_place_in_the_order_and_replacing_does_not) {
     EXPECT_EQ(scene.shard.bytes(), 0u);
 }
 
+TEST(Shard, a_victim_that_is_being_read_is_spared_on_request) {
+    ShardScene scene;
+    for (auto const* key : {"a", "b", "c"}) scene.shard.put(static_cast<Fingerprint>(*key), scene.object(key));
+    store::ObjectPtr const read(scene.shard.find('a', "a").object);
+    EXPECT_EQ(scene.shard.evict(Shard::Held::spared)->key(), "b");
+    EXPECT_EQ(scene.shard.evict(Shard::Held::spared)->key(), "c");
+    EXPECT_EQ(scene.shard.evict(Shard::Held::spared), nullptr);
+    EXPECT_EQ(scene.shard.evict()->key(), "a");
+}
+
 TEST(Shard, another_policy_holds_the_same_objects) {
     ShardScene scene;
     for (Fingerprint i = 0; i < 1'000; ++i) scene.shard.put(i, scene.object(std::to_string(i)));
