@@ -137,24 +137,4 @@ std::string peers_text(Json const& stats) {
     return out;
 }
 
-std::optional<SummarySection> mesh_section(Json const& stats) {
-    auto const& figures = at(stats, "icp");
-    auto const asked = at(figures, "queries");
-    if (!list_of_peers(stats) && (!asked.is_number_unsigned() || asked == 0)) return std::nullopt;
-    auto count = [&](char const* name) { return Row{number(figures, name, human_count)}; };
-    return SummarySection{"Mesh",
-                          {},
-                          {{"misses asked about", count("questions")},
-                           {"not all answered", count("timed_out")},
-                           {"unexpected answers", count("unexpected")},
-                           {"queries of others", count("queries")},
-                           {"told HIT", count("hits")},
-                           {"told MISS", count("misses")},
-                           {"told MISS_NOFETCH", count("nofetch")},
-                           {"denied", count("denied")},
-                           {"over a rate", count("limited")},
-                           {"not readable", count("malformed")},
-                           {"purges of others", count("cleared")}}};
-}
-
 }  // namespace garner::admin

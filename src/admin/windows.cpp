@@ -23,8 +23,8 @@ Sample sample_of(Figures const& figures) {
     for (auto other : {Answer::tunnelled, Answer::refused, Answer::failed, Answer::negative, Answer::purged, Answer::own})
         sample.requests -= figures.count(other);
     sample.hits = figures.count(Answer::hit);
-    sample.bytes = figures.client_body_bytes;
-    sample.hit_bytes = figures.client_hit_bytes;
+    sample.bytes = figures.sum(&proxy::Counters::client_body_bytes);
+    sample.hit_bytes = figures.sum(&proxy::Counters::client_hit_bytes);
     return sample;
 }
 
