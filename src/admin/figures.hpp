@@ -1,4 +1,4 @@
-// What the proxy has counted, all workers together, at one moment.
+// The figures of the proxy at one moment, summed over all workers.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -27,10 +27,10 @@ struct Figures {
     std::string via_name;
 
     std::array<std::uint64_t, answer_count> answers{};
-    std::uint64_t requests = 0;                  // all answers
+    std::uint64_t requests = 0;                  // sum of `answers`
     LatencySnapshot hit_time;
     LatencySnapshot miss_time;
-    std::vector<proxy::Counters const*> workers; // all else that is counted about requests; as long as the server lives
+    std::vector<proxy::Counters const*> workers; // one for each worker, with all other counters; owned by the server
 
     std::uint32_t connections_now = 0;
     std::uint32_t connections_limit = 0;
@@ -39,14 +39,14 @@ struct Figures {
     proxy::AccessLog::Stats log;
     std::vector<icp::PeerStats> peers;
     icp::AgentFigures icp;
-    std::optional<proxy::Sampling::Report> what_if;   // nothing: it is switched off
+    std::optional<proxy::Sampling::Report> what_if;   // empty: memory.what_if is false
 
     std::uint64_t count(proxy::Answer answer) const { return answers[static_cast<std::size_t>(answer)]; }
-    /// Of all workers, now.
+    /// The counter's value at the time of the call, summed over all workers.
     std::uint64_t sum(Counter proxy::Counters::*counter) const;
 };
 
-/// Each figure is exact; they are read one after another while the workers go on.
+/// Called on the admin thread. Each figure is exact; the figures are read one after another while the workers continue.
 Figures take_figures(proxy::Server&);
 
 }  // namespace garner::admin

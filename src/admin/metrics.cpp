@@ -1,13 +1,11 @@
 #include "admin/metrics.hpp"
 
 #include <functional>
-#include <nlohmann/json.hpp>
 
+#include "admin/json_members.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -16,10 +14,6 @@ namespace {
 template <class Value>
 Json or_null(std::optional<Value> const& value) {
     return value ? Json(*value) : Json(nullptr);
-}
-
-Json quotient(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? Json(nullptr) : Json(static_cast<double>(part) / static_cast<double>(whole));
 }
 
 template <auto Member> Json figure(Report const& report) { return report.figures.*Member; }
@@ -97,12 +91,8 @@ Json millis(std::optional<microseconds> const& time) {
     return time ? Json(static_cast<double>(time->count()) / 1e3) : Json(nullptr);
 }
 Json state_of_peer(icp::PeerStats const& peer) {
-    switch (peer.health) {
-    case icp::Health::alive: return "alive";
-    case icp::Health::suspect: return "suspect";
-    case icp::Health::dead: return "dead";
-    }
-    return nullptr;
+    static constexpr std::array names{"alive", "suspect", "dead"};   // in the order of icp::Health
+    return names[static_cast<std::size_t>(peer.health)];
 }
 Json name_of_peer(icp::PeerStats const& peer) { return peer.options.name; }
 Json type_of_peer(icp::PeerStats const& peer) { return name_of(peer.options.type); }
@@ -116,21 +106,11 @@ Json connect_rtt(icp::PeerStats const& peer) { return millis(peer.connect_rtt); 
 Json throughput(icp::PeerStats const& peer) { return or_null(peer.throughput); }
 Json digest_entries(icp::PeerStats const& peer) { return peer.has_digest ? Json(peer.digest_entries) : Json(nullptr); }
 
-char const* name_of(store::DiskStats::State state) {
-    using enum store::DiskStats::State;
-    switch (state) {
-    case off: return "off";
-    case recovering: return "recovering";
-    case working: return "working";
-    case failing: return "failing";
-    }
-    return "";
-}
-Json disk_state(Report const& report) { return name_of(report.figures.disk.state); }
+constexpr std::array disk_state_names{"off", "recovering", "working", "failing"};   // in the order of DiskStats::State
+Json disk_state(Report const& report) { return disk_state_names[static_cast<std::size_t>(report.figures.disk.state)]; }
 Json disk_states(Report const& report) {
-    using enum store::DiskStats::State;
     Json json = Json::object();
-    for (auto state : {off, recovering, working, failing}) json[name_of(state)] = report.figures.disk.state == state ? 1 : 0;
+    for (auto const* name : disk_state_names) json[name] = disk_state(report) == name ? 1 : 0;
     return json;
 }
 Json disk_not_stored(Report const& report) {
@@ -139,9 +119,9 @@ Json disk_not_stored(Report const& report) {
     for (std::size_t i = 1; i < std::size(counts); ++i) json[text(static_cast<store::NotStored>(i))] = counts[i];
     return json;
 }
-Json bytes_per_record(Report const& report) { return quotient(report.figures.disk.metadata, report.figures.disk.records); }
-Json reinserted_share(Report const& report) {
-    return quotient(report.figures.disk.reinserted_bytes, report.figures.disk.written_bytes);
+template <auto Part, auto Whole>
+Json disk_quotient(Report const& report) {
+    return or_null(quotient(report.figures.disk.*Part, report.figures.disk.*Whole));
 }
 template <auto Member> Json write_cost(Report const& report) { return or_null(report.disk_costs.*Member); }
 
@@ -372,7 +352,7 @@ constexpr Metric all_metrics[]{
      "Objects, and pieces of large bodies.", "Disk", "records"},
     {"disk.metadata_bytes", "garner_disk_metadata_bytes", "bytes", disk<&Disk::metadata>,
      "Memory of the index, the policy and the segments; not part of memory.size.", "Disk", "memory for them"},
-    {"disk.metadata_bytes_per_record", "", "bytes", bytes_per_record,
+    {"disk.metadata_bytes_per_record", "", "bytes", disk_quotient<&Disk::metadata, &Disk::records>,
      "disk.metadata_bytes divided by disk.records.", "Disk", "for each, bytes"},
     {"disk.segments", "garner_disk_segments", "segments", disk<&Disk::segments>, "Segments of the log."},
     {"disk.segments_recovered", "garner_disk_segments_recovered", "segments", disk<&Disk::segments_recovered>,
@@ -406,7 +386,7 @@ constexpr Metric all_metrics[]{
      "Bytes written per byte stored, before the log wrapped for the first time.", "Disk", "in the first lap"},
     {"disk.write_amplification.later", "", "ratio", write_cost<&WriteCosts::later>,
      "Bytes written per byte stored, after the log wrapped for the first time.", "Disk", "after it"},
-    {"disk.reinserted_share", "", "0 to 1", reinserted_share,
+    {"disk.reinserted_share", "", "0 to 1", disk_quotient<&Disk::reinserted_bytes, &Disk::written_bytes>,
      "disk.reinserted_bytes divided by disk.written_bytes.", "Disk", "of it written again"},
     {"disk.laps", "garner_disk_laps_total", "times", disk<&Disk::laps>, "Times that the log wrapped.", "Disk", "laps"},
     {"disk.evicted", "garner_disk_evicted_total", "records", disk<&Disk::evicted>, "Records evicted.", "Disk", "evicted"},

@@ -9,10 +9,10 @@
 
 namespace garner::admin {
 
-/// One figure. To add one, add a row in metrics.cpp and the line that the test prints to docs/metrics.md.
+/// One figure. To add one, add a row in metrics.cpp, and to docs/metrics.md the line that the test prints.
 ///
 /// get() returns a number, a text, or null if nothing was measured. An object has one number for each value of the label
-/// in `name`, and an array one value for each peer. It is called on the thread that answers requests for figures.
+/// in `name`; an array has one value for each peer. get() may be called on any thread while the server lives.
 struct Metric {
     std::string_view path;       // in /stats.json: "client.sent_bytes"; empty: only in /metrics
     std::string_view name;       // in /metrics, with its label: "garner_requests_total{answer}"; empty: only in /stats.json

@@ -12,9 +12,6 @@
 
 namespace garner::admin {
 
-namespace {
-
-/// In its unit, as a person reads it; "-" if it is missing or of another kind, because another version answers.
 std::string shown(Json const& value, std::string_view unit) {
     if (unit == "text") return value.is_string() ? value.get<std::string>() : "-";
     if (!value.is_number()) return "-";
@@ -23,14 +20,21 @@ std::string shown(Json const& value, std::string_view unit) {
     if (!value.is_number_unsigned()) return with_decimals(value.get<double>(), 2);
     auto const number = value.get<std::uint64_t>();
     if (unit == "bytes") return human_bytes(number);
+    if (unit == "port") return std::to_string(number);
+    if (unit == "short count") return human_short(number);
     return unit == "µs" ? human_micros(number) : human_count(number);
 }
 
-std::string count(Json const& stats, std::string_view path) { return shown(at(stats, path), "requests"); }
-std::string bytes(Json const& stats, std::string_view path) { return shown(at(stats, path), "bytes"); }
-std::string share(Json const& stats, std::string_view path) { return shown(at(stats, path), "0 to 1"); }
-std::string micros(Json const& stats, std::string_view path) { return shown(at(stats, path), "µs"); }
-std::string text(Json const& stats, std::string_view path) { return shown(at(stats, path), "text"); }
+namespace {
+
+/// The unit in the table of metrics; a member has that of its object.
+std::string_view unit_of(std::string_view path) {
+    for (auto const& metric : metrics())
+        if (path == metric.path || path.starts_with(std::string(metric.path) + ".")) return metric.unit;
+    return "";
+}
+
+std::string shown_at(Json const& stats, std::string_view path) { return shown(at(stats, path), unit_of(path)); }
 
 // ---- sections from the table of metrics ----
 
@@ -46,7 +50,7 @@ void add_line(SummarySection& section, Metric const& metric, Json const& stats) 
     auto const& value = at(stats, metric.path);
     if (value == "") return;   // no error to report
     auto text = shown(value, metric.unit);
-    if (metric.path == "disk.segments_recovered") text += " of " + count(stats, "disk.segments");
+    if (metric.path == "disk.segments_recovered") text += " of " + shown_at(stats, "disk.segments");
     section.lines.push_back({std::string(metric.line), {text}});
 }
 
@@ -63,7 +67,7 @@ SummarySection section(Json const& stats, char const* title) {
 }
 
 bool has_disk(Json const& stats) {
-    auto const state = text(stats, "disk.state");
+    auto const state = shown_at(stats, "disk.state");
     return state != "off" && state != "-";
 }
 
@@ -120,26 +124,27 @@ std::string section_text(SummarySection const& section) {
 }
 
 Headline ratio_headline(Json const& stats, std::string const& title, std::string const& path) {
-    return {title, share(stats, path + ".5m"), "60 s: " + share(stats, path + ".60s") + ", 1 h: " + share(stats, path + ".1h")};
+    return {title, shown_at(stats, path + ".5m"),
+            "60 s: " + shown_at(stats, path + ".60s") + ", 1 h: " + shown_at(stats, path + ".1h")};
 }
 
 Headline latency_headline(Json const& stats, std::string const& title, std::string const& path) {
-    return {title, micros(stats, path + ".5m.p50_us"), "99 % within " + micros(stats, path + ".5m.p99_us")};
+    return {title, shown(at(stats, path + ".5m.p50_us"), "µs"), "99 % within " + shown(at(stats, path + ".5m.p99_us"), "µs")};
 }
 
 }  // namespace
 
 std::string summary_title(Json const& stats) {
-    return "garner " + text(stats, "version") + ", up " + shown(at(stats, "uptime_seconds"), "seconds");
+    return "garner " + shown_at(stats, "version") + ", up " + shown_at(stats, "uptime_seconds");
 }
 
 std::vector<Headline> headlines(Json const& stats) {
-    return {{"Requests", count(stats, "requests.total"), "hits: " + count(stats, "requests.hit")},
+    return {{"Requests", shown_at(stats, "requests.total"), "hits: " + shown_at(stats, "requests.hit")},
             ratio_headline(stats, "Hit ratio, 5 min", "hit_ratio"),
             ratio_headline(stats, "Byte hit ratio, 5 min", "byte_hit_ratio"),
-            {"Memory used", bytes(stats, "cache.used_bytes"),
-             "of " + bytes(stats, "cache.capacity_bytes") + "; objects: " + count(stats, "cache.objects")},
-            {"Connections", count(stats, "connections.now"), "at most " + count(stats, "connections.limit")},
+            {"Memory used", shown_at(stats, "cache.used_bytes"),
+             "of " + shown_at(stats, "cache.capacity_bytes") + "; objects: " + shown_at(stats, "cache.objects")},
+            {"Connections", shown_at(stats, "connections.now"), "at most " + shown_at(stats, "connections.limit")},
             latency_headline(stats, "A hit takes, 5 min", "latency.hit"),
             latency_headline(stats, "All else takes, 5 min", "latency.miss")};
 }
@@ -172,15 +177,16 @@ std::string tiers_text(Json const& stats) {
 std::optional<SummarySection> what_if(Json const& stats) {
     auto const& rows = at(stats, "what_if.rows");
     if (!rows.is_array() || rows.empty()) return std::nullopt;
-    auto const running = text(stats, "what_if.policy");
+    auto const running = shown_at(stats, "what_if.policy");
     SummarySection table{"What if: hits of requests / bytes", {}, {}};
     for (auto const& row : rows) {
         if (!row.is_object()) return std::nullopt;
         auto const policy = row.value("policy", "");
         auto const name = (policy == running ? "* " : "  ") + policy;
         if (table.lines.empty() || table.lines.back().name != name) table.lines.push_back({name, {}});
-        table.lines.back().values.push_back(share(row, "object_hit_ratio") + " / " + share(row, "byte_hit_ratio"));
-        if (table.lines.size() == 1) table.columns.push_back(bytes(row, "size_bytes"));
+        table.lines.back().values.push_back(shown(at(row, "object_hit_ratio"), "0 to 1") + " / " +
+                                            shown(at(row, "byte_hit_ratio"), "0 to 1"));
+        if (table.lines.size() == 1) table.columns.push_back(shown(at(row, "size_bytes"), "bytes"));
     }
     return table;
 }
@@ -200,16 +206,16 @@ std::string what_if_lines(SummarySection const& table) {
 
 std::string what_if_text(Json const& stats) {
     if (at(stats, "what_if.on") != true) return "memory.what_if is false: no traffic is sampled.\n";
-    auto const requests = count(stats, "what_if.requests");
+    auto const requests = shown_at(stats, "what_if.requests");
     auto const table = what_if(stats);
     if (!table)
-        return "Too little traffic yet: " + requests + " of the " + count(stats, "what_if.requests_wanted") +
+        return "Too little traffic yet: " + requests + " of the " + shown_at(stats, "what_if.requests_wanted") +
                " requests that an estimate wants.\n";
-    auto out = "Hits of all requests / of all bytes, had the memory tier had another policy or size:\n\n" + what_if_lines(*table) +
-               "\n* runs now, with " + bytes(stats, "cache.capacity_bytes") + ". An estimate from " + requests + " requests in " +
-               shown(at(stats, "what_if.since_seconds"), "seconds") + ", " + share(stats, "what_if.rate") +
-               " of the URLs; expiry is not in it.\n";
-    auto const change = text(stats, "what_if.auto.last_change");
+    auto out = "Hits of all requests / of all bytes, had the memory tier had another policy or size:\n\n" +
+               what_if_lines(*table) + "\n* runs now, with " + shown_at(stats, "cache.capacity_bytes") +
+               ". An estimate from " + requests + " requests in " + shown_at(stats, "what_if.since_seconds") + ", " +
+               shown_at(stats, "what_if.rate") + " of the URLs; expiry is not in it.\n";
+    auto const change = shown_at(stats, "what_if.auto.last_change");
     if (!change.empty() && change != "-") out += "memory.policy auto: " + change + "\n";
     return out;
 }
