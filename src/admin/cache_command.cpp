@@ -9,8 +9,8 @@
 #include "admin/ask.hpp"
 #include "admin/cache_pages.hpp"
 #include "admin/cache_text.hpp"
-#include "admin/disk_json.hpp"
 #include "admin/human.hpp"
+#include "admin/stats_json.hpp"
 #include "admin/summary.hpp"
 #include "store/disk_store.hpp"
 #include "util/exit_code.hpp"
@@ -72,9 +72,10 @@ public:
     explicit OpenedStore(std::unique_ptr<store::DiskStore> disk) : disk_(std::move(disk)) {}
 
     std::optional<Json> stats(std::string&) override {
-        auto const stats = disk_->stats();
-        LapWatch const watch;
-        return Json{{"disk", disk_json(stats, watch.costs(stats))}};
+        Report report;
+        report.figures.disk = disk_->stats();
+        report.disk_costs = LapWatch().costs(report.figures.disk);
+        return Json{{"disk", stats_json(report).at("disk")}};
     }
     std::optional<Json> page(PageQuestion const& question, std::string& trouble) override {
         auto page = cache_page(nullptr, disk_.get(), question);

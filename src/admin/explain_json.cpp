@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "admin/mesh_json.hpp"
+#include "admin/figures.hpp"
 #include "http/dates.hpp"
 #include "icp/peer.hpp"
 

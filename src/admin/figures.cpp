@@ -12,29 +12,8 @@ void add(Figures& sum, proxy::Counters const& one) {
         sum.answers[i] += value;
         sum.requests += value;
     }
-    sum.not_stored.add(one.not_stored);
-    sum.passed.add(one.passed);
-    sum.not_fresh.add(one.not_fresh);
-    sum.stale_used.add(one.stale_used);
     sum.hit_time += one.hit_time.snapshot();
     sum.miss_time += one.miss_time.snapshot();
-    sum.client_received += one.client_received.value();
-    sum.client_sent += one.client_sent.value();
-    sum.client_body_bytes += one.client_body_bytes.value();
-    sum.client_hit_bytes += one.client_hit_bytes.value();
-    sum.client_aborts += one.client_aborts.value();
-    sum.connections += one.connections.value();
-    sum.connections_refused += one.connections_refused.value();
-    sum.connections_displaced += one.connections_displaced.value();
-    sum.accept_pauses += one.accept_paused.value();
-    sum.origin_received += one.origin_received.value();
-    sum.origin_sent += one.origin_sent.value();
-    sum.origin_connections += one.origin_connections.value();
-    sum.origin_reused += one.origin_reused.value();
-    sum.origin_retries += one.origin_retries.value();
-    sum.origin_failures += one.origin_failures.value();
-    sum.resumed += one.resumed.value();
-    sum.refreshes += one.refreshes.value();
 }
 
 }  // namespace
@@ -46,15 +25,23 @@ std::string_view name_of(proxy::Answer answer) {
     return names[static_cast<std::size_t>(answer)];
 }
 
+std::string_view name_of(icp::PeerOptions::Type type) {
+    return type == icp::PeerOptions::Type::parent ? "parent" : "sibling";
+}
+
+std::uint64_t Figures::sum(Counter proxy::Counters::*counter) const {
+    std::uint64_t sum = 0;
+    for (auto const* worker : workers) sum += (worker->*counter).value();
+    return sum;
+}
+
 Figures take_figures(proxy::Server& server) {
     Figures figures;
     figures.at = steady_now();
     figures.uptime_seconds = std::chrono::duration<double>(figures.at - server.started()).count();
     figures.via_name = server.via_name();
-    for (auto const* counters : server.counters()) {
-        add(figures, *counters);
-        ++figures.workers;
-    }
+    figures.workers = server.counters();
+    for (auto const* worker : figures.workers) add(figures, *worker);
     figures.connections_now = server.connections();
     figures.connections_limit = server.connections_max();
     figures.cache = server.cache().stats();

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdio>
+#include <span>
 
 namespace garner::admin {
 
@@ -12,6 +13,14 @@ std::string three_digits(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
     return text;
+}
+
+/// In the largest unit that keeps the number at 1 or more.
+std::string scaled(std::uint64_t number, double step, std::span<char const* const> units) {
+    double value = static_cast<double>(number) / step;
+    std::size_t unit = 0;
+    for (; value >= step - 0.5 && unit + 1 < units.size(); ++unit) value /= step;
+    return three_digits(value) + units[unit];
 }
 
 struct Span {
@@ -29,21 +38,13 @@ std::string human_count(std::uint64_t count) {
 }
 
 std::string human_short(std::uint64_t count) {
-    if (count < 1'000) return std::to_string(count);
     static constexpr std::array units{"k", "M", "G", "T", "P", "E"};
-    double value = static_cast<double>(count) / 1e3;
-    std::size_t unit = 0;
-    for (; value >= 999.5 && unit + 1 < units.size(); ++unit) value /= 1e3;
-    return three_digits(value) + units[unit];
+    return count < 1'000 ? std::to_string(count) : scaled(count, 1'000, units);
 }
 
 std::string human_bytes(std::uint64_t bytes) {
-    if (bytes < 1024) return std::to_string(bytes) + " B";
-    static constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    double value = static_cast<double>(bytes) / 1024;
-    std::size_t unit = 0;
-    for (; value >= 1023.5 && unit + 1 < units.size(); ++unit) value /= 1024;
-    return three_digits(value) + " " + units[unit];
+    static constexpr std::array units{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+    return bytes < 1'024 ? std::to_string(bytes) + " B" : scaled(bytes, 1'024, units);
 }
 
 std::string human_micros(std::uint64_t micros) {

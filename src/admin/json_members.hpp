@@ -1,13 +1,26 @@
-// Members of a JSON object that may be absent, null, or of another kind.
+// Members of a JSON object by their path: they may be absent, null, or of another kind.
 #pragma once
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 namespace garner::admin {
 
+using Json = nlohmann::ordered_json;
+
+/// "disk.size_bytes" as /disk/size_bytes.
+inline Json::json_pointer pointer_to(std::string_view path) {
+    std::string pointer = "/" + std::string(path);
+    std::ranges::replace(pointer, '.', '/');
+    return Json::json_pointer(pointer);
+}
+
 /// The member; null when there is none.
-inline nlohmann::ordered_json const& at(nlohmann::ordered_json const& json, char const* name) {
-    static nlohmann::ordered_json const nothing;
-    return json.is_object() && json.contains(name) ? json.at(name) : nothing;
+inline Json const& at(Json const& json, std::string_view path) {
+    static Json const nothing;
+    auto const pointer = pointer_to(path);
+    return json.is_object() && json.contains(pointer) ? json.at(pointer) : nothing;
 }
 
 }  // namespace garner::admin

@@ -1,399 +1,434 @@
 #include "admin/metrics.hpp"
 
-#include <cstdio>
-#include <limits>
+#include <functional>
 
-#include "admin/disk_json.hpp"
+#include "admin/json_members.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {
 
-/// Writes the samples of one family after the other.
-class MetricText {
-public:
-    void begin(Metric const& metric) {
-        name_ = metric.name;
-        out_.append("# HELP ").append(name_).append(" ").append(metric.meaning).append("\n# TYPE ").append(name_);
-        out_.append(" ").append(metric.type).append("\n");
-    }
-
-    template <class Number>
-    void value(Number number) {
-        line("", "", number);
-    }
-    template <class Number>
-    void labelled(std::string_view label, std::string_view is, Number number) {
-        line("", labels(label, is), number);
-    }
-    /// `said`: a second label's value.
-    template <class Number>
-    void of_peer(std::string_view peer, std::string_view said, Number number) {
-        line("", "{" + pair("peer", peer) + "," + pair("said", said) + "}", number);
-    }
-    void histogram(LatencySnapshot const&);
-    std::string take() { return std::move(out_); }
-
-private:
-    static std::string labels(std::string_view label, std::string_view is) { return "{" + pair(label, is) + "}"; }
-    /// Names of peers are anybody's words.
-    static std::string pair(std::string_view label, std::string_view is) {
-        std::string out = std::string(label) + "=\"";
-        for (char c : is) {
-            if (c == '\\' || c == '"') out += '\\';
-            if (c == '\n')
-                out += "\\n";
-            else
-                out += c;
-        }
-        return out + "\"";
-    }
-    static std::string text(std::uint64_t number) { return std::to_string(number); }
-    static std::string text(double number) {
-        if (number != number) return "NaN";
-        char digits[32];
-        auto const length = std::snprintf(digits, sizeof digits, "%.15g", number);
-        return {digits, static_cast<std::size_t>(length)};
-    }
-    template <class Number>
-    void line(std::string_view suffix, std::string const& labels, Number number) {
-        out_.append(name_).append(suffix).append(labels).append(" ").append(text(number)).append("\n");
-    }
-
-    std::string out_;
-    std::string_view name_;
-};
-
 namespace {
 
-constexpr std::array bucket_limits{   // µs
-    100u,     250u,     500u,     1'000u,   2'500u,     5'000u,     10'000u,    25'000u,    50'000u,
-    100'000u, 250'000u, 500'000u, 1'000'000u, 2'500'000u, 5'000'000u, 10'000'000u, 30'000'000u};
+// ---- getters ----
 
-/// A metric that is one of the plain figures.
-template <auto Member>
-void figure(Report const& report, MetricText& out) {
-    out.value(static_cast<std::uint64_t>(report.figures.*Member));
-}
-template <auto Member>
-void cache_figure(Report const& report, MetricText& out) {
-    out.value(static_cast<std::uint64_t>(report.figures.cache.*Member));
-}
-template <auto Member>
-void disk_figure(Report const& report, MetricText& out) {
-    out.value(static_cast<std::uint64_t>(report.figures.disk.*Member));
-}
-void disk_state(Report const& report, MetricText& out) {
-    using enum store::DiskStats::State;
-    for (auto state : {off, recovering, working, failing})
-        out.labelled("state", name_of(state), std::uint64_t{report.figures.disk.state == state});
-}
-void disk_not_stored(Report const& report, MetricText& out) {
-    auto const& counts = report.figures.disk.not_stored;
-    for (std::size_t i = 1; i < std::size(counts); ++i)
-        out.labelled("reason", text(static_cast<store::NotStored>(i)), counts[i]);
-}
-template <auto Member>
-void log_figure(Report const& report, MetricText& out) {
-    out.value(static_cast<std::uint64_t>(report.figures.log.*Member));
-}
-template <auto Member>
-void latency(Report const& report, MetricText& out) {
-    out.histogram(report.figures.*Member);
-}
-template <auto Member>
-void ratio(Report const& report, MetricText& out) {
-    for (std::size_t i = 0; i < windows.size(); ++i)
-        out.labelled("window", windows[i].name,
-                     (report.ratios[i].*Member).value_or(std::numeric_limits<double>::quiet_NaN()));
-}
-template <auto Member>
-void reasons(Report const& report, MetricText& out) {
-    auto write = [&](std::string_view reason, std::uint64_t count) { out.labelled("reason", reason, count); };
-    (report.figures.*Member).each(write);
-}
-void build_info(Report const&, MetricText& out) { out.labelled("version", version, std::uint64_t{1}); }
-void policy_info(Report const& report, MetricText& out) {
-    out.labelled("policy", report.figures.cache.policy, std::uint64_t{1});
-}
-void uptime(Report const& report, MetricText& out) { out.value(report.figures.uptime_seconds); }
-void requests(Report const& report, MetricText& out) {
-    for (std::size_t i = 0; i < answer_count; ++i)
-        out.labelled("answer", name_of(static_cast<proxy::Answer>(i)), report.figures.answers[i]);
+template <class Value>
+Json or_null(std::optional<Value> const& value) {
+    return value ? Json(*value) : Json(nullptr);
 }
 
-template <auto Member>
-void icp_figure(Report const& report, MetricText& out) {
-    out.value(static_cast<std::uint64_t>(report.figures.icp.*Member));
+template <auto Member> Json figure(Report const& report) { return report.figures.*Member; }
+template <auto Member> Json counter(Report const& report) { return report.figures.sum(Member); }
+template <auto Member> Json memory(Report const& report) { return report.figures.cache.*Member; }
+template <auto Member> Json disk(Report const& report) { return report.figures.disk.*Member; }
+template <auto Member> Json icp(Report const& report) { return report.figures.icp.*Member; }
+template <auto Member> Json log(Report const& report) { return report.figures.log.*Member; }
+
+Json program_version(Report const&) { return version; }
+Json workers(Report const& report) { return report.figures.workers.size(); }
+
+Json answers(Report const& report) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < answer_count; ++i) json[name_of(static_cast<proxy::Answer>(i))] = report.figures.answers[i];
+    return json;
 }
-template <auto Member>
-void peer_figure(Report const& report, MetricText& out) {
-    for (auto const& peer : report.figures.peers)
-        out.labelled("peer", peer.options.name, static_cast<std::uint64_t>(peer.*Member));
+
+bool is_counted(http::StoreRefusal reason) { return reason != http::StoreRefusal::none; }
+bool is_counted(http::Bypass reason) { return reason != http::Bypass::none; }
+bool is_counted(proxy::StaleUse) { return true; }
+bool is_counted(http::ReuseReason reason) {   // these are served without asking the origin first
+    using enum http::ReuseReason;
+    return reason != fresh && reason != stale_while_revalidate && reason != max_stale_request;
 }
-template <auto Member>
-void peer_seconds(Report const& report, MetricText& out) {
-    auto const unknown = std::numeric_limits<double>::quiet_NaN();
-    for (auto const& peer : report.figures.peers) {
-        auto const& time = peer.*Member;
-        out.labelled("peer", peer.options.name, time ? static_cast<double>(time->count()) / 1e6 : unknown);
+
+template <class Reason>
+Json counts_of(Figures const& figures, proxy::CounterOf<Reason> proxy::Counters::*counters) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < proxy::CounterOf<Reason>::size; ++i) {
+        auto const reason = static_cast<Reason>(i);
+        std::uint64_t sum = 0;
+        for (auto const* worker : figures.workers) sum += (worker->*counters).value(i);
+        if (is_counted(reason)) json[text(reason)] = sum;
     }
+    return json;
 }
-void peer_throughput(Report const& report, MetricText& out) {
-    for (auto const& peer : report.figures.peers)
-        out.labelled("peer", peer.options.name, peer.throughput.value_or(std::numeric_limits<double>::quiet_NaN()));
-}
-void peer_alive(Report const& report, MetricText& out) {
-    for (auto const& peer : report.figures.peers)
-        out.labelled("peer", peer.options.name, std::uint64_t{peer.health == icp::Health::alive});
-}
-void peer_dead(Report const& report, MetricText& out) {
-    for (auto const& peer : report.figures.peers)
-        out.labelled("peer", peer.options.name, std::uint64_t{peer.health == icp::Health::dead});
-}
-/// Of a peer, or of ourselves as a peer of others: both count the same words.
-template <class Counts, class Use>
-void each_word(Counts const& counts, Use use) {
-    use("hit", counts.hits);
-    use("miss", counts.misses);
-    use("nofetch", counts.nofetch);
-    use("denied", counts.denied);
-    use("error", counts.errors);
-}
-void peer_answers(Report const& report, MetricText& out) {
-    for (auto const& peer : report.figures.peers)
-        each_word(peer, [&](auto said, auto count) { out.of_peer(peer.options.name, said, count); });
-}
-void icp_answers(Report const& report, MetricText& out) {
-    each_word(report.figures.icp, [&](auto said, auto count) { out.labelled("said", said, count); });
+template <auto Counters> Json reasons(Report const& report) { return counts_of(report.figures, Counters); }
+
+template <auto Member>
+Json ratios(Report const& report) {
+    Json json = Json::object();
+    for (std::size_t i = 0; i < windows.size(); ++i) json[windows[i].name] = or_null(report.ratios[i].*Member);
+    return json;
 }
 
-using cache::Stats;
-using icp::AgentFigures;
-using icp::PeerStats;
-using store::DiskStats;
-using LogStats = proxy::AccessLog::Stats;
+Json latency_of(LatencySnapshot const& times) {
+    auto micros = [&times](microseconds value) {
+        return times.total > 0 ? Json(static_cast<std::uint64_t>(value.count())) : Json(nullptr);
+    };
+    return {{"count", times.total},
+            {"mean_us", micros(times.mean())},
+            {"p50_us", micros(times.percentile(50))},
+            {"p90_us", micros(times.percentile(90))},
+            {"p99_us", micros(times.percentile(99))}};
+}
+
+template <auto SinceStart, auto InWindow>
+Json latency(Report const& report) {
+    auto json = latency_of(report.figures.*SinceStart);
+    for (std::size_t i = 0; i < latency_windows.size(); ++i)
+        json[latency_windows[i].name] = latency_of(report.latencies[i].*InWindow);
+    return json;
+}
+
+/// Of each peer: a member, or what a function makes of it.
+template <auto Get>
+Json peer(Report const& report) {
+    Json list = Json::array();
+    for (auto const& peer : report.figures.peers) list.push_back(std::invoke(Get, peer));
+    return list;
+}
+
+Json millis(std::optional<microseconds> const& time) {
+    return time ? Json(static_cast<double>(time->count()) / 1e3) : Json(nullptr);
+}
+Json state_of_peer(icp::PeerStats const& peer) {
+    static constexpr std::array names{"alive", "suspect", "dead"};   // in the order of icp::Health
+    return names[static_cast<std::size_t>(peer.health)];
+}
+Json name_of_peer(icp::PeerStats const& peer) { return peer.options.name; }
+Json type_of_peer(icp::PeerStats const& peer) { return name_of(peer.options.type); }
+Json host_of_peer(icp::PeerStats const& peer) { return peer.options.host; }
+Json port_of_peer(icp::PeerStats const& peer) { return peer.options.http; }
+Json address_of_peer(icp::PeerStats const& peer) { return peer.address.empty() ? Json(nullptr) : Json(peer.address); }
+Json is_alive(icp::PeerStats const& peer) { return peer.health == icp::Health::alive ? 1 : 0; }
+Json is_dead(icp::PeerStats const& peer) { return peer.health == icp::Health::dead ? 1 : 0; }
+Json query_rtt(icp::PeerStats const& peer) { return millis(peer.query_rtt); }
+Json connect_rtt(icp::PeerStats const& peer) { return millis(peer.connect_rtt); }
+Json throughput(icp::PeerStats const& peer) { return or_null(peer.throughput); }
+Json digest_entries(icp::PeerStats const& peer) { return peer.has_digest ? Json(peer.digest_entries) : Json(nullptr); }
+
+constexpr std::array disk_state_names{"off", "recovering", "working", "failing"};   // in the order of DiskStats::State
+Json disk_state(Report const& report) { return disk_state_names[static_cast<std::size_t>(report.figures.disk.state)]; }
+Json disk_states(Report const& report) {
+    Json json = Json::object();
+    for (auto const* name : disk_state_names) json[name] = disk_state(report) == name ? 1 : 0;
+    return json;
+}
+Json disk_not_stored(Report const& report) {
+    Json json = Json::object();
+    auto const& counts = report.figures.disk.not_stored;
+    for (std::size_t i = 1; i < std::size(counts); ++i) json[text(static_cast<store::NotStored>(i))] = counts[i];
+    return json;
+}
+template <auto Part, auto Whole>
+Json disk_quotient(Report const& report) {
+    return or_null(quotient(report.figures.disk.*Part, report.figures.disk.*Whole));
+}
+template <auto Member> Json write_cost(Report const& report) { return or_null(report.disk_costs.*Member); }
+
+proxy::Sampling::Report const& sampling(Report const& report) {
+    static proxy::Sampling::Report const off;
+    return report.figures.what_if ? *report.figures.what_if : off;
+}
+template <auto Member> Json sampled(Report const& report) { return sampling(report).*Member; }
+template <auto Member> Json estimate(Report const& report) { return sampling(report).what_if.*Member; }
+Json is_sampling(Report const& report) { return report.figures.what_if.has_value(); }
+Json sampling_rate(Report const& report) {
+    return report.figures.what_if ? Json(report.figures.what_if->what_if.rate) : Json(nullptr);
+}
+Json requests_wanted(Report const&) { return sim::WhatIf::requests_wanted; }
+Json estimates(Report const& report) {
+    Json rows = Json::array();
+    auto const& what_if = sampling(report).what_if;
+    if (!what_if.is_enough()) return rows;
+    for (auto const& row : what_if.rows)
+        rows.push_back({{"policy", row.policy},
+                        {"size_bytes", row.size},
+                        {"object_hit_ratio", what_if.object_hit_ratio(row)},
+                        {"byte_hit_ratio", what_if.byte_hit_ratio(row)}});
+    return rows;
+}
+Json auto_aim(Report const& report) {
+    auto const& aim = sampling(report).follows;
+    return aim ? Json(sim::AutoPolicy::text(*aim)) : Json(nullptr);
+}
+
+Json dropped_most(Report const& report) {
+    Json rows = Json::array();
+    for (auto const& row : report.figures.log.dropped_most)
+        rows.push_back({{"client", row.client}, {"status", row.status}, {"lines", row.lines}});
+    return rows;
+}
+
+// ---- the table ----
+
+using Disk = store::DiskStats;
+using Icp = icp::AgentFigures;
+using Log = proxy::AccessLog::Stats;
+using Memory = cache::Stats;
+using Peer = icp::PeerStats;
+using Sampled = proxy::Sampling::Report;
+using proxy::Counters;
+using sim::WhatIf;
+
+constexpr std::string_view of_hits = "Time from the request head to the last byte of the response, for hits.";
+constexpr std::string_view of_others = "Time from the request head to the last byte of the response, for all but hits and tunnels.";
+constexpr std::string_view peer_replies = "Replies received from the peer, by reply.";
+constexpr std::string_view icp_replies = "Replies sent to other caches, by reply.";
 
 constexpr Metric all_metrics[]{
-    {"garner_build_info", "gauge", "1", "version", "Always 1; the label tells the version.", build_info},
-    {"garner_uptime_seconds", "gauge", "seconds", "", "Since the start.", uptime},
-    {"garner_workers", "gauge", "threads", "", "Workers, each with its own connections.", figure<&Figures::workers>},
+    {"version", "garner_build_info{version}", "text", program_version, "Version of Garner; the sample is always 1."},
+    {"via_name", "", "text", figure<&Figures::via_name>, "Name of this proxy in Via and Cache-Status."},
+    {"uptime_seconds", "garner_uptime_seconds", "seconds", figure<&Figures::uptime_seconds>,
+     "Time since the start of the process."},
+    {"workers", "garner_workers", "threads", workers, "Worker threads; each has its own connections."},
 
-    {"garner_requests_total", "counter", "requests", "answer", "Requests by how they were answered.", requests},
-    {"garner_not_stored_total", "counter", "responses", "reason",
-     "Responses for the cache that were not stored, by why.",
-     reasons<&Figures::not_stored>},
-    {"garner_passed_total", "counter", "requests", "reason", "Requests that went past the cache, by why.",
-     reasons<&Figures::passed>},
-    {"garner_not_fresh_total", "counter", "requests", "reason",
-     "Requests for something stored that the origin had to be asked about first, by why.",
-     reasons<&Figures::not_fresh>},
-    {"garner_stale_served_total", "counter", "requests", "reason", "Requests answered with something stale, by why.",
-     reasons<&Figures::stale_used>},
-    {"garner_hit_ratio", "gauge", "0 to 1", "window",
-     "Hits among the requests for an object: all but tunnels, refusals, failures, purges and own pages.", ratio<&Ratios::hit>},
-    {"garner_byte_hit_ratio", "gauge", "0 to 1", "window",
-     "Bytes of bodies sent on hits, among those of all bodies.", ratio<&Ratios::byte_hit>},
-    {"garner_hit_duration_seconds", "histogram", "seconds", "le",
-     "From the request's head to the last byte of the answer, for hits.", latency<&Figures::hit_time>},
-    {"garner_miss_duration_seconds", "histogram", "seconds", "le",
-     "The same for all other answers, without tunnels.", latency<&Figures::miss_time>},
+    {"requests.total", "", "requests", figure<&Figures::requests>, "All requests.", "Requests", "all"},
+    {"requests", "garner_requests_total{answer}", "requests", answers, "Requests by result.", "Requests", "*"},
+    {"not_stored", "garner_not_stored_total{reason}", "responses", reasons<&Counters::not_stored>,
+     "Responses that were considered for the cache and not stored, by reason."},
+    {"passed", "garner_passed_total{reason}", "requests", reasons<&Counters::passed>,
+     "Requests that bypassed the cache, by reason."},
+    {"not_fresh", "garner_not_fresh_total{reason}", "requests", reasons<&Counters::not_fresh>,
+     "Requests for a stored response that was not used before asking the origin, by reason."},
+    {"stale_served", "garner_stale_served_total{reason}", "requests", reasons<&Counters::stale_used>,
+     "Requests answered with a stale response, by reason."},
+    {"hit_ratio", "garner_hit_ratio{window}", "0 to 1", ratios<&Ratios::hit>,
+     "Hits among all requests except tunnelled, refused, failed, negative, purged and own."},
+    {"byte_hit_ratio", "garner_byte_hit_ratio{window}", "0 to 1", ratios<&Ratios::byte_hit>,
+     "Body bytes sent on hits among all body bytes sent."},
+    {"latency.hit", "garner_hit_duration_seconds", "seconds", latency<&Figures::hit_time, &Latencies::hit>,
+     of_hits, "", "", &Figures::hit_time},
+    {"latency.miss", "garner_miss_duration_seconds", "seconds", latency<&Figures::miss_time, &Latencies::miss>,
+     of_others, "", "", &Figures::miss_time},
 
-    {"garner_client_received_bytes_total", "counter", "bytes", "", "Received from clients.",
-     figure<&Figures::client_received>},
-    {"garner_client_sent_bytes_total", "counter", "bytes", "", "Sent to clients, heads and tunnels included.",
-     figure<&Figures::client_sent>},
-    {"garner_client_body_bytes_total", "counter", "bytes", "", "Bodies sent to clients, without tunnels.",
-     figure<&Figures::client_body_bytes>},
-    {"garner_client_hit_body_bytes_total", "counter", "bytes", "", "Bodies sent to clients on hits.",
-     figure<&Figures::client_hit_bytes>},
-    {"garner_client_aborts_total", "counter", "requests", "", "Clients that left before the end of an answer.",
-     figure<&Figures::client_aborts>},
-    {"garner_client_connections", "gauge", "connections", "", "Open connections of clients.",
-     figure<&Figures::connections_now>},
-    {"garner_client_connections_limit", "gauge", "connections", "", "How many there may be at once.",
-     figure<&Figures::connections_limit>},
-    {"garner_client_connections_total", "counter", "connections", "", "Connections of clients accepted.",
-     figure<&Figures::connections>},
-    {"garner_client_connections_refused_total", "counter", "connections", "",
-     "Closed at once: the client had too many.", figure<&Figures::connections_refused>},
-    {"garner_client_connections_displaced_total", "counter", "connections", "",
-     "Closed while they waited for a request: another client needed the place.", figure<&Figures::connections_displaced>},
-    {"garner_accept_pauses_total", "counter", "times", "", "Times a worker stopped accepting for a while at the limit.",
-     figure<&Figures::accept_pauses>},
+    {"connections.now", "garner_client_connections", "connections", figure<&Figures::connections_now>,
+     "Open client connections.", "Clients", "connections now"},
+    {"connections.limit", "garner_client_connections_limit", "connections", figure<&Figures::connections_limit>,
+     "Maximum number of open client connections.", "Clients", "at most"},
+    {"connections.total", "garner_client_connections_total", "connections", counter<&Counters::connections>,
+     "Client connections accepted.", "Clients", "since the start"},
+    {"connections.refused", "garner_client_connections_refused_total", "connections", counter<&Counters::connections_refused>,
+     "Client connections closed at once because the client had too many.", "Clients", "refused"},
+    {"connections.displaced", "garner_client_connections_displaced_total", "connections", counter<&Counters::connections_displaced>,
+     "Idle client connections closed to make room for another client."},
+    {"connections.accept_pauses", "garner_accept_pauses_total", "times", counter<&Counters::accept_paused>,
+     "Times that a worker paused accepting connections at the limit."},
+    {"client.received_bytes", "garner_client_received_bytes_total", "bytes", counter<&Counters::client_received>,
+     "Bytes received from clients.", "Clients", "received"},
+    {"client.sent_bytes", "garner_client_sent_bytes_total", "bytes", counter<&Counters::client_sent>,
+     "Bytes sent to clients, including heads and tunnels.", "Clients", "sent"},
+    {"client.body_bytes", "garner_client_body_bytes_total", "bytes", counter<&Counters::client_body_bytes>,
+     "Body bytes sent to clients, excluding tunnels.", "Clients", "bodies sent"},
+    {"client.hit_body_bytes", "garner_client_hit_body_bytes_total", "bytes", counter<&Counters::client_hit_bytes>,
+     "Body bytes sent to clients on hits.", "Clients", "of them on hits"},
+    {"client.aborts", "garner_client_aborts_total", "requests", counter<&Counters::client_aborts>,
+     "Requests whose client disconnected before the end of the response.", "Requests", "left by the client"},
 
-    {"garner_origin_received_bytes_total", "counter", "bytes", "", "Received from origins.",
-     figure<&Figures::origin_received>},
-    {"garner_origin_sent_bytes_total", "counter", "bytes", "", "Sent to origins.", figure<&Figures::origin_sent>},
-    {"garner_origin_connections_total", "counter", "connections", "", "Connections made to origins.",
-     figure<&Figures::origin_connections>},
-    {"garner_origin_reused_total", "counter", "requests", "", "Requests sent on a connection that was there already.",
-     figure<&Figures::origin_reused>},
-    {"garner_origin_retries_total", "counter", "requests", "",
-     "Requests sent again because a kept connection had died.", figure<&Figures::origin_retries>},
-    {"garner_origin_failures_total", "counter", "requests", "", "Requests that got no usable answer from the origin.",
-     figure<&Figures::origin_failures>},
-    {"garner_resumed_total", "counter", "bodies", "",
-     "Bodies that broke off at a peer, or on this disk, and went on from another source.", figure<&Figures::resumed>},
-    {"garner_refreshes_total", "counter", "requests", "",
-     "Revalidations in the background of what clients were given stale.", figure<&Figures::refreshes>},
+    {"origin.connections", "garner_origin_connections_total", "connections", counter<&Counters::origin_connections>,
+     "Connections opened to origin servers.", "Origins", "connections made"},
+    {"origin.reused", "garner_origin_reused_total", "requests", counter<&Counters::origin_reused>,
+     "Requests sent on a persistent connection that was already open.", "Origins", "requests on kept ones"},
+    {"origin.retries", "garner_origin_retries_total", "requests", counter<&Counters::origin_retries>,
+     "Requests sent again because a persistent connection had been closed.", "Origins", "sent again"},
+    {"origin.failures", "garner_origin_failures_total", "requests", counter<&Counters::origin_failures>,
+     "Requests that got no usable response from the origin server.", "Origins", "failures"},
+    {"origin.resumed", "garner_resumed_total", "bodies", counter<&Counters::resumed>,
+     "Bodies truncated at a peer or on this disk and continued from another source."},
+    {"origin.refreshes", "garner_refreshes_total", "requests", counter<&Counters::refreshes>,
+     "Background revalidations of responses that were served stale."},
+    {"origin.received_bytes", "garner_origin_received_bytes_total", "bytes", counter<&Counters::origin_received>,
+     "Bytes received from origin servers, counted as they arrive; bytes from peers are excluded.", "Origins", "received"},
+    {"origin.sent_bytes", "garner_origin_sent_bytes_total", "bytes", counter<&Counters::origin_sent>,
+     "Bytes sent to origin servers.", "Origins", "sent"},
 
-    {"garner_peer_alive", "gauge", "0 or 1", "peer", "1: it answers, and is waited for.", peer_alive},
-    {"garner_peer_dead", "gauge", "0 or 1", "peer", "1: it is used only when nobody else is left.", peer_dead},
-    {"garner_peer_query_rtt_seconds", "gauge", "seconds", "peer", "Smoothed time from a query to its answer.",
-     peer_seconds<&PeerStats::query_rtt>},
-    {"garner_peer_connect_rtt_seconds", "gauge", "seconds", "peer", "Smoothed time of connecting to its HTTP port.",
-     peer_seconds<&PeerStats::connect_rtt>},
-    {"garner_peer_throughput", "gauge", "bytes a second", "peer", "Smoothed, of larger bodies from it.", peer_throughput},
-    {"garner_peer_connections", "gauge", "connections", "peer", "Requests that it is answering.",
-     peer_figure<&PeerStats::connections>},
-    {"garner_peer_queries_total", "counter", "queries", "peer", "Sent to it, by ICP or HTCP.",
-     peer_figure<&PeerStats::queries>},
-    {"garner_peer_answers_total", "counter", "answers", "peer, said", "What it said.", peer_answers},
-    {"garner_peer_expired_total", "counter", "queries", "peer", "Queries that it did not answer in time.",
-     peer_figure<&PeerStats::expired>},
-    {"garner_peer_late_total", "counter", "answers", "peer", "Answers that came when their query had run out.",
-     peer_figure<&PeerStats::late>},
-    {"garner_peer_fetches_total", "counter", "responses", "peer", "Responses that came from it.",
-     peer_figure<&PeerStats::fetches>},
-    {"garner_peer_false_hits_total", "counter", "responses", "peer", "It had said HIT and did not have it.",
-     peer_figure<&PeerStats::false_hits>},
-    {"garner_peer_connect_failures_total", "counter", "connections", "peer",
-     "Connections to its HTTP port that could not be had, or broke without an answer.",
-     peer_figure<&PeerStats::connect_failures>},
-    {"garner_peer_received_bytes_total", "counter", "bytes", "peer", "Of responses that came from it.",
-     peer_figure<&PeerStats::bytes>},
-    {"garner_peer_saved_bytes_total", "counter", "bytes", "peer",
-     "Of them, those of its hits: what the origin did not have to send.", peer_figure<&PeerStats::saved>},
-    {"garner_peer_digest_entries", "gauge", "objects", "peer", "In its cache digest as last fetched.",
-     peer_figure<&PeerStats::digest_entries>},
+    {"peers.name", "", "text", peer<name_of_peer>, "Name in the configuration."},
+    {"peers.type", "", "text", peer<type_of_peer>, "parent or sibling."},
+    {"peers.host", "", "text", peer<host_of_peer>, "Host in the configuration."},
+    {"peers.http", "", "port", peer<port_of_peer>, "HTTP port in the configuration."},
+    {"peers.state", "", "text", peer<state_of_peer>,
+     "alive: queried and waited for; suspect: the last query timed out, so queried and not waited for; dead: as suspect, and "
+     "used only if there is no other source."},
+    {"", "garner_peer_alive{peer}", "0 or 1", peer<is_alive>, "1 if the peer is queried and waited for."},
+    {"", "garner_peer_dead{peer}", "0 or 1", peer<is_dead>, "1 if the peer is used only if there is no other source."},
+    {"peers.address", "", "text", peer<address_of_peer>, "Resolved address; null while the host does not resolve."},
+    {"peers.query_rtt_ms", "garner_peer_query_rtt_seconds{peer}", "seconds", peer<query_rtt>,
+     "Smoothed time from a query to its reply."},
+    {"peers.connect_rtt_ms", "garner_peer_connect_rtt_seconds{peer}", "seconds", peer<connect_rtt>,
+     "Smoothed time to connect to the HTTP port."},
+    {"peers.bytes_per_second", "garner_peer_throughput{peer}", "bytes a second", peer<throughput>,
+     "Smoothed throughput of larger bodies from the peer."},
+    {"peers.connections", "garner_peer_connections{peer}", "connections", peer<&Peer::connections>,
+     "Requests that the peer is answering."},
+    {"peers.queries", "garner_peer_queries_total{peer}", "queries", peer<&Peer::queries>, "ICP and HTCP queries sent to the peer."},
+    {"peers.answers", "", "replies", peer<&Peer::answers>, "Replies received from the peer, including late ones."},
+    {"peers.hits", "garner_peer_answers_total{peer,said=\"hit\"}", "replies", peer<&Peer::hits>, peer_replies},
+    {"peers.misses", "garner_peer_answers_total{peer,said=\"miss\"}", "replies", peer<&Peer::misses>, peer_replies},
+    {"peers.nofetch", "garner_peer_answers_total{peer,said=\"nofetch\"}", "replies", peer<&Peer::nofetch>, peer_replies},
+    {"peers.denied", "garner_peer_answers_total{peer,said=\"denied\"}", "replies", peer<&Peer::denied>, peer_replies},
+    {"peers.errors", "garner_peer_answers_total{peer,said=\"error\"}", "replies", peer<&Peer::errors>, peer_replies},
+    {"peers.expired", "garner_peer_expired_total{peer}", "queries", peer<&Peer::expired>,
+     "Queries that the peer did not answer in time."},
+    {"peers.late", "garner_peer_late_total{peer}", "replies", peer<&Peer::late>,
+     "Replies that arrived after their query had timed out."},
+    {"peers.fetches", "garner_peer_fetches_total{peer}", "responses", peer<&Peer::fetches>,
+     "HTTP responses received from the peer."},
+    {"peers.false_hits", "garner_peer_false_hits_total{peer}", "responses", peer<&Peer::false_hits>,
+     "False hits: the peer replied HIT and did not have the object."},
+    {"peers.connect_failures", "garner_peer_connect_failures_total{peer}", "connections", peer<&Peer::connect_failures>,
+     "Connections to the HTTP port that failed, or closed without a response."},
+    {"peers.bytes", "garner_peer_received_bytes_total{peer}", "bytes", peer<&Peer::bytes>,
+     "Bytes of HTTP responses received from the peer."},
+    {"peers.bytes_saved", "garner_peer_saved_bytes_total{peer}", "bytes", peer<&Peer::saved>,
+     "Bytes of hits received from the peer, which the origin server did not have to send."},
+    {"peers.digest_entries", "", "objects", peer<digest_entries>,
+     "Entries of the last cache digest fetched from the peer; null without a digest."},
+    {"", "garner_peer_digest_entries{peer}", "objects", peer<&Peer::digest_entries>,
+     "Entries of the last cache digest fetched from the peer; 0 without a digest."},
 
-    {"garner_icp_questions_total", "counter", "requests", "", "Misses for which peers were asked.",
-     icp_figure<&AgentFigures::questions>},
-    {"garner_icp_timed_out_total", "counter", "requests", "",
-     "Of them, those where somebody who was waited for did not answer in time.", icp_figure<&AgentFigures::timed_out>},
-    {"garner_icp_unexpected_total", "counter", "answers", "", "Answers that nobody asked for, or not from there; dropped.",
-     icp_figure<&AgentFigures::unexpected>},
-    {"garner_icp_moved_total", "counter", "answers", "", "Answers that came to another worker than the one that asked.",
-     icp_figure<&AgentFigures::moved>},
-    {"garner_icp_queries_total", "counter", "queries", "", "Of other caches to us, by ICP or HTCP.",
-     icp_figure<&AgentFigures::queries>},
-    {"garner_icp_answers_total", "counter", "answers", "said", "What they were told.", icp_answers},
-    {"garner_icp_silenced_total", "counter", "queries", "", "Denied and not even told: almost all of that address are.",
-     icp_figure<&AgentFigures::silenced>},
-    {"garner_icp_limited_total", "counter", "datagrams", "", "Dropped because an address sent too many.",
-     icp_figure<&AgentFigures::limited>},
-    {"garner_icp_malformed_total", "counter", "datagrams", "", "Dropped because they do not parse or are ICP version 3.",
-     icp_figure<&AgentFigures::malformed>},
-    {"garner_icp_cleared_total", "counter", "purges", "", "Purges that other caches asked for by HTCP.",
-     icp_figure<&AgentFigures::cleared>},
-    {"garner_icp_refused_clears_total", "counter", "purges", "", "The same, by those who may not.",
-     icp_figure<&AgentFigures::refused_clears>},
+    {"icp.questions", "garner_icp_questions_total", "requests", icp<&Icp::questions>,
+     "Misses for which peers were queried.", "Mesh", "misses asked about"},
+    {"icp.timed_out", "garner_icp_timed_out_total", "requests", icp<&Icp::timed_out>,
+     "Misses for which a queried peer did not reply in time.", "Mesh", "not all answered"},
+    {"icp.unexpected", "garner_icp_unexpected_total", "replies", icp<&Icp::unexpected>,
+     "Replies dropped because they match no query, or come from another address.", "Mesh", "unexpected answers"},
+    {"icp.moved", "garner_icp_moved_total", "replies", icp<&Icp::moved>,
+     "Replies that arrived at another worker than the one that sent the query."},
+    {"icp.queries", "garner_icp_queries_total", "queries", icp<&Icp::queries>,
+     "ICP and HTCP queries received from other caches.", "Mesh", "queries of others"},
+    {"icp.hits", "garner_icp_answers_total{said=\"hit\"}", "replies", icp<&Icp::hits>, icp_replies, "Mesh", "told HIT"},
+    {"icp.misses", "garner_icp_answers_total{said=\"miss\"}", "replies", icp<&Icp::misses>, icp_replies, "Mesh", "told MISS"},
+    {"icp.nofetch", "garner_icp_answers_total{said=\"nofetch\"}", "replies", icp<&Icp::nofetch>,
+     icp_replies, "Mesh", "told MISS_NOFETCH"},
+    {"icp.denied", "garner_icp_answers_total{said=\"denied\"}", "replies", icp<&Icp::denied>, icp_replies, "Mesh", "denied"},
+    {"icp.errors", "garner_icp_answers_total{said=\"error\"}", "replies", icp<&Icp::errors>, icp_replies},
+    {"icp.silenced", "garner_icp_silenced_total", "queries", icp<&Icp::silenced>,
+     "Queries dropped without a reply because almost all queries of the address are denied."},
+    {"icp.limited", "garner_icp_limited_total", "datagrams", icp<&Icp::limited>,
+     "Datagrams dropped because the address exceeded the rate limit.", "Mesh", "over a rate"},
+    {"icp.malformed", "garner_icp_malformed_total", "datagrams", icp<&Icp::malformed>,
+     "Datagrams dropped because they are malformed or use ICP version 3.", "Mesh", "not readable"},
+    {"icp.cleared", "garner_icp_cleared_total", "purges", icp<&Icp::cleared>,
+     "Purges requested by other caches with HTCP CLR.", "Mesh", "purges of others"},
+    {"icp.refused_clears", "garner_icp_refused_clears_total", "purges", icp<&Icp::refused_clears>,
+     "Purges refused because the cache is not allowed to request them."},
 
-    {"garner_cache_policy_info", "gauge", "1", "policy", "Always 1; the label tells the replacement policy in force.",
-     policy_info},
-    {"garner_cache_objects", "gauge", "objects", "", "Objects in memory, each variant by itself.",
-     cache_figure<&Stats::objects>},
-    {"garner_cache_capacity_bytes", "gauge", "bytes", "", "The memory tier's whole budget (memory.size).",
-     cache_figure<&Stats::capacity>},
-    {"garner_cache_used_bytes", "gauge", "bytes", "",
-     "Taken from the budget: objects, fills, index, and what readers still hold.", cache_figure<&Stats::used>},
-    {"garner_cache_stored_bytes", "gauge", "bytes", "", "Objects in the index, with their heads and keys.",
-     cache_figure<&Stats::cached>},
-    {"garner_cache_filling_bytes", "gauge", "bytes", "", "Bodies that are being received.",
-     cache_figure<&Stats::filling>},
-    {"garner_cache_pinned_bytes", "gauge", "bytes", "", "No longer stored, but still read by somebody.",
-     cache_figure<&Stats::pinned>},
-    {"garner_cache_metadata_bytes", "gauge", "bytes", "", "Index, replacement policy and remembered failures.",
-     cache_figure<&Stats::metadata>},
-    {"garner_cache_fills", "gauge", "fetches", "", "Fetches in progress that others may join.",
-     cache_figure<&Stats::fills>},
-    {"garner_cache_followers", "gauge", "requests", "", "Requests that wait for those fetches or read along.",
-     cache_figure<&Stats::followers>},
-    {"garner_cache_evictions_total", "counter", "objects", "", "Objects that left to make room.",
-     cache_figure<&Stats::evictions>},
-    {"garner_cache_no_room_total", "counter", "objects", "", "Objects and bodies that the budget had no room for.",
-     cache_figure<&Stats::refused_for_room>},
-    {"garner_cache_not_admitted_total", "counter", "objects", "",
-     "Objects not stored: the policy held them worth less than what would have left for them.",
-     cache_figure<&Stats::not_admitted>},
-    {"garner_cache_failures", "gauge", "failures", "", "Failed fetches that are remembered.",
-     cache_figure<&Stats::failures>},
+    {"cache.policy", "garner_cache_policy_info{policy}", "text", memory<&Memory::policy>,
+     "Replacement policy in use; the sample is always 1.", "Memory", "policy"},
+    {"cache.objects", "garner_cache_objects", "objects", memory<&Memory::objects>,
+     "Objects in memory; each variant counts.", "Memory", "objects"},
+    {"cache.used_bytes", "garner_cache_used_bytes", "bytes", memory<&Memory::used>,
+     "Memory used: objects, bodies being received, index, and bodies that clients still read.", "Memory", "used"},
+    {"cache.capacity_bytes", "garner_cache_capacity_bytes", "bytes", memory<&Memory::capacity>,
+     "Memory budget of the memory tier (memory.size).", "Memory", "budget"},
+    {"cache.stored_bytes", "garner_cache_stored_bytes", "bytes", memory<&Memory::cached>,
+     "Objects in the index, including heads and keys.", "Memory", "objects and keys"},
+    {"cache.metadata_bytes", "garner_cache_metadata_bytes", "bytes", memory<&Memory::metadata>,
+     "Index, replacement policy and negative cache entries.", "Memory", "index and policy"},
+    {"cache.filling_bytes", "garner_cache_filling_bytes", "bytes", memory<&Memory::filling>,
+     "Bodies being received.", "Memory", "being received"},
+    {"cache.pinned_bytes", "garner_cache_pinned_bytes", "bytes", memory<&Memory::pinned>,
+     "Objects no longer stored that clients still read."},
+    {"cache.fills", "garner_cache_fills", "fetches", memory<&Memory::fills>,
+     "Fetches in progress that other requests can join.", "Memory", "fetches to join"},
+    {"cache.followers", "garner_cache_followers", "requests", memory<&Memory::followers>,
+     "Requests that wait for, or read from, a fetch that they joined."},
+    {"cache.evictions", "garner_cache_evictions_total", "objects", memory<&Memory::evictions>,
+     "Objects evicted.", "Memory", "evicted"},
+    {"cache.no_room", "garner_cache_no_room_total", "objects", memory<&Memory::refused_for_room>,
+     "Objects and bodies rejected because the memory budget was used up.", "Memory", "no room for"},
+    {"cache.not_admitted", "garner_cache_not_admitted_total", "objects", memory<&Memory::not_admitted>,
+     "Objects rejected because the policy valued them less than their victims."},
+    {"cache.failures", "garner_cache_failures", "failures", memory<&Memory::failures>, "Negative cache entries (failed fetches)."},
 
-    {"garner_disk_state", "gauge", "0 or 1", "state", "1 for the state that the disk tier is in.", disk_state},
-    {"garner_disk_size_bytes", "gauge", "bytes", "", "The disk tier's file.", disk_figure<&DiskStats::size>},
-    {"garner_disk_live_bytes", "gauge", "bytes", "", "Records that can still be found.", disk_figure<&DiskStats::live>},
-    {"garner_disk_records", "gauge", "records", "", "Objects, and pieces of large bodies.", disk_figure<&DiskStats::records>},
-    {"garner_disk_metadata_bytes", "gauge", "bytes", "", "Of memory, for its index, policy and segments.",
-     disk_figure<&DiskStats::metadata>},
-    {"garner_disk_buffered_bytes", "gauge", "bytes", "", "Waiting to be written.", disk_figure<&DiskStats::buffered>},
-    {"garner_disk_segments", "gauge", "segments", "", "Parts of the log.", disk_figure<&DiskStats::segments>},
-    {"garner_disk_segments_recovered", "gauge", "segments", "", "Of them, those looked through since the start.",
-     disk_figure<&DiskStats::segments_recovered>},
-    {"garner_disk_segments_retired", "gauge", "segments", "", "Of them, those not used any more after faults.",
-     disk_figure<&DiskStats::segments_retired>},
-    {"garner_disk_hits_total", "counter", "objects", "", "Found on disk, and verified.", disk_figure<&DiskStats::hits>},
-    {"garner_disk_hits_at_once_total", "counter", "objects", "", "Of them, those read without waiting for the disk.",
-     disk_figure<&DiskStats::hits_at_once>},
-    {"garner_disk_pieces_total", "counter", "pieces", "", "Pieces of large bodies that were read, and verified.",
-     disk_figure<&DiskStats::pieces>},
-    {"garner_disk_misses_total", "counter", "look-ups", "", "The index knew something, and it was another or had gone.",
-     disk_figure<&DiskStats::misses>},
-    {"garner_disk_damaged_total", "counter", "records", "", "Records that did not fit their checksum; never served.",
-     disk_figure<&DiskStats::damaged>},
-    {"garner_disk_too_late_total", "counter", "look-ups", "", "Given up: the disk took longer than disk.patience.",
-     disk_figure<&DiskStats::too_late>},
-    {"garner_disk_stored_total", "counter", "objects", "", "Stored on disk.", disk_figure<&DiskStats::stored>},
-    {"garner_disk_not_stored_total", "counter", "objects", "reason", "Not stored on disk, by why.", disk_not_stored},
-    {"garner_disk_stored_bytes_total", "counter", "bytes", "", "Heads and bodies stored.",
-     disk_figure<&DiskStats::stored_bytes>},
-    {"garner_disk_written_bytes_total", "counter", "bytes", "", "All that was written to the file.",
-     disk_figure<&DiskStats::written_bytes>},
-    {"garner_disk_reinserted_bytes_total", "counter", "bytes", "",
-     "Of it, records that were kept when their segment was needed.", disk_figure<&DiskStats::reinserted_bytes>},
-    {"garner_disk_evicted_total", "counter", "records", "", "Records that left to make room.",
-     disk_figure<&DiskStats::evicted>},
-    {"garner_disk_laps_total", "counter", "times", "", "Times that the log came round.", disk_figure<&DiskStats::laps>},
-    {"garner_disk_read_errors_total", "counter", "errors", "", "Reads that the system refused.",
-     disk_figure<&DiskStats::read_errors>},
-    {"garner_disk_write_errors_total", "counter", "errors", "", "Writes that the system refused.",
-     disk_figure<&DiskStats::write_errors>},
+    {"disk.state", "", "text", disk_state,
+     "off: no disk.path; recovering: in use, but the index is not complete yet; working; failing.", "Disk", "state"},
+    {"", "garner_disk_state{state}", "0 or 1", disk_states, "1 for the current state of the disk tier."},
+    {"disk.trouble", "", "text", disk<&Disk::trouble>, "Last error with a suggested fix, or empty.", "Disk", "trouble"},
+    {"disk.path", "", "text", disk<&Disk::path>, "disk.path of the configuration."},
+    {"disk.size_bytes", "garner_disk_size_bytes", "bytes", disk<&Disk::size>, "Size of the file.", "Disk", "size"},
+    {"disk.live_bytes", "garner_disk_live_bytes", "bytes", disk<&Disk::live>,
+     "Records that are in the index, accurate to a few percent.", "Disk", "live"},
+    {"disk.records", "garner_disk_records", "records", disk<&Disk::records>,
+     "Objects, and pieces of large bodies.", "Disk", "records"},
+    {"disk.metadata_bytes", "garner_disk_metadata_bytes", "bytes", disk<&Disk::metadata>,
+     "Memory of the index, the policy and the segments; not part of memory.size.", "Disk", "memory for them"},
+    {"disk.metadata_bytes_per_record", "", "bytes", disk_quotient<&Disk::metadata, &Disk::records>,
+     "disk.metadata_bytes divided by disk.records.", "Disk", "for each, bytes"},
+    {"disk.segments", "garner_disk_segments", "segments", disk<&Disk::segments>, "Segments of the log."},
+    {"disk.segments_recovered", "garner_disk_segments_recovered", "segments", disk<&Disk::segments_recovered>,
+     "Segments scanned since the start.", "Disk", "segments found again"},
+    {"disk.segments_retired", "garner_disk_segments_retired", "segments", disk<&Disk::segments_retired>,
+     "Segments no longer used after I/O errors.", "Disk", "segments retired"},
+    {"disk.hits", "garner_disk_hits_total", "objects", disk<&Disk::hits>, "Objects found on disk and verified.", "Disk", "hits"},
+    {"disk.hits_at_once", "garner_disk_hits_at_once_total", "objects", disk<&Disk::hits_at_once>,
+     "Objects found on disk whose head was read without waiting for the disk.", "Disk", "of them at once"},
+    {"disk.pieces", "garner_disk_pieces_total", "pieces", disk<&Disk::pieces>,
+     "Pieces of large bodies read and verified.", "Disk", "pieces read"},
+    {"disk.misses", "garner_disk_misses_total", "look-ups", disk<&Disk::misses>,
+     "Index entries whose record was for another key or had been overwritten.", "Disk", "gone or another"},
+    {"disk.damaged", "garner_disk_damaged_total", "records", disk<&Disk::damaged>,
+     "Records with a wrong checksum; never served.", "Disk", "damaged"},
+    {"disk.too_late", "garner_disk_too_late_total", "look-ups", disk<&Disk::too_late>,
+     "Look-ups abandoned because the disk took longer than disk.patience.", "Disk", "too late"},
+    {"disk.stored", "garner_disk_stored_total", "objects", disk<&Disk::stored>, "Objects stored on disk.", "Disk", "stored"},
+    {"disk.not_stored", "garner_disk_not_stored_total{reason}", "objects", disk_not_stored,
+     "Objects not stored on disk, by reason.", "Disk", "not: *"},
+    {"disk.buffered_bytes", "garner_disk_buffered_bytes", "bytes", disk<&Disk::buffered>,
+     "Bytes waiting to be written.", "Disk", "waiting to be written"},
+    {"disk.stored_bytes", "garner_disk_stored_bytes_total", "bytes", disk<&Disk::stored_bytes>,
+     "Heads and bodies of the objects stored."},
+    {"disk.written_bytes", "garner_disk_written_bytes_total", "bytes", disk<&Disk::written_bytes>, "Bytes written to the file."},
+    {"disk.reinserted_bytes", "garner_disk_reinserted_bytes_total", "bytes", disk<&Disk::reinserted_bytes>,
+     "Bytes of records rewritten before their segment was reclaimed."},
+    {"disk.write_amplification.start", "", "ratio", write_cost<&WriteCosts::start>,
+     "Bytes written per byte stored, since the start.", "Disk", "written a byte stored"},
+    {"disk.write_amplification.first_lap", "", "ratio", write_cost<&WriteCosts::first_lap>,
+     "Bytes written per byte stored, before the log wrapped for the first time.", "Disk", "in the first lap"},
+    {"disk.write_amplification.later", "", "ratio", write_cost<&WriteCosts::later>,
+     "Bytes written per byte stored, after the log wrapped for the first time.", "Disk", "after it"},
+    {"disk.reinserted_share", "", "0 to 1", disk_quotient<&Disk::reinserted_bytes, &Disk::written_bytes>,
+     "disk.reinserted_bytes divided by disk.written_bytes.", "Disk", "of it written again"},
+    {"disk.laps", "garner_disk_laps_total", "times", disk<&Disk::laps>, "Times that the log wrapped.", "Disk", "laps"},
+    {"disk.evicted", "garner_disk_evicted_total", "records", disk<&Disk::evicted>, "Records evicted.", "Disk", "evicted"},
+    {"disk.read_errors", "garner_disk_read_errors_total", "errors", disk<&Disk::read_errors>,
+     "Reads that failed with an error of the operating system.", "Disk", "errors reading"},
+    {"disk.write_errors", "garner_disk_write_errors_total", "errors", disk<&Disk::write_errors>,
+     "Writes that failed with an error of the operating system.", "Disk", "errors writing"},
 
-    {"garner_log_lines_written_total", "counter", "lines", "", "Lines of the access log written.",
-     log_figure<&LogStats::written>},
-    {"garner_log_lines_dropped_total", "counter", "lines", "", "Lines dropped because the buffer was full.",
-     log_figure<&LogStats::dropped>},
-    {"garner_log_lines_lost_total", "counter", "lines", "", "Lines lost because they could not be written.",
-     log_figure<&LogStats::lost>},
-    {"garner_log_write_errors_total", "counter", "errors", "", "Failed writes of the access log.",
-     log_figure<&LogStats::write_errors>},
-    {"garner_log_written_bytes_total", "counter", "bytes", "", "Bytes of the access log written.",
-     log_figure<&LogStats::bytes>},
+    {"what_if.on", "", "true or false", is_sampling, "memory.what_if of the configuration."},
+    {"what_if.policy", "", "text", sampled<&Sampled::policy>, "Policy in use; with memory.policy auto, the one chosen."},
+    {"what_if.rate", "", "0 to 1", sampling_rate, "Share of all URLs whose requests are sampled."},
+    {"what_if.requests", "", "requests", estimate<&WhatIf::requests>,
+     "Sampled requests that the rows are computed from; each represents 1 / rate requests."},
+    {"what_if.requests_wanted", "", "requests", requests_wanted,
+     "Minimum number of sampled requests; with fewer there are no rows."},
+    {"what_if.dropped", "", "requests", sampled<&Sampled::dropped>, "Samples dropped because they arrived too fast."},
+    {"what_if.since_seconds", "", "seconds", estimate<&WhatIf::seconds>,
+     "Time that the rows cover: since the start, the last change of memory.size, or the last increase of the rate. After such a "
+     "change the simulated caches start with the last 16,384 samples."},
+    {"what_if.memory_bytes", "", "bytes", estimate<&WhatIf::metadata>, "Memory of the simulation; not part of memory.size."},
+    {"what_if.rows", "", "list", estimates,
+     "Estimates by policy and size: policy, size_bytes, object_hit_ratio and byte_hit_ratio."},
+    {"what_if.auto.aim", "", "text", auto_aim, "Aim of memory.policy auto: objects or bytes; null with another policy."},
+    {"what_if.auto.last_change", "", "text", sampled<&Sampled::why>,
+     "Last change of policy by memory.policy auto, with its reason; empty without one."},
+
+    {"log.written", "garner_log_lines_written_total", "lines", log<&Log::written>,
+     "Access log lines written.", "Access log", "lines written"},
+    {"log.dropped", "garner_log_lines_dropped_total", "lines", log<&Log::dropped>,
+     "Access log lines dropped because the buffer was full.", "Access log", "dropped, buffer full"},
+    {"log.dropped_most", "", "list", dropped_most,
+     "Up to ten clients and statuses with the most dropped lines: client, status and lines."},
+    {"log.lost", "garner_log_lines_lost_total", "lines", log<&Log::lost>,
+     "Access log lines lost because they could not be written.", "Access log", "lost, not writable"},
+    {"log.write_errors", "garner_log_write_errors_total", "errors", log<&Log::write_errors>, "Failed writes of the access log."},
+    {"log.written_bytes", "garner_log_written_bytes_total", "bytes", log<&Log::bytes>, "Access log bytes written."},
+    {"log.last_error", "", "text", log<&Log::last_error>,
+     "Last write error of the access log, or empty.", "Access log", "last error"},
 };
 
 }  // namespace
 
-void MetricText::histogram(LatencySnapshot const& times) {
-    std::uint64_t seen = 0;
-    std::size_t bucket = 0;
-    for (auto limit : bucket_limits) {
-        // One of our own buckets that lies across the limit counts above it, so a value is at most 1/16 too high.
-        while (bucket < times.buckets.size() && LatencyBuckets::most(bucket) <= limit) seen += times.buckets[bucket++];
-        line("_bucket", labels("le", text(limit / 1e6)), seen);
-    }
-    line("_bucket", labels("le", "+Inf"), times.total);
-    line("_sum", "", static_cast<double>(times.sum_micros) / 1e6);
-    line("_count", "", times.total);
-}
-
 std::span<Metric const> metrics() { return all_metrics; }
-
-std::string metrics_text(Report const& report) {
-    MetricText out;
-    for (Metric const& metric : all_metrics) {
-        out.begin(metric);
-        metric.write(report, out);
-    }
-    return out.take();
-}
 
 }  // namespace garner::admin

@@ -1,5 +1,6 @@
-// The figures for Prometheus: GET /metrics. docs/metrics.md tells every name.
+// The table of all figures, from which /metrics, /stats.json, `garner stats`, the page and docs/metrics.md are made.
 #pragma once
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <string_view>
@@ -8,21 +9,29 @@
 
 namespace garner::admin {
 
-class MetricText;
-
-/// One metric family. To add one, add a row in metrics.cpp and its line in docs/metrics.md.
+/// One figure. To add one, add a row in metrics.cpp, and to docs/metrics.md the line that the test prints.
+///
+/// get() returns a number, a text, or null if nothing was measured. An object has one number for each value of the label
+/// in `name`; an array has one value for each peer. get() may be called on any thread while the server lives.
 struct Metric {
-    std::string_view name;           // "garner_uptime_seconds"
-    std::string_view type;           // counter, gauge, histogram
-    std::string_view unit;           // seconds, bytes, requests …
-    std::string_view labels;         // "answer", or empty
-    std::string_view meaning;        // one sentence
-    void (*write)(Report const&, MetricText&);
+    std::string_view path;       // in /stats.json: "client.sent_bytes"; empty: only in /metrics
+    std::string_view name;       // in /metrics, with its label: "garner_requests_total{answer}"; empty: only in /stats.json
+    std::string_view unit;       // "bytes", "seconds", "requests", "0 to 1", "text"
+    nlohmann::ordered_json (*get)(Report const&);
+    std::string_view help;       // one sentence
+    std::string_view section{};  // of the summary (`garner stats`, the page); empty: not shown there
+    std::string_view line{};     // "*": a line for each member of an object; "not: *": for each that is not 0
+    LatencySnapshot Figures::*histogram = nullptr;   // /metrics shows this in place of get()
 };
 
+/// In the order of /metrics and /stats.json. Rows of one family stand together.
 std::span<Metric const> metrics();
 
-/// Prometheus' text format 0.0.4. A ratio without requests is NaN.
+/// The name without its labels, and "counter", "gauge" or "histogram".
+std::string_view family_of(Metric const&);
+std::string_view type_of(Metric const&);
+
+/// Prometheus' text format 0.0.4. A figure for which nothing was measured is NaN.
 std::string metrics_text(Report const&);
 
 }  // namespace garner::admin

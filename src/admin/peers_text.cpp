@@ -1,7 +1,6 @@
 #include "admin/peers_text.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "admin/human.hpp"
@@ -10,26 +9,14 @@
 
 namespace garner::admin {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
-
-std::string text_or_dash(Json const& json, char const* name) {
-    auto const& value = at(json, name);
-    return value.is_string() ? value.get<std::string>() : "-";
-}
-
-std::string number(Json const& json, char const* name, std::string (*write)(std::uint64_t)) {
-    auto const& value = at(json, name);
-    return value.is_number_unsigned() ? write(value.get<std::uint64_t>()) : "-";
-}
 
 /// "10.0.0.3:3128"; its name while the address is not known.
 std::string where(Json const& peer) {
     auto const& port = at(peer, "http");
-    auto const address = parse_ip(text_or_dash(peer, "address"));
+    auto const address = parse_ip(shown(at(peer, "address"), "text"));
     if (address && port.is_number_unsigned()) return IpEndpoint{*address, port.get<std::uint16_t>()}.text();
-    return text_or_dash(peer, "host") + ":" + number(peer, "http", [](std::uint64_t value) { return std::to_string(value); });
+    return shown(at(peer, "host"), "text") + ":" + shown(port, "port");
 }
 
 /// Of queries; of connections where it is not asked.
@@ -109,13 +96,14 @@ std::optional<SummarySection> peers_table(Json const& stats) {
     SummarySection table{"Peers",
                          {"type", "state", "where", "rtt", "asked", "answered", "hits", "false", "fetched", "saved"},
                          {}};
-    for (auto const& peer : *peers)
-        table.lines.push_back({text_or_dash(peer, "name"),
-                               {text_or_dash(peer, "type"), text_or_dash(peer, "state"), where(peer), round_trip(peer),
-                                number(peer, "queries", human_short), number(peer, "answers", human_short),
-                                number(peer, "hits", human_short), number(peer, "false_hits", human_short),
-                                number(peer, "fetches", human_short), number(peer, "bytes_saved", human_bytes)},
-                               text_or_dash(peer, "state") == "dead"});
+    for (auto const& peer : *peers) {
+        auto text = [&peer](char const* path) { return shown(at(peer, path), "text"); };
+        auto count = [&peer](char const* path) { return shown(at(peer, path), "short count"); };
+        table.lines.push_back({text("name"),
+                               {text("type"), text("state"), where(peer), round_trip(peer), count("queries"), count("answers"),
+                                count("hits"), count("false_hits"), count("fetches"), shown(at(peer, "bytes_saved"), "bytes")},
+                               text("state") == "dead"});
+    }
     std::ranges::stable_partition(table.lines, [](auto const& line) { return line.is_trouble; });
     return table;
 }
@@ -135,26 +123,6 @@ std::string peers_text(Json const& stats) {
     std::string out;
     for (auto const& row : rows) out += line_of(row, widths, gap);
     return out;
-}
-
-std::optional<SummarySection> mesh_section(Json const& stats) {
-    auto const& figures = at(stats, "icp");
-    auto const asked = at(figures, "queries");
-    if (!list_of_peers(stats) && (!asked.is_number_unsigned() || asked == 0)) return std::nullopt;
-    auto count = [&](char const* name) { return Row{number(figures, name, human_count)}; };
-    return SummarySection{"Mesh",
-                          {},
-                          {{"misses asked about", count("questions")},
-                           {"not all answered", count("timed_out")},
-                           {"unexpected answers", count("unexpected")},
-                           {"queries of others", count("queries")},
-                           {"told HIT", count("hits")},
-                           {"told MISS", count("misses")},
-                           {"told MISS_NOFETCH", count("nofetch")},
-                           {"denied", count("denied")},
-                           {"over a rate", count("limited")},
-                           {"not readable", count("malformed")},
-                           {"purges of others", count("cleared")}}};
 }
 
 }  // namespace garner::admin

@@ -13,7 +13,4 @@ std::optional<SummarySection> peers_table(nlohmann::ordered_json const& stats);
 /// The same as lines of text, aligned, at most 100 columns wide; says so when there are none.
 std::string peers_text(nlohmann::ordered_json const& stats);
 
-/// What was asked and answered in all; nothing when no cache asks another.
-std::optional<SummarySection> mesh_section(nlohmann::ordered_json const& stats);
-
 }  // namespace garner::admin

@@ -1,4 +1,4 @@
-// The figures as JSON: GET /stats.json. docs/metrics.md tells every name.
+// The figures as JSON: GET /stats.json. docs/metrics.md lists every name.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace garner::admin {
 
-/// Names tell units: _us microseconds, _bytes, _seconds. Ratios are 0 to 1. What nothing was measured for is null.
+/// Units are in the table of metrics. A figure for which nothing was measured is null.
 nlohmann::ordered_json stats_json(Report const&);
 
 }  // namespace garner::admin

@@ -3,9 +3,14 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace garner::admin {
+
+/// A figure in its unit (see Metric; also "µs" and "short count"). A figure that is missing, or of another kind because
+/// another version answers, is "-".
+std::string shown(nlohmann::ordered_json const& value, std::string_view unit);
 
 struct SummaryLine {
     std::string name;
@@ -29,7 +34,6 @@ struct Headline {
 /// "garner 0.1.0, up 2 h 10 min"
 std::string summary_title(nlohmann::ordered_json const& stats);
 std::vector<Headline> headlines(nlohmann::ordered_json const& stats);
-/// A figure that is missing, because another version answers, is "-".
 std::vector<SummarySection> summary(nlohmann::ordered_json const& stats);
 
 /// Hit ratios, estimated, of each policy at four sizes; the running one is marked. Nothing without enough traffic.

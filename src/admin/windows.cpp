@@ -1,5 +1,8 @@
 #include "admin/windows.hpp"
 
+#include <algorithm>
+
+#include "admin/write_costs.hpp"
 #include "util/check.hpp"
 
 namespace garner::admin {
@@ -8,11 +11,8 @@ using proxy::Answer;
 
 namespace {
 
-std::optional<double> share(std::uint64_t part, std::uint64_t whole) {
-    if (whole == 0) return std::nullopt;
-    // The counters are read one after another: a part may be a request ahead of its whole.
-    return static_cast<double>(std::min(part, whole)) / static_cast<double>(whole);
-}
+/// The counters are read one after another: a part may be a request ahead of its whole.
+std::optional<double> share(std::uint64_t part, std::uint64_t whole) { return quotient(std::min(part, whole), whole); }
 
 }  // namespace
 
@@ -23,8 +23,8 @@ Sample sample_of(Figures const& figures) {
     for (auto other : {Answer::tunnelled, Answer::refused, Answer::failed, Answer::negative, Answer::purged, Answer::own})
         sample.requests -= figures.count(other);
     sample.hits = figures.count(Answer::hit);
-    sample.bytes = figures.client_body_bytes;
-    sample.hit_bytes = figures.client_hit_bytes;
+    sample.bytes = figures.sum(&proxy::Counters::client_body_bytes);
+    sample.hit_bytes = figures.sum(&proxy::Counters::client_hit_bytes);
     return sample;
 }
 
@@ -34,20 +34,15 @@ Ratios ratios_between(Sample const& before, Sample const& after) {
 }
 
 void Samples::add(Sample const& sample) {
-    check(ring_.empty() || nth(ring_.size() - 1).at <= sample.at);
-    if (ring_.size() < most) {
-        ring_.push_back(sample);
-        return;
-    }
-    ring_[first_] = sample;
-    first_ = (first_ + 1) % most;
+    check(samples_.empty() || samples_.back().at <= sample.at);
+    if (samples_.size() == most) samples_.pop_front();
+    samples_.push_back(sample);
 }
 
 Ratios Samples::over(seconds window, Sample const& now) const {
-    if (ring_.empty()) return {};
-    std::size_t begin = 0;
-    while (begin + 1 < ring_.size() && nth(begin).at < now.at - window) ++begin;
-    return ratios_between(nth(begin), now);
+    if (samples_.empty()) return {};
+    auto const inside = std::ranges::lower_bound(samples_, now.at - window, {}, &Sample::at);
+    return ratios_between(inside == samples_.end() ? samples_.back() : *inside, now);
 }
 
 WindowRatios Samples::all(Sample const& now) const {

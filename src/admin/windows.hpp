@@ -1,8 +1,8 @@
 // Hit ratios over the last minute, five minutes and hour, from samples of the counters.
 #pragma once
 #include <array>
+#include <deque>
 #include <optional>
-#include <vector>
 
 #include "admin/figures.hpp"
 #include "util/clock.hpp"
@@ -51,10 +51,7 @@ public:
     WindowRatios all(Sample const& now) const;
 
 private:
-    Sample const& nth(std::size_t index) const { return ring_[(first_ + index) % ring_.size()]; }
-
-    std::vector<Sample> ring_;       // full once it has `most`
-    std::size_t first_ = 0;
+    std::deque<Sample> samples_;
 };
 
 }  // namespace garner::admin

@@ -6,6 +6,11 @@
 
 namespace garner::admin {
 
+/// Empty if the whole is 0.
+inline std::optional<double> quotient(std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? std::nullopt : std::optional(static_cast<double>(part) / static_cast<double>(whole));
+}
+
 /// Bytes written for a byte stored; nothing where nothing was stored.
 struct WriteCosts {
     std::optional<double> start;       // since the start
