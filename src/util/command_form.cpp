@@ -49,12 +49,12 @@ public:
         app_.allow_extras();
         if (!root.version_.empty()) app_.set_version_flag("--version", root.version_);
         declare(root, app_);
-        // An option may stand before its command, and one that belongs to another command is named in the error.
+        // So that an option may stand before its command, and the error about a wrong command can name the right ones.
         declare_options_of_subcommands(root);
     }
 
     static CLI::Option* declare(Row const& row, CLI::App& app) {
-        auto* option = row.is_flag ? app.add_flag(row.names, row.help) : app.add_option(row.names, {}, row.help);
+        auto* option = row.flag ? app.add_flag(row.names, row.help) : app.add_option(row.names, {}, row.help);
         return option->option_text(row.value_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
 
@@ -141,8 +141,8 @@ private:
         auto const name = option.get_name();
         auto const* row = chosen_->find_row(name);
         if (!row) return name + " is for " + listed(takers(root_, name), "and");
-        if (row->is_flag && value != "true") return name + " takes no value";
-        if (row->is_flag) return *row->flag = true, std::string();
+        if (row->flag && value != "true") return name + " takes no value";
+        if (row->flag) return *row->flag = true, std::string();
         // CLI11 takes the next word for an empty value: "--path= --verify".
         if (value.empty() || value.starts_with("--")) return needs_value(name);
         return row->take(name, value);
@@ -206,7 +206,7 @@ CommandForm& CommandForm::add(std::string_view spec, std::string help, Take take
     auto const names = spec.substr(0, spec.find(' '));
     if (help.ends_with('\n')) help.pop_back();   // of help_rows
     auto const value_name = spec.substr(std::min(spec.size(), names.size() + 1));
-    rows_.push_back({std::string(names), std::string(value_name), std::move(help), std::move(take), flag != nullptr, flag});
+    rows_.push_back({std::string(names), std::string(value_name), std::move(help), std::move(take), flag});
     return *this;
 }
 
@@ -284,7 +284,7 @@ std::string CommandForm::usage() const {
     return text;
 }
 
-/// The first sentence of each.
+/// The usage and the first line of each.
 std::string CommandForm::subcommand_lines() const {
     std::ostringstream lines;
     std::size_t width = 0;

@@ -69,8 +69,7 @@ private:
     struct Row {
         std::string names, value_name, help;
         Take take;
-        bool is_flag = false;
-        bool* flag = nullptr;
+        bool* flag = nullptr;       // has no value
     };
     class Reader;
 
@@ -81,7 +80,7 @@ private:
     std::string subcommand_lines() const;
     std::string name_below(CommandForm const& root) const;
     Row const* find_row(std::string_view name) const;
-    bool is_part() const { return parent_ && parent_->parent_; }   // documented in the help of the command above
+    bool is_part() const { return parent_ && parent_->parent_; }   // the help of the command above describes it
 
     CommandForm const* parent_ = nullptr;
     std::string name_, about_, notes_, no_operand_, version_;
