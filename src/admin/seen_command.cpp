@@ -36,7 +36,7 @@ int seen_command(std::span<std::string const> arguments, std::istream& in, std::
     Row const* chosen = nullptr;
     std::vector<std::string> rest;
     CommandForm form("garner seen", "Commands for crawlers: which URLs have been seen.");
-    for (Row const& row : rows) form.subcommand(row.name, row.what, [&] { chosen = &row; }, rest);
+    for (Row const& row : rows) form.subcommand(row.name, row.what, [&] { chosen = &row; }, &rest);
     if (auto const code = form.read(arguments).print(out, err)) return *code;
     return chosen->run(rest, in, out, err);
 }

@@ -103,8 +103,8 @@ CommandLine parse_command_line(std::span<char const* const> arguments) {
         });
     part("purge", "removes the matching objects, from memory, too").operand("PATTERN", appended_to(line.rest));
 
-    root.subcommand("sim", "Replays a trace or an access log through replacement policies.", is(Command::sim), line.rest);
-    root.subcommand("seen", "Commands for crawlers: which URLs have been seen.", is(Command::seen), line.rest);
+    root.subcommand("sim", "Replays a trace or an access log through replacement policies.", is(Command::sim), &line.rest);
+    root.subcommand("seen", "Commands for crawlers: which URLs have been seen.", is(Command::seen), &line.rest);
 
     auto const read = root.read(std::vector<std::string>(arguments.begin(), arguments.end()));
     line.text = read.text;

@@ -32,12 +32,6 @@ std::string hint(std::string_view word, std::vector<std::string> const& known) {
     return meant.empty() ? std::string() : "; did you mean " + std::string(meant) + "?";
 }
 
-std::string last_word(std::string_view name) { return std::string(name.substr(name.rfind(' ') + 1)); }
-
-CommandForm::Take text_into(std::string& to) {
-    return [&to](std::string_view, std::string_view value) { return to = value, std::string(); };
-}
-
 std::string needs_value(std::string_view name) { return std::string(name) + " needs a value"; }
 
 }  // namespace
@@ -91,7 +85,7 @@ private:
         for (auto const* from = &form; from; from = from->parent_)
             for (auto const& row : from->rows_) declare(row, app);
         if (!form.operand_.empty()) app.add_option(form.operand_);
-        for (auto const& below : form.subcommands_) declare(*below, *app.add_subcommand(last_word(below->name_)));
+        for (auto const& below : form.subcommands_) declare(*below, *app.add_subcommand(below->word_));
     }
 
     void declare_options_of_subcommands(CommandForm const& form) {
@@ -107,9 +101,8 @@ private:
         chosen_ = &root_;
         for (auto below = app_.get_subcommands(); !below.empty(); below = below.front()->get_subcommands()) {
             path_.push_back(below.front());
-            chosen_ = std::ranges::find_if(chosen_->subcommands_, [&](auto const& form) {
-                          return last_word(form->name_) == below.front()->get_name();
-                      })->get();
+            auto const has_its_word = [&](auto const& form) { return form->word_ == below.front()->get_name(); };
+            chosen_ = std::ranges::find_if(chosen_->subcommands_, has_its_word)->get();
         }
     }
 
@@ -183,13 +176,13 @@ private:
         if (!chosen_->operand_.empty() && !chosen_->operand_optional_ && !has_operand_)
             return name + "needs a " + chosen_->operand_;
         if (auto const& required = chosen_->required_; required && required->value->empty())
-            return "no " + required->spec.substr(2, required->spec.find(' ') - 2) + "; give one with " + required->spec;
+            return "no " + required->word() + "; give one with " + required->spec;
         return {};
     }
 
     std::vector<std::string> subcommand_names() const {
         std::vector<std::string> names;
-        for (auto const& below : chosen_->subcommands_) names.push_back(last_word(below->name_));
+        for (auto const& below : chosen_->subcommands_) names.push_back(below->word_);
         return names;
     }
 
@@ -201,6 +194,10 @@ private:
 };
 
 CommandForm::CommandForm(std::string name, std::string about) : name_(std::move(name)), about_(std::move(about)) {}
+
+CommandForm::Take CommandForm::into(std::string& value) {
+    return [&value](std::string_view, std::string_view text) { return value = text, std::string(); };
+}
 
 CommandForm& CommandForm::add(std::string_view spec, std::string help, Take take, bool* flag) {
     auto const names = spec.substr(0, spec.find(' '));
@@ -217,45 +214,19 @@ CommandForm& CommandForm::operand(std::string_view spec, Take take) {
     return *this;
 }
 
-CommandForm& CommandForm::operand(std::string_view spec, std::string& value) { return operand(spec, text_into(value)); }
-
-CommandForm& CommandForm::no_operand(std::string hint) { return no_operand_ = std::move(hint), *this; }
-
-CommandForm& CommandForm::option(std::string_view spec, std::string help, Take take) {
-    return add(spec, std::move(help), std::move(take));
-}
-
-CommandForm& CommandForm::option(std::string_view spec, std::string help, std::string& value) {
-    return add(spec, std::move(help), text_into(value));
-}
-
-CommandForm& CommandForm::flag(std::string_view spec, std::string help, bool& value) {
-    return add(spec, std::move(help), {}, &value);
-}
-
 CommandForm& CommandForm::required(std::string_view spec, std::string help, std::string& value) {
     required_ = Required{std::string(spec), &value};
-    auto const name = spec.substr(2, spec.find(' ') - 2);
-    no_operand_ = "the " + std::string(name) + " is given with " + std::string(spec);
+    no_operand_ = "the " + required_->word() + " is given with " + required_->spec;
     return option(spec, std::move(help), value);
 }
 
-CommandForm& CommandForm::check(std::function<std::string()> check) { return check_ = std::move(check), *this; }
-CommandForm& CommandForm::notes(std::string text) { return notes_ = std::move(text), *this; }
-CommandForm& CommandForm::version(std::string text) { return version_ = std::move(text), *this; }
-CommandForm& CommandForm::subcommand_optional() { return subcommand_optional_ = true, *this; }
-
-CommandForm& CommandForm::subcommand(std::string_view name, std::string about, std::function<void()> chosen) {
-    auto& form = *subcommands_.emplace_back(std::make_unique<CommandForm>(name_ + " " + std::string(name), std::move(about)));
+CommandForm& CommandForm::subcommand(std::string_view word, std::string about, std::function<void()> chosen,
+                                     std::vector<std::string>* rest) {
+    auto& form = *subcommands_.emplace_back(std::make_unique<CommandForm>(name_ + " " + std::string(word), std::move(about)));
     form.parent_ = this;
+    form.word_ = word;
     form.chosen_ = std::move(chosen);
-    return form;
-}
-
-CommandForm& CommandForm::subcommand(std::string_view name, std::string about, std::function<void()> chosen,
-                                     std::vector<std::string>& rest) {
-    auto& form = subcommand(name, std::move(about), std::move(chosen));
-    form.rest_ = &rest;
+    form.rest_ = rest;
     return form;
 }
 

@@ -38,28 +38,26 @@ public:
 
     /// "URL", or "[PATTERN]" if it may be absent. A command has at most one.
     CommandForm& operand(std::string_view spec, Take);
-    CommandForm& operand(std::string_view spec, std::string& value);
+    CommandForm& operand(std::string_view spec, std::string& value) { return operand(spec, into(value)); }
     /// Replaces the message about an operand of a command without operands.
-    CommandForm& no_operand(std::string hint);
+    CommandForm& no_operand(std::string hint) { return no_operand_ = std::move(hint), *this; }
     /// "--size SIZE" or "-H,--header FIELD". Subcommands accept the options of the commands above them.
-    CommandForm& option(std::string_view spec, std::string help, Take);
-    CommandForm& option(std::string_view spec, std::string help, std::string& value);
-    CommandForm& flag(std::string_view spec, std::string help, bool& value);
+    CommandForm& option(std::string_view spec, std::string help, Take take) { return add(spec, std::move(help), std::move(take)); }
+    CommandForm& option(std::string_view spec, std::string help, std::string& value) { return add(spec, std::move(help), into(value)); }
+    CommandForm& flag(std::string_view spec, std::string help, bool& value) { return add(spec, std::move(help), {}, &value); }
     CommandForm& required(std::string_view spec, std::string help, std::string& value);
     /// Checks the options together, after all of them have been taken. Returns the error.
-    CommandForm& check(std::function<std::string()>);
+    CommandForm& check(std::function<std::string()> check) { return check_ = std::move(check), *this; }
     /// Text after the options, such as the exit codes.
-    CommandForm& notes(std::string text);
+    CommandForm& notes(std::string text) { return notes_ = std::move(text), *this; }
     /// The command runs without a subcommand, too.
-    CommandForm& subcommand_optional();
+    CommandForm& subcommand_optional() { return subcommand_optional_ = true, *this; }
     /// What --version prints.
-    CommandForm& version(std::string text);
-
-    /// Adds a subcommand; `chosen` is called before its options are taken.
-    CommandForm& subcommand(std::string_view name, std::string about, std::function<void()> chosen);
-    /// Adds a subcommand that reads its own command line: `rest` gets all words after its name.
-    CommandForm& subcommand(std::string_view name, std::string about, std::function<void()> chosen,
-                            std::vector<std::string>& rest);
+    CommandForm& version(std::string text) { return version_ = std::move(text), *this; }
+    /// Adds a subcommand; `chosen` is called before its options are taken. With `rest` it reads its own command line: all
+    /// words after its name go there.
+    CommandForm& subcommand(std::string_view word, std::string about, std::function<void()> chosen,
+                            std::vector<std::string>* rest = nullptr);
 
     /// `words` without the command's name. Options and operands may come in any order; "--name=value" is the same as
     /// "--name value", and after "--" all words are operands.
@@ -73,6 +71,7 @@ private:
     };
     class Reader;
 
+    static Take into(std::string& value);
     CommandForm& add(std::string_view spec, std::string help, Take take, bool* flag = nullptr);
     CommandForm const& documented() const;
     std::string help() const;
@@ -83,11 +82,12 @@ private:
     bool is_part() const { return parent_ && parent_->parent_; }   // the help of the command above describes it
 
     CommandForm const* parent_ = nullptr;
-    std::string name_, about_, notes_, no_operand_, version_;
+    std::string name_, word_, about_, notes_, no_operand_, version_;   // the word is the end of the name
     std::vector<Row> rows_;
     struct Required {
-        std::string spec;
+        std::string spec;               // "--trace FILE"
         std::string const* value;
+        std::string word() const { return spec.substr(2, spec.find(' ') - 2); }
     };
     std::optional<Required> required_;
     std::string operand_;           // its name; empty: none

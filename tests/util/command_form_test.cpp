@@ -86,7 +86,7 @@ struct Tool {
         auto& box = form.subcommand("box", "Opens a box.", {});
         box.subcommand("show", "prints it", is("show")).operand("[NAME]", name).flag("--all", "shows all", all);
         box.subcommand("drop", "removes it", is("drop")).operand("NAME", name);
-        form.subcommand("sort", "Sorts lines.", is("sort"), rest);
+        form.subcommand("sort", "Sorts lines.", is("sort"), &rest);
         return form.read(words);
     }
 };
