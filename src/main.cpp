@@ -386,7 +386,6 @@ int main(int argc, char** argv) {
     auto line = config::parse_command_line(std::span<char const* const>(argv + 1, static_cast<std::size_t>(argc - 1)));
     switch (line.command) {
     case CommandLine::Command::help:
-    case CommandLine::Command::version:
         std::fputs(line.text.c_str(), stdout);
         return 0;
     case CommandLine::Command::wrong:

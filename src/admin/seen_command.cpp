@@ -1,7 +1,6 @@
 #include "admin/seen_command.hpp"
 
-#include <algorithm>
-#include <ostream>
+#include <array>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +9,7 @@
 #include "sim/seen_set_command.hpp"
 #include "sim/seen_model_command.hpp"
 #include "sim/seen_sim_command.hpp"
-#include "util/exit_code.hpp"
+#include "util/command_form.hpp"
 
 namespace garner::admin {
 
@@ -18,44 +17,28 @@ namespace {
 
 struct Row {
     std::string_view name;
-    std::string_view what;   // one line
+    char const* what;   // one line for --help
     int (*run)(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
 };
 
-/// A new command: its file, and a line here.
-std::vector<Row> const& rows() {
-    static std::vector<Row> const rows{
-        {"canon", "the canonical form of URLs, and their fingerprints", crawl::canon_command},
-        {"set", "an exact set of URLs, in memory or on disk, and what it takes", sim::seen_set_command},
-        {"sim", "a stream of links through caches of seen URLs: what each misses", sim::seen_sim_command},
-        {"serve", "tells crawlers over HTTP which URLs they have seen", seen::serve_command},
-        {"model", "makes a stream of links as a crawl of many threads sees it", sim::seen_model_command},
-    };
-    return rows;
-}
-
-void usage(std::ostream& to) {
-    to << "Usage: garner seen WHAT ...\n\n";
-    for (Row const& row : rows()) to << "  " << row.name << std::string(10 - row.name.size(), ' ') << row.what << "\n";
-    to << "\nSee garner seen WHAT --help.\n";
-}
+/// A new command needs its own file and a row here.
+constexpr std::array rows{
+    Row{"canon", "prints the canonical form of URLs, and their fingerprints", crawl::canon_command},
+    Row{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", sim::seen_set_command},
+    Row{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each", sim::seen_sim_command},
+    Row{"serve", "answers crawlers over HTTP which URLs they have seen", seen::serve_command},
+    Row{"model", "makes a stream of links like that of a crawl of many threads", sim::seen_model_command},
+};
 
 }  // namespace
 
 int seen_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
-    if (arguments.empty()) {
-        usage(err);
-        return exit_usage;
-    }
-    auto const& name = arguments.front();
-    if (name == "--help") {
-        usage(out);
-        return 0;
-    }
-    auto const row = std::ranges::find(rows(), name, &Row::name);
-    if (row != rows().end()) return row->run(arguments.subspan(1), in, out, err);
-    err << "garner: seen knows no \"" << name << "\"\nTry: garner seen --help\n";
-    return exit_usage;
+    Row const* chosen = nullptr;
+    std::vector<std::string> rest;
+    CommandForm form("garner seen", "Commands for crawlers: which URLs have been seen.");
+    for (Row const& row : rows) form.subcommand(row.name, row.what, [&] { chosen = &row; }, &rest);
+    if (auto const code = form.read(arguments).print(out, err)) return *code;
+    return chosen->run(rest, in, out, err);
 }
 
 }  // namespace garner::admin

@@ -19,8 +19,7 @@ struct CommandLine {
         cache,        // what the cache holds: `rest` is what to do, and a pattern
         sim,          // replay a trace: `rest` is the simulator's
         seen,         // a crawler's URL-seen caches: `rest` is theirs
-        help,         // print `text` and end with 0
-        version,      // the same
+        help,         // print `text`, the help or the version, and end with 0
         wrong         // print `text` to standard error and end with 2
     };
     Command command = Command::run;
@@ -36,7 +35,7 @@ struct CommandLine {
     bool what_if = false;                 // stats
     bool rebuild_digest = false;          // peers
     std::vector<std::string> rest;        // sim, seen: all that follows; cache: "purge", "http://example.com/"
-    std::string text;                     // help, version, wrong: what to print, with its last newline
+    std::string text;                     // help, wrong: what to print, with its last newline
 };
 
 /// `arguments` without the program's name. `--help` anywhere is help for the subcommand before it. Options and operands

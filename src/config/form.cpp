@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "util/nearest.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
 

@@ -46,8 +46,4 @@ private:
     std::vector<Fault> notices_;
 };
 
-/// The candidate that `word` was probably meant to be: at most a third of its letters wrong, missing or swapped; empty
-/// when none is that near.
-std::string_view nearest(std::string_view word, std::span<std::string_view const> candidates);
-
 }  // namespace garner::config

@@ -1,5 +1,6 @@
 #include "crawl/canon_command.hpp"
 
+#include <algorithm>
 #include <array>
 #include <ostream>
 
@@ -8,12 +9,11 @@
 #include "crawl/line_reader.hpp"
 #include "crawl/rabin.hpp"
 #include "crawl/url_layers.hpp"
-#include "util/option_words.hpp"
+#include "util/command_form.hpp"
+#include "util/exit_code.hpp"
 
 namespace garner::crawl {
 namespace {
-
-constexpr int done = 0, failed = 1, wrong = 2;
 
 void append_hex(std::uint64_t value, std::string& to) {
     for (int shift = 60; shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[value >> shift & 15]);
@@ -42,61 +42,51 @@ struct CanonOptions {
     UrlLayers layers;
     CanonicalUrl base;                // with an empty text: none
     Kind const* fingerprint = nullptr;
-    bool help = false;
-    std::string fault;
 };
 
 std::string read_base(std::string_view value, CanonicalUrl& base) {
     auto const fault = canonicalise(value, base);
     if (fault == UrlFault::none) return {};
     auto const why = std::string(name_of(fault));
-    return "--base: \"" + std::string(value) + "\" is no URL of http, https, ws, wss or ftp: " + why;
+    return "--base: " + quoted_word(value) + " is no URL of http, https, ws, wss or ftp: " + why;
 }
 
-/// Takes one option into `options`; the fault, if any.
-std::string take(std::string_view name, std::string_view value, CanonOptions& options) {
-    if (name == "--base") return read_base(value, options.base);
-    if (name == "--layers") {
-        auto read = UrlLayers::read(value);
-        options.layers = read.layers;
-        return read.fault.empty() ? "" : "--layers: " + read.fault;
-    }
-    for (auto const& kind : kinds)
-        if (kind.name == value) options.fingerprint = &kind;
-    return options.fingerprint ? "" : "--fingerprint: \"" + std::string(value) + "\" is none of 64, 128, rabin";
+std::string read_layers(std::string_view value, UrlLayers& layers) {
+    auto read = UrlLayers::read(value);
+    layers = read.layers;
+    return read.fault.empty() ? "" : "--layers: " + read.fault;
 }
 
-CanonOptions read_options(std::span<std::string const> arguments) {
-    CanonOptions options;
-    constexpr std::string_view names[]{"--layers", "--base", "--fingerprint"};
-    OptionForm const form{.names = names, .instead = "the URLs come from standard input"};
-    options.fault = read_option_words(arguments, form, options.help,
-                                      [&](std::string_view name, std::string_view value) { return take(name, value, options); });
-    return options;
+std::string read_fingerprint(std::string_view value, Kind const*& fingerprint) {
+    auto const kind = std::ranges::find(kinds, value, &Kind::name);
+    if (kind == kinds.end()) return "--fingerprint: " + quoted_word(value) + " is none of 64, 128, rabin";
+    fingerprint = &*kind;
+    return {};
 }
 
-std::string help() {
-    std::string text =
-        "Usage: garner seen canon [--base URL] [--layers NAME,...] [--fingerprint 64|128|rabin]\n"
-        "\n"
-        "Reads URLs from standard input, one a line, and prints the canonical form of each: what the WHATWG URL\n"
-        "Standard makes of it, without the fragment. For what is none of http, https, ws, wss and ftp it prints !\n"
-        "and the reason.\n"
-        "\n"
-        "  --base URL           the page on which they stand: relative references are resolved\n"
-        "  --layers NAME,...    what is done beyond the standard; not meant for targets of redirects\n"
-        "  --fingerprint KIND   prints the fingerprint in hexadecimal and a tab before each: 64 or 128 bits of XXH3,\n"
-        "                       or Rabin's\n"
-        "\n"
-        "Layers, in the order in which they apply:\n";
-    for (auto const& layer : url_layer_names()) {
-        text.append("  ").append(layer.name).append(18 - layer.name.size(), ' ').append(layer.what).push_back('\n');
-    }
-    text += "\nReasons:";
+std::string fault_names() {
+    std::string text = "Reasons:";
     for (int i = 1; i < url_fault_count; ++i)
         text.append(i % 7 == 1 ? "\n  " : " ").append(name_of(static_cast<UrlFault>(i)));
-    return text + "\n\nExit codes: 0 done, whatever the lines hold; 1 the input cannot be read, or the answers not be "
-                  "written; 2 wrong command line.\n";
+    return text;
+}
+
+CommandForm::Reading read_options(std::span<std::string const> arguments, CanonOptions& options) {
+    CommandForm form("garner seen canon",
+                     "Reads URLs from standard input, one a line, and prints the canonical form of each: the serialization by the\n"
+                     "WHATWG URL Standard, without the fragment. For a line that is no URL of http, https, ws, wss or ftp it\n"
+                     "prints ! and the reason.");
+    form.no_operand("the URLs come from standard input")
+        .option("--base URL", "URL of the page that contains the lines: relative references are resolved",
+                [&](auto, auto value) { return read_base(value, options.base); })
+        .option("--layers NAME,...", "normalization beyond the standard; not meant for targets of redirects",
+                [&](auto, auto value) { return read_layers(value, options.layers); })
+        .option("--fingerprint KIND", "prints the fingerprint in hexadecimal and a tab before each: 64 or 128 (bits of XXH3),\nor rabin",
+                [&](auto, auto value) { return read_fingerprint(value, options.fingerprint); })
+        .notes("Layers, in the order in which they apply:\n" + help_rows(url_layer_names()) + "\n" + fault_names() +
+               "\n\nExit codes: 0 done, whatever the lines hold; 1 the input cannot be read or the answers cannot be written;\n"
+               "2 wrong command line.");
+    return form.read(arguments);
 }
 
 /// Answers line by line, and counts.
@@ -157,20 +147,16 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
         answers.clear();
     }
     canon.tell_refused(err);
-    if (in.bad()) return err << "garner seen canon: standard input cannot be read to its end\n", failed;
-    if (!out) return err << "garner seen canon: the answers cannot be written\n", failed;
-    return done;
+    if (in.bad()) return err << "garner seen canon: standard input cannot be read to its end\n", exit_failed;
+    if (!out) return err << "garner seen canon: the answers cannot be written\n", exit_failed;
+    return exit_done;
 }
 
 }  // namespace
 
 int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
-    auto const options = read_options(arguments);
-    if (options.help) return out << help(), done;
-    if (!options.fault.empty()) {
-        err << "garner seen canon: " << options.fault << "\nTry: garner seen canon --help\n";
-        return wrong;
-    }
+    CanonOptions options;
+    if (auto const code = read_options(arguments, options).print(out, err)) return *code;
     return answer_all(options, in, out, err);
 }
 

@@ -12,8 +12,8 @@
 #include "crawl/url_sets.hpp"
 #include "seen/answers.hpp"
 #include "seen/service.hpp"
+#include "util/command_form.hpp"
 #include "util/exit_code.hpp"
-#include "util/option_words.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
 
@@ -25,28 +25,9 @@ constexpr Bytes least_memory = 16 * MiB;
 
 struct Given {
     Options options;
-    bool partition = false;
+    std::uint32_t partition = partitions_max;   // none
     std::uint64_t of = 0;
-    bool help = false;
 };
-
-std::string read_number(std::string_view name, std::string_view value, std::uint64_t least, std::uint64_t most,
-                        std::uint64_t& to) {
-    auto const number = parse_decimal(value);
-    if (!number || *number < least || *number > most)
-        return std::string(name) + ": " + quoted_word(value) + " is not a number from " + std::to_string(least) + " to " +
-               std::to_string(most);
-    to = *number;
-    return {};
-}
-
-std::string read_bytes(std::string_view name, std::string_view value, Bytes least, Bytes& to) {
-    auto const size = parse_size(value);
-    if (!size) return std::string(name) + ": " + quoted_word(value) + " is no size; write 2GiB";
-    if (*size < least) return std::string(name) + ": " + quoted_word(value) + " is too little; at least " + size_text(least);
-    to = *size;
-    return {};
-}
 
 std::string read_patience(std::string_view name, std::string_view value, milliseconds& to) {
     auto const time = parse_time(value);
@@ -74,42 +55,19 @@ std::string read_networks(std::string_view value, Options& options) {
     return {};
 }
 
-/// Takes one option with its value; the fault, if any.
-std::string take(std::string_view name, std::string_view value, Given& given) {
-    auto& options = given.options;
-    constexpr std::uint64_t million = 1'000'000;
-    if (name == "--listen") return read_address(value, options);
-    if (name == "--allow") return read_networks(value, options);
-    if (name == "--path") return options.directory = value, std::string();
-    if (name == "--memory") return read_bytes(name, value, least_memory, options.memory);
-    if (name == "--set") return options.set = value, std::string();
-    if (name == "--expected") return read_number(name, value, 1, 100'000 * million, options.expected);
-    if (name == "--cache") return options.cache = value == "none" ? "" : value, std::string();
-    if (name == "--cache-entries") return read_number(name, value, 1, crawl::cache_entries_max, options.cache_entries);
-    if (name == "--batch") return read_number(name, value, 1, 100 * million, options.batch_links);
-    if (name == "--body") return read_bytes(name, value, 1 * KiB, options.body_bytes);
-    if (name == "--waiting") return read_number(name, value, 1, 1'000 * million, options.waiting_links);
-    if (name == "--of") return read_number(name, value, 1, partitions_max, given.of);
-    if (name == "--peer-answer") return read_patience(name, value, options.peer_answer);
-    if (name == "--layers") return options.layers = value, std::string();
-    if (name == "--partition") {
-        std::uint64_t number = 0;
-        auto fault = read_number(name, value, 0, partitions_max - 1, number);
-        options.partition = static_cast<std::uint32_t>(number);
-        given.partition = true;
-        return fault;
-    }
+std::string read_processes(std::string_view value, std::vector<Peer>& peers) {
     std::string fault;
-    options.peers = read_peers(value, fault);
+    peers = read_peers(value, fault);
     return fault.empty() ? "" : "--peers: " + fault;
 }
 
-std::string check_partitions(Given const& given) {
-    auto const& options = given.options;
-    bool const any = given.partition || given.of > 0 || !options.peers.empty();
-    if (!any) return {};
-    if (!given.partition || given.of == 0 || options.peers.empty())
+std::string check_partitions(Given& given) {
+    auto& options = given.options;
+    bool const has_partition = given.partition < partitions_max;
+    if (!has_partition && given.of == 0 && options.peers.empty()) return {};
+    if (!has_partition || given.of == 0 || options.peers.empty())
         return "a partition is given by --partition I, --of N and --peers HOST:PORT,... together";
+    options.partition = given.partition;
     if (options.partition >= given.of)
         return "--partition " + std::to_string(options.partition) + " of " + std::to_string(given.of) + ": they count from 0";
     if (options.peers.size() != given.of)
@@ -118,42 +76,43 @@ std::string check_partitions(Given const& given) {
     return {};
 }
 
-std::string read_options(std::span<std::string const> arguments, Given& given) {
-    constexpr std::string_view names[]{"--listen", "--allow", "--path",          "--memory", "--set",    "--expected",
-                                       "--cache",  "--batch", "--cache-entries", "--body",   "--layers", "--partition",
-                                       "--of",     "--peers", "--waiting",       "--peer-answer"};
-    OptionForm const form{names, {}, "options begin with --"};
-    auto fault = read_option_words(arguments, form, given.help,
-                                   [&](std::string_view name, std::string_view value) { return take(name, value, given); });
-    if (!fault.empty() || given.help) return fault;
-    if (fault = check_partitions(given); !fault.empty()) return fault;
-    return fault_of(given.options);
-}
-
-void print_help(std::ostream& out) {
-    out << "Usage: garner seen serve [--listen 127.0.0.1:3132] [--path DIR] ...\n\n"
-           "Tells crawlers over HTTP which URLs they have seen, until it is stopped by SIGTERM or Ctrl-C.\n\n"
-           "  POST /seen         URLs one a line, a JSON list, or fingerprints of 8 bytes; which are new, in their order\n"
-           "  GET /seen/stats    figures; GET /metrics the same for Prometheus\n\n"
-           "  --listen ADDRESS:PORT  127.0.0.1:3132 without it\n"
-           "  --allow NETWORK,...    who may ask, beside this machine\n"
-           "  --path DIR             keeps the set there, and goes on with what is there; in memory without it\n"
-           "  --memory SIZE          what the set may take beside a batch; 1GiB without it\n"
-           "  --set NAME             lines without --path, runs with it; there are\n";
-    for (auto const& row : crawl::url_sets())
-        out << "                           " << row.name << std::string(15 - row.name.size(), ' ') << row.what << "\n";
-    out << "  --expected N           entries that will come: lines then take just the room that they need\n"
-           "  --cache NAME           before the set: line without it, none for none; see garner seen sim --help\n"
-           "  --cache-entries N      65536 without it\n"
-           "  --layers NAME,...      what is done to URLs beyond the standard; see garner seen canon --help\n"
-           "  --partition I          which of the hosts are ours, from 0; with\n"
-           "  --of N                 how many processes share the hosts, and\n"
-           "  --peers HOST:PORT,...  where they listen, in their order, this one too\n"
-           "  --peer-answer TIME     for all that the others answer to a batch; 20s without it\n"
-           "  --batch N              links in a batch at most; 1000000 without it\n"
-           "  --body SIZE            bytes of a batch at most; 256MiB without it\n"
-           "  --waiting N            links that may wait for the set, or for a partition; 4000000 without it\n\n"
-           "Exit codes: 0 stopped, 1 a fault, 2 wrong command line.\n";
+CommandForm::Reading read_options(std::span<std::string const> arguments, Given& given) {
+    auto& options = given.options;
+    constexpr std::uint64_t million = 1'000'000;
+    auto const number = [](std::uint64_t& to, std::uint64_t most) { return number_into<std::uint64_t>(to, 1, most); };
+    CommandForm form("garner seen serve",
+                     "Answers crawlers over HTTP which URLs they have seen, until SIGTERM or Ctrl-C.\n\n"
+                     "  POST /seen         URLs one a line, a JSON list, or fingerprints of 8 bytes; replies which are new, in order\n"
+                     "  GET /seen/stats    figures; GET /metrics: figures for Prometheus");
+    form.option("--listen ADDRESS:PORT", "default: 127.0.0.1:3132", [&](auto, auto value) { return read_address(value, options); })
+        .option("--allow NETWORK,...", "allowed clients, in addition to this machine",
+                [&](auto, auto value) { return read_networks(value, options); })
+        .option("--path DIR", "keeps the set there, and continues the set that is there; default: in memory", options.directory)
+        .option("--memory SIZE", "of the set, without the batch; default: 1GiB", size_into(options.memory, least_memory))
+        .option("--set NAME", "default: lines without --path, runs with it\n" + help_rows(crawl::url_sets()), options.set)
+        .option("--expected N", "expected entries: lines then allocates exactly the room for them",
+                number(options.expected, 100'000 * million))
+        .option("--cache NAME", "in front of the set; default: line; none for no cache; see garner seen sim --help",
+                [&](auto, auto value) { return options.cache = value == "none" ? "" : value, std::string(); })
+        .option("--cache-entries N", "default: 65536", number(options.cache_entries, crawl::cache_entries_max))
+        .option("--layers NAME,...", "normalization of URLs beyond the standard; see garner seen canon --help", options.layers)
+        .option("--partition I", "the partition of the hosts that this process serves, from 0; needs --of and --peers",
+                number_into<std::uint32_t>(given.partition, 0, partitions_max - 1))
+        .option("--of N", "number of processes that share the hosts", number(given.of, partitions_max))
+        .option("--peers HOST:PORT,...", "addresses of all these processes, by partition, including this one",
+                [&](auto, auto value) { return read_processes(value, options.peers); })
+        .option("--peer-answer TIME", "timeout for all answers of the other processes to a batch; default: 20s",
+                [&](auto name, auto value) { return read_patience(name, value, options.peer_answer); })
+        .option("--batch N", "maximum links in a batch; default: 1000000", number(options.batch_links, 100 * million))
+        .option("--body SIZE", "maximum bytes of a batch; default: 256MiB", size_into(options.body_bytes, 1 * KiB))
+        .option("--waiting N", "maximum links that wait for the set, or for a partition; default: 4000000",
+                number(options.waiting_links, 1'000 * million))
+        .check([&] {
+            auto fault = check_partitions(given);
+            return fault.empty() ? fault_of(options) : fault;
+        })
+        .notes("Exit codes: 0 stopped, 1 failure, 2 wrong command line.");
+    return form.read(arguments);
 }
 
 int serve(Options const& options, std::ostream& err) {
@@ -182,9 +141,7 @@ int serve(Options const& options, std::ostream& err) {
 
 int serve_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     Given given;
-    auto const fault = read_options(arguments, given);
-    if (given.help) return print_help(out), exit_done;
-    if (!fault.empty()) return err << "garner seen serve: " << fault << "\nTry: garner seen serve --help\n", exit_usage;
+    if (auto const code = read_options(arguments, given).print(out, err)) return *code;
     try {
         return serve(given.options, err);
     } catch (std::exception const& trouble) {   // no memory, no threads, no descriptors

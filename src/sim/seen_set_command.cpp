@@ -13,9 +13,9 @@
 #include "crawl/wide_set.hpp"
 #include "sim/fingerprint_file.hpp"
 #include "util/clock.hpp"
+#include "util/command_form.hpp"
 #include "util/exit_code.hpp"
 #include "util/numbers.hpp"
-#include "util/option_words.hpp"
 #include "util/progress_line.hpp"
 #include "util/text.hpp"
 #include "util/units.hpp"
@@ -33,7 +33,7 @@ struct SetOptions {
     Bytes memory = 1 * GiB;
     std::uint64_t expected = 0, batch = 0;
     bool wide = false;                   // of 128 bits
-    bool json = false, verify = false, help = false;
+    bool json = false, verify = false;
 
     /// It keeps what is there to memory, and --memory is its bound.
     bool in_memory() const;
@@ -54,45 +54,20 @@ FingerprintForm SetOptions::input_form() const {
     return wide && by_name == FingerprintForm::u64 ? FingerprintForm::u128 : by_name;
 }
 
-std::string read_count(std::string_view name, std::string_view value, std::uint64_t& to) {
-    auto const number = parse_decimal(value);
-    constexpr std::uint64_t most = 100'000'000'000;
-    if (!number || *number == 0 || *number > most)
-        return std::string(name) + ": " + quoted_word(value) + " is not a number from 1 to 100000000000";
-    to = *number;
-    return {};
-}
-
 std::string read_set(std::string_view value, std::string& to) {
     to = value;
     return crawl::find_url_set(value) ? "" : "--set: no set " + quoted_word(value) + "; there are " + crawl::url_set_names();
 }
 
-/// Takes one option with its value; the fault, if any.
-std::string take_set_option(std::string_view name, std::string_view value, SetOptions& options) {
-    if (name == "--verify") return options.verify = true, std::string();
-    if (name == "--input") return options.input = value, std::string();
-    if (name == "--path") return options.path = value, std::string();
-    if (name == "--set") return read_set(value, options.set);
-    if (name == "--expected") return read_count(name, value, options.expected);
-    if (name == "--batch") return read_count(name, value, options.batch);
-    if (name == "--form") {
-        options.form = value;
-        bool const known = std::ranges::any_of(forms, [&](FingerprintForm one) { return name_of(one) == value; });
-        return known ? "" : "--form: " + quoted_word(value) + " is none of u64, u32, urls, u128";
-    }
-    if (name == "--fingerprint") {
-        options.wide = value == "128";
-        return options.wide || value == "64" ? "" : "--fingerprint: " + quoted_word(value) + " is neither 64 nor 128";
-    }
-    if (name == "--format") {
-        options.json = value == "json";
-        return options.json || value == "table" ? "" : "--format: " + quoted_word(value) + " is neither table nor json";
-    }
-    auto const size = parse_size(value);
-    options.memory = size.value_or(0);
-    if (!size) return "--memory: " + quoted_word(value) + " is no size; write 2GiB";
-    return *size >= least_memory ? "" : "--memory: " + quoted_word(value) + " is too little; at least 16MiB";
+std::string read_form(std::string_view value, std::string& form) {
+    form = value;
+    bool const known = std::ranges::any_of(forms, [&](FingerprintForm one) { return name_of(one) == value; });
+    return known ? "" : "--form: " + quoted_word(value) + " is none of u64, u32, urls, u128";
+}
+
+std::string read_width(std::string_view value, bool& wide) {
+    wide = value == "128";
+    return wide || value == "64" ? "" : "--fingerprint: " + quoted_word(value) + " is neither 64 nor 128";
 }
 
 std::string check_wide(SetOptions& options) {
@@ -105,15 +80,7 @@ std::string check_wide(SetOptions& options) {
     return {};
 }
 
-std::string read_options(std::span<std::string const> arguments, SetOptions& options) {
-    constexpr std::string_view names[]{"--input", "--path", "--set",    "--expected",   "--batch",
-                                       "--form",  "--format", "--memory", "--fingerprint"};
-    constexpr std::string_view flags[]{"--verify"};
-    OptionForm const form{names, flags, "the file is given with --input FILE"};
-    auto fault = read_option_words(arguments, form, options.help,
-                                   [&](std::string_view name, std::string_view value) { return take_set_option(name, value, options); });
-    if (!fault.empty() || options.help) return fault;
-    if (options.input.empty()) return "no input; give one with --input FILE";
+std::string check_set(SetOptions& options) {
     if (options.verify && options.input == "-") return "--verify reads the input twice, and standard input can be read once";
     if (options.wide) return check_wide(options);
     if (options.input_form() == FingerprintForm::u128) return "fingerprints of 128 bits need --fingerprint 128";
@@ -125,23 +92,32 @@ std::string read_options(std::span<std::string const> arguments, SetOptions& opt
     return {};
 }
 
-void print_set_help(std::ostream& out) {
-    out << "Usage: garner seen set --input FILE [--memory 2GiB] [--path DIR] ...\n\n"
-           "Puts fingerprints of URLs into an exact set, in batches, and tells how many were new and what it took.\n\n"
-           "  --input FILE      fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
-           "                    *.txt); packed with zstd or gzip or not; - for standard input\n"
-           "  --form FORM       u64, u32, urls or u128 (16 bytes), whatever the file is called\n"
-           "  --fingerprint N   64 bits, or 128, of which no two URLs meet; in memory, 146 bits an entry and more. Without\n"
-           "                    --expected it grows by copies of itself, and takes up to twice --memory for moments\n"
-           "  --memory SIZE     what the set and one batch may take; 1GiB without it\n"
-           "  --path DIR        keeps the set there, beyond memory, and goes on with what is there\n"
-           "  --set NAME        lines without --path, runs with it; there are\n";
-    for (auto const& row : crawl::url_sets())
-        out << "                      " << row.name << std::string(15 - row.name.size(), ' ') << row.what << "\n";
-    out << "  --expected N      entries that will come: lines then take just the room that they need\n"
-           "  --batch N         fingerprints at a time; by --memory without it\n"
-           "  --verify          reads the input once more: nothing may be new then\n"
-           "  --format FORMAT   table or json\n";
+CommandForm::Reading read_options(std::span<std::string const> arguments, SetOptions& options) {
+    constexpr std::uint64_t most = 100'000'000'000;
+    CommandForm form("garner seen set",
+                     "Puts fingerprints of URLs into an exact set, in batches, and reports how many were new and what it took.");
+    form.required("--input FILE",
+                  "fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
+                  "*.txt); plain or packed by zstd or gzip; - for standard input",
+                  options.input)
+        .option("--form FORM", "u64, u32, urls or u128 (16 bytes), whatever the file's name",
+                [&](auto, auto value) { return read_form(value, options.form); })
+        .option("--fingerprint N",
+                "64 bits, or 128 bits, which have no collisions in practice; in memory, 146 bits an entry and\n"
+                "more. Without --expected the set grows by copying and takes up to twice --memory for a moment",
+                [&](auto, auto value) { return read_width(value, options.wide); })
+        .option("--memory SIZE", "of the set and one batch; default: 1GiB", size_into(options.memory, least_memory))
+        .option("--path DIR", "keeps the set there, beyond memory, and continues the set that is there", options.path)
+        .option("--set NAME", "default: lines without --path, runs with it\n" + help_rows(crawl::url_sets()),
+                [&](auto, auto value) { return read_set(value, options.set); })
+        .option("--expected N", "expected entries: lines then allocates exactly the room for them",
+                number_into<std::uint64_t>(options.expected, 1, most))
+        .option("--batch N", "fingerprints at a time; default: by --memory", number_into<std::uint64_t>(options.batch, 1, most))
+        .flag("--verify", "reads the input a second time, and fails if any is new then", options.verify)
+        .option("--format FORMAT", "table or json", format_into(options.json))
+        .check([&] { return check_set(options); })
+        .notes("Exit codes: 0 done, 1 the input cannot be read, the set cannot be kept, or --verify failed,\n2 wrong command line.");
+    return form.read(arguments);
 }
 
 struct Figures {
@@ -292,9 +268,7 @@ int build(SetOptions const& options, std::ostream& out, std::ostream& err) {
 
 int seen_set_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     SetOptions options;
-    auto const fault = read_options(arguments, options);
-    if (options.help) return print_set_help(out), exit_done;
-    if (!fault.empty()) return err << "garner seen set: " << fault << "\nTry: garner seen set --help\n", exit_usage;
+    if (auto const code = read_options(arguments, options).print(out, err)) return *code;
     try {
         return build(options, out, err);
     } catch (std::bad_alloc const&) {

@@ -49,11 +49,10 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
 }  // namespace
 
 int seen_sim_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
-    auto const [options, fault] = read_seen_sim_options(arguments);
-    if (options.help) return out << seen_sim_help(), exit_done;
-    if (!fault.empty()) return err << "garner seen sim: " << fault << "\nTry: garner seen sim --help\n", exit_usage;
+    auto const read = read_seen_sim_options(arguments);
+    if (auto const code = read.print(out, err)) return *code;
     try {
-        return simulate(options, out, err);
+        return simulate(read.options, out, err);
     } catch (std::bad_alloc const&) {
         return err << "garner seen sim: out of memory; take fewer --entries\n", exit_failed;
     }

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "util/command_form.hpp"
+
 namespace garner::sim {
 
 struct SeenSimOptions {
@@ -17,17 +19,12 @@ struct SeenSimOptions {
     bool json = false;
     std::string plot;                          // a directory; empty: none
     std::uint64_t seed = 1;
-    bool help = false;
 };
 
-struct ReadSeenSimOptions {
+struct ReadSeenSimOptions : CommandForm::Reading {
     SeenSimOptions options;
-    std::string fault;                         // one line that names what is wrong and the mend
 };
-/// `arguments` after "seen sim". "--name=value" is the same as "--name value".
+/// `arguments` after "seen sim".
 ReadSeenSimOptions read_seen_sim_options(std::span<std::string const> arguments);
-
-/// For --help, with every cache by name.
-std::string seen_sim_help();
 
 }  // namespace garner::sim

@@ -88,11 +88,10 @@ int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
 }  // namespace
 
 int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err) {
-    auto const [options, fault] = read_sim_options(arguments);
-    if (options.help) return out << sim_help(), exit_done;
-    if (!fault.empty()) return err << "garner sim: " << fault << "\nTry: garner sim --help\n", exit_usage;
+    auto const read = read_sim_options(arguments);
+    if (auto const code = read.print(out, err)) return *code;
     try {
-        return simulate(options, out, err);
+        return simulate(read.options, out, err);
     } catch (std::bad_alloc const&) {
         return err << "garner sim: out of memory; --sample 0.1 takes a tenth, fewer --threads too\n", exit_failed;
     }

@@ -7,6 +7,7 @@
 
 #include "sim/trace.hpp"
 #include "util/bytes.hpp"
+#include "util/command_form.hpp"
 
 namespace garner::sim {
 
@@ -33,17 +34,12 @@ struct SimOptions {
     double sample = 1;                            // in (0, 1]
     Bytes object_max = UINT64_MAX;
     std::uint64_t seed = 1;
-    bool help = false;
 };
 
-struct ReadSimOptions {
+struct ReadSimOptions : CommandForm::Reading {
     SimOptions options;
-    std::string fault;                            // one line that names what is wrong and the mend
 };
-/// `arguments` after "sim". "--name=value" is the same as "--name value".
+/// `arguments` after "sim".
 ReadSimOptions read_sim_options(std::span<std::string const> arguments);
-
-/// For --help, with every policy and reference by name.
-std::string sim_help();
 
 }  // namespace garner::sim

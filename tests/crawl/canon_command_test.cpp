@@ -68,7 +68,7 @@ TEST(CanonCommand, takes_a_base_layers_and_a_fingerprint) {
 
 TEST(CanonCommand, says_what_is_wrong_with_a_command_line_and_what_would_do) {
     std::vector<std::pair<std::vector<std::string>, std::string>> const cases{
-        {{"--layer=surt"}, "unknown option --layer"},
+        {{"--layer=surt"}, "unknown option --layer=surt; did you mean --layers?"},
         {{"urls.txt"}, "\"urls.txt\" is no option; the URLs come from standard input"},
         {{"--base"}, "--base needs a value"},
         {{"--base", "a.html"}, "--base: \"a.html\" is no URL of http, https, ws, wss or ftp: no-scheme"},

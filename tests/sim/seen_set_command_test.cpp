@@ -158,7 +158,7 @@ TEST_F(SeenSet, a_wrong_command_line_is_told_what_would_be_right) {
     expect_wrong({"--input", "f.urls", "--fingerprint", "128", "--set", "lines"}, "a set of their own");
     expect_wrong({"--input", "f", "--form", "u64", "--fingerprint", "128"}, "leave out --fingerprint 128");
     expect_wrong({"--input", "f", "--set", "redis:localhost:1", "--path", "d"}, "lies elsewhere; leave out --path");
-    expect_wrong({"--input", "f", "--memory", "2"}, "at least 16MiB");
+    expect_wrong({"--input", "f", "--memory", "2"}, "at least 16 MiB");
     expect_wrong({"--input", "f", "--memory", "much"}, "is no size");
     expect_wrong({"--input", "f", "--batch", "0"}, "--batch");
     expect_wrong({"--input", "f", "--bits"}, "unknown option --bits");

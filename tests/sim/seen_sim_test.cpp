@@ -102,8 +102,8 @@ TEST(SeenSim, a_wrong_command_line_is_named_with_the_mend) {
         EXPECT_EQ(said.err, "garner seen sim: " + fault + "\nTry: garner seen sim --help\n");
     };
     expect({}, "no stream; give one with --stream FILE");
-    expect({"x.u32"}, "\"x.u32\" is no option; options begin with --");
-    expect({"--strem", "x"}, "unknown option --strem");
+    expect({"x.u32"}, "\"x.u32\" is no option; the stream is given with --stream FILE");
+    expect({"--strem", "x"}, "unknown option --strem; did you mean --stream?");
     expect({"--stream"}, "--stream needs a value");
     expect({"--stream=x", "--entries=2^32"},
            "--entries: \"2^32\" is no number of entries from 1 to 2^31; write 2^16, 65536 or 2^6..2^16");

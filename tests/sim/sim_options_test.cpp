@@ -48,7 +48,7 @@ TEST(SimOptions, a_share_is_exact_whatever_the_trace) {
 TEST(SimOptions, name_what_is_wrong_and_the_mend) {
     EXPECT_EQ(read({}).fault, "no trace; give one with --trace FILE");
     EXPECT_EQ(read({"file.csv"}).fault, "\"file.csv\" is no option; the trace is given with --trace FILE");
-    EXPECT_EQ(fault({"--polic=lru"}), "unknown option --polic");
+    EXPECT_EQ(fault({"--polic=lru"}), "unknown option --polic=lru; did you mean --policy?");
     EXPECT_EQ(fault({"--policy"}), "--policy needs a value");
     EXPECT_EQ(fault({"--policy="}), "--policy needs a value");
     EXPECT_NE(fault({"--policy=lru,lfx"}).find("no policy \"lfx\"; there are lru"), std::string::npos);
@@ -60,8 +60,8 @@ TEST(SimOptions, name_what_is_wrong_and_the_mend) {
 }
 
 TEST(SimOptions, explain_themselves) {
-    EXPECT_TRUE(read({"--size", "1%", "--help"}).options.help);
-    auto help = sim_help();
+    EXPECT_TRUE(read({"--size", "1%", "--help"}).help);
+    auto help = read({"--help"}).text;
     for (auto word : {"--trace", "lru", "gdsf", "belady", "pfool", "oracleGeneral"})
         EXPECT_NE(help.find(word), std::string::npos) << word;
 }

@@ -1,0 +1,319 @@
+#include "util/command_form.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+
+#include "util/exit_code.hpp"
+#include "util/nearest.hpp"
+#include "util/units.hpp"
+
+namespace garner {
+namespace {
+
+constexpr std::size_t widest_column = 30;
+
+/// "a, b and c".
+std::string listed(std::vector<std::string> const& names, std::string_view last_word) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 < names.size() ? ", " : " " + std::string(last_word) + " ";
+        text += names[i];
+    }
+    return text;
+}
+
+std::string hint(std::string_view word, std::vector<std::string> const& known) {
+    std::vector<std::string_view> const candidates(known.begin(), known.end());
+    auto const meant = nearest(word.substr(0, word.find('=')), candidates);
+    return meant.empty() ? std::string() : "; did you mean " + std::string(meant) + "?";
+}
+
+std::string needs_value(std::string_view name) { return std::string(name) + " needs a value"; }
+
+}  // namespace
+
+/// Declares the commands to CLI11, and takes what CLI11 has parsed.
+class CommandForm::Reader {
+public:
+    explicit Reader(CommandForm const& root) : root_(root) {
+        app_.allow_extras();
+        if (!root.version_.empty()) app_.set_version_flag("--version", root.version_);
+        declare(root, app_);
+        // So that an option may stand before its command, and the error about a wrong command can name the right ones.
+        declare_options_of_subcommands(root);
+    }
+
+    static CLI::Option* declare(Row const& row, CLI::App& app) {
+        auto* option = row.flag ? app.add_flag(row.names, row.help) : app.add_option(row.names, {}, row.help);
+        return option->option_text(row.value_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    }
+
+    Reading read(std::span<std::string const> words) {
+        Reading reading;
+        try {
+            app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));   // CLI11 takes the words in reverse order
+            find_chosen();
+            reading.fault = take_all();
+        } catch (CLI::CallForVersion const&) {
+            return {.help = true, .fault = {}, .text = root_.version_ + "\n"};
+        } catch (CLI::CallForHelp const&) {
+            reading.help = true;
+        } catch (CLI::ArgumentMismatch const&) {   // an option without its value can only be the last word
+            reading.fault = needs_value(words.back().substr(0, words.back().find('=')));
+        } catch (CLI::ParseError const& error) {
+            reading.fault = error.what();
+        }
+        find_chosen();
+        auto const& form = chosen_->documented();
+        if (reading.help) reading.text = form.help();
+        else if (!reading.fault.empty())
+            reading.text = root_.name_ + ": " + reading.fault + "\nTry: " + form.name_ + " --help\n";
+        return reading;
+    }
+
+private:
+    void declare(CommandForm const& form, CLI::App& app) {
+        if (form.rest_) {
+            app.prefix_command()->fallthrough(false)->set_help_flag();
+            return;
+        }
+        app.require_subcommand(0, 1)->fallthrough();
+        for (auto const* from = &form; from; from = from->parent_)
+            for (auto const& row : from->rows_) declare(row, app);
+        if (!form.operand_.empty()) app.add_option(form.operand_);
+        for (auto const& below : form.subcommands_) declare(*below, *app.add_subcommand(below->word_));
+    }
+
+    void declare_options_of_subcommands(CommandForm const& form) {
+        for (auto const& below : form.subcommands_) {
+            for (auto const& row : below->rows_)
+                if (!app_.get_option_no_throw(row.names.substr(row.names.find("--")))) declare(row, app_);
+            declare_options_of_subcommands(*below);
+        }
+    }
+
+    void find_chosen() {
+        path_ = {&app_};
+        chosen_ = &root_;
+        for (auto below = app_.get_subcommands(); !below.empty(); below = below.front()->get_subcommands()) {
+            path_.push_back(below.front());
+            auto const has_its_word = [&](auto const& form) { return form->word_ == below.front()->get_name(); };
+            chosen_ = std::ranges::find_if(chosen_->subcommands_, has_its_word)->get();
+        }
+    }
+
+    std::string take_all() {
+        if (chosen_->chosen_) chosen_->chosen_();
+        for (auto* app : path_)
+            if (auto fault = take_parsed(*app); !fault.empty()) return fault;
+        if (chosen_->rest_) return *chosen_->rest_ = path_.back()->remaining(), std::string();
+        for (auto const& word : app_.remaining())
+            if (word != "--") return unexpected(word);
+        if (auto fault = missing(); !fault.empty()) return fault;
+        return chosen_->check_ ? chosen_->check_() : std::string();
+    }
+
+    std::string take_parsed(CLI::App const& app) {
+        std::map<CLI::Option const*, std::size_t> taken;
+        for (auto const* option : app.parse_order()) {
+            std::string const value = option->results()[taken[option]++];
+            if (auto fault = take(*option, value); !fault.empty()) return fault;
+        }
+        return {};
+    }
+
+    std::string take(CLI::Option const& option, std::string const& value) {
+        if (option.get_positional()) {
+            has_operand_ = !value.empty();
+            return has_operand_ ? chosen_->take_operand_(chosen_->operand_, value) : std::string();
+        }
+        auto const name = option.get_name();
+        auto const* row = chosen_->find_row(name);
+        if (!row) return name + " is for " + listed(takers(root_, name), "and");
+        if (row->flag && value != "true") return name + " takes no value";
+        if (row->flag) return *row->flag = true, std::string();
+        // CLI11 takes the next word for an empty value: "--path= --verify".
+        if (value.empty() || value.starts_with("--")) return needs_value(name);
+        return row->take(name, value);
+    }
+
+    static std::vector<std::string> takers(CommandForm const& form, std::string_view name) {
+        std::vector<std::string> found;
+        for (auto const& below : form.subcommands_) {
+            if (std::ranges::any_of(below->rows_, [&](Row const& row) { return row.names.ends_with(name); }))
+                found.push_back(below->name_);
+            std::ranges::move(takers(*below, name), std::back_inserter(found));
+        }
+        return found;
+    }
+
+    std::string unexpected(std::string const& word) const {
+        auto const name = chosen_->name_below(root_);
+        if (word.starts_with('-') && word.size() > 1) {
+            std::vector<std::string> names;
+            for (auto const* option : app_.get_options()) names.push_back(option->get_name());
+            return "unknown option " + word + hint(word, names);
+        }
+        if (!chosen_->subcommands_.empty()) {
+            auto const names = subcommand_names();
+            auto const meant = hint(word, names);
+            return (name.empty() ? "unknown subcommand " : name + "knows no ") + quoted_word(word) +
+                   (meant.empty() ? "; it takes " + listed(names, "or") : meant);
+        }
+        if (!chosen_->no_operand_.empty()) return quoted_word(word) + " is no option; " + chosen_->no_operand_;
+        return name + "takes no " + quoted_word(word) +
+               (chosen_->operand_.empty() ? "" : "; " + name + "takes one " + chosen_->operand_);
+    }
+
+    std::string missing() const {
+        auto const name = chosen_->name_below(root_);
+        if (!chosen_->subcommands_.empty() && !chosen_->subcommand_optional_)
+            return name + "needs one of " + listed(subcommand_names(), "and");
+        if (!chosen_->operand_.empty() && !chosen_->operand_optional_ && !has_operand_)
+            return name + "needs a " + chosen_->operand_;
+        if (auto const& required = chosen_->required_; required && required->value->empty())
+            return "no " + required->word() + "; give one with " + required->spec;
+        return {};
+    }
+
+    std::vector<std::string> subcommand_names() const {
+        std::vector<std::string> names;
+        for (auto const& below : chosen_->subcommands_) names.push_back(below->word_);
+        return names;
+    }
+
+    CommandForm const& root_;
+    CLI::App app_;
+    std::vector<CLI::App*> path_;            // from the root to the chosen subcommand
+    CommandForm const* chosen_ = nullptr;
+    bool has_operand_ = false;
+};
+
+CommandForm::CommandForm(std::string name, std::string about) : name_(std::move(name)), about_(std::move(about)) {}
+
+CommandForm::Take CommandForm::into(std::string& value) {
+    return [&value](std::string_view, std::string_view text) { return value = text, std::string(); };
+}
+
+CommandForm& CommandForm::add(std::string_view spec, std::string help, Take take, bool* flag) {
+    auto const names = spec.substr(0, spec.find(' '));
+    if (help.ends_with('\n')) help.pop_back();   // of help_rows
+    auto const value_name = spec.substr(std::min(spec.size(), names.size() + 1));
+    rows_.push_back({std::string(names), std::string(value_name), std::move(help), std::move(take), flag});
+    return *this;
+}
+
+CommandForm& CommandForm::operand(std::string_view spec, Take take) {
+    operand_optional_ = spec.starts_with('[');
+    operand_ = operand_optional_ ? spec.substr(1, spec.size() - 2) : spec;
+    take_operand_ = std::move(take);
+    return *this;
+}
+
+CommandForm& CommandForm::required(std::string_view spec, std::string help, std::string& value) {
+    required_ = Required{std::string(spec), &value};
+    no_operand_ = "the " + required_->word() + " is given with " + required_->spec;
+    return option(spec, std::move(help), value);
+}
+
+CommandForm& CommandForm::subcommand(std::string_view word, std::string about, std::function<void()> chosen,
+                                     std::vector<std::string>* rest) {
+    auto& form = *subcommands_.emplace_back(std::make_unique<CommandForm>(name_ + " " + std::string(word), std::move(about)));
+    form.parent_ = this;
+    form.word_ = word;
+    form.chosen_ = std::move(chosen);
+    form.rest_ = rest;
+    return form;
+}
+
+CommandForm::Reading CommandForm::read(std::span<std::string const> words) const { return Reader(*this).read(words); }
+
+CommandForm const& CommandForm::documented() const { return is_part() || rest_ ? parent_->documented() : *this; }
+
+/// "cache purge " under "garner"; empty for the root.
+std::string CommandForm::name_below(CommandForm const& root) const {
+    return this == &root ? std::string() : name_.substr(root.name_.size() + 1) + " ";
+}
+
+CommandForm::Row const* CommandForm::find_row(std::string_view name) const {
+    for (auto const& row : rows_)
+        if (row.names.ends_with(name)) return &row;
+    return parent_ ? parent_->find_row(name) : nullptr;
+}
+
+std::string CommandForm::usage() const {
+    auto text = name_;
+    if (required_) text += " " + required_->spec;
+    if (!operand_.empty()) text += operand_optional_ ? " [" + operand_ + "]" : " " + operand_;
+    if (subcommands_.empty()) return text;
+    if (!parent_) return text + (subcommand_optional_ ? " [COMMAND]" : " COMMAND");
+    for (auto const& below : subcommands_) text += (below == subcommands_.front() ? " " : " | ") + below->usage().substr(name_.size() + 1);
+    return text;
+}
+
+/// The usage and the first line of each.
+std::string CommandForm::subcommand_lines() const {
+    std::ostringstream lines;
+    std::size_t width = 0;
+    auto const names = [](CommandForm const& form) {
+        return form.subcommands_.empty() ? form.usage() : form.name_ + " COMMAND";
+    };
+    for (auto const& below : subcommands_) width = std::max(width, names(*below).size() + 4);
+    for (auto const& below : subcommands_)
+        CLI::detail::format_help(lines, names(*below), below->about_.substr(0, below->about_.find('\n')), width);
+    return lines.str();
+}
+
+std::string CommandForm::help() const {
+    CLI::App app;
+    app.set_help_flag();
+    std::size_t width = std::string_view("  -h,--help  ").size();
+    auto const declare = [&](CommandForm const& form) {
+        for (auto const& row : form.rows_) {
+            auto* option = Reader::declare(row, app);
+            width = std::max(width, option->get_name(false, true).size() + row.value_name.size() + 5);
+        }
+    };
+    declare(*this);
+    if (parent_)
+        for (auto const& below : subcommands_) declare(*below);
+    for (auto const* above = parent_; above; above = above->parent_) declare(*above);
+    if (!version_.empty()) app.set_version_flag("--version", version_, "prints the version");
+    app.set_help_flag("-h,--help", "prints this text");
+    CLI::Formatter formatter;
+    formatter.column_width(std::min(width, widest_column));
+
+    auto text = "Usage: " + usage() + " [options]\n\n" + about_ + "\n";
+    if (!subcommands_.empty()) text += "\nCommands:\n" + subcommand_lines();
+    text += formatter.make_groups(&app, CLI::AppFormatMode::Normal);
+    return notes_.empty() ? text : text + "\n" + notes_ + "\n";
+}
+
+std::optional<int> CommandForm::Reading::print(std::ostream& out, std::ostream& err) const {
+    if (help) return out << text, exit_done;
+    if (!fault.empty()) return err << text, exit_usage;
+    return std::nullopt;
+}
+
+CommandForm::Take size_into(Bytes& to, Bytes least) {
+    return [=, &to](std::string_view name, std::string_view value) -> std::string {
+        auto const size = parse_size(value);
+        if (!size) return std::string(name) + ": " + quoted_word(value) + " is no size; write 2GiB";
+        if (*size < least) return std::string(name) + ": " + quoted_word(value) + " is too little; at least " + size_text(least);
+        to = *size;
+        return {};
+    };
+}
+
+CommandForm::Take format_into(bool& json) {
+    return [&json](std::string_view name, std::string_view value) -> std::string {
+        json = value == "json";
+        return json || value == "table" ? "" : std::string(name) + ": " + quoted_word(value) + " is neither table nor json";
+    };
+}
+
+}  // namespace garner
