@@ -2,6 +2,7 @@
 #include "house/await_forms.hpp"
 #include "house/documented.hpp"
 #include "house/floors.hpp"
+#include "house/sizes.hpp"
 #include "support/places.hpp"
 
 #include <gtest/gtest.h>
@@ -70,6 +71,39 @@ TEST(House, every_test_that_the_conformance_table_names_exists) {
     ASSERT_NE(document, "") << file << " is not there";
     for (auto const& breach : breaches_of_named_tests(file, document, tests))
         ADD_FAILURE() << breach.file << ":" << breach.line << ": " << breach.what;
+}
+
+TEST(House, no_class_of_the_proxy_has_more_than_40_functions_or_25_members) {
+    for (auto const& [file, text] : the_house()) {
+        if (!file.starts_with("proxy/")) continue;
+        for (auto const& size : class_sizes(text))
+            EXPECT_TRUE(size.functions <= 40 && size.members <= 25)
+                << "src/" << file << ":" << size.line << ": " << size.name << " has " << size.functions << " functions and "
+                << size.members << " members";
+    }
+}
+
+TEST(HouseRules, functions_and_members_of_a_class_are_counted) {
+    auto const sizes = class_sizes(R"(
+        class Wide : public Base {
+        public:
+            Wide(int a, int b) : a_(a) { if (a) { b_ = b; } }
+            int a() const { return a_; }
+            static constexpr int most = 3;
+            void later(std::string const& text = {});
+        private:
+            struct Inner { int c = 0; };
+            using Text = std::string;
+            int a_ = 0, b_{1};
+            std::vector<int> list_;
+            std::function<void(int)> call_;
+        };)");
+    ASSERT_EQ(sizes.size(), 2u);
+    EXPECT_EQ(sizes[0].name, "Wide");
+    EXPECT_EQ(sizes[0].functions, 3u);
+    EXPECT_EQ(sizes[0].members, 3u);
+    EXPECT_EQ(sizes[1].name, "Inner");
+    EXPECT_EQ(sizes[1].members, 1u);
 }
 
 TEST(HouseRules, downwards_and_the_own_room_are_allowed) {
