@@ -9,11 +9,11 @@ using http::Name;
 
 namespace {
 
-// What is replaced again and again while the disk is read is fetched in the end.
+// An object that is replaced again and again while the disk is read is fetched in the end.
 constexpr int disk_looks_max = 3;
 // So often a follower of a slow leader looks for what others have brought beside it.
 constexpr int looks_again_max = 8;
-constexpr milliseconds circle_wait{1'000};   // of another cache's request, for what a fetch here will be
+constexpr milliseconds circle_wait{1'000};   // how long a request of another cache waits for a fetch here
 
 http::Fwd reason_to_forward(cache::Lookup const& found) {
     if (found.kind == cache::Lookup::Kind::stale)
@@ -32,7 +32,7 @@ net::awaitable<Step> CacheSide::look() {
     if (found.object && ++request_.services.memory_hits % request_.services.hits_a_use == 0)
         cache.tell_disk(request_.key, *found.object);
     if (cache.may_be_on_disk(found, request_.key, request_.head())) co_await look_on_disk(collapse);
-    // What an address gave that is denied to this client is denied from the store too, whatever DNS says by now.
+    // A response from an address that is denied to this client is denied from the store too, whatever DNS says by now.
     if (found.object && request_.source_matters) {
         bool const allowed = co_await may_have(*found.object);
         if (!allowed) found.lead.drop();
@@ -64,7 +64,7 @@ net::awaitable<void> CacheSide::look_on_disk(cache::Collapse collapse) {
     }
 }
 
-/// What is whole, else the parts that a range asks for.
+/// The whole object, else the parts that a range asks for.
 cache::Lookup CacheSide::look_in_memory(cache::Collapse collapse) {
     using Kind = cache::Lookup::Kind;
     auto& cache = request_.services.cache;
@@ -77,7 +77,7 @@ cache::Lookup CacheSide::look_in_memory(cache::Collapse collapse) {
     return found;
 }
 
-/// What came through a peer has no address of its own, where no rule wanted to know it then.
+/// An object that came through a peer has no address if no rule wanted to know it then.
 net::awaitable<bool> CacheSide::may_have(store::Object const& object) {
     auto const decision = request_.permits(request_.facts(), object.source());
     bool allowed = decision.allowed();

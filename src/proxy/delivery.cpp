@@ -14,7 +14,7 @@ using http::Name;
 
 namespace {
 
-// What one write takes at most: enough to reach one copy to the kernel, little enough to stay fair.
+// The most that one write takes: enough to reach one copy to the kernel, little enough to stay fair.
 constexpr Bytes write_bytes = MiB;
 // To a client that is slower than that: it holds so much of an object that is taken back.
 constexpr Bytes write_bytes_when_full = 256 * KiB;
@@ -202,7 +202,7 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         may_let_go = false;
         if (bytes > 0) continue;
         if (state == store::Body::State::failed || dropped || !follower) {
-            // What the client has is not whole, and it must not take it for that.
+            // The client must not take its beginning for the whole response.
             bool const on_disk = reader.lost() && object->body()->source();
             request_.record.texts.reason = on_disk   ? "the disk does not give the rest"
                       : dropped ? "the reader was too slow"

@@ -41,7 +41,7 @@ net::awaitable<Step> FailedFetch::answer(cache::FetchFailure failure, bool own) 
 net::awaitable<Step> FailedFetch::answer() {
     if (failure_.told.reason.empty()) failure_ = upstream_.failure();
     co_await upstream_.upload().join();
-    upstream_.drop_exchange();   // the origin hears at once that nobody waits any more
+    upstream_.drop_exchange();   // the origin is told at once that the request was given up
     bool const forbidden = failure_.told.status == 403;
     request_.close = request_.close || forbidden;   // a client that gets nothing keeps no connection
     tell_followers();

@@ -23,7 +23,7 @@ public:
     void remember(cache::Fill const* fill);
     /// Answers upstream's failure, and tells the followers.
     net::awaitable<Step> answer();
-    /// The same with a failure that another request has met. `own`: one just like this.
+    /// As answer(), with a failure that another request has met. `own`: a request just like this one.
     net::awaitable<Step> answer(cache::FetchFailure failure, bool own = false);
 
     /// The response of the origin is an error: remembers it while others wait, and tells the followers.
@@ -31,7 +31,7 @@ public:
     /// The stale object goes to the client in place of a response.
     Step serve_stale(StaleUse why);
 
-    /// Who is told of a failure that this request may have caused.
+    /// The request that is told of a failure which it may have caused.
     cache::Witness witness() const { return {request_.client_network(), fingerprint_of(request_.head().fields)}; }
 
 private:

@@ -10,7 +10,7 @@
 
 namespace garner::proxy {
 
-/// Whom a failure tells something about: only what others would meet too is remembered.
+/// The cause of a failure: only a failure that other requests would meet, too, is remembered.
 enum class Fault : std::uint8_t {
     none,        // limits and rules of this proxy, the client, a shutdown
     name,        // the name could not be resolved; net/name_cache remembers that
@@ -18,7 +18,7 @@ enum class Fault : std::uint8_t {
     answer       // no usable response came; the request may be the reason
 };
 
-/// What decided, for Cache-Status and the error page; empty for this proxy itself.
+/// The cause as Cache-Status and the error page name it; empty for this proxy itself.
 std::string_view decided_by(Fault);
 
 struct Failure {

@@ -1,4 +1,4 @@
-// What a request has in hand from the lookup to its last byte, and what it does next.
+// The objects and leases of a request from the lookup to its last byte, and its next step.
 #pragma once
 #include <optional>
 

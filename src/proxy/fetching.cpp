@@ -43,7 +43,7 @@ net::awaitable<Step> Fetching::pass() {
     if (upstream_.head().status == 101) {
         if (request_.wants_upgrade()) co_await tunnel_.switch_protocols();
         if (request_.head_sent) co_return Step::done;
-        upstream_.fail(502, "The origin switches protocols, and nobody asked it to.");
+        upstream_.fail(502, "The origin switches protocols without being asked to.");
         co_return co_await failed_.answer();
     }
     if (invalidate()) co_await request_.outlives(store::DiskStore::Survives::process);
@@ -90,7 +90,7 @@ net::awaitable<Step> Fetching::prepare() {
     }
     state_.conditional = !changes.validators.empty() && head.method == Method::get;
     if (!state_.conditional) changes.validators = {};
-    // A leader wants the whole response, for itself and for others. What is fetched beside others goes out as it came, so
+    // A leader wants the whole response, for itself and for others. A request that is fetched beside others goes out as it came, so
     // that the client's own validators do their work where nothing is stored; so does the Range that stale parts answer.
     auto& lead = state_.lead;
     bool const leads = lead && lead.leads_others();
@@ -153,11 +153,11 @@ net::awaitable<Step> Fetching::take() {
     co_return co_await take_new(std::move(parts));
 }
 
-/// What no request of this kind can be answered with.
+/// A response that cannot answer any request of this kind.
 bool Fetching::is_nonsense() {
     auto const status = upstream_.head().status;
     if (status == 101)
-        upstream_.fail(502, "The origin switches protocols, and nobody asked it to.", Fault::answer);
+        upstream_.fail(502, "The origin switches protocols without being asked to.", Fault::answer);
     else if (status == 304 && !state_.conditional && !http::is_conditional(request_.head().fields))
         upstream_.fail(502, "The origin answers 304 to a request without conditions.", Fault::answer);
     else

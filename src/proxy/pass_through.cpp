@@ -23,7 +23,7 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
     append_response_head(response, nullptr, unix_seconds(wall_now()), text);
     if (response.fields.has(Name::age)) text.append("Age: ").append(response.fields.first(Name::age)).append("\r\n");
     Patch patch;
-    record.cache_status.ttl.reset();   // what is stored, if anything, is not what is sent
+    record.cache_status.ttl.reset();   // the stored object, if any, is not sent
     patch.status = record.cache_status;
     using Kind = http::Framing::Kind;
     bool chunked = false;

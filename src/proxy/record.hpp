@@ -1,4 +1,4 @@
-// What one request is for the log, the counters and Cache-Status.
+// The record of one request for the log, the counters and Cache-Status.
 #pragma once
 #include <string>
 #include <string_view>

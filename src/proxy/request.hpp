@@ -57,7 +57,7 @@ struct Request {
     bool reload_ignored = false;             // by a caching rule
     bool uploading = false;                  // the request's body is on its way
     cache::FillPtr led;                      // the fill that the fetch is for
-    net::WakeHandle waiting;                 // what an abort wakes
+    net::WakeHandle waiting;                 // woken by an abort
 
     http::RequestHead const& head() const { return client.head(); }
     http::RuleRequest facts() const { return rule_request(head(), target, client.peer().address, client.listener(), now); }

@@ -45,7 +45,7 @@ net::awaitable<Verdict> RequestCheck::check_names() {
     if (request_.reloads()) resolver.forget_failure(host);
     auto names = co_await resolver.resolve(host, &request_.waiting);
     request_.waiting = {};
-    // What is stored is judged by the address it came from; a fetch fails on the name again, and says so.
+    // Stored objects are judged by the address they came from; a fetch fails on the name again, and says so.
     if (!names->failure.empty()) co_return prepare();
     auto facts = request_.facts();
     http::Decision decision;

@@ -1,4 +1,4 @@
-// What can be said of a request before anything is looked up: its target, loops, and the access rules.
+// The checks of a request before anything is looked up: its target, loops, and the access rules.
 #pragma once
 #include <cstdint>
 #include <string_view>

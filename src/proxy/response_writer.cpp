@@ -25,7 +25,7 @@ net::awaitable<bool> ResponseWriter::send(std::span<iovec> parts, Bytes body) {
     co_return true;
 }
 
-/// What the socket does not take at once, behind what is left of an interim response.
+/// Sends the bytes that the socket does not take at once, behind the rest of an interim response.
 net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes body) {
     request_.record.body_sent += body;
     auto const rest = std::exchange(interim_rest_, {});

@@ -20,7 +20,7 @@ public:
     /// False when the client is gone or takes too little; the connection closes then. `body`: how many of the bytes, from the
     /// end, are the body's; what is taken of them is counted. Costs one system call where the socket takes all.
     net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
-    /// The same without waiting. False when something is left, which send() takes.
+    /// As send(), without waiting. False when something is left for send().
     bool try_send(std::span<iovec>& parts, Bytes body);
     /// The end of a response head. Says whether the connection closes, so that it is said truly.
     std::string_view patch_of(Patch const& patch);

@@ -30,8 +30,8 @@ net::awaitable<bool> RestOfBody::go_on_elsewhere(http::Remainder const& missing,
     co_return true;
 }
 
-/// What the disk has lost or is too slow to give, and what went on without a client that was too slow itself, is asked for
-/// where it would be fetched: the client has the beginning. An object that has lost bytes for good answers nobody any more.
+/// The client has the beginning. The disk has lost the rest or is too slow, or the client was too slow for a body that went on
+/// without it. An object that has lost bytes for good is removed.
 net::awaitable<bool> RestOfBody::fetch(store::Object const& object, http::BrokenBody broken, bool is_there) {
     auto const& body = *object.body();
     bool const complete = body.state() == store::Body::State::complete;
@@ -52,8 +52,7 @@ net::awaitable<bool> RestOfBody::fetch(store::Object const& object, http::Broken
     co_return true;
 }
 
-/// Along the sources that are left, this one first. What it was asked for is not said to the client, which has the head
-/// that came first.
+/// Along the sources that are left, this one first. The client is not told of the status, since it has the first head.
 net::awaitable<bool> RestOfBody::ask(http::Remainder const& missing, milliseconds first_byte_max) {
     auto const said = request_.record.cache_status.fwd_status;
     RequestChanges changes;

@@ -23,7 +23,7 @@ public:
         object_ = nullptr;
         too_slow_ = nullptr;
     }
-    /// What is sent lies in a stored object, until this ends or sends_nothing_stored().
+    /// The bytes that are sent lie in a stored object, until this ends or sends_nothing_stored() is called.
     class Sending {
     public:
         Sending(SendPace& pace, store::Object const& object) : pace_(pace) { pace.object_ = &object; }

@@ -17,7 +17,7 @@ public:
 
     /// Asks the mesh, unless the sources are known. Two seconds at the most.
     net::awaitable<void> choose();
-    /// True when choose() would wait. Where there are no peers the origin is the only source.
+    /// True when choose() would wait. Without peers the origin is the only source.
     bool needs_choice();
     /// Those of an earlier request; `at` is the current one.
     void assign(std::span<icp::Source const> sources, std::size_t at);
@@ -42,7 +42,7 @@ public:
     bool is_tunnelled() const;
     /// True when a rule for destinations lets this client use peers. Resolves the origin's name where a rule needs its address.
     net::awaitable<bool> may_use_peers();
-    /// Where caches are parents of each other, each may wait for the other's fetch of one URL: a loop that no Via shows until
+    /// If caches are parents of each other, each may wait for the other's fetch of one URL: a loop that no Via shows until
     /// one of them goes on by itself.
     bool may_be_in_a_circle() const;
     /// The origin's own address, where a rule wanted to know it; else unspecified.

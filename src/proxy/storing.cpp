@@ -53,8 +53,8 @@ bool Storing::is_too_large() const {
     return length && *length > request_.services.cache.longest_body();
 }
 
-/// A 206 that may be stored as a part. One to a request without Range answers a question that nobody asked; and who asked
-/// for the whole leads others, who want that.
+/// A 206 that may be stored as a part. A 206 to a request without Range is an error of the origin; a request that asked for the
+/// whole leads others that want the whole.
 bool Storing::is_combinable(http::ResponseHead const& response) const {
     bool const asked = request_.head().fields.has(Name::range) && !state_.widened;
     return response.status == 206 && asked && http::describes_itself(request_.head(), response) &&
@@ -147,7 +147,7 @@ Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames var
     return Step::deliver;
 }
 
-/// What is too large for memory alone is for the disk to take: where it is not there, that did not let it in.
+/// A body that is too large for memory is for the disk: if it is not there, the disk did not admit it.
 StoreRefusal Storing::too_large_for_memory(Bytes body) const {
     auto const& cache = request_.services.cache;
     bool const is_for_disk = cache.disk() && body <= cache.longest_body();
@@ -235,7 +235,7 @@ std::unique_ptr<store::DiskFill> Storing::begin_on_disk(store::Object::Parts con
         auto const place = http::part_of(upstream_.head(), expected);
         if (!place || place->length > disk->options().object_max) return nullptr;
     }
-    // Who must be asked for twice is asked about once: what memory holds whole comes to the disk from there.
+    // If the disk admits objects at their second request, an object that memory holds whole comes to the disk from there.
     bool const by_itself = part || !expected || *expected > request_.services.cache.object_max();
     if (disk->options().admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
     auto why = store::NotStored::none;
@@ -244,7 +244,7 @@ std::unique_ptr<store::DiskFill> Storing::begin_on_disk(store::Object::Parts con
     return fill;
 }
 
-/// What goes to this client: the response as it came, where some of its fields are not kept (RFC 9111 5.2.2.4, 5.2.2.7).
+/// The object for this client: the response as it came, if some of its fields are not stored (RFC 9111 5.2.2.4, 5.2.2.7).
 store::ObjectPtr Storing::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
     if (own_head_.empty()) return kept;
     parts.head = own_head_;
@@ -308,7 +308,7 @@ net::awaitable<Step> Storing::freshen() {
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     upstream_.finish_exchange();
     auto& cache = request_.services.cache;
-    // What the 304 says may make the response this client's alone; then nobody else keeps or gets it.
+    // The fields of the 304 may make the response private to this client; then it is neither stored nor shared.
     if (auto why = why_not_stored(head, control, http::Storing::freshened); why != StoreRefusal::none) {
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
@@ -326,7 +326,7 @@ net::awaitable<Step> Storing::freshen() {
     co_return Step::deliver;
 }
 
-/// The origin has something else by now: what is stored is kept for the day the origin cannot be reached.
+/// The origin has something else by now: the stored object is kept for the day the origin cannot be reached.
 void Storing::outdate(store::ObjectPtr stale) {
     auto vary = vary_of(request_.scratch.stored_head);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, request_.head().fields);

@@ -16,7 +16,7 @@ public:
     Storing(Request& request, Upstream& upstream, RestOfBody& rest, FetchState& state)
         : request_(request), upstream_(upstream), rest_(rest), state_(state) {}
 
-    /// As far as the head tells.
+    /// By the head alone.
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
     /// The response that the exchange has begun. `begun`: what is there of its body before the exchange brings more, or nullptr.
@@ -29,7 +29,7 @@ public:
     /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
     net::awaitable<Step> take_head();
 
-    /// What is to be fetched whole may be there in parts: then the origin is asked for the rest of it alone.
+    /// An object that is to be fetched whole may be stored in parts: then the origin is asked for the rest alone.
     net::awaitable<void> find_parts();
     /// The response is exactly what the parts lack, of the same representation and from the same address.
     bool completes(store::Object const& parts) const;

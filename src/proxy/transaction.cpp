@@ -59,7 +59,7 @@ net::awaitable<Step> Transaction::fail() {
     return failed_.answer();
 }
 
-/// The steps that send a response are the last ones. What is not sent is let go: a client may read slowly.
+/// The steps that send a response are the last ones. Objects that are not sent are released: a client may read slowly.
 net::awaitable<void> Transaction::end(Step step) {
     state_.beside.drop();
     if (step == Step::refuse) return writer_.error(check_.refusal().status, check_.refusal().what, check_.refusal().rule);

@@ -43,7 +43,7 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
 }
 
 /// The peer does not give what it was asked for, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
-/// peer's own. What an origin says goes through.
+/// peer's own. An origin's own response goes through.
 bool Upstream::is_in_vain() const {
     auto const& peer = sources_.current().peer;
     if (!peer || sources_.is_tunnelled()) return false;
@@ -130,7 +130,7 @@ net::awaitable<bool> Upstream::try_source(bool fresh_connection) {
     trouble_ = trouble;
     co_await upload_.join();
     if (failure_.told.reason.empty()) failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
-    // Nothing else is the peer's own fault: the origin behind it may be slow, or its head strange.
+    // Any other failure may be the origin's: it may be slow, or its head malformed.
     bool const is_its_own = is_cut(trouble) && !exchange_->answered() && !reused && !request_.client_gone && !request_.aborted;
     if (sources_.peer() && !sources_.is_tunnelled() && is_its_own)
         sources_.peer()->connect_failed(failure_.told.reason, steady_now());
@@ -157,7 +157,7 @@ net::awaitable<Trouble> Upstream::send_request() {
     co_return answered;
 }
 
-/// A pooled connection may have been opened for somebody whom other rules let further.
+/// A pooled connection may have been opened for a client with other rights.
 std::unique_ptr<net::Transport> Upstream::take_pooled() {
     while (auto transport = request_.services.worker.pool.take(pool_key_)) {
         address_ = transport->remote();
@@ -312,7 +312,7 @@ void Upstream::count_traffic() {
     if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
 }
 
-/// A body, or what follows an upgrade: it may have to wait for who takes it.
+/// A body, or the bytes behind an upgrade: they may have to wait for the receiver.
 bool Upstream::sends_body() const {
     return request_.client.body_framing().kind != http::Framing::Kind::none || request_.wants_upgrade();
 }

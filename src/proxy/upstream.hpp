@@ -15,7 +15,7 @@
 
 namespace garner::proxy {
 
-/// What goes on where a body broke off, and what it came by.
+/// An exchange that goes on where a body broke off, with its measurement and pool key.
 struct Rest {
     std::unique_ptr<client::Exchange> exchange;   // null: nothing does
     SourceUse use;
@@ -60,11 +60,11 @@ public:
     void fail(std::uint16_t status, std::string reason, Fault fault = Fault::none) { failure_ = {{status, std::move(reason)}, fault}; }
 
     WallTime asked_at() const { return asked_at_; }
-    /// As far as one can know, an origin has seen the request.
+    /// True when an origin may have seen the request.
     bool went_out() const { return went_out_; }
     /// The address connected to; unspecified before.
     IpAddress const& address() const { return address_; }
-    /// Where the response came from, for rules that go by it: not a peer's address, but the origin's own.
+    /// The address that the response came from, for rules: not a peer's, but the origin's own.
     IpAddress source_address() const { return sources_.current().peer ? sources_.destination() : address_; }
 
     /// The peer's name, else the address connected to; empty when there was no connection.

@@ -23,7 +23,7 @@ void write_upstream_head(Request const&, Sources const&, RequestChanges const&, 
 /// CONNECT to the current source, a peer. With the client's own Via: without it a loop of proxies would not be seen.
 std::string connect_head(Request const&, Sources const&);
 
-/// Of connections that the current source's requests may share.
+/// The key of pooled connections that the current source's requests may share.
 void write_pool_key(Request const&, Sources const&, std::string& out);
 
 }  // namespace garner::proxy

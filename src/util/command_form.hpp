@@ -22,7 +22,7 @@ public:
     /// Takes the value of an option or operand. Returns the error, empty if the value is valid.
     using Take = std::function<std::string(std::string_view name, std::string_view value)>;
 
-    /// What reading a command line has found.
+    /// The result of reading a command line.
     struct Reading {
         bool help = false;      // or the version
         std::string fault;      // one line that names the error and a suggested fix; empty if there is none
