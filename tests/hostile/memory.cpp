@@ -21,7 +21,7 @@ std::string const clip = pattern(6'000'000, 3);
 /// Clients that ask for an object each and read nothing of it.
 class Readers {
 public:
-    Readers(Proxy const& proxy, Origin& origin, int count) {
+    Readers(Proxy const& proxy, Origin& origin, int count) : proxy_(proxy) {
         for (int i = 0; i < count; ++i) {
             origin.answer(path(i), fresh(clip));
             clients_.push_back(std::make_unique<Client>(proxy, origin));
@@ -33,9 +33,11 @@ public:
     void ask(int i) {
         replies_.push_back(clients_[static_cast<std::size_t>(i)]->get(path(i)));
         EXPECT_EQ(replies_.back().status(), 200);
+        EXPECT_TRUE(eventually([&] { return proxy_.stats()["cache"]["fills"] == 0; }));
     }
 
 private:
+    Proxy const& proxy_;
     std::vector<std::unique_ptr<Client>> clients_;
     std::vector<Reply> replies_;
 };
