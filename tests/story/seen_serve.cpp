@@ -381,16 +381,20 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     TempDir dir;
     auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
                                       {"layers", "www-strip"}, {"peer_answer", "5s"}}}}.dump();
+    auto const told = "URLs seen: http://127.0.0.1:" + std::to_string(port) + "/";
+    auto const expect_told = [&](Proxy& proxy) {
+        EXPECT_TRUE(eventually([&] { return proxy.child().errors().find(told) != std::string::npos; }));
+    };
     {
         Proxy proxy(patch);
-        auto const told = "URLs seen: http://127.0.0.1:" + std::to_string(port) + "/";
-        EXPECT_TRUE(eventually([&] { return proxy.child().errors().find(told) != std::string::npos; }));
+        expect_told(proxy);
         auto reply = Client("127.0.0.1", port).post("/seen?durable=1", "http://www.a.example/\nhttp://a.example/\n", {{"Content-Type", "text/plain"}});
         EXPECT_EQ(reply.body(), "new\nseen\n");
         // Not through the proxy, though its tests may reach loopback.
         EXPECT_EQ(Client(proxy).get("http://127.0.0.1:" + std::to_string(port) + "/seen/stats").status(), 403);
     }
     Proxy again(patch);
+    expect_told(again);
     auto reply = Client("127.0.0.1", port).post("/seen", "http://a.example/\n", {{"Content-Type", "text/plain"}});
     EXPECT_EQ(reply.body(), "seen\n");
 }
