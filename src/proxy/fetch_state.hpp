@@ -8,7 +8,7 @@
 
 namespace garner::proxy {
 
-/// The steps of a request that the cache may answer; each ends by naming the next.
+/// The steps of a request; each ends by naming the next.
 enum class Step : std::uint8_t {
     look,            // in the cache
     follow,          // wait for another request's fetch
@@ -21,6 +21,10 @@ enum class Step : std::uint8_t {
     fail,            // no usable response came
     // The last steps:
     refuse,          // as RequestCheck::refusal() says
+    answer_as_last_hop,
+    answer_internally,
+    purge,
+    tunnel,
     stream,          // pass the response on as it comes
     deliver,         // send FetchState::object
     done

@@ -7,34 +7,28 @@ namespace garner::proxy {
 using http::Method;
 
 net::awaitable<void> Transaction::run() {
-    co_await answer();
+    auto verdict = check_.check();
+    if (!verdict) verdict = co_await check_.check_names();
+    auto step = first_step(*verdict);
+    while (step < Step::refuse) step = co_await take(step);
+    if (step != Step::done) co_await end(step);
     finish();
 }
 
-net::awaitable<void> Transaction::answer() {
-    auto verdict = check_.check();
-    if (!verdict) verdict = co_await check_.check_names();
+Step Transaction::first_step(Verdict verdict) {
+    if (verdict == Verdict::refused) return Step::refuse;
+    if (verdict == Verdict::own_answer) return Step::answer_as_last_hop;
+    if (verdict == Verdict::internal) return Step::answer_internally;
     auto const& head = request_.head();
-    switch (*verdict) {
-    case Verdict::refused: co_return co_await end(Step::refuse);
-    case Verdict::own_answer: co_return co_await own_answers_.answer_as_last_hop();
-    case Verdict::internal: co_return co_await own_answers_.answer_internally();
-    case Verdict::go_on: break;
-    }
-    if (head.method == Method::purge) co_return co_await own_answers_.purge();
+    if (head.method == Method::purge) return Step::purge;
     state_.bypass = why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
     bool const is_cached = head.method != Method::connect && state_.bypass == http::Bypass::none;
-    if (!is_cached && !request_.may_have_misses()) {
+    if (is_cached) return Step::look;
+    if (!request_.may_have_misses()) {
         check_.refuse_misses();
-        co_return co_await end(Step::refuse);
+        return Step::refuse;
     }
-    if (head.method == Method::connect) co_return co_await tunnel();
-    co_await take_steps(is_cached ? Step::look : Step::pass);
-}
-
-net::awaitable<void> Transaction::take_steps(Step step) {
-    while (step < Step::refuse) step = co_await take(step);
-    if (step != Step::done) co_await end(step);
+    return head.method == Method::connect ? Step::tunnel : Step::pass;
 }
 
 /// Each step names the next one.
@@ -62,8 +56,15 @@ net::awaitable<Step> Transaction::fail() {
 /// The steps that send a response are the last ones. Objects that are not sent are released: a client may read slowly.
 net::awaitable<void> Transaction::end(Step step) {
     state_.beside.drop();
-    if (step == Step::refuse) return writer_.error(check_.refusal().status, check_.refusal().what, check_.refusal().rule);
-    if (step == Step::stream) return pass_through_.stream(state_.why_not_stored);
+    switch (step) {
+    case Step::refuse: return writer_.error(check_.refusal().status, check_.refusal().what, check_.refusal().rule);
+    case Step::answer_as_last_hop: return own_answers_.answer_as_last_hop();
+    case Step::answer_internally: return own_answers_.answer_internally();
+    case Step::purge: return own_answers_.purge();
+    case Step::tunnel: return tunnel();
+    case Step::stream: return pass_through_.stream(state_.why_not_stored);
+    default: break;
+    }
     state_.stale = nullptr;
     auto* follower = state_.follower ? &*state_.follower : nullptr;
     return delivery_.deliver(std::move(state_.object), follower);
@@ -90,7 +91,9 @@ net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPt
     request_.services.counters.refreshes.add();
     state_.lead = std::move(lead);
     state_.stale = std::move(stale);
-    co_await take_steps(Step::fetch);
+    auto step = Step::fetch;
+    while (step < Step::refuse) step = co_await take(step);
+    if (step != Step::done) co_await end(step);
     upstream_.drop_exchange();
 }
 

@@ -45,8 +45,7 @@ public:
 
 private:
     using Verdict = RequestCheck::Verdict;
-    net::awaitable<void> answer();
-    net::awaitable<void> take_steps(Step step);
+    Step first_step(Verdict verdict);
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
     net::awaitable<void> end(Step step);
