@@ -19,7 +19,7 @@ struct Metric {
     std::string_view unit;       // "bytes", "seconds", "requests", "0 to 1", "text"
     nlohmann::ordered_json (*get)(Report const&);
     std::string_view help;       // one sentence
-    std::string_view section{};  // of the summary (`garner stats`, the page); empty: not shown there
+    std::string_view section{};  // its place in the summary (`garner stats`, the page); empty: not shown there
     std::string_view line{};     // "*": a line for each member of an object; "not: *": for each that is not 0
     LatencySnapshot Figures::*histogram = nullptr;   // /metrics shows this in place of get()
 };

@@ -149,7 +149,7 @@ public:
 
     enum class Purpose : std::uint8_t {
         storing,
-        window   // of a body that is passed on to several readers: without it all of them would be cut off
+        window   // the buffer of a body that is passed on to several readers: without it all of them would be cut off
     };
     /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
     bool reserve(Bytes bytes, Fingerprint near, Purpose purpose = Purpose::storing);
@@ -321,6 +321,7 @@ private:
     bool holds(Shard const&, store::Object const&, Key const&) const;
     void unregister(Shard&, Fill&);
     void end_in_vain(Shard&, Fill&);
+    Fingerprint primary_of(store::Object const&) const;
     bool is_pinned_full() const;
     bool is_filling_full() const;
     std::size_t shard_to_shrink(Fingerprint near) const;

@@ -33,7 +33,7 @@ struct FetchFailure {
 /// The request that met a failure which its own fields may have caused.
 struct Witness {
     IpAddress client;              // addresses of one network are one client
-    Fingerprint fields = 0;        // of all fields of the request
+    Fingerprint fields = 0;        // the fingerprint of the request's fields: see proxy/decision
     friend bool operator==(Witness const&, Witness const&) = default;
 };
 

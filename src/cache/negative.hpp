@@ -30,7 +30,7 @@ struct KnownFailure {
     FetchFailure failure;          // its reason cut at 256 bytes
     bool of_head_only = false;     // seen by HEAD: it may be that method which the origin cannot take
     milliseconds left{0};          // how long it will be remembered yet; above 0
-    std::optional<IpAddress> only_for;   // given: of that client's own request, no second client has met it
+    std::optional<IpAddress> only_for;   // given: this client's own request met it, and no second client has
 };
 
 /// Thread-safe. Costs a load while nothing is remembered, else a short lock. Holds at most `entries_max` failures, each of
@@ -46,7 +46,7 @@ public:
     /// `asker`: is told of its own failure, too.
     std::optional<KnownFailure> find(Key const& key, SteadyTime now, std::optional<Witness> const& asker = {});
 
-    /// What is remembered for any request. Leaves no trace.
+    /// The failure that is remembered for any request. Leaves no trace.
     std::optional<KnownFailure> peek(Key const& key, SteadyTime now) const;
 
     /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes

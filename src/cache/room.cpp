@@ -54,7 +54,7 @@ bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
 bool Cache::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
     // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
     auto patience = 4 * bytes + MiB;
-    constexpr Bytes small = 64 * KiB;   // of this size nothing stays pinned: a socket takes it whole
+    constexpr Bytes small = 64 * KiB;   // an object of this size is not pinned: a socket takes it whole
     bool const is_large = bytes > small && purpose == Purpose::storing;
     for (Bytes gone = 0; !budget_.reserve(bytes);) {
         auto before = budget_.used();
@@ -86,13 +86,18 @@ bool Cache::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
 /// Fetches that are not stored any more and have slow readers leave no share for others.
 bool Cache::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
 
+/// The key of a variant or of parts is that of the URL with a mark and more behind it.
+Fingerprint Cache::primary_of(store::Object const& object) const {
+    return fingerprint(object.key().substr(0, object.key().find_first_of("\x01\x02")), seed_);
+}
+
 bool Cache::wants_back(store::Object const& object) {
     if (!memory_is_short_.load(std::memory_order_relaxed) || object.cost() == 0) return false;
     bool const is_growing = object.body() && object.body()->state() == store::Body::State::growing;
     bool const pinned_full = is_pinned_full(), filling_full = is_filling_full();
     if (!pinned_full && !filling_full) memory_is_short_.store(false, std::memory_order_relaxed);
     if (!pinned_full && !(filling_full && is_growing)) return false;
-    auto const url = fingerprint(object.key().substr(0, object.key().find_first_of("\x01\x02")), seed_);
+    auto const url = primary_of(object);
     auto const of_key = fingerprint(object.key(), seed_);
     auto& shard = this->shard(url);
     std::lock_guard lock(shard.mutex);
@@ -160,8 +165,7 @@ bool Cache::evict_one(Fingerprint near, Shard::Held held) {
 
 /// Somebody has been given a newer response of its URL, which is not stored yet.
 bool Cache::is_over(Shard const& shard, store::Object const& object) const {
-    auto const url = object.key().substr(0, object.key().find_first_of("\x01\x02"));
-    auto [first, last] = shard.fills.equal_range(fingerprint(url, seed_));
+    auto [first, last] = shard.fills.equal_range(primary_of(object));
     return std::any_of(first, last, [&](auto const& entry) { return entry.second->newest_ > object.sequence(); });
 }
 

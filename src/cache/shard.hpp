@@ -42,7 +42,7 @@ public:
     /// The same object with a new head: keeps its place in the replacement order.
     store::ObjectPtr freshen(policy::Slot, store::ObjectPtr object);
     store::ObjectPtr remove(policy::Slot, policy::Left);
-    /// What becomes of a victim that is being read: evicting it frees nothing yet.
+    /// The treatment of a victim that is being read: evicting it frees nothing yet.
     enum class Held : std::uint8_t {
         evicted,
         spared   // it counts as used, and the next victim is asked for

@@ -35,7 +35,7 @@ struct CommandLine {
     bool what_if = false;                 // stats
     bool rebuild_digest = false;          // peers
     std::vector<std::string> rest;        // sim, seen: all that follows; cache: "purge", "http://example.com/"
-    std::string text;                     // help, wrong: what to print, with its last newline
+    std::string text;                     // help, wrong: printed as it is, with its last newline
 };
 
 /// `arguments` without the program's name. `--help` anywhere is help for the subcommand before it. Options and operands

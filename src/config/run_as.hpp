@@ -13,8 +13,8 @@ namespace garner::config {
 /// such account; empty otherwise.
 std::optional<io::Account> account_to_take(Config const&, std::string& fault);
 
-/// Gives the account the access log and the directories of the disk tier and the set of seen URLs, as far as root owns them. What
-/// could not be given, and why.
+/// Gives the account the access log and the directories of the disk tier and the set of seen URLs, as far as root owns them. Returns
+/// the errors, a line for each path that could not be given.
 std::vector<std::string> give_files(Config const&, io::Account const&);
 
 }  // namespace garner::config

@@ -24,10 +24,10 @@ bool is_root();
 void forbid_new_privileges();
 
 /// Makes the file, mode 0640, unless it is there, and gives it to the account if root owns it, in a directory that only root can
-/// change, and no other name leads to it. What is wrong in words; empty when it was given or belongs to another user already.
+/// change, and no other name leads to it. Returns the error in words; empty when the file was given or belongs to another user already.
 std::string give_file(std::string const& path, Account const&);
 /// Makes the directory, mode 0700, unless it is there, and gives it to the account with the files `ours` in it, if root owns it,
-/// only root can change it, and nothing else lies in it. What is wrong in words, as give_file().
+/// only root can change it, and nothing else lies in it. Returns the error, as give_file() does.
 std::string give_directory(std::string const& path, std::vector<std::string> const& ours, Account const&);
 
 /// Takes the account's user, group and supplementary groups, in all threads, for good. The error in words; the process should

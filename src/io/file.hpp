@@ -34,7 +34,7 @@ public:
         read,       // must be there
         write,      // read and written; must be there
         create,     // read and written; made for its owner alone if it is not there
-        create_here // as create, but ELOOP if `path` is a symbolic link
+        create_here // like create, but ELOOP if `path` is a symbolic link
     };
     struct Opened;
     /// `faults` outlives the file.

@@ -51,7 +51,7 @@ net::awaitable<Step> CacheSide::look() {
         co_return Step::done;
     case Course::ask: break;
     }
-    co_return co_await fetch();
+    co_return fetch();
 }
 
 net::awaitable<void> CacheSide::look_on_disk(cache::Collapse collapse) {
@@ -128,7 +128,7 @@ Step CacheSide::deliver_offline() {
 }
 
 /// By a remembered failure, another request's fetch, or an own one.
-net::awaitable<Step> CacheSide::fetch() {
+Step CacheSide::fetch() {
     auto& found = state_.found;
     auto& record = request_.record;
     record.tag = request_.control.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
@@ -141,12 +141,12 @@ net::awaitable<Step> CacheSide::fetch() {
     if (!request_.may_have_misses()) {
         found.lead.drop();
         check_.refuse_misses();
-        co_return Step::refuse;
+        return Step::refuse;
     }
     state_.lead = std::move(found.lead);
     state_.stale = std::move(found.object);
-    if (failed_.is_remembered()) co_return co_await failed_.answer_known();
-    co_return found.follow ? Step::follow : Step::fetch;
+    if (failed_.is_remembered()) return Step::answer_known;
+    return found.follow ? Step::follow : Step::fetch;
 }
 
 // ---- another request's fetch ----

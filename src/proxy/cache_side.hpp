@@ -25,7 +25,7 @@ private:
     net::awaitable<bool> may_have(store::Object const& object);
     Step deliver(bool refreshes);
     Step deliver_offline();
-    net::awaitable<Step> fetch();
+    Step fetch();
     void start_refresh();
     bool is_usable(cache::FillView const& view, cache::Fill const& fill) const;
     Step join(cache::FillView const& view);

@@ -12,11 +12,11 @@ namespace garner::proxy {
 enum class Step : std::uint8_t {
     look,            // in the cache
     follow,          // wait for another request's fetch
+    answer_known,    // tell of a failure that is remembered
     pass,            // fetch without the cache, for FetchState::bypass
     fetch,           // prepare a fetch for the cache
     ask,             // the sources, as `fetch` has prepared it
     ask_again,       // without own conditions: the response was about another one than ours
-    ask_for_range,   // for the client's range alone: the whole, asked for to be stored, cannot be stored
     take,            // decide about the response whose head is there
     fail,            // no usable response came
     // The last steps:
@@ -42,7 +42,7 @@ struct FetchState {
     store::ObjectPtr object;                  // goes to the client
     std::optional<cache::Follower> follower;  // of the fill in which `object` grows
     http::Bypass bypass = http::Bypass::none;
-    RequestChanges changes;                            // for Step::ask
+    RequestChanges changes;                   // for Step::ask
     char const* why_not_stored = "";          // a literal, for Step::stream
 };
 

@@ -117,13 +117,14 @@ net::awaitable<Step> Fetching::ask_again() {
     co_return Step::ask;
 }
 
-net::awaitable<Step> Fetching::ask_for_range() {
+/// All of it was asked for to be stored, and it cannot be: the client gets its range alone.
+Step Fetching::ask_for_range() {
     upstream_.finish_exchange();
     state_.widened = state_.conditional = false;
     state_.changes = {};
     state_.stale = nullptr;
     state_.lead = request_.services.cache.lease_alone(request_.key, nullptr);
-    co_return Step::ask;
+    return Step::ask;
 }
 
 // ---- what becomes of the response ----
@@ -186,7 +187,7 @@ net::awaitable<Step> Fetching::take_new(store::ObjectPtr parts) {
     auto const known = state_.stale ? state_.stale : parts;
     store_nothing(known.get(), control, why);
     if (known) co_await request_.outlives(store::DiskStore::Survives::process);
-    if (state_.widened && response.status == 200) co_return Step::ask_for_range;
+    if (state_.widened && response.status == 200) co_return ask_for_range();
     state_.why_not_stored = text(why);
     co_return Step::stream;
 }

@@ -1,7 +1,5 @@
 // The fetch of a response: what the sources are asked, and what becomes of the answer.
 #pragma once
-#include <string>
-
 #include "proxy/failed_fetch.hpp"
 #include "proxy/fetch_state.hpp"
 #include "proxy/storing.hpp"
@@ -22,14 +20,12 @@ public:
     net::awaitable<Step> ask();
     /// RFC 9111 4.3.3: the response is about another one than ours. The request is repeated without our conditions.
     net::awaitable<Step> ask_again();
-    /// All of it was asked for to be stored, and it cannot be: the client gets its range alone.
-    net::awaitable<Step> ask_for_range();
     /// Decides about the response whose head is there.
     net::awaitable<Step> take();
 
 private:
     bool is_nonsense();
-    std::optional<Step> take_about_stored(store::Object const* parts) const;
+    Step ask_for_range();
     bool stale_stands_in() const;
     net::awaitable<Step> take_new(store::ObjectPtr parts);
     void store_nothing(store::Object const* known, http::ResponseCacheControl const& control, http::StoreRefusal why);

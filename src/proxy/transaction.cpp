@@ -36,11 +36,11 @@ net::awaitable<Step> Transaction::take(Step step) {
     switch (step) {
     case Step::look: return cache_side_.look();
     case Step::follow: return cache_side_.follow();
+    case Step::answer_known: return failed_.answer_known();
     case Step::pass: return fetching_.pass();
     case Step::fetch: return fetching_.prepare();
     case Step::ask: return fetching_.ask();
     case Step::ask_again: return fetching_.ask_again();
-    case Step::ask_for_range: return fetching_.ask_for_range();
     case Step::take: return fetching_.take();
     default: return fail();
     }
@@ -84,10 +84,15 @@ void Transaction::finish() {
 
 // ---- requests without a client ----
 
-net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {
+net::awaitable<bool> Transaction::is_allowed() {
     auto verdict = check_.check();
     if (!verdict) verdict = co_await check_.check_names();
-    if (*verdict != Verdict::go_on) co_return;
+    co_return *verdict == Verdict::go_on;
+}
+
+net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPtr stale) {
+    bool const allowed = co_await is_allowed();
+    if (!allowed) co_return;
     request_.services.counters.refreshes.add();
     state_.lead = std::move(lead);
     state_.stale = std::move(stale);
@@ -100,9 +105,8 @@ net::awaitable<void> Transaction::refresh(cache::FillLease lead, store::ObjectPt
 net::awaitable<Rest> Transaction::find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
                                             client::Trouble trouble) {
     Rest rest;
-    auto verdict = check_.check();
-    if (!verdict) verdict = co_await check_.check_names();
-    if (*verdict != Verdict::go_on) co_return rest;
+    bool const allowed = co_await is_allowed();
+    if (!allowed) co_return rest;
     upstream_.sources().assign(sources, at);
     bool found = rest_.may_go_on();
     if (found) found = co_await rest_.go_on_elsewhere(missing, trouble);

@@ -46,6 +46,7 @@ public:
 private:
     using Verdict = RequestCheck::Verdict;
     Step first_step(Verdict verdict);
+    net::awaitable<bool> is_allowed();
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
     net::awaitable<void> end(Step step);

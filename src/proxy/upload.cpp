@@ -9,12 +9,12 @@ namespace garner::proxy {
 void Upload::start(client::Exchange& exchange, std::function<void(Fault)> faulty) {
     request_.uploading = started_ = true;
     exchange_ = &exchange;
-    auto running = run(exchange, std::move(faulty));
+    auto running = run(std::move(faulty));
     net::asio::co_spawn(request_.executor(), std::move(running), net::asio::detached);
 }
 
 /// Never slower than the client, never faster than the next server takes it: one piece is in hand at a time.
-net::awaitable<void> Upload::run(client::Exchange& exchange, std::function<void(Fault)> faulty) {
+net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
     for (;;) {
         auto const received = request_.client.transport().received();
         auto const asked = steady_now();
@@ -24,10 +24,10 @@ net::awaitable<void> Upload::run(client::Exchange& exchange, std::function<void(
             if (fault->status == 0) request_.client_gone = true;
             request_.close = true;
             faulty(std::move(*fault));
-            exchange.cancel();
+            exchange_->cancel();
             break;
         }
-        bool const sent = co_await pass_on(exchange, piece.data);
+        bool const sent = co_await pass_on(piece.data);
         // A server that takes no more may have answered already: its answer decides, not this.
         if (!sent || joining_) break;
         if (piece.data.empty()) {
@@ -52,7 +52,7 @@ std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, 
 }
 
 /// The end of the body when the piece is empty.
-net::awaitable<bool> Upload::pass_on(client::Exchange& exchange, std::string_view piece) {
+net::awaitable<bool> Upload::pass_on(std::string_view piece) {
     auto const& client = request_.client;
     bool const chunked = client.body_framing().kind == http::Framing::Kind::chunked;
     std::array<iovec, 3> parts;
@@ -69,7 +69,7 @@ net::awaitable<bool> Upload::pass_on(client::Exchange& exchange, std::string_vie
     }
     if (used == 0) co_return true;
     std::span<iovec> gathered(parts.data(), used);
-    auto const trouble = co_await exchange.send(gathered, request_.options->deadlines.body);
+    auto const trouble = co_await exchange_->send(gathered, request_.options->deadlines.body);
     co_return trouble == client::Trouble::none;
 }
 

@@ -31,9 +31,9 @@ public:
     bool sent_whole() const { return !started_ || whole_; }
 
 private:
-    net::awaitable<void> run(client::Exchange& exchange, std::function<void(Fault)> faulty);
+    net::awaitable<void> run(std::function<void(Fault)> faulty);
     std::optional<Fault> fault_of(ClientStream::Piece const& piece, Bytes received, SteadyTime asked);
-    net::awaitable<bool> pass_on(client::Exchange& exchange, std::string_view piece);
+    net::awaitable<bool> pass_on(std::string_view piece);
 
     Request& request_;
     client::Exchange* exchange_ = nullptr;

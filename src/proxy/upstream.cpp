@@ -2,7 +2,6 @@
 
 #include "net/address.hpp"
 #include "proxy/upstream_head.hpp"
-#include "proxy/way.hpp"
 
 namespace garner::proxy {
 
@@ -206,9 +205,7 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     if (request_.reloads()) worker.resolver.forget_failure(where.host);
     net::ConnectStop stop;
     connecting_ = &stop;
-    watch_client([this] {
-        if (connecting_) connecting_->request();
-    });
+    watch_client();
     auto connected = co_await worker.connector.connect(where, filter, &stop);
     constexpr std::size_t idle_ones = 8;   // an idle connection gives its descriptor to one that is needed
     if (connected.failure == net::ConnectFailure::no_descriptors && worker.pool.close_oldest(idle_ones) > 0)
@@ -218,11 +215,12 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     co_return connected;
 }
 
-/// When the client hangs up, `stop` is called unless others count on the fetch.
-void Upstream::watch_client(std::function<void()> stop) {
-    request_.client.watch([this, stop = std::move(stop)] {
+/// When the client hangs up, what runs is given up unless others count on the fetch. The handler holds one pointer: a larger one
+/// would allocate for each head that is waited for.
+void Upstream::watch_client() {
+    request_.client.watch([this] {
         request_.client_gone = true;
-        if (!request_.others_wait()) stop();
+        if (!request_.others_wait()) abort();
     });
 }
 
@@ -263,7 +261,7 @@ net::awaitable<Trouble> Upstream::read_head(Method method, milliseconds first_by
     auto const limit = doubts ? std::min(first_byte, doubtful) : first_byte;
     for (auto give_up = steady_now() + first_byte;;) {
         bool const uploading = upload_.running();
-        if (!uploading) watch_client([this] { exchange_->cancel(); });
+        if (!uploading) watch_client();
         auto const trouble = co_await exchange_->read_head(method, limit);
         if (!uploading) request_.client.unwatch();
         // The head may have come in the very moment: the exchange is cancelled all the same.
@@ -384,9 +382,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     where.host = std::string(request_.target.uri.authority.host);
     net::ConnectStop stop;
     connecting_ = &stop;
-    watch_client([this] {
-        if (connecting_) connecting_->request();
-    });
+    watch_client();
     auto connected = co_await request_.services.worker.connector.secure(std::move(transport), where, &stop);
     request_.client.unwatch();
     connecting_ = nullptr;

@@ -88,7 +88,7 @@ private:
     net::awaitable<client::Trouble> read_head(http::Method method, milliseconds limit);
     void note_first_byte(SteadyTime asked);
     bool sends_body() const;
-    void watch_client(std::function<void()> stop);
+    void watch_client();
 
     Request& request_;
     ResponseWriter& writer_;
