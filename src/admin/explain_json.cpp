@@ -176,7 +176,7 @@ Json failure(cache::Peek const& found) {
             {"reason", found.failure->failure.reason},
             {"of_head_only", found.failure->of_head_only},
             {"left_seconds", whole_seconds(found.failure->left)},
-            {"only_for", found.failure->only_for ? Json(found.failure->only_for->text()) : Json(nullptr)}};
+            {"only_for", found.failure->only_for ? Json(found.failure->only_for->client.text()) : Json(nullptr)}};
 }
 
 Json name_failure(Explanation const& explained) {

@@ -75,8 +75,9 @@ Beside& Beside::operator=(Beside&& other) noexcept {
     return *this;
 }
 
-void Beside::drop() {
-    if (auto const fill = std::exchange(fill_, nullptr)) fill->leave_beside(client_);
+void Beside::leave() {
+    auto const fill = std::exchange(fill_, nullptr);
+    fill->leave_beside(client_);
 }
 
 Bytes Fill::slowest_follower() const {
@@ -155,15 +156,6 @@ bool Fill::is_second_to_fail(FetchFailure const& failure, Witness const& witness
     return false;
 }
 
-FillLease& FillLease::operator=(FillLease&& other) noexcept {
-    if (this != &other) {
-        drop();
-        cache_ = other.cache_;
-        fill_ = std::move(other.fill_);
-    }
-    return *this;
-}
-
 void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant) {
     check(growing->status() != 206 || !leads_others());
     fill_->set_variant(std::move(vary), std::move(variant));
@@ -223,8 +215,7 @@ void FillLease::fail_alone(FetchFailure failure, Witness const& witness) {
         drop();
 }
 
-void FillLease::drop() {
-    if (!fill_) return;
+void FillLease::give_up() {
     auto fill = std::move(fill_);
     cache_->outdate_older(*fill);   // as fail() does
     if (cache_->promote_or_detach(*fill)) return;

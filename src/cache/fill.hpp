@@ -63,10 +63,14 @@ public:
     Beside(Beside&& other) noexcept : fill_(std::move(other.fill_)), client_(other.client_) {}
     Beside& operator=(Beside&& other) noexcept;
     ~Beside() { drop(); }
-    void drop();
+    void drop() {
+        if (fill_) leave();
+    }
     explicit operator bool() const { return fill_ != nullptr; }
 
 private:
+    void leave();
+
     FillPtr fill_;
     IpAddress client_;
 };
@@ -165,7 +169,13 @@ public:
     FillLease() = default;
     FillLease(Cache& cache, FillPtr fill) : cache_(&cache), fill_(std::move(fill)) {}
     FillLease(FillLease&& other) noexcept : cache_(other.cache_), fill_(std::move(other.fill_)) {}
-    FillLease& operator=(FillLease&& other) noexcept;
+    FillLease& operator=(FillLease&& other) noexcept {
+        if (this == &other) return *this;
+        drop();
+        cache_ = other.cache_;
+        fill_ = std::move(other.fill_);
+        return *this;
+    }
     ~FillLease() { drop(); }
 
     explicit operator bool() const { return fill_ != nullptr; }
@@ -198,9 +208,13 @@ public:
     void stop_storing(char const* reason);
     /// Ends the fill without a word. Before the head the next follower leads; without followers, whoever comes too late
     /// to be one fetches for himself. After the head the fill has failed.
-    void drop();
+    void drop() {
+        if (fill_) give_up();
+    }
 
 private:
+    void give_up();
+
     Cache* cache_ = nullptr;
     FillPtr fill_;
 };

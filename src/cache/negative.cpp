@@ -47,9 +47,7 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
 
 std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now) {
     if (!place || now >= place->until) return std::nullopt;
-    KnownFailure known{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now), {}};
-    if (place->only_witness) known.only_for = place->only_witness->client;
-    return known;
+    return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now), place->only_witness};
 }
 
 bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,

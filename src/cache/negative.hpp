@@ -30,7 +30,7 @@ struct KnownFailure {
     FetchFailure failure;          // its reason cut at 256 bytes
     bool of_head_only = false;     // seen by HEAD: it may be that method which the origin cannot take
     milliseconds left{0};          // how long it will be remembered yet; above 0
-    std::optional<IpAddress> only_for;   // given: this client's own request met it, and no second client has
+    std::optional<Witness> only_for;     // given: this client's own request met it, and no second client has
 };
 
 /// Thread-safe. Costs a load while nothing is remembered, else a short lock. Holds at most `entries_max` failures, each of

@@ -16,16 +16,18 @@ Trouble Exchange::trouble_of(net::Error const& error) const {
     return error == asio::error::eof ? Trouble::closed : Trouble::reset;
 }
 
+std::optional<Trouble> Exchange::try_send(std::span<iovec>& parts) {
+    if (cancelled_) return Trouble::cancelled;
+    auto const tried = transport_->try_write(parts);
+    if (!tried.error) return Trouble::none;
+    if (tried.error == asio::error::would_block) return std::nullopt;
+    return trouble_of(tried.error);
+}
+
 net::awaitable<Trouble> Exchange::send(std::span<iovec> parts, milliseconds limit) {
-    if (cancelled_) co_return Trouble::cancelled;
-    auto tried = transport_->try_write(parts);
-    if (!tried.error) co_return Trouble::none;
-    if (tried.error == asio::error::would_block) {
-        auto written = co_await transport_->write(parts, limit);
-        if (!written.error) co_return Trouble::none;
-        co_return trouble_of(written.error);
-    }
-    co_return trouble_of(tried.error);
+    if (auto const sent = try_send(parts)) co_return *sent;
+    auto const written = co_await transport_->write(parts, limit);
+    co_return written.error ? trouble_of(written.error) : Trouble::none;
 }
 
 net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {

@@ -35,6 +35,8 @@ public:
         milliseconds progress{60'000};
     };
 
+    /// What the socket takes at once of the request's bytes. Nothing when some are left in `parts`: send() them.
+    std::optional<Trouble> try_send(std::span<iovec>& parts);
     /// Sends bytes of the request. `parts` is consumed.
     net::awaitable<Trouble> send(std::span<iovec> parts, milliseconds limit);
 
@@ -75,6 +77,8 @@ public:
     /// True once any byte of an answer came.
     bool answered() const { return answered_; }
     char const* fault() const { return fault_; }
+    /// For a caller that finds the response malformed. `fault`: a literal.
+    void refuse(char const* fault) { fault_ = fault; }
 
     net::Transport& transport() { return *transport_; }
     bool connected() const { return transport_ != nullptr; }

@@ -46,7 +46,12 @@ constexpr std::array<std::uint16_t, 92> foreign_ports{
     5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017, 27018};
 static_assert(std::ranges::is_sorted(foreign_ports));
 
-bool is_foreign(std::uint16_t port) { return std::ranges::binary_search(foreign_ports, port); }
+/// nullptr when it is open by default.
+char const* why_port_is_closed(RuleRequest const& request) {
+    if (request.method == Method::connect && request.port != 443) return closed_port;
+    if (request.accelerated) return nullptr;
+    return std::ranges::binary_search(foreign_ports, request.port) ? foreign_port : nullptr;
+}
 
 bool contains(std::string_view url, std::string const& part) { return url.find(part) != url.npos; }
 
@@ -98,11 +103,9 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
         break;
     }
     if (!decision.allowed()) return decision;
-    bool const other_than_https = request.method == Method::connect && request.port != 443;
-    bool const is_closed = other_than_https || (is_foreign(request.port) && !request.accelerated);
-    if (!decision.opens_port && is_closed) {
+    if (!decision.opens_port) decision.closed = why_port_is_closed(request);
+    if (decision.closed) {
         decision.verdict = deny;
-        decision.closed = other_than_https ? closed_port : foreign_port;
     } else if (!decision.opens_address && !destination && opened_to_others(request)) {
         decision.verdict = needs_destination;
     }
@@ -143,18 +146,18 @@ Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* ad
 bool Matcher::may_match_url(RuleRequest const& request, Forms forms) const {
     return allows(port, [&](PortRange const& range) { return range.contains(request.port); }) &&
            allows(host, [&](HostPattern const& pattern) { return pattern.matches(request.host); }) &&
-           has_url_part(request, forms) && has_url_pattern(request, forms);
+           (url_contains.empty() || has_url_part(request, forms)) && (url_matches.empty() || has_url_pattern(request, forms));
 }
 
 bool Matcher::has_url_part(RuleRequest const& request, Forms forms) const {
     return in_forms(request, forms, [&](std::string_view url) {
-        return allows(url_contains, [&](std::string const& part) { return contains(url, part); });
+        return any(url_contains, [&](std::string const& part) { return contains(url, part); });
     });
 }
 
 bool Matcher::has_url_pattern(RuleRequest const& request, Forms forms) const {
     return in_forms(request, forms, [&](std::string_view url) {
-        return allows(url_matches, [&](UrlPattern const& pattern) { return pattern.matches(url); });
+        return any(url_matches, [&](UrlPattern const& pattern) { return pattern.matches(url); });
     });
 }
 

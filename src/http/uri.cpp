@@ -62,6 +62,7 @@ int nested_byte(std::string_view text, std::size_t& size) {
 
 /// RFC 3986 6.2.2: lower case, and without escapes of unreserved characters.
 void append_host_name(std::string_view host, std::string& out) {
+    if (host.find('%') == npos) return append_lower_case(host, out);
     while (!host.empty()) {
         int const byte = escaped_byte(host);
         bool const plain = is_unreserved_byte(byte);
@@ -144,8 +145,6 @@ char const* path_fault(std::string_view path) {
     return nullptr;
 }
 
-std::string_view scheme_text(Scheme scheme) { return scheme == Scheme::https ? "https" : "http"; }
-
 std::optional<Scheme> scheme_of(std::string_view text) {
     if (equals_ignoring_case(text, "http")) return Scheme::http;
     if (equals_ignoring_case(text, "https")) return Scheme::https;
@@ -199,7 +198,7 @@ std::size_t scheme_end(std::string_view reference) {
 
 /// "http://host[:port]", as in the normal form.
 void append_origin(Uri const& uri, std::string& out) {
-    out += scheme_text(uri.scheme);
+    out += text(uri.scheme);
     out += "://";
     append_host(uri, out);
 }
@@ -248,6 +247,8 @@ std::optional<Authority> parse_authority(std::string_view text, UriError& error)
 
 bool is_origin_form(std::string_view target) { return target.starts_with('/') && !path_fault(target); }
 
+std::string_view text(Scheme scheme) { return scheme == Scheme::https ? "https" : "http"; }
+
 void append_normalised(Uri const& uri, std::string& out) {
     append_origin(uri, out);
     if (uri.bare_query) out += '/';
@@ -293,7 +294,7 @@ std::optional<std::string> resolve(Uri const& base, std::string_view reference) 
     if (scheme_end(reference) != npos) {
         absolute = reference;
     } else if (reference.starts_with("//")) {
-        absolute = scheme_text(base.scheme);
+        absolute = text(base.scheme);
         absolute.append(":").append(reference);
     } else {
         append_origin(base, absolute);

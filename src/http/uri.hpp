@@ -55,6 +55,9 @@ bool is_origin_form(std::string_view target);
 /// decoded, also those of which the '%' is escaped ("%2561"); the hex digits of others are in upper case. For rules.
 void append_unescaped(std::string_view url, std::string& out);
 
+/// "http" or "https"
+std::string_view text(Scheme);
+
 /// Appends the normal form used in cache keys and logs: lower-case scheme and host, in the host no
 /// escapes of unreserved characters, default port left out, "/" for no path.
 /// Path and query stay byte for byte. Equal normal forms mean equivalent URIs (RFC 9110 4.2.3).

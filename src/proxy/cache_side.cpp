@@ -25,65 +25,92 @@ http::Fwd reason_to_forward(cache::Lookup const& found) {
 
 // ---- lookup ----
 
-net::awaitable<Step> CacheSide::look() {
-    auto& cache = request_.services.cache;
-    auto const collapse = collapse_of(request_.head(), request_.control, request_.options->caching);
-    auto& found = state_.found = look_in_memory(collapse);
-    if (found.object && ++request_.services.memory_hits % request_.services.hits_a_use == 0)
-        cache.tell_disk(request_.key, *found.object);
-    if (cache.may_be_on_disk(found, request_.key, request_.head())) co_await look_on_disk(collapse);
-    // A response from an address that is denied to this client is denied from the store too, whatever DNS says by now.
-    if (found.object && request_.source_matters) {
-        bool const allowed = co_await may_have(*found.object);
-        if (!allowed) found.lead.drop();
-        if (!allowed) co_return Step::refuse;
-    }
-    auto const course = course_of(found.kind, found.object.get(), request_.head(), request_.control, request_.options->caching);
-    if (course == Course::refresh) start_refresh();
-    if (course != Course::ask) found.lead.drop();
-    switch (course) {
-    case Course::deliver: co_return deliver(false);
-    case Course::refresh: co_return deliver(true);
-    case Course::deliver_offline: co_return deliver_offline();
-    case Course::pass: state_.bypass = http::Bypass::authorization; co_return Step::pass;
-    case Course::only_if_cached:
-        co_await writer_.error(504, "The client wants a stored answer only, and there is no fresh one.", "only-if-cached");
-        co_return Step::done;
-    case Course::ask: break;
-    }
-    co_return fetch();
+Step CacheSide::look() {
+    auto& services = request_.services;
+    auto& found = state_.found = look_in_memory();
+    if (found.object && ++services.memory_hits % services.hits_a_use == 0) services.cache.tell_disk(request_.key, *found.object);
+    return services.cache.may_be_on_disk(found, request_.key, request_.head()) ? Step::look_on_disk : check_source();
 }
 
-net::awaitable<void> CacheSide::look_on_disk(cache::Collapse collapse) {
+net::awaitable<Step> CacheSide::look_on_disk() {
     auto& cache = request_.services.cache;
     auto& found = state_.found;
-    for (int looks = 0; looks < disk_looks_max && cache.may_be_on_disk(found, request_.key, request_.head()); ++looks) {
+    auto const& head = request_.head();
+    for (int looks = 0; looks < disk_looks_max && cache.may_be_on_disk(found, request_.key, head); ++looks) {
         auto const here = request_.executor();
-        if (co_await cache.look_on_disk(found, request_.key, request_.head(), request_.control, request_.now, collapse, here)) break;
-        found = look_in_memory(collapse);
+        if (co_await cache.look_on_disk(found, request_.key, head, request_.control, request_.now, collapse(), here)) break;
+        found = look_in_memory();
     }
+    co_return check_source();
+}
+
+/// A response from an address that is denied to this client is denied from the store too, whatever DNS says by now. An object that
+/// came through a peer has no address if no rule wanted to know it then.
+Step CacheSide::check_source() {
+    auto const& object = state_.found.object;
+    if (!object || !request_.source_matters) return decide();
+    if (object->source().is_unspecified()) return Step::resolve_source;
+    return request_.may_have(*object) ? decide() : deny();
+}
+
+net::awaitable<Step> CacheSide::resolve_source() {
+    bool const allowed = co_await upstream_.sources().may_use_peers();
+    co_return allowed ? decide() : deny();
+}
+
+Step CacheSide::deny() {
+    auto& found = state_.found;
+    check_.denied(request_.permits(request_.facts(), found.object->source()));
+    found.lead.drop();
+    return Step::refuse;
+}
+
+Step CacheSide::decide() {
+    auto& found = state_.found;
+    auto const known = without_asking(found.kind, found.object.get(), request_.head(), request_.control, request_.options->caching);
+    auto const may_have_misses = [&] { return request_.may_have_misses(); };
+    auto const hears_of_failure = [&] { return failed_.is_remembered(); };
+    auto const action = after_lookup(known, found.follow != nullptr, may_have_misses, hears_of_failure);
+    if (action == Action::refresh) start_refresh();
+    if (known == Action::fetch)
+        note_miss();
+    else
+        found.lead.drop();
+    switch (action) {
+    case Action::deliver: return deliver(false);
+    case Action::refresh: return deliver(true);
+    case Action::deliver_offline: return deliver_offline();
+    case Action::pass: state_.bypass = http::Bypass::authorization; return Step::pass;
+    case Action::only_if_cached: check_.refuse_to_fetch(); return Step::refuse;
+    case Action::refuse_misses: return refuse_misses();
+    default: break;
+    }
+    state_.lead = std::move(found.lead);
+    state_.stale = std::move(found.object);
+    return action == Action::tell_failure ? Step::answer_known : action == Action::follow ? Step::follow : Step::fetch;
+}
+
+Step CacheSide::refuse_misses() {
+    state_.found.lead.drop();
+    check_.refuse_misses();
+    return Step::refuse;
+}
+
+cache::Collapse CacheSide::collapse() const {
+    return collapse_of(request_.head(), request_.control, request_.options->caching);
 }
 
 /// The whole object, else the parts that a range asks for.
-cache::Lookup CacheSide::look_in_memory(cache::Collapse collapse) {
+cache::Lookup CacheSide::look_in_memory() {
     using Kind = cache::Lookup::Kind;
     auto& cache = request_.services.cache;
-    auto found = cache.lookup(request_.key, request_.head(), request_.control, request_.now, collapse);
+    auto found = cache.lookup(request_.key, request_.head(), request_.control, request_.now, collapse());
     bool const absent = found.kind == Kind::absent || found.kind == Kind::pass;
     if (!absent || !request_.head().fields.has(Name::range)) return found;
     auto parts = cache.lookup_parts(request_.key, request_.head(), request_.control, request_.now);
     found.part_missing = parts.part_missing;
     if (parts.object) found = std::move(parts);
     return found;
-}
-
-/// An object that came through a peer has no address if no rule wanted to know it then.
-net::awaitable<bool> CacheSide::may_have(store::Object const& object) {
-    auto const decision = request_.permits(request_.facts(), object.source());
-    bool allowed = decision.allowed();
-    if (object.source().is_unspecified()) allowed = co_await upstream_.sources().may_use_peers();
-    if (!allowed) check_.denied(decision);
-    co_return allowed;
 }
 
 void CacheSide::start_refresh() {
@@ -127,26 +154,15 @@ Step CacheSide::deliver_offline() {
     return Step::deliver;
 }
 
-/// By a remembered failure, another request's fetch, or an own one.
-Step CacheSide::fetch() {
-    auto& found = state_.found;
+void CacheSide::note_miss() {
+    auto const& found = state_.found;
     auto& record = request_.record;
     record.tag = request_.control.no_cache ? ResultTag::tcp_client_refresh_miss : ResultTag::tcp_miss;
     record.cache_status.fwd = reason_to_forward(found);
-    if (found.kind == cache::Lookup::Kind::stale) {
-        record.cache_status.ttl = found.answer.ttl;
-        record.say(found.answer.why());
-        request_.services.counters.not_fresh.add(found.answer.reason);
-    }
-    if (!request_.may_have_misses()) {
-        found.lead.drop();
-        check_.refuse_misses();
-        return Step::refuse;
-    }
-    state_.lead = std::move(found.lead);
-    state_.stale = std::move(found.object);
-    if (failed_.is_remembered()) return Step::answer_known;
-    return found.follow ? Step::follow : Step::fetch;
+    if (found.kind != cache::Lookup::Kind::stale) return;
+    record.cache_status.ttl = found.answer.ttl;
+    record.say(found.answer.why());
+    request_.services.counters.not_fresh.add(found.answer.reason);
 }
 
 // ---- another request's fetch ----
@@ -173,7 +189,7 @@ net::awaitable<Step> CacheSide::follow() {
         }
         if (view.phase == Phase::look_again) {
             follower.reset();
-            co_return Step::look;
+            co_return look();
         }
         if (view.phase == Phase::refused) {
             request_.record.texts.reason = view.reason;
@@ -192,7 +208,7 @@ net::awaitable<Step> CacheSide::follow() {
         if (now >= give_up) break;
         if (now >= beside_at) {
             // Before the head only those that fetch beside the leader make the version change: one may have brought it.
-            if (looks_again(view.version)) co_return Step::look;
+            if (looks_again(view.version)) co_return look();
             state_.beside = cache::Fill::go_beside(fill, request_.client_network());
             if (state_.beside) break;
         }

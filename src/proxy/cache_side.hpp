@@ -10,22 +10,27 @@ namespace garner::proxy {
 /// Belongs to one request.
 class CacheSide {
 public:
-    CacheSide(Request& request, ResponseWriter& writer, Upstream& upstream, Delivery& delivery, FailedFetch& failed,
-              RequestCheck& check, FetchState& state)
-        : request_(request), writer_(writer), upstream_(upstream), delivery_(delivery), failed_(failed), check_(check), state_(state) {}
+    CacheSide(Request& request, Upstream& upstream, Delivery& delivery, FailedFetch& failed, RequestCheck& check, FetchState& state)
+        : request_(request), upstream_(upstream), delivery_(delivery), failed_(failed), check_(check), state_(state) {}
 
-    /// In memory, then on disk; decides what comes of it.
-    net::awaitable<Step> look();
+    /// In memory, and decides what comes of it. A plain function: a hit pays for no coroutine frame.
+    Step look();
+    net::awaitable<Step> look_on_disk();
+    /// May the client have an object whose address is not known: by the addresses of its origin.
+    net::awaitable<Step> resolve_source();
     /// Waits for FetchState::found.follow, then answers by what it brought.
     net::awaitable<Step> follow();
 
 private:
-    net::awaitable<void> look_on_disk(cache::Collapse collapse);
-    cache::Lookup look_in_memory(cache::Collapse collapse);
-    net::awaitable<bool> may_have(store::Object const& object);
+    cache::Collapse collapse() const;
+    cache::Lookup look_in_memory();
+    Step check_source();
+    Step deny();
+    Step decide();
     Step deliver(bool refreshes);
     Step deliver_offline();
-    Step fetch();
+    Step refuse_misses();
+    void note_miss();
     void start_refresh();
     bool is_usable(cache::FillView const& view, cache::Fill const& fill) const;
     Step join(cache::FillView const& view);
@@ -35,7 +40,6 @@ private:
     milliseconds patience_with_leader() const;
 
     Request& request_;
-    ResponseWriter& writer_;
     Upstream& upstream_;
     Delivery& delivery_;
     FailedFetch& failed_;

@@ -82,15 +82,22 @@ cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCache
     return shares ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
 }
 
-Course course_of(cache::Lookup::Kind kind, store::Object const* object, http::RequestHead const& request,
-                 http::RequestCacheControl const& control, Caching const& caching) {
+Action before_lookup(Method method, http::Bypass bypass, bool may_have_misses) {
+    if (method == Method::purge) return Action::purge;
+    if (method != Method::connect && bypass == http::Bypass::none) return Action::look;
+    if (!may_have_misses) return Action::refuse_misses;
+    return method == Method::connect ? Action::tunnel : Action::pass;
+}
+
+Action without_asking(cache::Lookup::Kind kind, store::Object const* object, http::RequestHead const& request,
+                      http::RequestCacheControl const& control, Caching const& caching) {
     using Kind = cache::Lookup::Kind;
     bool const barred = object && request.fields.has(Name::authorization) && !object->terms().allows_authorization;
-    if (barred) return control.only_if_cached ? Course::only_if_cached : Course::pass;
-    if (kind == Kind::fresh) return Course::deliver;
-    if (kind == Kind::refresh && !caching.offline) return Course::refresh;
-    if (object && caching.offline) return Course::deliver_offline;
-    return control.only_if_cached ? Course::only_if_cached : Course::ask;
+    if (barred) return control.only_if_cached ? Action::only_if_cached : Action::pass;
+    if (kind == Kind::fresh) return Action::deliver;
+    if (kind == Kind::refresh && !caching.offline) return Action::refresh;
+    if (object && caching.offline) return Action::deliver_offline;
+    return control.only_if_cached ? Action::only_if_cached : Action::fetch;
 }
 
 std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max) {

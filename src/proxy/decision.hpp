@@ -48,18 +48,37 @@ http::Bypass why_bypassed(http::RequestHead const&, http::Framing const&, http::
 /// the whole.
 cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&);
 
-/// What comes of a lookup.
-enum class Course : std::uint8_t {
+/// What comes of a request that the access rules allow.
+enum class Action : std::uint8_t {
+    look,            // into the cache: after_lookup() then
+    tunnel,          // CONNECT
+    purge,
+    pass,            // to the origin, past the cache
+    refuse_misses,   // 504: this client gets only what is stored
     deliver,         // from the store
     refresh,         // the same, and it is revalidated in the background
     deliver_offline, // the same, stale as it is: caching.offline
-    pass,            // what is stored is not for requests with credentials (RFC 9111 3.5)
     only_if_cached,  // 504: the client wants nothing else
-    ask              // a remembered failure, somebody else's fetch, or the origin
+    tell_failure,    // one that is remembered
+    follow,          // somebody else's fetch
+    fetch            // or revalidate what was found
 };
-/// `object`: what was found, or nullptr.
-Course course_of(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&,
-                 http::RequestCacheControl const&, Caching const&);
+Action before_lookup(http::Method, http::Bypass, bool may_have_misses);
+
+/// From the store, `pass` where what is stored is not for requests with credentials (RFC 9111 3.5), or `fetch`. `object`: what was
+/// found, or nullptr.
+Action without_asking(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&, http::RequestCacheControl const&,
+                      Caching const&);
+
+/// The last two are functions, since most requests need no answer from them.
+template <class MayHaveMisses, class HearsOfFailure>
+Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& may_have_misses, HearsOfFailure const& hears_of_failure) {
+    if (without_asking != Action::pass && without_asking != Action::fetch) return without_asking;
+    if (!may_have_misses()) return Action::refuse_misses;
+    if (without_asking == Action::pass) return Action::pass;
+    if (hears_of_failure()) return Action::tell_failure;
+    return follows ? Action::follow : Action::fetch;
+}
 
 /// What is to be fetched to make these stored parts the whole; nothing where the whole is fetched rather.
 std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max);

@@ -252,29 +252,41 @@ private:
         say(outcome, std::move(why), status);
     }
 
-    /// In the order of Transaction::answer and use_cache.
+    /// In the order of Transaction::run.
     void judge() {
-        auto const& found = out_.found;
         if (is_loop(request_, server_.via_name(), out_.options->limits))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
         if (out_.access.denied()) return say(Outcome::denied, out_.access.text(), 403);
         if (out_.undecided() && name_fails()) return say_unresolved();
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
-        bool const cached = request_.method != Method::connect && out_.bypass == http::Bypass::none;
-        if (!cached && misses_refused()) return say_misses_refused();
-        if (request_.method == Method::connect) return judge_asking(Outcome::tunnelled, "what it carries is neither seen nor cached");
-        if (request_.method == Method::purge) return say(Outcome::refused, "PURGE removes, and is not answered from it");
-        if (out_.bypass != http::Bypass::none) return judge_asking(Outcome::passed, text(out_.bypass));
+        switch (before_lookup(request_.method, out_.bypass, may_have_misses())) {
+        case Action::tunnel: return judge_asking(Outcome::tunnelled, "what it carries is neither seen nor cached");
+        case Action::purge: return say(Outcome::refused, "PURGE removes, and is not answered from it");
+        case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
+        case Action::refuse_misses: return say_misses_refused();
+        default: break;
+        }
         if (out_.of_source && !out_.of_source->allowed())
             return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text(), 403);
-        switch (course_of(found.kind, found.object.get(), request_, control_, out_.options->caching)) {
-        case Course::deliver:
-        case Course::refresh: return judge_delivered(found.object->terms());
-        case Course::deliver_offline: return say_stored(Outcome::stale, text(StaleUse::offline));
-        case Course::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
-        case Course::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one", 504);
-        case Course::ask: return judge_origin();
+        judge_found();
+    }
+
+    void judge_found() {
+        auto const& found = out_.found;
+        auto const known = without_asking(found.kind, found.object.get(), request_, control_, out_.options->caching);
+        auto const may = [&] { return may_have_misses(); };
+        auto const hears = [&] { return found.failure && is_told_of(*found.failure); };
+        switch (after_lookup(known, found.follow != nullptr, may, hears)) {
+        case Action::refresh:
+        case Action::deliver: return judge_delivered(found.object->terms());
+        case Action::deliver_offline: return say_stored(Outcome::stale, text(StaleUse::offline));
+        case Action::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
+        case Action::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one", 504);
+        case Action::refuse_misses: return say_misses_refused();
+        case Action::tell_failure: return judge_failure(found.failure->failure);
+        case Action::follow: return say(Outcome::collapsed, "somebody else fetches it right now");
+        default: return judge_origin();
         }
     }
 
@@ -311,24 +323,26 @@ private:
         return marked ? "not stored, as the last answer was not: " + std::string(found.pass_reason) : "not stored";
     }
 
-    bool misses_refused() const { return !may_have_misses(out_.options->misses, facts_); }
+    bool may_have_misses() const { return proxy::may_have_misses(out_.options->misses, facts_); }
     void say_misses_refused() { say(Outcome::refused, "misses: this client gets only what is stored", 504); }
 
-    /// A failure of one client's own request counts for that client: the fields are taken to be the same.
+    /// A failure of one client's own request counts for that request; without fields in the question, for any of that client.
     bool is_told_of(cache::KnownFailure const& failure) const {
+        if (!hears_of(failure, request_, control_)) return false;
+        if (!failure.only_for) return true;
         auto const& limits = out_.options->limits;
         auto const client = first_bits(question_.client, limits.client_prefix4, limits.client_prefix6);
-        return hears_of(failure, request_, control_) && (!failure.only_for || failure.only_for == client);
+        bool const any_fields = question_.fields.empty();
+        return failure.only_for->client == client && (any_fields || failure.only_for->fields == fingerprint_of(request_.fields));
+    }
+
+    void judge_failure(cache::FetchFailure const& failure) {
+        if (may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable_lately));
+        say(Outcome::negative, failure.reason, failure.status);
     }
 
     void judge_origin() {
         auto const& found = out_.found;
-        if (misses_refused()) return say_misses_refused();
-        if (found.failure && is_told_of(*found.failure)) {
-            if (may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable_lately));
-            return say(Outcome::negative, found.failure->failure.reason, found.failure->failure.status);
-        }
-        if (found.follow) return say(Outcome::collapsed, "somebody else fetches it right now");
         if (found.object && name_fails() && may_serve_stale()) return say_stored(Outcome::stale, text(StaleUse::unreachable));
         if (found.object && !name_fails()) return judge_asking(Outcome::revalidate, found.answer.why());
         judge_asking(Outcome::miss, why_missing());

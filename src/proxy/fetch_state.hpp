@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "cache/cache.hpp"
+#include "http/cache_control.hpp"
 #include "http/cacheability.hpp"
 #include "proxy/upstream_head.hpp"
 
@@ -10,14 +11,19 @@ namespace garner::proxy {
 
 /// The steps of a request; each ends by naming the next.
 enum class Step : std::uint8_t {
-    look,            // in the cache
+    look_on_disk,
+    resolve_source,  // of an object that came through a peer: the rules decide by it
     follow,          // wait for another request's fetch
     answer_known,    // tell of a failure that is remembered
     pass,            // fetch without the cache, for FetchState::bypass
     fetch,           // prepare a fetch for the cache
     ask,             // the sources, as `fetch` has prepared it
     ask_again,       // without own conditions: the response was about another one than ours
-    take,            // decide about the response whose head is there
+    complete,        // stored parts, with the response that brings what they lack
+    freshen,         // the stale object, by a 304
+    take_head,       // by the response to a HEAD
+    store,           // the response
+    forget,          // for good what the response supersedes
     fail,            // no usable response came
     // The last steps:
     refuse,          // as RequestCheck::refusal() says
@@ -37,6 +43,7 @@ struct FetchState {
     store::ObjectPtr stale;                   // is validated, or stands in for a failed fetch
     store::ObjectPtr parts;                   // lack `missing`, which is asked for
     store::Body::Span missing{};
+    std::optional<http::ResponseCacheControl> control;   // of the response, for Step::store
     bool conditional = false;                 // the origin was asked with our validators
     bool widened = false;                     // it was asked for all, the client for a range
     store::ObjectPtr object;                  // goes to the client

@@ -48,7 +48,7 @@ net::awaitable<Step> Fetching::pass() {
     }
     if (invalidate()) co_await request_.outlives(store::DiskStore::Survives::process);
     if (state_.lead && upstream_.upload().sent_whole() && http::represents_target(upstream_.head(), request_.target.uri))
-        co_return Step::take;
+        co_return take();
     state_.lead.drop();
     state_.why_not_stored = text(why);
     co_return Step::stream;
@@ -76,10 +76,23 @@ bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
 
 // ---- for the cache ----
 
-net::awaitable<Step> Fetching::prepare() {
-    auto const& head = request_.head();
+net::awaitable<Step> Fetching::fetch() {
     request_.record.answer = Answer::miss;
     upstream_.sources().ask_who_has_it();
+    set_conditions();
+    auto& lead = state_.lead;
+    if (!state_.stale && lead && lead.leads_others()) co_await storing_.find_parts();
+    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
+    // only freshen.
+    if (!lead && (state_.stale || request_.head().method == Method::get))
+        lead = request_.services.cache.lease_alone(request_.key, state_.stale);
+    if (lead) request_.led = lead.fill();
+    bool const answered = co_await upstream_.ask(state_.changes);
+    co_return answered ? take() : Step::fail;
+}
+
+void Fetching::set_conditions() {
+    auto const& head = request_.head();
     // Beside the client's own conditions ours would ask another question.
     if (state_.stale && cache::is_incomplete(*state_.stale) && has_conditions(head)) state_.stale = nullptr;
     bool const of_parts = state_.stale && cache::is_incomplete(*state_.stale);
@@ -92,21 +105,14 @@ net::awaitable<Step> Fetching::prepare() {
     if (!state_.conditional) changes.validators = {};
     // A leader wants the whole response, for itself and for others. A request that is fetched beside others goes out as it came, so
     // that the client's own validators do their work where nothing is stored; so does the Range that stale parts answer.
-    auto& lead = state_.lead;
-    bool const leads = lead && lead.leads_others();
+    bool const leads = state_.lead && state_.lead.leads_others();
     changes.strip_conditions = !of_parts && (state_.conditional || leads);
     state_.widened = changes.strip_conditions && head.fields.has(Name::range);
-    if (!state_.stale && leads) co_await storing_.find_parts();
-    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
-    // only freshen.
-    if (!lead && (state_.stale || head.method == Method::get)) lead = request_.services.cache.lease_alone(request_.key, state_.stale);
-    if (lead) request_.led = lead.fill();
-    co_return Step::ask;
 }
 
 net::awaitable<Step> Fetching::ask() {
     bool const answered = co_await upstream_.ask(state_.changes);
-    co_return answered ? Step::take : Step::fail;
+    co_return answered ? take() : Step::fail;
 }
 
 net::awaitable<Step> Fetching::ask_again() {
@@ -114,7 +120,7 @@ net::awaitable<Step> Fetching::ask_again() {
     state_.conditional = false;
     state_.changes = {};
     state_.changes.strip_conditions = !state_.stale || !cache::is_incomplete(*state_.stale);
-    co_return Step::ask;
+    return ask();
 }
 
 /// All of it was asked for to be stored, and it cannot be: the client gets its range alone.
@@ -129,29 +135,25 @@ Step Fetching::ask_for_range() {
 
 // ---- what becomes of the response ----
 
-net::awaitable<Step> Fetching::take() {
+Step Fetching::take() {
     auto const& response = upstream_.head();
-    if (is_nonsense()) co_return Step::fail;
+    if (is_nonsense()) return Step::fail;
     if (!http::is_stale_if_error_status(response.status)) request_.services.cache.failures().forget(request_.key, steady_now());
-    auto parts = std::exchange(state_.parts, nullptr);
     state_.changes.range_lines.clear();
-    if (parts) {
-        if (storing_.completes(*parts)) co_return co_await storing_.complete(std::move(parts));
-        if (response.status == 206 || response.status == 416) co_return Step::ask_again;
-    }
-    if (state_.stale && state_.conditional && response.status == 304) {
-        if (!http::is_about(response, request_.scratch.stored_head)) co_return Step::ask_again;
-        co_return co_await storing_.freshen();
-    }
+    if (state_.parts && storing_.completes(*state_.parts)) return Step::complete;
+    auto const parts = std::exchange(state_.parts, nullptr);
+    if (parts && (response.status == 206 || response.status == 416)) return Step::ask_again;
+    if (state_.stale && state_.conditional && response.status == 304)
+        return http::is_about(response, request_.scratch.stored_head) ? Step::freshen : Step::ask_again;
     if (stale_stands_in()) {
         failed_.tell_of_error();
         upstream_.finish_exchange();
-        co_return failed_.serve_stale(StaleUse::if_error);
+        return failed_.serve_stale(StaleUse::if_error);
     }
     bool const is_head = request_.head().method == Method::head && response.status == 200;
     if (is_head) storing_.tell_fetches(response, state_.lead.fill().get());
-    if (state_.stale && is_head) co_return co_await storing_.take_head();
-    co_return co_await take_new(std::move(parts));
+    if (state_.stale && is_head) return Step::take_head;
+    return take_new(parts.get());
 }
 
 /// A response that cannot answer any request of this kind.
@@ -173,24 +175,29 @@ bool Fetching::stale_stands_in() const {
            http::may_serve_stale_on_error(state_.stale->terms(), request_.control, wall_now(), kind);
 }
 
-net::awaitable<Step> Fetching::take_new(store::ObjectPtr parts) {
+Step Fetching::take_new(store::Object const* parts) {
     auto const& response = upstream_.head();
     if (state_.stale) {
         request_.record.answer = Answer::refreshed;
         request_.record.tag = ResultTag::tcp_refresh_modified;
     }
-    auto const control = http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted);
+    auto const& control = state_.control.emplace(
+        http::parse_response_cache_control(response.fields, request_.freshness_options({}).targeted));
     auto why = storing_.why_not_stored(response, control, http::Storing::answer);
     if (why == StoreRefusal::none && !state_.lead) why = StoreRefusal::method;
-    store::BodyPtr nothing_yet;
-    if (why == StoreRefusal::none) co_return co_await storing_.store(response, control, std::move(nothing_yet));
-    auto const known = state_.stale ? state_.stale : parts;
-    store_nothing(known.get(), control, why);
-    if (known) co_await request_.outlives(store::DiskStore::Survives::process);
-    if (state_.widened && response.status == 200) co_return ask_for_range();
+    if (why == StoreRefusal::none) return Step::store;
     state_.why_not_stored = text(why);
-    co_return Step::stream;
+    auto const* known = state_.stale ? state_.stale.get() : parts;
+    store_nothing(known, control, why);
+    return known ? Step::forget : pass_on();
 }
+
+net::awaitable<Step> Fetching::forget() {
+    co_await request_.outlives(store::DiskStore::Survives::process);
+    co_return pass_on();
+}
+
+Step Fetching::pass_on() { return state_.widened && upstream_.head().status == 200 ? ask_for_range() : Step::stream; }
 
 /// The response is for this client alone: the followers are told so, and an object that it supersedes is removed.
 void Fetching::store_nothing(store::Object const* known, http::ResponseCacheControl const& control, StoreRefusal why) {

@@ -42,7 +42,7 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
     http::BrokenBody body;
     if (framing.kind == Kind::length) body.announced = framing.length;
     co_await pass_on(text, body, chunked, head);
-    co_await upstream_.upload().join();
+    if (upstream_.upload().running()) co_await upstream_.upload().join();
 }
 
 /// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. False: not all was sent.
@@ -79,7 +79,11 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
         parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
         if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
-        if (!co_await writer_.send(std::span(parts.data(), used), piece.data.size())) co_return false;
+        std::span<iovec> gathered(parts.data(), used);
+        bool sent = writer_.try_send(gathered, piece.data.size());   // most often all of it, without a coroutine frame
+        if (sent) request_.record.count_traffic(request_);
+        if (!sent) sent = co_await writer_.send(gathered, piece.data.size());
+        if (!sent) co_return false;
         used = 0;
         upstream_.count_traffic();
     }

@@ -6,6 +6,7 @@
 
 #include "cache/cache.hpp"
 #include "http/cache_control.hpp"
+#include "icp/source.hpp"
 #include "net/waiter.hpp"
 #include "proxy/client_stream.hpp"
 #include "proxy/decision.hpp"
@@ -24,6 +25,9 @@ struct Scratch {
     std::string stored_text;             // a stored head with its blank line
     http::ResponseHead stored_head;      // read from stored_text
     PatchBuffer patch;
+    std::string upstream_text;           // the head of the request to a source
+    std::string pool_key;                // of the source's connections
+    std::vector<icp::Source> sources;
     Record::Texts record;
     std::vector<std::string_view> targeted;   // names of targeted fields, into `targeted_of`
     std::shared_ptr<Options const> targeted_of;
@@ -69,6 +73,8 @@ struct Request {
         return !source_matters || permits(facts(), object.source()).allowed();
     }
     bool wants_upgrade() const { return proxy::wants_upgrade(head(), client.body_framing()); }
+    /// A body, or the bytes behind an upgrade: they may have to wait for the receiver.
+    bool sends_body() const { return client.body_framing().kind != http::Framing::Kind::none || wants_upgrade(); }
     /// The client asks for the newest: it is told of no remembered failure either.
     bool reloads() const { return control.is_reload(); }
     bool may_have_misses() const;

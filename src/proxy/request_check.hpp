@@ -31,6 +31,8 @@ public:
     Refusal const& refusal() const { return refusal_; }
     /// This client gets only what is stored.
     void refuse_misses() { refusal_ = {504, "This proxy gives this client only what it has stored.", "misses"}; }
+    /// The client wants no fetch (RFC 9111 5.2.1.7).
+    void refuse_to_fetch() { refusal_ = {504, "The client wants a stored answer only, and there is no fresh one.", "only-if-cached"}; }
     /// A stored response that this client may not have, by the address that it came from.
     Verdict denied(http::Decision const& decision);
 

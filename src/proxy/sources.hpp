@@ -13,7 +13,9 @@ namespace garner::proxy {
 /// Belongs to one request.
 class Sources {
 public:
-    explicit Sources(Request& request) : request_(request) {}
+    explicit Sources(Request& request) : request_(request), sources_(request.scratch.sources) {}
+    ~Sources() { sources_.clear(); }
+    Sources(Sources const&) = delete;
 
     /// Asks the mesh, unless the sources are known. Two seconds at the most.
     net::awaitable<void> choose();
@@ -53,7 +55,7 @@ private:
     icp::Question question() const;
 
     Request& request_;
-    std::vector<icp::Source> sources_;
+    std::vector<icp::Source>& sources_;   // its memory serves the connection's next request, too
     std::size_t at_ = 0;
     bool hierarchical_ = false;           // peers may be asked who has the response
     bool all_forbidden_ = false;          // each of the origin's addresses is, to this client

@@ -368,7 +368,8 @@ bool Storing::completes(store::Object const& parts) const {
 }
 
 /// It grows like any other fetch.
-net::awaitable<Step> Storing::complete(store::ObjectPtr parts) {
+net::awaitable<Step> Storing::complete() {
+    auto const parts = std::exchange(state_.parts, nullptr);
     auto const targeted = request_.freshness_options({}).targeted;
     auto const merged = http::head_of_whole(upstream_.head(), &request_.scratch.stored_head, targeted) + "\r\n";
     http::ResponseHead head;

@@ -19,8 +19,8 @@ public:
     /// By the head alone.
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
-    /// The response that the exchange has begun. `begun`: what is there of its body before the exchange brings more, or nullptr.
-    net::awaitable<Step> store(http::ResponseHead const& response, http::ResponseCacheControl const& control, store::BodyPtr begun);
+    /// The response that the exchange has begun, by FetchState::control.
+    net::awaitable<Step> store() { return store(upstream_.head(), *state_.control, nullptr); }
     /// RFC 9111 4.3.4: a 304 gives the stale object a new head over the same body.
     net::awaitable<Step> freshen();
 
@@ -34,9 +34,11 @@ public:
     /// The response is exactly what the parts lack, of the same representation and from the same address.
     bool completes(store::Object const& parts) const;
     /// RFC 9111 3.4: the stored head with what the 206 says anew, over the bytes of both.
-    net::awaitable<Step> complete(store::ObjectPtr parts);
+    net::awaitable<Step> complete();
 
 private:
+    /// `begun`: what is there of its body before the exchange brings more, or nullptr.
+    net::awaitable<Step> store(http::ResponseHead const& response, http::ResponseCacheControl const& control, store::BodyPtr begun);
     http::VaryNames vary_of(http::ResponseHead const& response) const;
     std::string variant_of(http::VaryNames const& vary) const;
     std::string key_of(http::VaryNames const& vary, std::string const& variant) const;

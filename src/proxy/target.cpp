@@ -10,6 +10,14 @@ using http::Name;
 
 namespace {
 
+/// The absolute-form target's authority, which is parsed by the same rules as Host: one validation does for both.
+bool is_authority_of(std::string_view target, std::string_view host) {
+    constexpr std::string_view scheme = "http://";
+    if (!target.starts_with(scheme)) return false;
+    target.remove_prefix(scheme.size());
+    return target.substr(0, target.find_first_of("/?#")) == host;
+}
+
 /// RFC 9112 3.2: exactly one valid Host with HTTP/1.1; also when absolute-form overrides it.
 char const* fault_of_host(http::RequestHead const& request) {
     auto count = request.fields.count(Name::host);
@@ -17,7 +25,7 @@ char const* fault_of_host(http::RequestHead const& request) {
     if (count == 0) return request.version == http::Version::http_1_1 ? "Host field missing" : nullptr;
     auto value = request.fields.first(Name::host);
     http::UriError error;
-    if (!value.empty() && !http::parse_authority(value, error)) return "invalid Host field";
+    if (!value.empty() && !is_authority_of(request.target, value) && !http::parse_authority(value, error)) return "invalid Host field";
     return nullptr;
 }
 
@@ -50,15 +58,12 @@ char const* read_connect(http::RequestHead const& request, Target& target) {
 
 void finish(http::RequestHead const& request, Target& target) {
     auto& uri = target.uri;
-    target.url.clear();
-    http::append_normalised(uri, target.url);
     target.host_field.clear();
     http::append_host(uri, target.host_field);
     use_spelling(uri.authority, target.host_field);
+    target.path.assign(uri.bare_query ? "/" : "").append(uri.path_and_query);
+    target.url.assign(http::text(uri.scheme)).append("://").append(target.host_field).append(target.path);
     unescape(target);
-    target.path.clear();
-    if (uri.bare_query) target.path += '/';
-    target.path += uri.path_and_query;
     // RFC 9112 3.2.4: OPTIONS for a URI without path and query is about the server as a whole.
     if (request.method == Method::options && target.path == "/" && !request.target.ends_with('/')) target.path = "*";
 }

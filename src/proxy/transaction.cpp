@@ -20,28 +20,33 @@ Step Transaction::first_step(Verdict verdict) {
     if (verdict == Verdict::own_answer) return Step::answer_as_last_hop;
     if (verdict == Verdict::internal) return Step::answer_internally;
     auto const& head = request_.head();
-    if (head.method == Method::purge) return Step::purge;
     state_.bypass = why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
-    bool const is_cached = head.method != Method::connect && state_.bypass == http::Bypass::none;
-    if (is_cached) return Step::look;
-    if (!request_.may_have_misses()) {
-        check_.refuse_misses();
-        return Step::refuse;
+    bool const is_cached = state_.bypass == http::Bypass::none && head.method != Method::connect;
+    switch (before_lookup(head.method, state_.bypass, is_cached || request_.may_have_misses())) {
+    case Action::purge: return Step::purge;
+    case Action::tunnel: return Step::tunnel;
+    case Action::pass: return Step::pass;
+    case Action::refuse_misses: check_.refuse_misses(); return Step::refuse;
+    default: return cache_side_.look();
     }
-    return head.method == Method::connect ? Step::tunnel : Step::pass;
 }
 
 /// Each step names the next one.
 net::awaitable<Step> Transaction::take(Step step) {
     switch (step) {
-    case Step::look: return cache_side_.look();
+    case Step::look_on_disk: return cache_side_.look_on_disk();
+    case Step::resolve_source: return cache_side_.resolve_source();
     case Step::follow: return cache_side_.follow();
     case Step::answer_known: return failed_.answer_known();
     case Step::pass: return fetching_.pass();
-    case Step::fetch: return fetching_.prepare();
+    case Step::fetch: return fetching_.fetch();
     case Step::ask: return fetching_.ask();
     case Step::ask_again: return fetching_.ask_again();
-    case Step::take: return fetching_.take();
+    case Step::complete: return storing_.complete();
+    case Step::freshen: return storing_.freshen();
+    case Step::take_head: return storing_.take_head();
+    case Step::store: return storing_.store();
+    case Step::forget: return fetching_.forget();
     default: return fail();
     }
 }

@@ -65,7 +65,7 @@ private:
     OwnAnswers own_answers_{request_, writer_};
     Storing storing_{request_, upstream_, rest_, state_};
     FailedFetch failed_{request_, writer_, upstream_, state_};
-    CacheSide cache_side_{request_, writer_, upstream_, delivery_, failed_, check_, state_};
+    CacheSide cache_side_{request_, upstream_, delivery_, failed_, check_, state_};
     Fetching fetching_{request_, upstream_, storing_, failed_, tunnel_, state_};
 };
 

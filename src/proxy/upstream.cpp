@@ -81,79 +81,88 @@ bool Upstream::enter_source() {
 
 net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     sources_.note_current();
-    changes_ = &changes;
     write_upstream_head(request_, sources_, changes, text_);
-    auto const begun = steady_now();
-    if (co_await try_source(false)) co_return true;
-    bool const died = is_cut(trouble_) && exchange_ && exchange_->reused() && !exchange_->answered() && !request_.aborted;
-    // A peer whose connection took so long to die is cut off: a new one would only cost a second wait.
-    constexpr milliseconds cut_off{1'000};
-    if (died && sources_.peer() && steady_now() - begun > cut_off) {
-        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
-        co_return false;
-    }
-    if (!died || !may_repeat()) co_return false;
-    request_.services.counters.origin_retries.add();
-    co_return co_await try_source(true);
-}
-
-/// RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
-bool Upstream::may_repeat() const {
-    bool const wanted = !request_.client_gone || request_.others_wait();
-    return wanted && http::is_idempotent(request_.head().method) && !upload_.started();
-}
-
-net::awaitable<bool> Upstream::try_source(bool fresh_connection) {
-    drop_exchange();
-    failure_ = {};
-    trouble_ = Trouble::none;
     write_pool_key(request_, sources_, pool_key_);
-    if (!enter_source()) co_return false;
-    std::unique_ptr<net::Transport> transport;
-    if (!fresh_connection) transport = take_pooled();
-    bool const reused = transport != nullptr;
-    if (!reused) {
-        transport = co_await connect();
-        if (transport && sources_.is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
+    auto const begun = steady_now();
+    for (bool again = false;; again = true) {
+        drop_exchange();
+        failure_ = {};
+        if (!enter_source()) co_return false;
+        auto transport = again ? nullptr : take_pooled();
+        bool const reused = transport != nullptr;
+        if (!reused) transport = co_await open();
         if (!transport) co_return false;
+        begin_exchange(std::move(transport), reused);
+        auto const trouble = co_await send_request(changes);
+        if (trouble == Trouble::none) co_return true;
+        if (upload_.running()) co_await upload_.join();
+        note_failure(trouble);
+        if (again || !may_repeat(trouble, begun)) co_return false;
+        request_.services.counters.origin_retries.add();
     }
+}
+
+/// A new connection, with TLS where the request wants it.
+net::awaitable<std::unique_ptr<net::Transport>> Upstream::open() {
+    auto transport = co_await connect();
+    if (transport && sources_.is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
+    co_return transport;
+}
+
+void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool reused) {
     auto& services = request_.services;
     (reused ? services.counters.origin_reused : services.counters.origin_connections).add();
     exchange_ = std::make_unique<client::Exchange>(std::move(transport), services.worker.buffers.take(), reused,
                                                    request_.options->limits.head);
-    auto const trouble = co_await send_request();
-    if (trouble == Trouble::none) {
-        use_.head_came();
-        co_return true;
-    }
-    trouble_ = trouble;
-    co_await upload_.join();
-    if (failure_.told.reason.empty()) failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
-    // Any other failure may be the origin's: it may be slow, or its head malformed.
-    bool const is_its_own = is_cut(trouble) && !exchange_->answered() && !reused && !request_.client_gone && !request_.aborted;
-    if (sources_.peer() && !sources_.is_tunnelled() && is_its_own)
-        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
-    co_return false;
 }
 
 /// Until the final head is there; the request's body goes on beside.
-net::awaitable<Trouble> Upstream::send_request() {
+net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     asked_at_ = wall_now();
     went_out_ = true;
-    bool const patient = sources_.peer() && sends_body();
+    bool const patient = sources_.peer() && request_.sends_body();
     if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});
     iovec part{text_.data(), text_.size()};
     std::span<iovec> parts(&part, 1);
-    auto const trouble = co_await exchange_->send(parts, request_.options->deadlines.body);
-    if (trouble != Trouble::none) co_return trouble;
+    auto sent = exchange_->try_send(parts);   // most often all of it: send() would cost a coroutine frame
+    if (!sent) sent = co_await exchange_->send(parts, request_.options->deadlines.body);
+    if (*sent != Trouble::none) co_return *sent;
     auto const asked = steady_now();
     if (!request_.client.body_done())
         upload_.start(*exchange_, [this](Upload::Fault fault) {
             if (fault.status != 0) fail(fault.status, std::move(fault.reason));
         });
-    auto const answered = co_await read_final_head(request_.head().method);
-    if (answered == Trouble::none) note_first_byte(asked);
+    FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max};
+    auto const answered = co_await final_head_.read(*exchange_, terms);
+    if (answered != Trouble::none) co_return answered;
+    note_first_byte(asked);
+    use_.head_came();
     co_return answered;
+}
+
+/// The source itself is gone. Any other failure may be the origin's: it may be slow, or its head malformed.
+bool Upstream::is_its_own(Trouble trouble) const {
+    return is_cut(trouble) && !exchange_->answered() && !exchange_->reused() && !request_.client_gone && !request_.aborted;
+}
+
+void Upstream::note_failure(Trouble trouble) {
+    if (failure_.told.reason.empty()) failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
+    if (sources_.peer() && !sources_.is_tunnelled() && is_its_own(trouble))
+        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+}
+
+/// RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
+bool Upstream::may_repeat(Trouble trouble, SteadyTime begun) {
+    bool const died = is_cut(trouble) && exchange_->reused() && !exchange_->answered() && !request_.aborted;
+    if (!died) return false;
+    // A peer whose connection took so long to die is cut off: a new one would only cost a second wait.
+    constexpr milliseconds cut_off{1'000};
+    if (sources_.peer() && steady_now() - begun > cut_off) {
+        sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+        return false;
+    }
+    bool const wanted = !request_.client_gone || request_.others_wait();
+    return wanted && http::is_idempotent(request_.head().method) && !upload_.started();
 }
 
 /// A pooled connection may have been opened for a client with other rights.
@@ -215,8 +224,7 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     co_return connected;
 }
 
-/// When the client hangs up, what runs is given up unless others count on the fetch. The handler holds one pointer: a larger one
-/// would allocate for each head that is waited for.
+/// When the client hangs up, what runs is given up unless others count on the fetch.
 void Upstream::watch_client() {
     request_.client.watch([this] {
         request_.client_gone = true;
@@ -229,52 +237,6 @@ void Upstream::note_connected(net::Transport& transport) {
     if (!request_.services.mesh) return;
     if (auto const rtt = transport.round_trip()) use_.connected(*rtt);
     if (sources_.peer()) transport.expect_life(sources_.peer()->options.connect_timeout);
-}
-
-net::awaitable<Trouble> Upstream::read_final_head(Method method) {
-    bool const opens_tunnel = sources_.is_tunnelled() && method == Method::connect;   // the parent speaks, not the origin
-    bool const of_rest = changes_ && changes_->of_rest;
-    auto const own_limit = changes_ ? changes_->first_byte_max : milliseconds::max();
-    auto const first_byte = std::min(request_.options->deadlines.first_byte, own_limit);
-    for (std::uint32_t interim = 0;;) {
-        auto const trouble = co_await read_head(method, first_byte);
-        if (trouble != Trouble::none) co_return trouble;
-        auto const status = head().status;
-        if (status >= 200 || status == 101) {
-            if (!opens_tunnel) request_.record.cache_status.fwd_status = status;
-            co_return Trouble::none;
-        }
-        if (interim++ >= request_.options->limits.interim_responses) {
-            fail(502, "The origin sends interim responses without end.", Fault::answer);
-            co_return Trouble::malformed;
-        }
-        if (opens_tunnel || of_rest) continue;
-        if (!writer_.pass_interim(head()) && !request_.others_wait()) co_return Trouble::cancelled;
-    }
-}
-
-/// One head, interim or final, within `first_byte`.
-net::awaitable<Trouble> Upstream::read_head(Method method, milliseconds first_byte) {
-    // A peer may be frozen while its kernel still acknowledges: one that is silent for so long is asked for a sign of life.
-    constexpr milliseconds doubtful{1'000};
-    bool const doubts = sources_.peer() && !sources_.is_tunnelled() && sources_.has_next();
-    auto const limit = doubts ? std::min(first_byte, doubtful) : first_byte;
-    for (auto give_up = steady_now() + first_byte;;) {
-        bool const uploading = upload_.running();
-        if (!uploading) watch_client();
-        auto const trouble = co_await exchange_->read_head(method, limit);
-        if (!uploading) request_.client.unwatch();
-        // The head may have come in the very moment: the exchange is cancelled all the same.
-        if (request_.client_gone && !request_.others_wait()) co_return Trouble::cancelled;
-        // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
-        if (uploading) give_up = steady_now() + first_byte;
-        if (trouble != Trouble::timed_out) co_return trouble;
-        if (uploading) continue;
-        if (!doubts || steady_now() >= give_up) co_return trouble;
-        auto const peer = sources_.current().peer;
-        bool const lives = co_await request_.services.agent->is_there(peer, request_.target.url, &request_.waiting);
-        if (!lives) co_return trouble;
-    }
 }
 
 void Upstream::note_first_byte(SteadyTime asked) {
@@ -292,7 +254,7 @@ void Upstream::finish_exchange() {
     bool const plain = !request_.wants_upgrade();
     bool const again = upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
     if (!again) return;
-    if (sources_.peer() && sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
+    if (sources_.peer() && request_.sends_body()) exchange_->transport().expect_life(sources_.peer()->options.connect_timeout);
     request_.services.worker.pool.give(pool_key_, exchange_->release());
 }
 
@@ -308,11 +270,6 @@ void Upstream::count_traffic() {
     auto const traffic = exchange_->take_traffic();
     fetched_ += traffic.received;
     if (!sources_.peer()) request_.services.counters.add_origin_traffic(traffic.received, traffic.sent);
-}
-
-/// A body, or the bytes behind an upgrade: they may have to wait for the receiver.
-bool Upstream::sends_body() const {
-    return request_.client.body_framing().kind != http::Framing::Kind::none || request_.wants_upgrade();
 }
 
 std::string Upstream::peer_text() const {
@@ -352,7 +309,8 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
     iovec part{text.data(), text.size()};
     std::span<iovec> parts(&part, 1);
     auto trouble = co_await exchange_->send(parts, request_.options->deadlines.body);
-    if (trouble == Trouble::none) trouble = co_await read_final_head(Method::connect);
+    FinalHead::Terms const terms{.method = Method::connect};
+    if (trouble == Trouble::none) trouble = co_await final_head_.read(*exchange_, terms);
     auto const status = trouble == Trouble::none ? head().status : 0;
     if (status >= 200 && status < 300) {
         early = exchange_->leftover();
@@ -364,8 +322,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
         fail(502, sources_.name() + " does not open the tunnel: it answers " + std::to_string(status) + ".");
     else
         failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
-    bool const is_its_own = is_cut(trouble) && !exchange_->answered() && !request_.client_gone && !request_.aborted;
-    if (is_its_own) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
+    if (is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
     exchange_.reset();   // no tunnel was opened: another source may be tried
     co_return nullptr;
 }

@@ -6,6 +6,7 @@
 
 #include "client/exchange.hpp"
 #include "proxy/failure.hpp"
+#include "proxy/final_head.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
 #include "proxy/source_use.hpp"
@@ -75,36 +76,35 @@ public:
 private:
     bool is_in_vain() const;
     bool enter_source();
-    net::awaitable<bool> try_source(bool fresh_connection);
-    bool may_repeat() const;
+    net::awaitable<std::unique_ptr<net::Transport>> open();
+    void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);
+    bool is_its_own(client::Trouble trouble) const;
+    void note_failure(client::Trouble trouble);
+    bool may_repeat(client::Trouble trouble, SteadyTime begun);
     std::unique_ptr<net::Transport> take_pooled();
     net::awaitable<std::unique_ptr<net::Transport>> connect();
     net::awaitable<net::Connected> connect_to(net::ConnectTarget const& where, net::AddressFilter const& filter);
     void note_connected(net::Transport& transport);
     net::awaitable<std::unique_ptr<net::Transport>> connect_through_peer(std::unique_ptr<net::Transport> transport, std::string& early);
     net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
-    net::awaitable<client::Trouble> send_request();
-    net::awaitable<client::Trouble> read_final_head(http::Method method);
-    net::awaitable<client::Trouble> read_head(http::Method method, milliseconds limit);
+    net::awaitable<client::Trouble> send_request(RequestChanges const& changes);
     void note_first_byte(SteadyTime asked);
-    bool sends_body() const;
     void watch_client();
 
     Request& request_;
     ResponseWriter& writer_;
     Sources sources_;
     Upload upload_;
+    FinalHead final_head_{request_, writer_, sources_, upload_};
     SourceUse use_;
     std::unique_ptr<client::Exchange> exchange_;
     WallTime asked_at_{};
     bool went_out_ = false;
-    RequestChanges const* changes_ = nullptr;      // null: a tunnel is opened
     net::ConnectStop* connecting_ = nullptr;
     IpAddress address_;
     Failure failure_;
-    client::Trouble trouble_ = client::Trouble::none;   // of the last try
-    std::string pool_key_;
-    std::string text_;                    // the request's head
+    std::string& pool_key_{request_.scratch.pool_key};
+    std::string& text_{request_.scratch.upstream_text};   // the request's head
     Bytes fetched_ = 0;                   // received from the current source for the current question
 };
 

@@ -42,6 +42,10 @@ constexpr std::optional<std::uint64_t> parse_decimal(std::string_view digits) {
     return value;
 }
 
+inline void append_lower_case(std::string_view text, std::string& out) {
+    out.append(text);
+    for (char *end = out.data() + out.size(), *c = end - text.size(); c != end; ++c) *c = to_lower(*c);
+}
 inline std::string lower_case(std::string_view text) {
     std::string out(text);
     for (char& c : out) c = to_lower(c);

@@ -167,7 +167,7 @@ TEST(NegativeCache, a_client_that_sends_the_same_request_again_is_told_of_its_ow
     failures.remember(key("/a"), refused, false, doubling, now, witness(1));
     auto const known = failures.find(key("/a"), now, witness(1));
     ASSERT_TRUE(known);
-    EXPECT_EQ(known->only_for, witness(1).client);
+    EXPECT_EQ(known->only_for, witness(1));
     EXPECT_TRUE(failures.peek(key("/a"), now));
     EXPECT_FALSE(failures.find(key("/a"), now, witness(1, 2))) << "another request of the client";
     EXPECT_FALSE(failures.find(key("/a"), now, witness(2))) << "another client";

@@ -51,34 +51,59 @@ TEST(Decision, what_comes_of_a_lookup) {
         http::RequestHead request;
         bool only_if_cached;
         bool offline;
-        Course course;
+        Action action;
     };
     auto const plain = asks({});
     auto const with_credentials = asks({{"Authorization", "x"}});
     Case const cases[] = {
-        {"fresh", Kind::fresh, object, plain, false, false, Course::deliver},
-        {"fresh, offline", Kind::fresh, object, plain, false, true, Course::deliver},
-        {"fresh, with credentials", Kind::fresh, object, with_credentials, false, false, Course::pass},
-        {"fresh, with credentials, nothing else", Kind::fresh, object, with_credentials, true, false, Course::only_if_cached},
-        {"fresh for credentials", Kind::fresh, open, with_credentials, false, false, Course::deliver},
-        {"to refresh", Kind::refresh, object, plain, false, false, Course::refresh},
-        {"to refresh, offline", Kind::refresh, object, plain, false, true, Course::deliver_offline},
-        {"stale", Kind::stale, object, plain, false, false, Course::ask},
-        {"stale, offline", Kind::stale, object, plain, false, true, Course::deliver_offline},
-        {"stale, nothing else", Kind::stale, object, plain, true, false, Course::only_if_cached},
-        {"absent", Kind::absent, nullptr, plain, false, false, Course::ask},
-        {"absent, offline", Kind::absent, nullptr, plain, false, true, Course::ask},
-        {"absent, nothing else", Kind::absent, nullptr, plain, true, false, Course::only_if_cached},
-        {"absent, with credentials", Kind::absent, nullptr, with_credentials, false, false, Course::ask},
-        {"busy", Kind::busy, nullptr, plain, false, false, Course::ask},
+        {"fresh", Kind::fresh, object, plain, false, false, Action::deliver},
+        {"fresh, offline", Kind::fresh, object, plain, false, true, Action::deliver},
+        {"fresh, with credentials", Kind::fresh, object, with_credentials, false, false, Action::pass},
+        {"fresh, with credentials, nothing else", Kind::fresh, object, with_credentials, true, false, Action::only_if_cached},
+        {"fresh for credentials", Kind::fresh, open, with_credentials, false, false, Action::deliver},
+        {"to refresh", Kind::refresh, object, plain, false, false, Action::refresh},
+        {"to refresh, offline", Kind::refresh, object, plain, false, true, Action::deliver_offline},
+        {"stale", Kind::stale, object, plain, false, false, Action::fetch},
+        {"stale, offline", Kind::stale, object, plain, false, true, Action::deliver_offline},
+        {"stale, nothing else", Kind::stale, object, plain, true, false, Action::only_if_cached},
+        {"absent", Kind::absent, nullptr, plain, false, false, Action::fetch},
+        {"absent, offline", Kind::absent, nullptr, plain, false, true, Action::fetch},
+        {"absent, nothing else", Kind::absent, nullptr, plain, true, false, Action::only_if_cached},
+        {"absent, with credentials", Kind::absent, nullptr, with_credentials, false, false, Action::fetch},
+        {"busy", Kind::busy, nullptr, plain, false, false, Action::fetch},
     };
     for (auto const& c : cases) {
         http::RequestCacheControl control;
         control.only_if_cached = c.only_if_cached;
         Caching caching;
         caching.offline = c.offline;
-        EXPECT_EQ(course_of(c.kind, c.object.get(), c.request, control, caching), c.course) << c.name;
+        EXPECT_EQ(without_asking(c.kind, c.object.get(), c.request, control, caching), c.action) << c.name;
     }
+}
+
+TEST(Decision, what_is_not_looked_up) {
+    using http::Bypass;
+    using http::Method;
+    EXPECT_EQ(before_lookup(Method::get, Bypass::none, false), Action::look) << "misses are judged after the lookup";
+    EXPECT_EQ(before_lookup(Method::get, Bypass::never, true), Action::pass);
+    EXPECT_EQ(before_lookup(Method::get, Bypass::never, false), Action::refuse_misses);
+    EXPECT_EQ(before_lookup(Method::connect, Bypass::none, true), Action::tunnel);
+    EXPECT_EQ(before_lookup(Method::connect, Bypass::none, false), Action::refuse_misses);
+    EXPECT_EQ(before_lookup(Method::purge, Bypass::method, false), Action::purge) << "PURGE asks for nothing";
+}
+
+TEST(Decision, what_comes_of_what_the_store_does_not_answer) {
+    auto const action = [](Action known, bool follows, bool misses, bool failed) {
+        return after_lookup(known, follows, [&] { return misses; }, [&] { return failed; });
+    };
+    for (auto known : {Action::deliver, Action::refresh, Action::deliver_offline, Action::only_if_cached})
+        EXPECT_EQ(action(known, true, false, true), known) << "without asking anybody";
+    EXPECT_EQ(action(Action::fetch, false, true, false), Action::fetch);
+    EXPECT_EQ(action(Action::fetch, true, true, false), Action::follow);
+    EXPECT_EQ(action(Action::fetch, true, true, true), Action::tell_failure);
+    EXPECT_EQ(action(Action::fetch, true, false, true), Action::refuse_misses);
+    EXPECT_EQ(action(Action::pass, true, true, true), Action::pass);
+    EXPECT_EQ(action(Action::pass, false, false, false), Action::refuse_misses) << "credentials open no way out";
 }
 
 TEST(Decision, who_neither_leads_nor_follows) {

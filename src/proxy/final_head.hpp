@@ -1,0 +1,38 @@
+// Waits for the head of a response, past interim ones, while the client is watched.
+#pragma once
+#include "client/exchange.hpp"
+#include "proxy/request.hpp"
+#include "proxy/response_writer.hpp"
+#include "proxy/sources.hpp"
+#include "proxy/upload.hpp"
+
+namespace garner::proxy {
+
+/// Belongs to one request.
+class FinalHead {
+public:
+    FinalHead(Request& request, ResponseWriter& writer, Sources const& sources, Upload const& upload)
+        : request_(request), writer_(writer), sources_(sources), upload_(upload) {}
+
+    struct Terms {
+        http::Method method = http::Method::get;
+        bool of_rest = false;             // RequestChanges::of_rest, first_byte_max
+        milliseconds first_byte_max = milliseconds::max();
+    };
+    /// Until exchange.head() is the final head, or a 101. Interim responses go to the client. Trouble::cancelled when the client
+    /// hangs up, unless others count on the fetch.
+    net::awaitable<client::Trouble> read(client::Exchange& exchange, Terms terms);
+
+private:
+    net::awaitable<client::Trouble> read_one(client::Exchange& exchange, http::Method method, milliseconds limit);
+    net::awaitable<client::Trouble> read_patiently(client::Exchange& exchange, http::Method method, milliseconds limit, bool doubts);
+    void watch_client(client::Exchange& exchange);
+    bool client_gave_up() const { return request_.client_gone && !request_.others_wait(); }
+
+    Request& request_;
+    ResponseWriter& writer_;
+    Sources const& sources_;
+    Upload const& upload_;
+};
+
+}  // namespace garner::proxy
