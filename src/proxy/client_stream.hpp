@@ -1,15 +1,16 @@
-// One client's HTTP/1.1 connection as a transaction sees it: the request's head, its body, a way to answer, a watch.
+// A client as a request knows it: what it asks, how it is answered, and whether it is still there. An HTTP/1.1 connection
+// (http1_stream) or nobody (nobody).
 #pragma once
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "http/framing.hpp"
 #include "http/message.hpp"
 #include "net/transport.hpp"
-#include "proxy/head_budget.hpp"
+#include "proxy/head_writer.hpp"
 #include "util/ip.hpp"
 
 namespace garner::proxy {
@@ -18,108 +19,90 @@ namespace garner::proxy {
 class ClientStream {
 public:
     /// `listener`: the port that `peer` connected to.
-    ClientStream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
-        : transport_(std::move(transport)), peer_(peer), listener_(listener),
-          watch_after_(wheel, [](void* self) { static_cast<ClientStream*>(self)->begin_watching(); }, this) {}
+    ClientStream(IpEndpoint peer, std::uint16_t listener) : peer_(peer), listener_(listener) {}
+    ClientStream(ClientStream const&) = delete;
+    virtual ~ClientStream() = default;
 
-    /// Nobody: `request` (a whole head) was asked in the name of `peer`, and what is sent goes nowhere.
-    ClientStream(std::string_view request, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel);
-    bool nobody() const { return transport_ == nullptr; }
+    IpEndpoint const& peer() const { return peer_; }
+    /// Its address, written once for all requests of the connection.
+    std::string const& peer_text() const { return peer_text_; }
+    std::uint16_t listener() const { return listener_; }
+    /// Where it has reached this proxy.
+    virtual IpAddress own_address() const = 0;
+    /// The request was asked in the name of `peer`, and what is sent goes nowhere.
+    virtual bool nobody() const { return false; }
 
-    /// How waiting for a request's head ended.
-    enum class Arrival : std::uint8_t {
-        request,   // head() is there
-        refused,   // answer with refusal() and close
-        closed,    // between requests: nothing to answer
-        timed_out  // nothing came, or nothing more; begun() tells whether to answer 408
-    };
-    struct HeadWaits {
-        milliseconds idle;    // for the first byte
-        milliseconds head;    // from there to the last
-    };
-    /// A head larger than 4 KiB counts in `budget` until it is whole; one that has no room there is refused with 431.
-    net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
+    // ---- the request ----
+
     http::RequestHead const& head() const { return head_; }
-    http::HeadParse const& refusal() const { return parse_; }
-    /// There is no head to speak of: head() is empty.
-    void forget_head() { head_ = {}; }
-    bool begun() const { return begin_ != end_; }
-    /// A request, or a part of it, is here already.
-    bool pipelined() const { return begin_ != end_; }
-
     /// Decides how the body is delimited; refusal in the result.
-    http::Framing const& begin_body();
+    http::Framing const& begin_body() {
+        framing_ = http::request_framing(head_);
+        begin_request();
+        return framing_;
+    }
     http::Framing const& body_framing() const { return framing_; }
-    bool body_done() const { return decoder_.done(); }
+    virtual bool body_done() const = 0;
     struct Piece {
         net::Error error;
         char const* refusal = nullptr;
         std::string_view data;             // empty without an error: the end
     };
-    /// Its view lives until the next call; the head's views stay valid as long as the transaction runs.
-    net::awaitable<Piece> read_body(milliseconds limit);
-    std::string const& trailers() const { return decoder_.trailers(); }
+    /// Its view lives until the next call; the head's views stay valid as long as the request runs.
+    virtual net::awaitable<Piece> read_body(milliseconds limit) = 0;
+    virtual std::string const& trailers() const = 0;
     /// Bytes behind the head that belong to a tunnel or another protocol.
-    std::string_view leftover() const { return {input() + begin_, end_ - begin_}; }
+    virtual std::string_view leftover() const = 0;
+
+    // ---- the response ----
+
+    virtual bool takes_interim() const = 0;
+    /// The response's body has no known length: says in `patch` how its end will be told. True: by the end of the connection.
+    virtual bool begin_without_length(Patch& patch) = 0;
+    /// The framing of a body without a known length: what goes before a piece of so many bytes, behind it, and behind the last one.
+    /// Empty where it needs nothing. The views live until the next call.
+    virtual std::string_view before_piece(Bytes bytes) = 0;
+    virtual std::string_view behind_piece() = 0;
+    virtual std::string_view behind_body(std::string_view trailers) = 0;
+    /// The body ends here, and the client must not take it for the whole.
+    virtual void show_truncation() = 0;
 
     /// Sends all; an error means the client is gone or stalled. Allocates nothing when the socket takes it at once.
-    net::IoResult try_send(std::span<iovec>& parts) { return nobody() ? net::IoResult{} : transport_->try_write(parts); }
-    net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) {
-        return transport_->write(parts, limit);
-    }
-    /// Ends whatever waits for the client.
-    void cancel() {
-        if (transport_) transport_->cancel();
-    }
+    virtual net::IoResult try_send(std::span<iovec>& parts) = 0;
+    virtual net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) = 0;
 
+    // ---- the connection ----
+
+    /// Ends whatever waits for the client.
+    virtual void cancel() = 0;
     /// Calls `gone` once when the client hangs up, until unwatch(). Not while a body is read. Looks only after 100 ms:
     /// most waits are shorter, and looking costs system calls.
-    void watch(std::function<void()> gone);
-    void unwatch();
-
-    net::Transport& transport() { return *transport_; }
+    virtual void watch(std::function<void()> gone) = 0;
+    virtual void unwatch() = 0;
     /// The bytes on the wire since the last call.
     struct Traffic {
         Bytes received = 0;
         Bytes sent = 0;
     };
-    Traffic take_traffic();
-    IpEndpoint const& peer() const { return peer_; }
-    /// Its address, written once for all requests of the connection.
-    std::string const& peer_text() const { return peer_text_; }
-    std::uint16_t listener() const { return listener_; }
-    /// The request is done with: what follows is the next.
-    void finish_request();
+    virtual Traffic take_traffic() = 0;
+    /// Of the request, on the wire.
+    virtual Bytes received() const = 0;
+    /// What the client's system has acknowledged of what was sent.
+    virtual Bytes acknowledged() const = 0;
+    /// The client's end of a tunnel.
+    virtual net::Transport& transport() = 0;
+
+protected:
+    /// head() and body_framing() are there.
+    virtual void begin_request() {}
+
+    http::RequestHead head_;
+    http::Framing framing_;
 
 private:
-    char const* input() const { return buffer_.data(); }
-    void make_room();
-    Arrival refuse_large_head();
-    void begin_watching();
-    net::awaitable<net::Error> fill(milliseconds limit);
-
-    std::unique_ptr<net::Transport> transport_;
-    Traffic taken_;
     IpEndpoint peer_;
     std::string peer_text_ = peer_.address.text();
     std::uint16_t listener_;
-    std::vector<char> buffer_ = std::vector<char>(4096);
-    std::size_t begin_ = 0;
-    std::size_t end_ = 0;
-    std::size_t scanned_ = 0;
-    http::RequestHead head_;
-    http::HeadParse parse_;
-    http::Framing framing_;
-    http::BodyDecoder decoder_;
-    std::vector<char> body_buffer_;       // apart from buffer_, whose head must stay where it is
-    std::size_t body_begin_ = 0;
-    std::size_t body_end_ = 0;
-    struct Watch {
-        std::function<void()> gone;
-    };
-    net::Deadline watch_after_;
-    bool watching_ = false;
-    std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();   // outlives this while a queued handler refers to it
 };
 
 }  // namespace garner::proxy

@@ -6,7 +6,7 @@
 
 namespace garner::proxy {
 
-using Arrival = ClientStream::Arrival;
+using Arrival = Http1Stream::Arrival;
 
 namespace {
 
@@ -56,7 +56,7 @@ net::awaitable<void> Connection::run() {
     auto wait_first = services_.options->deadlines.head;   // who connects and says nothing gets no keep-alive time
     for (bool first = true;; first = false) {
         auto options = services_.options;
-        ClientStream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
+        Http1Stream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
         idle_ = !stream_.pipelined();
         if (idle_ && services_.draining) break;
         begin_to_wait();

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "proxy/client_stream.hpp"
+#include "proxy/http1_stream.hpp"
 #include "proxy/services.hpp"
 #include "proxy/transaction.hpp"
 
@@ -35,13 +35,13 @@ public:
 private:
     static net::awaitable<void> run_and_destroy(std::unique_ptr<Connection> connection);
     net::awaitable<void> run();
-    net::awaitable<void> refuse(ClientStream::Arrival arrival);
+    net::awaitable<void> refuse(Http1Stream::Arrival arrival);
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
     net::awaitable<void> linger();
     void begin_to_wait();
 
     Services& services_;
-    ClientStream stream_;
+    Http1Stream stream_;
     AcceleratedOrigin const* accelerates_;
     Scratch scratch_;
     std::optional<Transaction> transaction_;   // while one runs; not in a coroutine's frame, which would be too large to be recycled

@@ -46,14 +46,14 @@ net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower*
     if (request_.record.cache_status.hit || age > 0) patch.age = age;
     auto head = object->head();
     if (request_.services.log) request_.record.texts.content_type = http::field_in(head, "Content-Type");
-    Slice slice{0, object->length(), false};
+    Slice slice{0, object->length()};
     request_.record.sent_status = object->status();
     if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {
         // A 304 or 416: no body.
     } else {
         if (object->status() != 204) patch.content_length = slice.count;   // RFC 9110 8.6
-        if (!slice.count) slice.chunked = patch.chunked = writer_.starts_closing(patch) == false;
-        if (request.method == Method::head) slice = {0, 0, false};
+        if (!slice.count) writer_.begin_without_length(patch);
+        if (request.method == Method::head) slice = {0, 0};
     }
     auto tail = writer_.patch_of(patch);
     Parts parts;
@@ -90,7 +90,7 @@ bool Delivery::answer_conditions(store::Object const& object, Slice& slice, Patc
         request_.record.sent_status = 304;
         if (request_.record.cache_status.hit)
             request_.record.tag = request.fields.has(Name::if_none_match) ? ResultTag::tcp_inm_hit : ResultTag::tcp_ims_hit;
-        slice = {0, 0, false};
+        slice = {0, 0};
         return true;
     }
     return slice.count && answer_ranges(object, slice, patch, head);
@@ -116,7 +116,7 @@ bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& p
     if (several) {
         multipart_.emplace(std::move(ranges.parts), length, request_.scratch.stored_head.fields.first(Name::content_type), random_bits());
         request_.scratch.head_text.append("Content-Type: ").append(multipart_->content_type()).append("\r\n");
-        slice = {0, multipart_->size(), false, true};
+        slice = {0, multipart_->size(), true};
     } else {
         http::ContentRange where;
         where.length = length;
@@ -162,7 +162,10 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
     if (follower) follower->read_up_to(slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
     std::array<std::string_view, write_pieces> pieces;
-    char chunk_header[18];
+    auto& client = request_.client;
+    auto add = [&](std::string_view bytes) {
+        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
+    };
     bool may_let_go = !follower && !multipart_;
     for (;;) {
         auto seen = follower ? follower->view().version : 0;
@@ -176,13 +179,11 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         }
         Bytes bytes = 0;
         for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].size();
-        if (bytes > 0 && slice.chunked)
-            parts[used++] = {chunk_header, http::write_chunk_header(bytes, chunk_header)};
-        for (std::size_t i = 0; i < count; ++i)
-            parts[used++] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
-        if (bytes > 0 && slice.chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        if (bytes > 0) add(client.before_piece(bytes));
+        for (std::size_t i = 0; i < count; ++i) add(pieces[i]);
+        if (bytes > 0) add(client.behind_piece());
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
-        if (over && slice.chunked) parts[used++] = {const_cast<char*>("0\r\n\r\n"), 5};
+        if (over) add(client.behind_body({}));
         if (used > 0) {
             bool sent = co_await writer_.send(std::span(parts.data(), used), bytes);
             used = 0;
@@ -225,7 +226,7 @@ net::awaitable<std::optional<bool>> Delivery::send_rest(store::ObjectPtr& object
     writer_.pace().sends_nothing_stored();
     reader.leave();
     object.reset();
-    co_return co_await pass_through_.pass_on(head, broken, slice.chunked);
+    co_return co_await pass_through_.pass_on(head, broken);
 }
 
 /// False when there is nothing more to wait for: the client is gone, or the fill said nothing for deadlines.fill. True

@@ -31,7 +31,6 @@ private:
     struct Slice {
         Bytes first = 0;
         std::optional<Bytes> count;   // nothing: to the end, whose place is not known yet
-        bool chunked = false;
         bool several = false;         // the ranges of multipart_
     };
     static constexpr std::size_t write_pieces = 16;

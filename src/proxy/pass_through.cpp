@@ -26,32 +26,32 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
     record.cache_status.ttl.reset();   // the stored object, if any, is not sent
     patch.status = record.cache_status;
     using Kind = http::Framing::Kind;
-    bool chunked = false;
-    if (framing.kind == Kind::length)
+    if (framing.kind == Kind::length) {
         patch.content_length = framing.length;
-    else if (framing.kind == Kind::none) {
+    } else if (framing.kind == Kind::none) {
         // HEAD and 304 say how long the body would be; a 204 has none to speak of.
         auto length = parse_decimal(response.fields.first(Name::content_length));
         if (length && response.status != 204) patch.content_length = length;
     } else {
-        chunked = patch.chunked = !writer_.starts_closing(patch);
+        writer_.begin_without_length(patch);
     }
     auto tail = writer_.patch_of(patch);
     request_.head_sent = true;
     std::array<iovec, 2> head{{{text.data(), text.size()}, {const_cast<char*>(tail.data()), tail.size()}}};
     http::BrokenBody body;
     if (framing.kind == Kind::length) body.announced = framing.length;
-    co_await pass_on(text, body, chunked, head);
+    co_await pass_on(text, body, head);
     if (upstream_.upload().running()) co_await upstream_.upload().join();
 }
 
 /// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. False: not all was sent.
-net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBody body, bool chunked,
-                                          std::span<iovec const> before) {
+net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBody body, std::span<iovec const> before) {
     auto const& limits = request_.options->limits;
     std::array<iovec, 6> parts;
     auto used = static_cast<std::size_t>(std::ranges::copy(before, parts.begin()).out - parts.begin());
-    char chunk_header[18];
+    auto add = [&](std::string_view bytes) {
+        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
+    };
     for (Pace pace;;) {
         auto piece = upstream_.exchange().body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !upstream_.exchange().body_done()) {
@@ -76,9 +76,9 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         }
         if (piece.data.empty()) break;
         body.done += piece.data.size();
-        if (chunked) parts[used++] = {chunk_header, http::write_chunk_header(piece.data.size(), chunk_header)};
-        parts[used++] = {const_cast<char*>(piece.data.data()), piece.data.size()};
-        if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        add(request_.client.before_piece(piece.data.size()));
+        add(piece.data);
+        add(request_.client.behind_piece());
         std::span<iovec> gathered(parts.data(), used);
         bool sent = writer_.try_send(gathered, piece.data.size());   // most often all of it, without a coroutine frame
         if (sent) request_.record.count_traffic(request_);
@@ -87,9 +87,7 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         used = 0;
         upstream_.count_traffic();
     }
-    std::string end;
-    if (chunked) end.append("0\r\n").append(upstream_.exchange().trailers()).append("\r\n");
-    if (!end.empty()) parts[used++] = {end.data(), end.size()};
+    add(request_.client.behind_body(upstream_.exchange().trailers()));
     bool sent = true;
     if (used > 0) sent = co_await writer_.send(std::span(parts.data(), used));
     upstream_.finish_exchange();

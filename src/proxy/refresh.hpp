@@ -2,7 +2,7 @@
 #pragma once
 #include <memory>
 
-#include "proxy/client_stream.hpp"
+#include "proxy/nobody.hpp"
 #include "proxy/services.hpp"
 #include "proxy/transaction.hpp"
 
@@ -29,7 +29,7 @@ private:
                                     cache::FillLease lead, store::ObjectPtr stale);
 
     Services& services_;
-    ClientStream nobody_;
+    Nobody nobody_;
     AcceleratedOrigin const* accelerates_;
     Scratch scratch_;
     Transaction* transaction_ = nullptr;   // once it runs

@@ -58,9 +58,7 @@ net::awaitable<Verdict> RequestCheck::check_names() {
 
 /// The destination, for rules that want it, is where the client has reached this proxy.
 Verdict RequestCheck::check_internal() {
-    net::Error ignored;
-    auto const here = request_.client.transport().socket().local_endpoint(ignored);
-    auto const decision = request_.options->access.decide(request_.facts(), net::to_ip(here.address()));
+    auto const decision = request_.options->access.decide(request_.facts(), request_.client.own_address());
     return decision.allowed() ? Verdict::internal : denied(decision);
 }
 

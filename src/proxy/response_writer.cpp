@@ -62,9 +62,9 @@ net::Error ResponseWriter::send_interim_rest() {
     return sent.error;
 }
 
-/// Not to HTTP/1.0. A response of which the socket takes nothing is dropped: followers may wait for the final response.
+/// A response of which the socket takes nothing is dropped: followers may wait for the final response.
 bool ResponseWriter::pass_interim(http::ResponseHead const& interim) {
-    if (request_.client.nobody() || request_.head_sent || request_.head().version == http::Version::http_1_0) return true;
+    if (!request_.client.takes_interim() || request_.head_sent) return true;
     if (request_.client_gone) return false;
     if (send_interim_rest() == net::asio::error::would_block) return true;
     auto& text = request_.scratch.head_text;
@@ -90,16 +90,13 @@ std::string_view ResponseWriter::patch_of(Patch const& patch) {
     return write_patch(request_.scratch.patch, with_close, request_.services.shared.via_name);
 }
 
-bool ResponseWriter::starts_closing(Patch& patch) {
-    if (request_.head().version == http::Version::http_1_1) return false;
-    patch.close = request_.close = true;
-    return true;
+void ResponseWriter::begin_without_length(Patch& patch) {
+    if (request_.client.begin_without_length(patch)) request_.close = true;
 }
 
-/// HTTP/1.1 sees it by the framing; a body that ends with the connection needs a reset.
 void ResponseWriter::show_truncation() {
     request_.close = request_.record.truncated = true;
-    if (request_.head().version == http::Version::http_1_0) request_.client.transport().close_with_reset();
+    request_.client.show_truncation();
 }
 
 /// An accelerator's visitors learn neither the origin's name nor its address; the log has both.

@@ -24,8 +24,8 @@ public:
     bool try_send(std::span<iovec>& parts, Bytes body);
     /// The end of a response head. Says whether the connection closes, so that it is said truly.
     std::string_view patch_of(Patch const& patch);
-    /// A body of unknown length goes to HTTP/1.0 until the connection closes, to HTTP/1.1 in chunks. True: until close.
-    bool starts_closing(Patch& patch);
+    /// The body's length is not known: ClientStream frames it. Before patch_of().
+    void begin_without_length(Patch& patch);
     /// The client must not take what it has for the whole response.
     void show_truncation();
 

@@ -16,7 +16,7 @@ net::awaitable<Rest> Resumption::find(std::shared_ptr<Options const> const& opti
     auto broken = body_;
     broken.done = growing.body()->size() - body_.first;
     http::Remainder missing(growing.head(), broken);
-    if (!nobody_) nobody_ = std::make_unique<ClientStream>(request_, client_, listener_, services_.worker.wheel);
+    if (!nobody_) nobody_ = std::make_unique<Nobody>(request_, client_, listener_);
     Transaction transaction(services_, *nobody_, nullptr, scratch_, options);
     asking_ = &transaction;
     auto rest = co_await transaction.find_rest(sources_, at_, missing, trouble);

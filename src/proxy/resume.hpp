@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "http/remainder.hpp"
+#include "proxy/nobody.hpp"
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
@@ -35,7 +36,7 @@ private:
     std::vector<icp::Source> sources_;
     std::size_t at_;
     http::BrokenBody body_;
-    std::unique_ptr<ClientStream> nobody_;   // made when something breaks off
+    std::unique_ptr<Nobody> nobody_;   // made when something breaks off
     Scratch scratch_;
     Transaction* asking_ = nullptr;
 };

@@ -37,7 +37,7 @@ public:
 
     /// The socket is full. From now on until resume() the client is waited for, and cancelled when it is too slow.
     void wait() {
-        if (!std::exchange(full_, true)) taken_before_ = client_.transport().acknowledged();
+        if (!std::exchange(full_, true)) taken_before_ = client_.acknowledged();
         since_ = steady_now();
         first_look_.reset();
         check_.arm(pause);
@@ -61,7 +61,7 @@ private:
         Bytes taken;
     };
     void check() {
-        Look const look{steady_now(), client_.transport().acknowledged()};
+        Look const look{steady_now(), client_.acknowledged()};
         waited_ += look.at - std::exchange(since_, look.at);
         if (!first_look_) first_look_ = look;
         auto const& before = *first_look_;

@@ -16,7 +16,7 @@ void Upload::start(client::Exchange& exchange, std::function<void(Fault)> faulty
 /// Never slower than the client, never faster than the next server takes it: one piece is in hand at a time.
 net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
     for (;;) {
-        auto const received = request_.client.transport().received();
+        auto const received = request_.client.received();
         auto const asked = steady_now();
         auto piece = co_await request_.client.read_body(request_.options->deadlines.body);
         if (joining_) break;
@@ -45,7 +45,7 @@ std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, 
     if (piece.error == net::asio::error::timed_out) return Fault{408, "The request's body did not come in time."};
     if (piece.error) return Fault{};
     bool const first = pace_.moved == 0;
-    pace_.add(request_.client.transport().received() - received, first ? SteadyTime::duration{} : steady_now() - asked);
+    pace_.add(request_.client.received() - received, first ? SteadyTime::duration{} : steady_now() - asked);
     bool const too_slow = !request_.client.body_done() && pace_.is_below(request_.options->limits.min_rate);
     if (!too_slow) return std::nullopt;
     return Fault{408, "The request's body came too slowly: on average below limits.min_rate."};
@@ -76,7 +76,7 @@ net::awaitable<bool> Upload::pass_on(std::string_view piece) {
 net::awaitable<void> Upload::join() {
     if (!running()) co_return;
     request_.close = joining_ = true;
-    request_.client.transport().cancel();
+    request_.client.cancel();
     exchange_->cancel();
     while (running()) {
         net::Waiter waiter(request_.executor());

@@ -1,4 +1,4 @@
-#include "proxy/client_stream.hpp"
+#include "proxy/http1_stream.hpp"
 
 #include <sys/socket.h>
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "util/check.hpp"
+#include "net/address.hpp"
 
 namespace garner::proxy {
 
@@ -30,15 +30,7 @@ char const* other_protocol(char first) {
 
 }  // namespace
 
-ClientStream::ClientStream(std::string_view request, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
-    : ClientStream(std::unique_ptr<net::Transport>(), peer, listener, wheel) {
-    buffer_.assign(request.begin(), request.end());
-    begin_ = end_ = buffer_.size();
-    parse_ = http::parse_request_head({buffer_.data(), buffer_.size()}, http::HeadLimits::none(), scanned_, head_);
-    garner::check(parse_.kind == http::HeadParse::Kind::complete);
-}
-
-void ClientStream::make_room() {
+void Http1Stream::make_room() {
     if (begin_ == end_) begin_ = end_ = 0;
     if (end_ < buffer_.size()) return;
     if (begin_ > 0) {
@@ -50,16 +42,16 @@ void ClientStream::make_room() {
     }
 }
 
-net::awaitable<net::Error> ClientStream::fill(milliseconds limit) {
+net::awaitable<net::Error> Http1Stream::fill(milliseconds limit) {
     std::span<char> free(buffer_.data() + end_, buffer_.size() - end_);
     auto read = co_await transport_->read_some(free, limit);
     end_ += read.bytes;
     co_return read.error;
 }
 
-net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
+net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
     scanned_ = 0;
-    HeadBudget::Part part(budget, [](void* self) { static_cast<ClientStream*>(self)->cancel(); }, this);
+    HeadBudget::Part part(budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
     SteadyTime give_up{};   // set when a first read did not bring a whole head: rare, so the clock is rarely asked
     for (;;) {
         if (begin_ != end_) {
@@ -87,21 +79,25 @@ net::awaitable<ClientStream::Arrival> ClientStream::read_head(http::HeadLimits c
 }
 
 /// The memory is given back at once: the client may take its time to read the answer.
-ClientStream::Arrival ClientStream::refuse_large_head() {
+Http1Stream::Arrival Http1Stream::refuse_large_head() {
     std::vector<char>(idle_buffer).swap(buffer_);
     begin_ = end_ = 0;
     parse_ = {http::HeadParse::Kind::refused, 0, 431, "too many bytes of unfinished heads: this one is the largest"};
     return Arrival::refused;
 }
 
-http::Framing const& ClientStream::begin_body() {
-    framing_ = http::request_framing(head_);
+void Http1Stream::begin_request() {
     decoder_ = http::BodyDecoder(framing_);
     body_begin_ = body_end_ = 0;
-    return framing_;
+    chunked_ = false;
 }
 
-net::awaitable<ClientStream::Piece> ClientStream::read_body(milliseconds limit) {
+IpAddress Http1Stream::own_address() const {
+    net::Error ignored;
+    return net::to_ip(transport_->socket().local_endpoint(ignored).address());
+}
+
+net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
     for (;;) {
         if (decoder_.done()) co_return Piece{};
         // First what came with the head, then what is read into the body's own buffer.
@@ -134,7 +130,35 @@ net::awaitable<ClientStream::Piece> ClientStream::read_body(milliseconds limit) 
     }
 }
 
-void ClientStream::finish_request() {
+// ---- the response ----
+
+/// RFC 9112 6.3, 7.1: in chunks, or to HTTP/1.0 until the connection closes.
+bool Http1Stream::begin_without_length(Patch& patch) {
+    bool const until_close = head_.version == http::Version::http_1_0;
+    patch.chunked = !until_close;
+    chunked_ = patch.chunked && head_.method != http::Method::head;
+    return until_close;
+}
+
+std::string_view Http1Stream::before_piece(Bytes bytes) {
+    if (!chunked_) return {};
+    return {chunk_header_, http::write_chunk_header(bytes, chunk_header_)};
+}
+
+std::string_view Http1Stream::behind_body(std::string_view trailers) {
+    if (!chunked_) return {};
+    last_chunk_.assign("0\r\n").append(trailers).append("\r\n");
+    return last_chunk_;
+}
+
+/// HTTP/1.1 sees it by the framing; a body that ends with the connection needs a reset.
+void Http1Stream::show_truncation() {
+    if (head_.version == http::Version::http_1_0) transport_->close_with_reset();
+}
+
+// ---- the connection ----
+
+void Http1Stream::finish_request() {
     if (body_begin_ != body_end_) {
         // The next request begins in the body's buffer.
         auto left = body_end_ - body_begin_;
@@ -149,19 +173,17 @@ void ClientStream::finish_request() {
     if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
 }
 
-ClientStream::Traffic ClientStream::take_traffic() {
-    if (nobody()) return {};
+Http1Stream::Traffic Http1Stream::take_traffic() {
     auto const before = std::exchange(taken_, {transport_->received(), transport_->sent()});
     return {taken_.received - before.received, taken_.sent - before.sent};
 }
 
-void ClientStream::watch(std::function<void()> gone) {
-    if (nobody()) return;
+void Http1Stream::watch(std::function<void()> gone) {
     watch_->gone = std::move(gone);
     watch_after_.arm(milliseconds{100});
 }
 
-void ClientStream::begin_watching() {
+void Http1Stream::begin_watching() {
     watching_ = true;
     int descriptor = transport_->descriptor();
     transport_->socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, descriptor](net::Error error) {
@@ -174,7 +196,7 @@ void ClientStream::begin_watching() {
     });
 }
 
-void ClientStream::unwatch() {
+void Http1Stream::unwatch() {
     watch_->gone = nullptr;
     watch_after_.disarm();
     if (std::exchange(watching_, false)) transport_->cancel();

@@ -1,0 +1,92 @@
+// A client's HTTP/1.1 connection: requests one after the other.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "proxy/client_stream.hpp"
+#include "proxy/head_budget.hpp"
+
+namespace garner::proxy {
+
+class Http1Stream : public ClientStream {
+public:
+    Http1Stream(std::unique_ptr<net::Transport> transport, IpEndpoint peer, std::uint16_t listener, net::DeadlineWheel& wheel)
+        : ClientStream(peer, listener), transport_(std::move(transport)),
+          watch_after_(wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
+
+    /// How waiting for a request's head ended.
+    enum class Arrival : std::uint8_t {
+        request,   // head() is there
+        refused,   // answer with refusal() and close
+        closed,    // between requests: nothing to answer
+        timed_out  // nothing came, or nothing more; begun() tells whether to answer 408
+    };
+    struct HeadWaits {
+        milliseconds idle;    // for the first byte
+        milliseconds head;    // from there to the last
+    };
+    /// A head larger than 4 KiB counts in `budget` until it is whole; one that has no room there is refused with 431.
+    net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
+    http::HeadParse const& refusal() const { return parse_; }
+    /// There is no head to speak of: head() is empty.
+    void forget_head() { head_ = {}; }
+    bool begun() const { return begin_ != end_; }
+    /// A request, or a part of it, is here already.
+    bool pipelined() const { return begin_ != end_; }
+    /// The request is done with: what follows is the next.
+    void finish_request();
+
+    IpAddress own_address() const override;
+    bool body_done() const override { return decoder_.done(); }
+    net::awaitable<Piece> read_body(milliseconds limit) override;
+    std::string const& trailers() const override { return decoder_.trailers(); }
+    std::string_view leftover() const override { return {input() + begin_, end_ - begin_}; }
+
+    bool takes_interim() const override { return head_.version == http::Version::http_1_1; }
+    bool begin_without_length(Patch& patch) override;
+    std::string_view before_piece(Bytes bytes) override;
+    std::string_view behind_piece() override { return chunked_ ? "\r\n" : ""; }
+    std::string_view behind_body(std::string_view trailers) override;
+    void show_truncation() override;
+    net::IoResult try_send(std::span<iovec>& parts) override { return transport_->try_write(parts); }
+    net::awaitable<net::IoResult> send(std::span<iovec> parts, milliseconds limit) override { return transport_->write(parts, limit); }
+
+    void cancel() override { transport_->cancel(); }
+    void watch(std::function<void()> gone) override;
+    void unwatch() override;
+    Traffic take_traffic() override;
+    Bytes received() const override { return transport_->received(); }
+    Bytes acknowledged() const override { return transport_->acknowledged(); }
+    net::Transport& transport() override { return *transport_; }
+
+private:
+    void begin_request() override;
+    char const* input() const { return buffer_.data(); }
+    void make_room();
+    Arrival refuse_large_head();
+    void begin_watching();
+    net::awaitable<net::Error> fill(milliseconds limit);
+
+    std::unique_ptr<net::Transport> transport_;
+    Traffic taken_;
+    std::vector<char> buffer_ = std::vector<char>(4096);
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+    std::size_t scanned_ = 0;
+    http::HeadParse parse_;
+    http::BodyDecoder decoder_;
+    std::vector<char> body_buffer_;       // apart from buffer_, whose head must stay where it is
+    std::size_t body_begin_ = 0;
+    std::size_t body_end_ = 0;
+    bool chunked_ = false;                // the response
+    char chunk_header_[18];
+    std::string last_chunk_;
+    struct Watch {
+        std::function<void()> gone;
+    };
+    net::Deadline watch_after_;
+    bool watching_ = false;
+    std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();   // outlives this while a queued handler refers to it
+};
+
+}  // namespace garner::proxy

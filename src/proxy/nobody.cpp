@@ -1,0 +1,18 @@
+#include "proxy/nobody.hpp"
+
+#include "util/check.hpp"
+
+namespace garner::proxy {
+
+Nobody::Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener) : ClientStream(peer, listener), request_(request) {
+    std::size_t scanned = 0;
+    auto const parsed = http::parse_request_head(request_, http::HeadLimits::none(), scanned, head_);
+    check(parsed.kind == http::HeadParse::Kind::complete);
+}
+
+net::Transport& Nobody::transport() {
+    check(false);   // nobody asks for a tunnel
+    std::abort();
+}
+
+}  // namespace garner::proxy
