@@ -1,4 +1,5 @@
 // garner: builds the house from the ground up, hands each room its options, and waits for signals.
+#include <atomic>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
@@ -85,6 +86,9 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
 void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
 
 /// Whose lines most of the dropped ones are.
+// The user does not want to wait for what still runs.
+std::atomic<bool> interrupted_again{false};
+
 std::string most_of(proxy::AccessLog::Stats const& log) {
     if (log.dropped_most.empty()) return {};
     auto const& most = log.dropped_most.front();
@@ -206,7 +210,7 @@ public:
         if (admin_) admin_->stop();
         auto const fault = seen_ ? seen_->stop() : std::string();
         if (!fault.empty()) spdlog::error("the set of seen URLs: {}", fault);
-        return server_->stop(config_.proxy.deadlines.drain);
+        return server_->stop(config_.proxy.deadlines.drain, interrupted_again);
     }
 
     /// For an end without taking anything down.
@@ -264,9 +268,9 @@ private:
     unsigned looks_ = 0;
 };
 
-/// The user does not want to wait for what still runs. Every byte that the disk has confirmed is safe.
+/// What runs is broken off and logged; it is given a second for that. Every byte that the disk has confirmed is safe.
 void end_at_next_interrupt() {
-    constexpr milliseconds same_key{300};   // that a terminal and a wrapper both tell
+    constexpr milliseconds same_key{100};   // that a terminal and a wrapper both tell
     std::this_thread::sleep_for(same_key);
     timespec constexpr at_once{};
     sigset_t interrupt;
@@ -274,7 +278,10 @@ void end_at_next_interrupt() {
     sigaddset(&interrupt, SIGINT);
     ::sigtimedwait(&interrupt, nullptr, &at_once);
     int signal = 0;
-    if (::sigwait(&interrupt, &signal) == 0) std::_Exit(128 + SIGINT);
+    if (::sigwait(&interrupt, &signal) != 0) return;
+    interrupted_again = true;
+    std::this_thread::sleep_for(seconds{1});
+    std::_Exit(128 + SIGINT);
 }
 
 /// Waits for signals until one of them ends the process.
@@ -292,9 +299,9 @@ int serve(House& house, sigset_t const& signals) {
             spdlog::warn("something would not end in time");
             house.settle_disk();
             std::fflush(nullptr);
-            std::_Exit(0);   // its worker still uses the house: nothing may be taken down
+            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // its worker still uses the house: nothing may be taken down
         }
-        return 0;
+        return interrupted_again ? 128 + SIGINT : 0;
     }
 }
 

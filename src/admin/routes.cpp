@@ -143,7 +143,7 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     std::string normal;
     http::append_normalised(*uri, normal);
     bool found = server_.cache().purge_url(normal);
-    auto const peers = server_.mesh().agent(0).clear_and_wait(normal);
+    auto const peers = server_.mesh().agent(0).purge_and_wait(normal);
     // A peer may have given the old object before it purged its own.
     found |= !peers.empty() && server_.cache().purge_url(normal);
     auto* disk = server_.cache().disk();

@@ -110,7 +110,7 @@ SummarySection latency(Json const& stats) {
 // ---- as text ----
 
 std::string text_line(std::string const& name, std::vector<std::string> const& values, std::size_t name_columns = 24,
-                      std::size_t value_columns = 14) {
+                      std::size_t value_columns = 16) {
     std::string out = name + std::string(name_columns - std::min(name_columns, columns(name)), ' ');
     for (auto const& value : values)
         out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;

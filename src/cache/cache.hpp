@@ -293,6 +293,7 @@ private:
     void drop_other_variants(Fill const&, store::Object const& newer);
     bool forget_older(Shard&, Newcomer const&);
     void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
+    static void note_rival(Shard&, Fill const& by, store::Object const& object, std::string const& names);
     static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);
     static bool contradicts_heard(Fill const&, store::Object const&, std::string_view text, std::string_view names);
     static void hear(std::vector<Fill::Given>& heard, Fill::Given told);

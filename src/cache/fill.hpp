@@ -140,12 +140,13 @@ private:
     struct Given {
         store::ObjectPtr object;
         std::string varies_by;         // the names of its Vary, as http::to_string
+        bool several = false;          // representations: what comes differs from one of them
         /// Where Vary has changed meanwhile there is no telling, and it is taken for the same.
         bool may_be_of(std::string_view key, std::string_view names) const {
             return object && (object->key() == key || varies_by != names);
         }
     };
-    Given rival_;                      // of another fetch
+    std::vector<Given> rivals_;        // of other fetches, one a variant
     std::vector<Given> heard_;         // of HEADs, one a variant
 
     mutable std::mutex mutex_;

@@ -31,12 +31,7 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     if (!is_sure) drop_different(shard, newer, gone);
     note_bytes(shard, by.primary());
     by.newest_ = is_sure ? newer.sequence() : UINT64_MAX;
-    auto [first, last] = shard.fills.equal_range(by.primary());
-    for (; first != last; ++first) {
-        auto& other = *first->second;
-        if (&other == &by || other.key() != by.key()) continue;
-        other.rival_ = {store::ObjectPtr(&newer), names};
-    }
+    note_rival(shard, by, newer, names);
     return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
 }
 
@@ -82,10 +77,30 @@ void Cache::detach_contradicted(Fill& fill) {
     unregister(shard, fill);
 }
 
+/// Somebody is given `object`, which `by` has fetched: the URL's other fetches that are under way learn of it.
+void Cache::note_rival(Shard& shard, Fill const& by, store::Object const& object, std::string const& names) {
+    auto const now = wall_now();
+    auto [first, last] = shard.fills.equal_range(by.primary());
+    for (; first != last; ++first) {
+        auto& other = *first->second;
+        if (&other == &by || other.key() != by.key()) continue;
+        bool known = false;
+        for (auto& given : other.rivals_) {
+            if (!given.may_be_of(object.key(), names)) continue;
+            known = known || given.object->key() == object.key();
+            given.several = given.several || !is_same_representation(*given.object, object, now);
+        }
+        if (!known) other.rivals_.push_back({outline(object.parts()), names});
+    }
+}
+
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
 /// came last may have waited longer. Where they differ neither is kept.
 bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
-    return fill.rival_.may_be_of(text, names) && !is_same_representation(*fill.rival_.object, object, wall_now());
+    auto const now = wall_now();
+    return std::ranges::any_of(fill.rivals_, [&](Fill::Given const& given) {
+        return given.may_be_of(text, names) && (given.several || !is_same_representation(*given.object, object, now));
+    });
 }
 
 /// From memory, whichever is older.
@@ -138,6 +153,11 @@ void Cache::outdate_older(Fill const& fill) {
     bool const for_nobody = fill.refreshes_ && !fill.is_given();
     if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
+    {
+        auto& shard = this->shard(fill.primary());
+        std::lock_guard lock(shard.mutex);
+        note_rival(shard, fill, *newer, fill.varies_by());
+    }
     for (auto const& text : {std::string(newer->key()), fill.key()}) {
         outdate(text, fill.primary(), *newer);
         outdate(parts_text(text), fill.primary(), *newer);

@@ -11,9 +11,10 @@ namespace {
 constexpr std::array<std::string_view, 3> method_overrides{"x-http-method", "x-http-method-override", "x-method-override"};
 
 // In order.
-constexpr std::array<std::string_view, 33> gateway_fields{
-    "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "front-end-https", "proxy", "true-client-ip",
-    "x-arr-ssl", "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-envoy-original-path", "x-forwarded",
+constexpr std::array<std::string_view, 38> gateway_fields{
+    "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "front-end-https", "proxy",
+    "proxy-client-ip", "true-client-ip", "wl-proxy-client-ip", "wl-proxy-ssl", "x-arr-ssl", "x-azure-clientip",
+    "x-azure-socketip", "x-client-ip", "x-cluster-client-ip", "x-envoy-external-address", "x-envoy-original-path", "x-forwarded",
     "x-host", "x-http-destinationurl", "x-http-host-override", "x-http-method", "x-http-method-override",
     "x-http-path-override", "x-method-override", "x-original-forwarded-for", "x-original-host", "x-original-uri",
     "x-original-url", "x-originating-ip", "x-port", "x-proxyuser-ip", "x-real-ip", "x-remote-addr", "x-remote-ip",

@@ -202,6 +202,14 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     co_return answered;
 }
 
+net::awaitable<std::vector<Cleared>> Agent::purge(std::string url) {
+    auto const roster = mesh_.roster();
+    std::vector<Cleared> nobody;
+    if ((roster->peers.empty() && roster->purged.empty()) || url.starts_with("https:")) co_return nobody;
+    auto const mark = mesh_.changed().mark(url, steady_now());
+    co_return co_await clear_changed(std::move(url), mark);
+}
+
 net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     std::vector<Cleared> results;
     auto roster = mesh_.roster();
@@ -234,15 +242,12 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
 }
 
 void Agent::tell_changed(std::string url) {
-    auto const roster = mesh_.roster();
-    if ((roster->peers.empty() && roster->purged.empty()) || url.starts_with("https:")) return;
-    auto const mark = mesh_.changed().mark(url, steady_now());
-    auto clearing = clear_changed(std::move(url), mark);
-    net::asio::co_spawn(worker_.io.get_executor(), std::move(clearing), net::asio::detached);
+    auto purging = purge(std::move(url));
+    net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::detached);
 }
 
-net::awaitable<void> Agent::clear_changed(std::string url, std::uint64_t mark) {
-    auto const told = co_await clear(url);
+net::awaitable<std::vector<Cleared>> Agent::clear_changed(std::string url, std::uint64_t mark) {
+    auto told = co_await clear(url);
     auto const acknowledged = [&](std::shared_ptr<Peer> const& peer) {
         return std::any_of(told.begin(), told.end(), [&](Cleared const& one) {
             return one.name == peer->options.name && (one.said == Said::hit || one.said == Said::miss);
@@ -250,12 +255,13 @@ net::awaitable<void> Agent::clear_changed(std::string url, std::uint64_t mark) {
     };
     auto const roster = mesh_.roster();
     if (std::all_of(roster->peers.begin(), roster->peers.end(), acknowledged)) mesh_.changed().unmark(url, mark);
+    co_return told;
 }
 
-std::vector<Cleared> Agent::clear_and_wait(std::string url) {
+std::vector<Cleared> Agent::purge_and_wait(std::string url) {
     constexpr seconds longest{5};   // a worker that is busy, beside the tries
-    auto clearing = clear(std::move(url));
-    auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(clearing), net::asio::use_future);
+    auto purging = purge(std::move(url));
+    auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::use_future);
     if (result.wait_for(longest) != std::future_status::ready) return {};
     return result.get();
 }

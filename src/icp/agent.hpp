@@ -72,13 +72,13 @@ public:
     /// cannot be asked. `*waiting` wakes it early.
     net::awaitable<bool> is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting);
 
-    /// Tells all who are to hear of a purge; asks again twice; back when all have acknowledged, or after 2 s.
-    net::awaitable<std::vector<Cleared>> clear(std::string url);
-    /// An unsafe request has changed it: peers are told by HTCP, detached, and none is asked for it until all have
-    /// acknowledged that.
+    /// Tells all who are to hear of a purge by HTCP; asks again twice; back when all have acknowledged, or after 2 s. No peer is
+    /// asked for the URL until all have acknowledged it; one without HTCP never does.
+    net::awaitable<std::vector<Cleared>> purge(std::string url);
+    /// The same, detached: an unsafe request has changed it.
     void tell_changed(std::string url);
     /// The same from a thread that is no worker's: it waits.
-    std::vector<Cleared> clear_and_wait(std::string url);
+    std::vector<Cleared> purge_and_wait(std::string url);
 
     /// On any worker of the mesh that an answer arrives at.
     void heard(Answer const&) override;
@@ -86,7 +86,8 @@ public:
     AgentCounters counters;
 
 private:
-    net::awaitable<void> clear_changed(std::string url, std::uint64_t mark);
+    net::awaitable<std::vector<Cleared>> clear(std::string url);
+    net::awaitable<std::vector<Cleared>> clear_changed(std::string url, std::uint64_t mark);
     struct Round;
     std::uint32_t fresh_number();
     std::uint32_t begin_round(std::unique_ptr<Round> round);

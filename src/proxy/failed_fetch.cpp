@@ -116,8 +116,11 @@ void FailedFetch::remember(cache::Fill const* fill) {
     if (by_request) by = witness();
     auto& cache = request_.services.cache;
     auto const& told = failure_.told;
-    bool const shared = fill ? cache.remember_failure(*fill, request_.key, told, of_head_only, negative_terms(), by)
-                             : cache.failures().remember(request_.key, told, of_head_only, negative_terms(), steady_now(), by);
+    auto terms = negative_terms();
+    // Two clients that provoke it again and again must not make it last.
+    if (by_request) terms.most = std::min(terms.first, terms.most);
+    bool const shared = fill ? cache.remember_failure(*fill, request_.key, told, of_head_only, terms, by)
+                             : cache.failures().remember(request_.key, told, of_head_only, terms, steady_now(), by);
     own_ = !shared;
 }
 

@@ -44,7 +44,7 @@ net::awaitable<void> OwnAnswers::purge() {
     std::vector<icp::Cleared> peers;
     if (request_.services.agent) {
         auto url = request_.target.url;
-        peers = co_await request_.services.agent->clear(std::move(url));
+        peers = co_await request_.services.agent->purge(std::move(url));
         // A peer may have given the old object before it purged its own.
         here |= !peers.empty() && cache.purge(request_.key);
     }

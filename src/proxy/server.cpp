@@ -238,7 +238,7 @@ bool Server::idle() const {
     return true;
 }
 
-bool Server::stop(milliseconds patience) {
+bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
     constexpr milliseconds look{20};
     constexpr milliseconds last_patience{3'000};
     mesh_->drain();
@@ -257,7 +257,8 @@ bool Server::stop(milliseconds patience) {
         }
         return idle();
     };
-    bool over = wait_until_idle(patience);
+    bool over = false;
+    for (auto end = steady_now() + patience; !over && !hurry && steady_now() < end;) over = wait_until_idle(look);
     for (auto end = steady_now() + last_patience; !over && steady_now() < end;) {
         // Again and again: an aborted step may begin another one before it sees that it is over.
         on_each_worker([](Room& room) {

@@ -1,5 +1,6 @@
 // The proxy as a whole: workers, their listeners and services.
 #pragma once
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,8 +38,9 @@ public:
     /// The hosts file is read again.
     void reload_names() { names_->reload(); }
     /// Stops accepting, lets running answers end for at most `patience`, then ends them. Returns when all is over; false
-    /// when something would not end.
-    bool stop(milliseconds patience);
+    /// when something would not end. Once `hurry` is set it waits for no answer.
+    bool stop(milliseconds patience, std::atomic<bool> const& hurry = never_hurry);
+    static inline std::atomic<bool> const never_hurry{false};
 
     /// Where it really listens ("127.0.0.1:3128"), in the order of options.listen.
     std::vector<std::string> const& addresses() const { return addresses_; }

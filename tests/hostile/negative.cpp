@@ -81,6 +81,23 @@ TEST(NegativePoisoning, followers_are_told_of_an_error_once_two_clients_have_met
     EXPECT_EQ(origin.requests("/page"), 2u);
 }
 
+TEST(NegativePoisoning, two_clients_that_provoke_a_failure_again_and_again_do_not_make_it_last) {
+    Origin origin;
+    Proxy proxy(R"({"caching": {"negative_first": "1s", "negative_ttl": "1h"}})");
+    hangs_up_on(origin, "/page", "X-Evil");
+    Client first(proxy, origin), second(proxy, origin), victim(proxy, origin);
+    first.from("127.0.0.2"), second.from("127.0.0.3");
+    for (int round = 0; round < 3; ++round) {
+        EXPECT_EQ(first.get("/page", {{"X-Evil", "yes"}}).status(), 502);
+        EXPECT_EQ(second.get("/page", {{"X-Evil", "yes"}}).status(), 502);
+        auto const told = victim.get("/page");
+        if (told.status() == 502) {
+            EXPECT_EQ(told.field("Retry-After"), "1");
+        }
+        EXPECT_TRUE(eventually([&] { return victim.get("/page").status() == 200; }, Millis{5'000}));
+    }
+}
+
 TEST(NegativePoisoning, a_reload_leaves_no_failure_of_an_answer_behind) {
     Origin origin;
     Proxy proxy;

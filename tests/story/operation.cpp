@@ -330,6 +330,7 @@ TEST(Signals, a_second_one_ends_it_at_once) {
     EXPECT_THAT(proxy.errors(), HasSubstr("for running answers"));
     proxy.signal(SIGINT);
     EXPECT_EQ(proxy.ended(), 130);
+    EXPECT_EQ(proxy.logged("/film").status, 200) << "what was broken off is logged";
 }
 
 TEST(Signals, SIGUSR1_reopens_the_log) {

@@ -249,6 +249,19 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_is_not_asked_for_what_a_POST_
     EXPECT_EQ(near.logged("/other").all.value("hierarchy", ""), "SIBLING_HIT");
 }
 
+TEST(MeshChanges, a_sibling_that_hears_of_no_purge_does_not_bring_back_what_was_purged) {
+    Origin origin;
+    auto const icp = free_port();
+    Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
+    Proxy near(json{{"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}.dump());
+    origin.answer("/page", fresh("old"));
+    for (auto* proxy : {&far, &near}) EXPECT_EQ(get(*proxy, origin, "/page").body(), "old");
+    origin.answer("/page", fresh("new"));
+    EXPECT_EQ(Client(near, origin).send("PURGE", "/page").status(), 200);
+    EXPECT_EQ(get(near, origin, "/page").body(), "new");
+    EXPECT_EQ(near.logged("/page", 3).all.value("hierarchy", ""), "HIER_DIRECT");
+}
+
 TEST(MeshChanges, a_sibling_with_HTCP_is_told_of_a_POST_and_is_asked_again_once_it_has_acknowledged) {
     Origin origin;
     auto const port = free_port();

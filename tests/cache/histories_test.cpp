@@ -1,0 +1,230 @@
+// Random histories of one URL in two tiers: fetches at the same time, purges, kills, reads from disk while all else goes on. Nothing
+// that answers is older than what somebody was given before the request, nor was it fetched before a purge.
+// docs/design/consistency.md has the promises.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "cache/scene.hpp"
+#include "cache/slow_disk.hpp"
+#include "store/run.hpp"
+
+namespace garner::cache {
+namespace {
+
+/// Numbers after a restart are above all before it, as the store's are.
+class RestartedDisk : public SlowDisk {
+public:
+    std::uint64_t first_sequence() const override { return epochs_ += 1'000; }
+
+private:
+    mutable std::uint64_t epochs_ = 0;
+};
+
+/// Two tiers that histories use one after the other, each with a URL of its own.
+struct Tiers {
+    RestartedDisk disk;
+    std::unique_ptr<Scene> scene;
+    Tiers() { start(); }
+    void start() {
+        scene = std::make_unique<Scene>();
+        scene->cache.set_disk(&disk);
+    }
+};
+
+class History {
+public:
+    History(Tiers& tiers, std::uint64_t seed, bool tells)
+        : random_(seed), tiers_(tiers), url_("u" + std::to_string(seed)), varies_(one_in(3)), tells_(tells) {}
+
+    void run(int steps) {
+        for (int i = 0; i < steps && wrong.empty(); ++i) step();
+    }
+    std::string wrong, told;
+    int answers = 0;
+
+private:
+    struct Fetch {
+        FillLease lead;
+        std::string language;
+        int began = 0;           // on the clock
+        int at_origin = 0;       // the origin's version then
+        int version = 0;         // of the response; 0: no head yet
+        store::ObjectPtr object{};
+        bool grows = false;
+    };
+
+    bool one_in(unsigned n) { return random_() % n == 0; }
+    Cache& cache() { return tiers_.scene->cache; }
+    Key key() { return cache().key(url_); }
+    std::string any_language() { return varies_ && one_in(2) ? "de" : "en"; }
+    static Ask ask_in(std::string const& language) { return with("Accept-Language", language); }
+    http::VaryNames vary() const { return http::parse_vary(varies_ ? "Accept-Language" : ""); }
+    std::string variant(std::string const& language) const {
+        auto const request = ask_in(language);
+        return varies_ ? http::variant_key(vary(), Scene::head(request).fields) : "";
+    }
+
+    void step() {
+        switch (random_() % 10) {
+        case 0: ++version_; break;
+        case 1: begin(any_language()); break;
+        case 2:
+        case 3: head(); break;
+        case 4:
+        case 5: finish(); break;
+        case 6: break_off(); break;
+        case 7: if (one_in(3)) purge(); break;
+        case 8: if (one_in(100)) kill(); break;
+        default: look();
+        }
+    }
+
+    void begin(std::string const& language) {
+        if (fetches_.size() < 4) add(cache().lease_alone(key(), nullptr), language);
+    }
+    void add(FillLease lead, std::string const& language) {
+        fetches_.push_back({.lead = std::move(lead), .language = language, .began = ++clock_, .at_origin = version_});
+        say("begin at", version_, language);
+    }
+    Fetch* any(bool with_head) {
+        std::vector<Fetch*> fit;
+        for (auto& fetch : fetches_)
+            if ((fetch.version != 0) == with_head) fit.push_back(&fetch);
+        return fit.empty() ? nullptr : fit[random_() % fit.size()];
+    }
+    void remove(Fetch const& fetch) { fetches_.erase(fetches_.begin() + (&fetch - fetches_.data())); }
+
+    /// The origin made the response at some moment since the fetch began. It counts as given when it is whole or breaks off.
+    void head() {
+        auto* fetch = any(false);
+        if (!fetch) return;
+        fetch->version = fetch->at_origin + static_cast<int>(random_() % static_cast<unsigned>(version_ - fetch->at_origin + 1));
+        fetch->grows = one_in(3);
+        fetch->object = make(*fetch);
+        say(fetch->grows ? "growing" : "head", fetch->version, fetch->language);
+        cache().supersede_on_disk(*fetch->lead.fill(), *fetch->object, vary(), nullptr);
+        if (fetch->grows) fetch->lead.head_is_storable(fetch->object, vary(), variant(fetch->language));
+    }
+    void give(Fetch const& fetch) {
+        auto& given = given_[varies_ ? fetch.language : ""];
+        given = std::max(given, fetch.version);
+    }
+    store::ObjectPtr make(Fetch const& fetch) {
+        auto const text = varies_ ? variant_text(url_, variant(fetch.language)) : url_;
+        auto const head = "HTTP/1.1 200 OK\r\nETag: \"" + std::to_string(fetch.version) + "\"\r\n";
+        auto const body = std::to_string(fetch.version) + " " + std::to_string(fetch.began);
+        store::Object::Parts parts;
+        parts.key = text;
+        parts.head = head;
+        parts.bytes = body;
+        parts.terms = Scene::terms(1'000);
+        parts.sequence = cache().next_sequence();
+        if (fetch.grows) parts.body = cache().make_body(std::nullopt), parts.bytes = {};
+        bool const in_memory = fetch.grows || !one_in(3);
+        return in_memory ? cache().make_object(parts, key().fingerprint) : store::Object::make(parts, nullptr);
+    }
+    void finish() {
+        auto* fetch = any(true);
+        if (!fetch || fetch->grows) return;
+        say("store", fetch->version, fetch->language);
+        fetch->lead.complete(fetch->object, vary(), variant(fetch->language));
+        give(*fetch);
+        remove(*fetch);
+    }
+    void break_off() {
+        auto* fetch = any(one_in(2));
+        if (!fetch || (fetch->version != 0 && !fetch->grows)) return;
+        say("break off", fetch->version, fetch->language);
+        fetch->lead.drop();
+        if (fetch->grows) give(*fetch);
+        remove(*fetch);
+    }
+    void purge() {
+        say("purge at", version_);
+        cache().purge(key());
+        purged_ = ++clock_;
+    }
+    /// Memory and fetches are gone.
+    void kill() {
+        if (reads_) return;
+        say("kill at", version_);
+        fetches_.clear();
+        tiers_.scene.reset();
+        tiers_.start();
+    }
+
+    void look() {
+        if (reads_) return;
+        auto const language = any_language();
+        auto const request = ask_in(language);
+        auto const given = given_[varies_ ? language : ""];
+        auto const purged = purged_;
+        auto const collapse = one_in(2) ? Collapse::lead_and_follow : Collapse::alone;
+        auto const head = Scene::head(request);
+        auto const key = this->key();
+        auto found = cache().lookup(key, head, request.control, request.now, collapse);
+        for (int looks = 0; looks < 3 && cache().may_be_on_disk(found, key, head); ++looks) {
+            if (one_in(2)) tiers_.disk.meanwhile = [this] { step(); };
+            reads_ = true;
+            bool const sure = store::run([&](net::Executor executor) {
+                return cache().look_on_disk(found, key, head, request.control, request.now, collapse, executor);
+            });
+            reads_ = false;
+            tiers_.disk.meanwhile = nullptr;
+            if (sure) break;
+            found = cache().lookup(key, head, request.control, request.now, collapse);
+        }
+        if (found.object && found.kind == Lookup::Kind::fresh) check(*found.object, language, given, purged);
+        if (found.lead && fetches_.size() < 4) add(std::move(found.lead), language);
+    }
+    void check(store::Object const& object, std::string const& language, int given, int purged) {
+        ++answers;
+        int version = 0, began = 0;
+        std::sscanf(std::string(object.bytes()).c_str(), "%d %d", &version, &began);
+        say("found", version, language);
+        if (version < given) wrong = "somebody was given " + std::to_string(given) + " before";
+        if (began < purged) wrong = "it was fetched before a purge";
+    }
+    void say(std::string_view what, int version, std::string_view language = {}) {
+        if (tells_) told.append(what).append(" ").append(std::to_string(version)).append(" ").append(language).append("\n");
+    }
+
+    std::mt19937_64 random_;
+    Tiers& tiers_;
+    std::string const url_;
+    std::vector<Fetch> fetches_;
+    std::map<std::string, int> given_;   // the greatest version, by language where the URL varies
+    bool const varies_;
+    bool const tells_;                   // costs more than the history itself
+    bool reads_ = false;
+    int version_ = 1;                    // the origin's
+    int clock_ = 0;
+    int purged_ = 0;                     // on the clock
+};
+
+class Histories : public ::testing::TestWithParam<int> {};
+
+TEST_P(Histories, never_end_in_an_older_answer) {
+    constexpr std::uint64_t histories = 12'500, steps = 25;
+    int answers = 0;
+    Tiers tiers;
+    for (std::uint64_t i = 0; i < histories; ++i) {
+        auto const seed = static_cast<std::uint64_t>(GetParam()) << 32 | i;
+        History history(tiers, seed, false);
+        history.run(steps);
+        answers += history.answers;
+        if (history.wrong.empty()) continue;
+        Tiers fresh;
+        History again(fresh, seed, true);
+        again.run(steps);
+        FAIL() << "history " << i << ", " << history.wrong << ":\n" << again.told;
+    }
+    EXPECT_GT(answers, static_cast<int>(histories / 4));
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, Histories, ::testing::Range(0, 8));
+
+}  // namespace
+}  // namespace garner::cache
