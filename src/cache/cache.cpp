@@ -59,7 +59,8 @@ Bytes least_size(Options const& options) {
     auto tried = options;
     for (tried.size = std::max<Bytes>(tried.size, KiB);; tried.size *= 2) {
         auto const shards = shards_of(tried);
-        Shard const one(make_policy(tried, shards, 1), tried.variants_per_url);
+        Shard one(make_policy(tried, shards, 1), tried.variants_per_url);
+        MutexLock const lock(one.mutex);
         if (part * shards * one.metadata_bytes() <= tried.size) return tried.size;
     }
 }
@@ -83,7 +84,7 @@ Cache::~Cache() = default;
 bool Cache::purge(Key const& key, Fill const* but) {
     auto& shard = this->shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     bool known_failure = failures_.forget(key, steady_now());
     // Nothing that began before this moment is stored.
     bool const found_fill = detach_if(shard, key.fingerprint,
@@ -111,7 +112,7 @@ void Cache::forget(Key const& key, store::Object const& object) {
     auto& shard = this->shard(key.fingerprint);
     auto of_object = object.key() == key.text ? key.fingerprint : fingerprint(object.key(), seed_);
     store::ObjectPtr gone;
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto found = shard.find(of_object, object.key());
     overtake(shard, key);
     if (!found && disk_) disk_->forget(object.key());
@@ -121,7 +122,7 @@ void Cache::forget(Key const& key, store::Object const& object) {
     // A 304 that is still on its way must not bring it back.
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
-        if (first->second->stale() == gone) first->second->attached_ = false;
+        if (first->second->stale() == gone) first->second->in_shard(shard.mutex).attached = false;
     note_bytes(shard, key.fingerprint);
 }
 
@@ -132,15 +133,15 @@ bool Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure cons
     if (!reserve(most, key.fingerprint)) return !witness;
     budget_.release(most);
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
-    if (!fill.attached_) return !witness;
+    MutexLock const lock(shard.mutex);
+    if (!fill.in_shard(shard.mutex).attached) return !witness;
     return failures_.remember(key, failure, of_head_only, terms, steady_now(), witness);
 }
 
 bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
     if (walk.shard >= shards_.size()) return false;
     auto& shard = *shards_[walk.shard];
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     bool const more = shard.collect(walk.slot, walk_step, into);
     walk = more ? Walk{walk.shard, walk.slot + walk_step} : Walk{walk.shard + 1, 0};
     return walk.shard < shards_.size();
@@ -149,7 +150,7 @@ bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
 std::vector<std::string> Cache::fetches() const {
     std::vector<std::string> keys;
     for (auto const& shard : shards_) {
-        std::lock_guard lock(shard->mutex);
+        MutexLock const lock(shard->mutex);
         for (auto const& [primary, fill] : shard->fills) keys.push_back(fill->key());
     }
     return keys;
@@ -163,7 +164,7 @@ Stats Cache::stats() const {
     stats.used = budget_.used();
     stats.filling = budget_.filling();
     for (auto const& shard : shards_) {
-        std::lock_guard lock(shard->mutex);
+        MutexLock const lock(shard->mutex);
         stats.cached += shard->bytes();
         stats.objects += shard->objects();
         stats.fills += shard->fills.size();
@@ -172,7 +173,7 @@ Stats Cache::stats() const {
     }
     stats.metadata += failures_.bytes();
     {
-        std::lock_guard lock(policy_mutex_);
+        MutexLock const lock(policy_mutex_);
         stats.policy = policy_;
     }
     stats.pinned = pinned();
@@ -194,13 +195,13 @@ void Cache::reconfigure(Options const& options) {
     budget_.set_capacity(options.size, filling_capacity(options));
     bool other_policy;
     {
-        std::lock_guard lock(policy_mutex_);
+        MutexLock const lock(policy_mutex_);
         other_policy = std::exchange(policy_, options.policy) != options.policy;
     }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         auto made = other_policy ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
         auto& shard = *shards_[i];
-        std::lock_guard lock(shard.mutex);
+        MutexLock const lock(shard.mutex);
         if (made)
             shard.set_policy(std::move(made));
         else
@@ -210,10 +211,10 @@ void Cache::reconfigure(Options const& options) {
     }
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         auto made = is_smaller ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
-        std::unique_lock lock(shards_[i]->mutex);
+        MutexLock const lock(shards_[i]->mutex);
         // Else the arrays of a large memory would fill a small one. Counts of use begin anew where most objects have left.
         if (made && shards_[i]->is_sparse()) shards_[i]->set_policy(std::move(made));
-        settle(lock, *shards_[i], Fingerprint{i} << number_shift);
+        settle(*shards_[i], Fingerprint{i} << number_shift);
     }
 }
 

@@ -17,6 +17,7 @@
 #include "store/budget.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store {
 class DiskStore;
@@ -239,19 +240,19 @@ private:
         Shard::Found marker;    // of a URL with variants
         std::string variant;    // the key that the marker selects; empty without one
     };
-    Selected select(Shard const&, Key const&, http::RequestHead const&) const;
+    Selected select(Shard const& shard, Key const&, http::RequestHead const&) const REQUIRES(shard.mutex);
     static Lookup::Kind kind_of(http::Reuse);
-    static FillPtr validation_of(Shard const&, Key const&, store::ObjectPtr const& stale);
-    static FillPtr fetch_of(Shard const&, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime,
-                            std::string_view variant);
-    Shard::Found find_parts(Shard const&, Key const&, http::RequestHead const&) const;
-    Lookup answer_from(Shard&, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse,
-                       bool may_refresh);
+    static FillPtr validation_of(Shard const& shard, Key const&, store::ObjectPtr const& stale) REQUIRES(shard.mutex);
+    static FillPtr fetch_of(Shard const& shard, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime,
+                            std::string_view variant) REQUIRES(shard.mutex);
+    Shard::Found find_parts(Shard const& shard, Key const&, http::RequestHead const&) const REQUIRES(shard.mutex);
+    Lookup answer_from(Shard& shard, Shard::Found, Key const&, http::RequestCacheControl const&, WallTime, Collapse,
+                       bool may_refresh) REQUIRES(shard.mutex);
     static http::ReuseAnswer may_reuse_parts(store::Object const&, http::RequestCacheControl const&, WallTime);
-    void lead_refresh(Lookup&, Shard&, Key const&, WallTime);
-    Lookup lookup_absent(Shard&, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse,
-                         std::string_view variant);
-    FillLease start_fill(Shard&, Key const&, store::ObjectPtr stale, bool leads_others);
+    void lead_refresh(Lookup&, Shard& shard, Key const&, WallTime) REQUIRES(shard.mutex);
+    Lookup lookup_absent(Shard& shard, Key const&, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse,
+                         std::string_view variant) REQUIRES(shard.mutex);
+    FillLease start_fill(Shard& shard, Key const&, store::ObjectPtr stale, bool leads_others) REQUIRES(shard.mutex);
     enum class Came : std::uint8_t { fetched, from_disk };
     /// On disk, too, where it was fetched: the object alone, where `on_disk` has its body already. True when it is kept.
     bool publish(Fill&, store::ObjectPtr const&, http::VaryNames const&, std::string const& variant, Came came,
@@ -259,9 +260,9 @@ private:
     struct Arrival;
     Arrival arrival_of(Fill&, store::ObjectPtr const&, http::VaryNames const& vary, std::string const& variant, Came came,
                        std::uint64_t marker_sequence);
-    static void look_around(Shard const&, Arrival&);
-    bool is_outdone(Shard const&, Arrival const&) const;
-    void put_in_memory(Shard&, Arrival const&, std::vector<store::ObjectPtr>& gone);
+    static void look_around(Shard const& shard, Arrival&) REQUIRES(shard.mutex);
+    bool is_outdone(Shard const& shard, Arrival const&) const REQUIRES(shard.mutex);
+    void put_in_memory(Shard& shard, Arrival const&, std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
     bool put_on_disk(Arrival const&, store::DiskFill* on_disk);
     bool keep_on_disk(store::Object const& object, std::string_view rival, store::DiskFill* on_disk);
     /// A response under `text`, the key of the whole; `names`: of its Vary, as http::to_string.
@@ -272,34 +273,36 @@ private:
         std::string names;
         store::ObjectPtr known_parts;   // the parts that the disk has; nullptr: none, or not known
     };
-    void drop_older(Shard&, Newcomer const&, std::vector<store::ObjectPtr>& gone);
+    void drop_older(Shard& shard, Newcomer const&, std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
     /// Of the URL's fetches those that are over: who follows one reads on, nothing of it is stored, and nobody joins it any
     /// more. How many there were.
     template <class IsOver>
-    static std::size_t detach_if(Shard& shard, Fingerprint primary, IsOver is_over) {
+    static std::size_t detach_if(Shard& shard, Fingerprint primary, IsOver is_over) REQUIRES(shard.mutex) {
         std::size_t detached = 0;
         for (auto [at, last] = shard.fills.equal_range(primary); at != last;) {
             auto const here = at++;
             if (!is_over(*here->second)) continue;
-            here->second->attached_ = false;
+            here->second->in_shard(shard.mutex).attached = false;
             shard.fills.erase(here);
             ++detached;
         }
         return detached;
     }
-    void detach_older(Shard&, Newcomer const&);
+    void detach_older(Shard& shard, Newcomer const&) REQUIRES(shard.mutex);
     void outdate_older(Fill const&);
     void outdate(std::string_view text, Fingerprint primary, store::Object const& newer);
     void drop_other_variants(Fill const&, store::Object const& newer);
-    bool forget_older(Shard&, Newcomer const&);
-    void drop_different(Shard&, store::Object const&, std::vector<store::ObjectPtr>& gone);
-    static void note_rival(Shard&, Fill const& by, store::Object const& object, std::string const& names);
-    static bool contradicts_rival(Fill const&, store::Object const&, std::string_view text, std::string_view names);
-    static bool contradicts_heard(Fill const&, store::Object const&, std::string_view text, std::string_view names);
+    bool forget_older(Shard& shard, Newcomer const&) REQUIRES(shard.mutex);
+    void drop_different(Shard& shard, store::Object const&, std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
+    static void note_rival(Shard& shard, Fill const& by, store::Object const& object, std::string const& names) REQUIRES(shard.mutex);
+    static bool contradicts_rival(Shard const& shard, Fill const&, store::Object const&, std::string_view text,
+                                  std::string_view names) REQUIRES(shard.mutex);
+    static bool contradicts_heard(Shard const& shard, Fill const&, store::Object const&, std::string_view text,
+                                  std::string_view names) REQUIRES(shard.mutex);
     static void hear(std::vector<Fill::Given>& heard, Fill::Given told);
     void detach_contradicted(Fill&);
-    static void unmark(Shard& shard, Key const& key);
-    static void overtake(Shard& shard, Key const& key);
+    static void unmark(Shard& shard, Key const& key) REQUIRES(shard.mutex);
+    static void overtake(Shard& shard, Key const& key) REQUIRES(shard.mutex);
     bool forget_on_disk(Key const& key);
     struct OnDisk {
         store::ObjectPtr object;
@@ -313,26 +316,26 @@ private:
     void keep_marker(Key const& key, store::Object const& marker, Fill const& by);
     Lookup look_again(Key const& key, http::RequestHead const&, http::RequestCacheControl const&, WallTime, Collapse);
     store::ObjectPtr make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence);
-    static bool grows_newer(Shard const&, store::Object const&, Key const&);
-    store::ObjectPtr drop_parts(Shard&, Key const&, policy::Left why);
+    static bool grows_newer(Shard const& shard, store::Object const&, Key const&) REQUIRES(shard.mutex);
+    store::ObjectPtr drop_parts(Shard& shard, Key const&, policy::Left why) REQUIRES(shard.mutex);
     /// `reason`: why the URL is marked as one to pass for a while, a literal; null: it is not.
     void detach(Fill&, char const* reason = nullptr);
     bool promote_or_detach(Fill&);
     void stop_storing(Fill&, char const* reason);
-    bool holds(Shard const&, store::Object const&, Key const&) const;
-    void unregister(Shard&, Fill&);
-    void end_in_vain(Shard&, Fill&);
+    bool holds(Shard const& shard, store::Object const&, Key const&) const REQUIRES(shard.mutex);
+    void unregister(Shard& shard, Fill&) REQUIRES(shard.mutex);
+    void end_in_vain(Shard& shard, Fill&) REQUIRES(shard.mutex);
     Fingerprint primary_of(store::Object const&) const;
     bool is_pinned_full() const;
     bool is_filling_full() const;
     std::size_t shard_to_shrink(Fingerprint near) const;
     bool evict_one(Fingerprint near, Shard::Held held);
     bool evict_from(std::size_t index, Shard::Held held);
-    bool is_over(Shard const&, store::Object const&) const;
-    void note_bytes(Shard&, Fingerprint primary);
-    void settle(std::unique_lock<std::mutex>&, Shard&, Fingerprint primary);
-    bool charge_metadata(Shard&);
-    void set_charged(Shard&, Bytes);
+    bool is_over(Shard const& shard, store::Object const&) const REQUIRES(shard.mutex);
+    void note_bytes(Shard& shard, Fingerprint primary) REQUIRES(shard.mutex);
+    void settle(Shard& shard, Fingerprint primary) REQUIRES(shard.mutex);
+    bool charge_metadata(Shard& shard) REQUIRES(shard.mutex);
+    void set_charged(Shard& shard, Bytes) REQUIRES(shard.mutex);
 
     std::uint64_t seed_;
     std::atomic<Bytes> object_max_;
@@ -346,8 +349,8 @@ private:
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::atomic<std::uint64_t> not_admitted_{0};
     store::DiskStore* disk_ = nullptr;
-    mutable std::mutex policy_mutex_;
-    std::string policy_;
+    mutable Mutex policy_mutex_;
+    std::string policy_ GUARDED_BY(policy_mutex_);
     NegativeCache failures_;
 };
 

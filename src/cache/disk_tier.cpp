@@ -42,7 +42,7 @@ void Cache::tell_disk(Key const& key, store::Object const& object) {
     if (is_variant) disk_->used(key.text);   // its marker
     if (!disk_->used(object.key())) return;
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     if (holds(shard, object, key) && !is_over(shard, object)) disk_->store(object.parts());
 }
 
@@ -160,18 +160,18 @@ void Cache::keep_marker(Key const& key, store::Object const& marker, Fill const&
     auto const charged = make_object(marker.parts(), key.fingerprint);
     if (!charged) return;
     auto& shard = this->shard(key.fingerprint);
-    std::unique_lock lock(shard.mutex);
-    if (by.overtaken_ || !by.attached_ || shard.find(key.fingerprint, key.text)) return;
+    MutexLock const lock(shard.mutex);
+    if (by.in_shard(shard.mutex).overtaken || !by.in_shard(shard.mutex).attached || shard.find(key.fingerprint, key.text)) return;
     shard.put(key.fingerprint, charged);
     note_bytes(shard, key.fingerprint);
-    settle(lock, shard, key.fingerprint);
+    settle(shard, key.fingerprint);
 }
 
 Lookup Cache::look_again(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
                          WallTime now, Collapse collapse) {
     Lookup result;
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const found = select(shard, key, request).found;
     if (!found) return result;
     return answer_from(shard, found, key, control, now, collapse, !request.fields.has(http::Name::authorization));

@@ -8,42 +8,44 @@
 namespace garner::cache {
 
 FillView Fill::view() const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     return view_;
 }
 
 bool Fill::selects(http::Fields const& request) const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     if (vary_.star) return false;
     return vary_.names.empty() || http::variant_key(vary_, request) == variant_;
 }
 
 std::string Fill::varies_by() const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     return http::to_string(vary_);
 }
 
 std::size_t Fill::followers() const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     return follower_count_;
 }
 
 bool Fill::is_given() const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     return begun_ || follower_count_ > 0;
 }
 
 std::vector<net::WakeHandle> Fill::take_waiting() {
     std::vector<net::WakeHandle> handles;
-    for (auto* follower : followers_)
+    for (auto* follower : followers_) {
+        follower->assert_held();
         if (follower->waiting_) handles.push_back(std::exchange(follower->waiting_, {}));
+    }
     return handles;
 }
 
 void Fill::grown() {
     std::vector<net::WakeHandle> handles;
     {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         ++view_.version;
         handles = take_waiting();
     }
@@ -51,7 +53,7 @@ void Fill::grown() {
 }
 
 Beside Fill::go_beside(FillPtr const& fill, IpAddress const& client) {
-    std::lock_guard lock(fill->mutex_);
+    MutexLock const lock(fill->mutex_);
     auto& taken = fill->beside_;
     if (taken.size() >= beside_max || std::ranges::find(taken, client) != taken.end()) return {};
     taken.push_back(client);
@@ -60,7 +62,7 @@ Beside Fill::go_beside(FillPtr const& fill, IpAddress const& client) {
 
 void Fill::leave_beside(IpAddress const& client) {
     {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         beside_.erase(std::ranges::find(beside_, client));
     }
     grown();
@@ -81,21 +83,27 @@ void Beside::leave() {
 }
 
 Bytes Fill::slowest_follower() const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     Bytes slowest = UINT64_MAX;
-    for (auto* follower : followers_)
+    for (auto* follower : followers_) {
+        follower->assert_held();
         if (!follower->dropped_) slowest = std::min(slowest, follower->offset_);
+    }
     return slowest;
 }
 
 void Fill::charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance) {
     std::vector<net::WakeHandle> handles;
     {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         bool others_keep_up = false;
-        for (auto* follower : followers_) others_keep_up |= !follower->dropped_ && follower->offset_ >= size;
+        for (auto* follower : followers_) {
+            follower->assert_held();
+            others_keep_up |= !follower->dropped_ && follower->offset_ >= size;
+        }
         bool dropped = false;
         for (auto* follower : followers_) {
+            follower->assert_held();
             if (follower->holds_) follower->held_ += waited;
             follower->holds_ = others_keep_up && !follower->dropped_ && follower->offset_ < size;
             if (!follower->holds_ || follower->held_ <= allowance) continue;
@@ -109,12 +117,12 @@ void Fill::charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds
 }
 
 void Fill::wake_on_reading(net::WakeHandle handle) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     producer_ = std::move(handle);
 }
 
 void Fill::set_variant(http::VaryNames vary, std::string variant) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     vary_ = std::move(vary);
     variant_ = std::move(variant);
 }
@@ -122,7 +130,7 @@ void Fill::set_variant(http::VaryNames vary, std::string variant) {
 void Fill::change(FillView::Phase phase, store::ObjectPtr object, FetchFailure failure, char const* reason) {
     std::vector<net::WakeHandle> handles;
     {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         view_ = {phase, object ? std::move(object) : view_.object, std::move(failure), reason, view_.version + 1};
         handles = take_waiting();
     }
@@ -132,9 +140,10 @@ void Fill::change(FillView::Phase phase, store::ObjectPtr object, FetchFailure f
 bool Fill::promote_next() {
     net::WakeHandle handle;
     {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         if (view_.phase != FillView::Phase::head || followers_.empty()) return false;
         auto& next = followers_.front();
+        next.assert_held();
         next.promoted_ = true;
         ++view_.version;
         handle = std::exchange(next.waiting_, {});
@@ -144,12 +153,12 @@ bool Fill::promote_next() {
 }
 
 std::optional<FetchFailure> Fill::failure_of(Witness const& witness) const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     return failed_for_ == witness ? std::optional(failure_) : std::nullopt;
 }
 
 bool Fill::is_second_to_fail(FetchFailure const& failure, Witness const& witness) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     if (failed_for_ && failed_for_->client != witness.client) return true;
     failed_for_ = witness;
     failure_ = failure;
@@ -195,7 +204,7 @@ void FillLease::refuse(char const* reason) {
 
 void FillLease::stop_storing(char const* reason) {
     cache_->stop_storing(*fill_, reason);
-    std::lock_guard lock(fill_->mutex_);
+    MutexLock const lock(fill_->mutex_);
     fill_->closed_ = true;
 }
 
@@ -226,7 +235,7 @@ void FillLease::give_up() {
 }
 
 Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {
-    std::lock_guard lock(fill_->mutex_);
+    MutexLock const lock(fill_->mutex_);
     dropped_ = fill_->closed_;
     fill_->followers_.push_back(*this);
     ++fill_->follower_count_;
@@ -236,7 +245,7 @@ Follower::~Follower() {
     bool owes_a_lead;
     net::WakeHandle producer;
     {
-        std::lock_guard lock(fill_->mutex_);
+        MutexLock const lock(fill_->mutex_);
         unlink();
         --fill_->follower_count_;
         owes_a_lead = std::exchange(promoted_, false);
@@ -248,7 +257,7 @@ Follower::~Follower() {
 
 void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {
     {
-        std::lock_guard lock(fill_->mutex_);
+        MutexLock const lock(fill_->mutex_);
         if (fill_->view_.version == seen) {
             waiting_ = std::move(handle);
             return;
@@ -258,12 +267,12 @@ void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {
 }
 
 bool Follower::promoted() const {
-    std::lock_guard lock(fill_->mutex_);
+    MutexLock const lock(fill_->mutex_);
     return promoted_;
 }
 
 FillLease Follower::take_lead() {
-    std::lock_guard lock(fill_->mutex_);
+    MutexLock const lock(fill_->mutex_);
     check(promoted_);
     promoted_ = false;
     return FillLease(cache_, fill_);
@@ -272,7 +281,7 @@ FillLease Follower::take_lead() {
 void Follower::read_up_to(Bytes offset) {
     net::WakeHandle producer;
     {
-        std::lock_guard lock(fill_->mutex_);
+        MutexLock const lock(fill_->mutex_);
         offset_ = offset;
         fill_->begun_ = true;
         producer = std::exchange(fill_->producer_, {});
@@ -281,7 +290,7 @@ void Follower::read_up_to(Bytes offset) {
 }
 
 bool Follower::dropped() const {
-    std::lock_guard lock(fill_->mutex_);
+    MutexLock const lock(fill_->mutex_);
     return dropped_;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "util/hash.hpp"
 #include "util/ip.hpp"
 #include "util/link.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::cache {
 
@@ -121,7 +121,7 @@ private:
     void set_variant(http::VaryNames vary, std::string variant);
     bool promote_next();
     bool is_second_to_fail(FetchFailure const&, Witness const&);
-    std::vector<net::WakeHandle> take_waiting();
+    std::vector<net::WakeHandle> take_waiting() REQUIRES(mutex_);
 
     std::string const key_;            // the primary cache key
     Fingerprint const primary_;
@@ -131,11 +131,6 @@ private:
     bool off_disk_ = false;            // set by the leader
     store::ObjectPtr marker_;          // the URL's Vary marker as the disk has it; set by the leader
     std::string sought_;               // the same as refreshes_: the variant that the URL's Vary marker selected when it began; empty: none
-    // Guarded by the shard's lock:
-    bool attached_ = true;             // not purged meanwhile
-    bool overtaken_ = false;           // what it read from disk since it began to is no longer what the disk has
-    bool unmarked_ = false;            // `marker_` has left the disk since
-    std::uint64_t newest_ = 0;         // somebody was given a response of this sequence: what is older is over
     /// What somebody was given since this one began, without its body, under the key of its variant.
     struct Given {
         store::ObjectPtr object;
@@ -146,21 +141,32 @@ private:
             return object && (object->key() == key || varies_by != names);
         }
     };
-    std::vector<Given> rivals_;        // of other fetches, one a variant
-    std::vector<Given> heard_;         // of HEADs, one a variant
+    struct InShard {
+        bool attached = true;          // not purged meanwhile
+        bool overtaken = false;        // what it read from disk since it began to is no longer what the disk has
+        bool unmarked = false;         // `marker_` has left the disk since
+        std::uint64_t newest = 0;      // somebody was given a response of this sequence: what is older is over
+        std::vector<Given> rivals;     // of other fetches, one a variant
+        bool too_many_rivals = false;  // variants: what comes is taken for a contradiction
+        std::vector<Given> heard;      // of HEADs, one a variant
+    };
+    /// Guarded by the mutex of the URL's shard.
+    InShard& in_shard([[maybe_unused]] Mutex const& of_shard) REQUIRES(of_shard) { return in_shard_; }
+    InShard const& in_shard([[maybe_unused]] Mutex const& of_shard) const REQUIRES(of_shard) { return in_shard_; }
+    InShard in_shard_;
 
-    mutable std::mutex mutex_;
-    FillView view_;
-    http::VaryNames vary_;
-    std::string variant_;
-    List<Follower> followers_;
-    std::size_t follower_count_ = 0;
-    net::WakeHandle producer_;
-    std::vector<IpAddress> beside_;    // clients that fetch beside this fill
-    std::optional<Witness> failed_for_;   // the last leader whose own request may have failed the fetch
-    FetchFailure failure_;             // its failure
-    bool begun_ = false;               // some follower has begun to send it
-    bool closed_ = false;              // a newcomer would miss the beginning
+    mutable Mutex mutex_;
+    FillView view_ GUARDED_BY(mutex_);
+    http::VaryNames vary_ GUARDED_BY(mutex_);
+    std::string variant_ GUARDED_BY(mutex_);
+    List<Follower> followers_ GUARDED_BY(mutex_);
+    std::size_t follower_count_ GUARDED_BY(mutex_) = 0;
+    net::WakeHandle producer_ GUARDED_BY(mutex_);
+    std::vector<IpAddress> beside_ GUARDED_BY(mutex_);    // clients that fetch beside this fill
+    std::optional<Witness> failed_for_ GUARDED_BY(mutex_);   // the last leader whose own request may have failed the fetch
+    FetchFailure failure_ GUARDED_BY(mutex_);             // its failure
+    bool begun_ GUARDED_BY(mutex_) = false;               // some follower has begun to send it
+    bool closed_ GUARDED_BY(mutex_) = false;              // a newcomer would miss the beginning
 };
 
 /// The right and the duty to end a fill. Move-only; an empty lease ends nothing, and says nothing. Dropped before the head, the next follower is promoted; dropped
@@ -242,14 +248,16 @@ private:
     friend class Fill;
     template <class>
     friend class garner::List;
+    /// Said by the fill, of its followers: its mutex is theirs.
+    void assert_held() const ASSERT_CAPABILITY(fill_->mutex_) {}
     Cache& cache_;
     FillPtr fill_;
-    net::WakeHandle waiting_;
-    Bytes offset_ = 0;
-    SteadyTime::duration held_{};      // that it has held the others back
-    bool holds_ = false;               // it did at the last look
-    bool promoted_ = false;
-    bool dropped_ = false;
+    net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
+    Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;
+    SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};      // that it has held the others back
+    bool holds_ GUARDED_BY(fill_->mutex_) = false;               // it did at the last look
+    bool promoted_ GUARDED_BY(fill_->mutex_) = false;
+    bool dropped_ GUARDED_BY(fill_->mutex_) = false;
 };
 
 }  // namespace garner::cache

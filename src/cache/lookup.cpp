@@ -9,7 +9,7 @@ namespace garner::cache {
 Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
                      WallTime now, Collapse collapse) {
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const [found, marker, variant] = select(shard, key, request);
     shard.policy().requested(variant.empty() ? key.fingerprint : fingerprint(variant, seed_));
     // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
@@ -56,7 +56,7 @@ FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead co
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first) {
         auto const& fill = first->second;
-        if (fill->key() != key.text || !fill->attached_) continue;
+        if (fill->key() != key.text || !fill->in_shard(shard.mutex).attached) continue;
         auto const view = fill->view();
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
         bool const leads = fill->leads_others_ && !fill->stale();
@@ -138,7 +138,7 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
                            WallTime now) {
     Lookup result;
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto found = find_parts(shard, key, request);
     if (!found) return result;
     shard.policy().requested(fingerprint(found.object->key(), seed_));
@@ -155,13 +155,13 @@ Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, htt
 
 store::ObjectPtr Cache::parts(Key const& key, http::RequestHead const& request) const {
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     return store::ObjectPtr(find_parts(shard, key, request).object);
 }
 
 store::ObjectPtr Cache::find(std::string_view key, Fingerprint primary) const {
     auto& shard = this->shard(primary);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     return store::ObjectPtr(shard.find(fingerprint(key, seed_), key).object);
 }
 
@@ -170,7 +170,7 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
     Peek peek;
     peek.failure = failures_.peek(key, steady_now());
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     peek.passes_until = shard.passes_until(key.fingerprint);
     peek.pass_reason = shard.pass_reason(key.fingerprint);
     bool const shares = collapse != Collapse::alone && !shard.passes(key.fingerprint, unix_seconds(now));
@@ -211,7 +211,7 @@ Peek Cache::peek(Key const& key, http::RequestHead const& request, http::Request
 
 bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, WallTime now) const {
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const found = select(shard, key, request).found;
     return found && http::may_reuse(found.object->terms(), {}, now).reuse == http::Reuse::fresh;
 }
@@ -224,7 +224,7 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
         return good && http::may_reuse(object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
     };
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const found = shard.find(key.fingerprint, key.text);
     if (!found) return disk_ && disk_->is_fresh_until(key.text, now + margin);
     if (found.object->kind() != store::Object::Kind::vary_marker) return serves(found.object);

@@ -31,7 +31,7 @@ std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, 
     if (empty()) return std::nullopt;
     auto id = identity(key);
     auto& shard = shard_of(id);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const* place = find_place(shard, id, now);
     bool const is_others = place && place->only_witness && place->only_witness != asker;
     return is_others ? std::nullopt : known(place, now);
@@ -41,7 +41,7 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
     if (empty()) return std::nullopt;
     auto id = identity(key);
     auto& shard = shard_of(id);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     return known(place_of(shard, id), now);
 }
 
@@ -55,7 +55,7 @@ bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     if (terms.most <= milliseconds::zero()) return !witness;
     auto id = identity(key);
     auto& shard = shard_of(id);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto* known = find_place(shard, id, now);
     bool const counts = known && now < known->until;
     bool const remembered = counts && !known->only_witness;
@@ -79,7 +79,7 @@ bool NegativeCache::forget(Key const& key, SteadyTime now) {
     if (empty()) return false;
     auto id = identity(key);
     auto& shard = shard_of(id);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto* place = find_place(shard, id, now);
     if (!place) return false;
     bool const remembered = now < place->until;
@@ -95,7 +95,6 @@ NegativeCache::Place* NegativeCache::set_of(Shard& shard, Identity const& key) c
     return shard.places.data() + key.second % sets_ * places_per_set;
 }
 
-/// Under the lock, like the following.
 NegativeCache::Place* NegativeCache::place_of(Shard& shard, Identity const& key) const {
     if (shard.places.empty()) return nullptr;
     auto* set = set_of(shard, key);
@@ -150,7 +149,7 @@ void NegativeCache::keep_words(Place& place, std::string const& reason) {
 
 Bytes NegativeCache::most_growth(Key const& key, FetchFailure const& failure) const {
     auto& shard = shard_of(identity(key));
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const words = heap_block(std::min(failure.reason.size(), reason_max) + 1);
     return words + (shard.places.empty() ? bytes_of_places() : 0);
 }

@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -12,6 +11,7 @@
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 #include "util/ip.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::cache {
 
@@ -87,8 +87,8 @@ private:
         FetchFailure failure;
     };
     struct Shard {
-        std::mutex mutex;
-        std::vector<Place> places;     // made with the first failure
+        Mutex mutex;
+        std::vector<Place> places GUARDED_BY(mutex);     // made with the first failure
     };
     static constexpr std::size_t shards_max = 16;
     static constexpr std::size_t places_per_set = 8;
@@ -96,11 +96,12 @@ private:
 
     Identity identity(Key const& key) const;
     Shard& shard_of(Identity const& key) const { return shards_[(key.primary >> 48) % shards_max]; }
-    Place* set_of(Shard& shard, Identity const& key) const;
-    Place* place_of(Shard& shard, Identity const& key) const;
+    Place* set_of(Shard& shard, Identity const& key) const REQUIRES(shard.mutex);
+    Place* place_of(Shard& shard, Identity const& key) const REQUIRES(shard.mutex);
     static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
-    Place* find_place(Shard& shard, Identity const& key, SteadyTime now);
-    Place* take_place(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now);
+    Place* find_place(Shard& shard, Identity const& key, SteadyTime now) REQUIRES(shard.mutex);
+    Place* take_place(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now)
+        REQUIRES(shard.mutex);
     void release(Place& place);
     void keep_words(Place& place, std::string const& reason);
     bool take(Bytes bytes);

@@ -8,6 +8,9 @@ namespace garner::cache {
 
 namespace {
 
+// That a fetch remembers what others were told of.
+constexpr std::size_t variants_max = 16;
+
 bool is_part(store::Object const& object) {
     bool const grows = object.body() && object.body()->state() != store::Body::State::complete;
     return object.status() == 206 || (!grows && is_incomplete(object));
@@ -24,13 +27,13 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
     if (!disk_) return false;
     auto& shard = this->shard(by.primary());
     std::vector<store::ObjectPtr> gone;
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto names = http::to_string(vary);
     // What was stored since a purge that came meanwhile may be older as well.
-    bool const is_sure = by.attached_ && !contradicts_rival(by, newer, newer.key(), names);
+    bool const is_sure = by.in_shard(shard.mutex).attached && !contradicts_rival(shard, by, newer, newer.key(), names);
     if (!is_sure) drop_different(shard, newer, gone);
     note_bytes(shard, by.primary());
-    by.newest_ = is_sure ? newer.sequence() : UINT64_MAX;
+    by.in_shard(shard.mutex).newest = is_sure ? newer.sequence() : UINT64_MAX;
     note_rival(shard, by, newer, names);
     return forget_older(shard, {by, newer, newer.key(), std::move(names), known_parts});
 }
@@ -38,26 +41,27 @@ bool Cache::supersede_on_disk(Fill& by, store::Object const& newer, http::VaryNa
 void Cache::heard(Key const& key, store::ObjectPtr const& head, http::VaryNames const& vary, Fill const* by) {
     auto const names = http::to_string(vary);
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     detach_if(shard, key.fingerprint, [&](Fill& fill) {
+        shard.mutex.assert_held();   // by this function
         if (fill.key() != key.text || &fill == by) return false;
-        hear(fill.heard_, {head, names});
+        hear(fill.in_shard(shard.mutex).heard, {head, names});
         auto const view = fill.view();
         return view.phase == FillView::Phase::body &&
-               contradicts_heard(fill, *view.object, view.object->key(), fill.varies_by());
+               contradicts_heard(shard, fill, *view.object, view.object->key(), fill.varies_by());
     });
 }
 
 /// What was told last of each variant counts.
 void Cache::hear(std::vector<Fill::Given>& heard, Fill::Given told) {
-    constexpr std::size_t variants_max = 16;
     std::erase_if(heard, [&](Fill::Given const& given) { return given.may_be_of(told.object->key(), told.varies_by); });
     if (heard.size() >= variants_max) heard.erase(heard.begin());
     heard.push_back(std::move(told));
 }
 
-bool Cache::contradicts_heard(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
-    return std::ranges::any_of(fill.heard_, [&](Fill::Given const& given) {
+bool Cache::contradicts_heard(Shard const& shard, Fill const& fill, store::Object const& object, std::string_view text,
+                              std::string_view names) {
+    return std::ranges::any_of(fill.in_shard(shard.mutex).heard, [&](Fill::Given const& given) {
         return given.may_be_of(text, names) && contradict(*given.object, object);
     });
 }
@@ -67,13 +71,13 @@ bool Cache::contradicts_heard(Fill const& fill, store::Object const& object, std
 void Cache::detach_contradicted(Fill& fill) {
     auto& shard = this->shard(fill.primary());
     std::vector<store::ObjectPtr> gone;
-    std::lock_guard lock(shard.mutex);
-    if (fill.heard_.empty()) return;   // as a rule
+    MutexLock const lock(shard.mutex);
+    if (fill.in_shard(shard.mutex).heard.empty()) return;   // as a rule
     auto const view = fill.view();
     auto names = fill.varies_by();
-    if (!fill.attached_ || !contradicts_heard(fill, *view.object, view.object->key(), names)) return;
+    if (!fill.in_shard(shard.mutex).attached || !contradicts_heard(shard, fill, *view.object, view.object->key(), names)) return;
     drop_older(shard, {fill, *view.object, view.object->key(), std::move(names), nullptr}, gone);
-    fill.attached_ = false;
+    fill.in_shard(shard.mutex).attached = false;
     unregister(shard, fill);
 }
 
@@ -84,21 +88,28 @@ void Cache::note_rival(Shard& shard, Fill const& by, store::Object const& object
     for (; first != last; ++first) {
         auto& other = *first->second;
         if (&other == &by || other.key() != by.key()) continue;
+        auto& seen = other.in_shard(shard.mutex);
         bool known = false;
-        for (auto& given : other.rivals_) {
+        for (auto& given : seen.rivals) {
             if (!given.may_be_of(object.key(), names)) continue;
             known = known || given.object->key() == object.key();
             given.several = given.several || !is_same_representation(*given.object, object, now);
         }
-        if (!known) other.rivals_.push_back({outline(object.parts()), names});
+        if (known) continue;
+        if (seen.rivals.size() < variants_max)
+            seen.rivals.push_back({outline(object.parts()), names});
+        else
+            seen.too_many_rivals = true;
     }
 }
 
 /// Of two fetches that were under way at the same time nobody knows which response the origin made first: the one that
 /// came last may have waited longer. Where they differ neither is kept.
-bool Cache::contradicts_rival(Fill const& fill, store::Object const& object, std::string_view text, std::string_view names) {
+bool Cache::contradicts_rival(Shard const& shard, Fill const& fill, store::Object const& object, std::string_view text,
+                              std::string_view names) {
+    auto const& seen = fill.in_shard(shard.mutex);
     auto const now = wall_now();
-    return std::ranges::any_of(fill.rivals_, [&](Fill::Given const& given) {
+    return seen.too_many_rivals || std::ranges::any_of(seen.rivals, [&](Fill::Given const& given) {
         return given.may_be_of(text, names) && (given.several || !is_same_representation(*given.object, object, now));
     });
 }
@@ -116,8 +127,8 @@ void Cache::drop_different(Shard& shard, store::Object const& object, std::vecto
 void Cache::supersede_in_memory(Fill& by, store::Object const& newer, http::VaryNames const& vary) {
     auto& shard = this->shard(by.primary());
     std::vector<store::ObjectPtr> gone;
-    std::lock_guard lock(shard.mutex);
-    if (by.attached_) drop_older(shard, {by, newer, newer.key(), http::to_string(vary), nullptr}, gone);
+    MutexLock const lock(shard.mutex);
+    if (by.in_shard(shard.mutex).attached) drop_older(shard, {by, newer, newer.key(), http::to_string(vary), nullptr}, gone);
 }
 
 /// From memory; and what is still on its way.
@@ -127,8 +138,10 @@ void Cache::drop_older(Shard& shard, Newcomer const& newcomer, std::vector<store
     bool const part = is_part(newer);
     auto const now = wall_now();
     auto is_older = [&](Shard::Found there) { return there && there.object->sequence() < newer.sequence(); };
-    auto remove = [&](Shard::Found there) { gone.push_back(shard.remove(there.slot, policy::Left::replaced)); };
-    auto find = [&](std::string_view of) { return shard.find(fingerprint(of, seed_), of); };
+    auto remove = [&](Shard::Found there) REQUIRES(shard.mutex) {
+        gone.push_back(shard.remove(there.slot, policy::Left::replaced));
+    };
+    auto find = [&](std::string_view of) REQUIRES(shard.mutex) { return shard.find(fingerprint(of, seed_), of); };
 
     auto const at_primary = shard.find(key.fingerprint, key.text);
     bool const is_other_vary = at_primary && !is_marker_of(at_primary.object, names);
@@ -155,7 +168,7 @@ void Cache::outdate_older(Fill const& fill) {
     drop_other_variants(fill, *newer);
     {
         auto& shard = this->shard(fill.primary());
-        std::lock_guard lock(shard.mutex);
+        MutexLock const lock(shard.mutex);
         note_rival(shard, fill, *newer, fill.varies_by());
     }
     for (auto const& text : {std::string(newer->key()), fill.key()}) {
@@ -169,7 +182,7 @@ void Cache::drop_other_variants(Fill const& fill, store::Object const& newer) {
     auto const names = fill.varies_by();
     auto& shard = this->shard(fill.primary());
     std::vector<store::ObjectPtr> gone;
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const marker = shard.find(fill.primary(), fill.key());
     if (!marker || marker.object->kind() != store::Object::Kind::vary_marker) return;
     if (is_marker_of(marker.object, names) || marker.object->sequence() > newer.sequence()) return;
@@ -188,7 +201,7 @@ void Cache::outdate(std::string_view text, Fingerprint primary, store::Object co
     auto stale = make_object(outdated(*older), primary);   // evicts, so not under the lock
     auto& shard = this->shard(primary);
     store::ObjectPtr gone;
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const there = shard.find(fingerprint(text, seed_), text);
     if (there.object != older.get()) return;
     gone = stale ? shard.freshen(there.slot, std::move(stale)) : shard.remove(there.slot, policy::Left::replaced);
@@ -237,7 +250,7 @@ bool Cache::forget_older(Shard& shard, Newcomer const& newcomer) {
 void Cache::unmark(Shard& shard, Key const& key) {
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
-        if (first->second->key() == key.text) first->second->unmarked_ = true;
+        if (first->second->key() == key.text) first->second->in_shard(shard.mutex).unmarked = true;
 }
 
 // ---- who reads the disk meanwhile ----
@@ -246,18 +259,20 @@ void Cache::unmark(Shard& shard, Key const& key) {
 void Cache::overtake(Shard& shard, Key const& key) {
     auto [first, last] = shard.fills.equal_range(key.fingerprint);
     for (; first != last; ++first)
-        if (first->second->key() == key.text) first->second->overtaken_ = true;
+        if (first->second->key() == key.text) first->second->in_shard(shard.mutex).overtaken = true;
 }
 
 void Cache::begin_to_read(FillLease const& lease) {
     auto& fill = *lease.fill();
-    std::lock_guard lock(shard(fill.primary()).mutex);
-    fill.overtaken_ = false;
+    auto& shard = this->shard(fill.primary());
+    MutexLock const lock(shard.mutex);
+    fill.in_shard(shard.mutex).overtaken = false;
 }
 
 bool Cache::is_overtaken(Fill const& fill) const {
-    std::lock_guard lock(shard(fill.primary()).mutex);
-    return fill.overtaken_ || !fill.attached_;
+    auto& shard = this->shard(fill.primary());
+    MutexLock const lock(shard.mutex);
+    return fill.in_shard(shard.mutex).overtaken || !fill.in_shard(shard.mutex).attached;
 }
 
 }  // namespace garner::cache

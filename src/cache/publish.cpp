@@ -15,11 +15,11 @@ FillLease Cache::start_fill(Shard& shard, Key const& key, store::ObjectPtr stale
 
 FillLease Cache::lease_alone(Key const& key, store::ObjectPtr stale) {
     auto& shard = this->shard(key.fingerprint);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     bool gone = stale && !holds(shard, *stale, key) && !(disk_ && !stale->charged() && disk_->may_have(stale->key()));
     auto lease = start_fill(shard, key, std::move(stale), false);
     // Purged since it was looked up: a 304 must not bring it back.
-    if (gone) lease.fill()->attached_ = false;
+    if (gone) lease.fill()->in_shard(shard.mutex).attached = false;
     return lease;
 }
 
@@ -45,35 +45,35 @@ void Cache::end_in_vain(Shard& shard, Fill& fill) {
 
 void Cache::detach(Fill& fill, char const* reason) {
     auto& shard = this->shard(fill.primary());
-    std::unique_lock lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     end_in_vain(shard, fill);
     // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
     if (reason && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
-    settle(lock, shard, fill.primary());
+    settle(shard, fill.primary());
 }
 
 /// Under the lock, so that a fill with a leader is always registered: a purge must find it.
 bool Cache::promote_or_detach(Fill& fill) {
     auto& shard = this->shard(fill.primary());
-    std::unique_lock lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     if (fill.promote_next()) return true;
     end_in_vain(shard, fill);
-    settle(lock, shard, fill.primary());
+    settle(shard, fill.primary());
     return false;
 }
 
 void Cache::stop_storing(Fill& fill, char const* reason) {
     auto& shard = this->shard(fill.primary());
     std::vector<store::ObjectPtr> gone;
-    std::unique_lock lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     end_in_vain(shard, fill);
     auto const view = fill.view();
     // Somebody was given some of it; a refresh for nobody leaves what there is.
-    if (view.object && fill.attached_ && fill.is_given())
+    if (view.object && fill.in_shard(shard.mutex).attached && fill.is_given())
         drop_older(shard, {fill, *view.object, view.object->key(), fill.varies_by(), nullptr}, gone);
-    fill.attached_ = false;
+    fill.in_shard(shard.mutex).attached = false;
     if (reason) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
-    settle(lock, shard, fill.primary());
+    settle(shard, fill.primary());
 }
 
 store::ObjectPtr Cache::make_marker(Key const& key, http::VaryNames const& vary, std::uint64_t sequence) {
@@ -116,22 +116,22 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     auto arrival = arrival_of(fill, object, vary, variant, came, marker_sequence);
     auto& shard = this->shard(fill.primary());
     std::vector<store::ObjectPtr> gone;   // freed after the lock
-    std::unique_lock lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     unregister(shard, fill);
-    if (!fill.attached_ || (came == Came::from_disk && fill.overtaken_)) return false;
+    if (!fill.in_shard(shard.mutex).attached || (came == Came::from_disk && fill.in_shard(shard.mutex).overtaken)) return false;
     // The variants that it brings back are over.
-    if (arrival.marked_on_disk && fill.unmarked_) arrival.keep = false;
+    if (arrival.marked_on_disk && fill.in_shard(shard.mutex).unmarked) arrival.keep = false;
     bool const supersedes = object && came == Came::fetched && !vary.star;
     if (supersedes && !arrival.keep) drop_older(shard, arrival.newcomer(), gone);
     // A 304 may have changed Vary: an object under another key than its own would never be found again.
     if (!arrival.keep || object->key() != arrival.text) return false;
-    if (arrival.is_fetched() && contradicts_heard(fill, *object, arrival.whole, arrival.names)) {
+    if (arrival.is_fetched() && contradicts_heard(shard, fill, *object, arrival.whole, arrival.names)) {
         drop_older(shard, arrival.newcomer(), gone);   // somebody was given this one, too: neither stays
         return false;
     }
     look_around(shard, arrival);
     if (arrival.is_fetched()) note_rival(shard, fill, *object, arrival.names);
-    bool const is_rival = arrival.is_fetched() && contradicts_rival(fill, *object, arrival.whole, arrival.names);
+    bool const is_rival = arrival.is_fetched() && contradicts_rival(shard, fill, *object, arrival.whole, arrival.names);
     if (is_rival) drop_different(shard, *object, gone);
     if (is_rival || is_outdone(shard, arrival)) {
         // Not by what is older still: somebody was given this one.
@@ -144,7 +144,7 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
     if (disk_ && arrival.is_fetched()) overtake(shard, arrival.primary());
     if (arrival.is_fetched()) detach_older(shard, arrival.newcomer());
     note_bytes(shard, fill.primary());
-    settle(lock, shard, fill.primary());
+    settle(shard, fill.primary());
     return arrival.to_memory || kept_on_disk;
 }
 

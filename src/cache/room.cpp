@@ -3,6 +3,7 @@
 
 #include "cache/cache.hpp"
 #include "store/body_source.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::cache {
 
@@ -14,7 +15,7 @@ bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes
     if (used + cost <= capacity) return true;
     auto of_key = fingerprint(parts.key, seed_);
     auto& shard = this->shard(primary);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     // What takes the place of its like is no newcomer.
     if (shard.find(of_key, parts.key) || shard.policy().admits(of_key, cost, used + cost - capacity)) return true;
     not_admitted_.fetch_add(1, std::memory_order_relaxed);
@@ -100,7 +101,7 @@ bool Cache::wants_back(store::Object const& object) {
     auto const url = primary_of(object);
     auto const of_key = fingerprint(object.key(), seed_);
     auto& shard = this->shard(url);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     // A revalidated object has another head over the same body.
     auto const holds = [&](store::Object const* other) {
         return other && (other == &object || (object.body() && other->body() == object.body()));
@@ -116,17 +117,20 @@ void Cache::note_bytes(Shard& shard, Fingerprint primary) {
 
 /// The end of what was done under a shard's lock: its index, policy or marks may have grown. What they took is charged
 /// before anything else is; where that needs room, others leave for it.
-void Cache::settle(std::unique_lock<std::mutex>& lock, Shard& shard, Fingerprint primary) {
+void Cache::settle(Shard& shard, Fingerprint primary) {
     if (charge_metadata(shard)) return;
     auto const owed = shard.metadata_bytes() - shard.charged;
-    lock.unlock();
-    if (!reserve(owed, primary)) return;   // all is filling or pinned: the shard's next newcomer settles it
-    lock.lock();
+    bool reserved;
+    {
+        MutexUnlock const unlocked(shard.mutex);
+        reserved = reserve(owed, primary);
+    }
+    if (!reserved) return;   // all is filling or pinned: the shard's next newcomer settles it
     set_charged(shard, shard.charged + owed);
     charge_metadata(shard);
 }
 
-/// Under the shard's lock. False, and nothing charged, when the budget has no room for what it has grown by.
+/// False, and nothing charged, when the budget has no room for what it has grown by.
 bool Cache::charge_metadata(Shard& shard) {
     auto const bytes = shard.metadata_bytes();
     if (bytes > shard.charged && !budget_.reserve(bytes - shard.charged)) return false;
@@ -166,13 +170,15 @@ bool Cache::evict_one(Fingerprint near, Shard::Held held) {
 /// Somebody has been given a newer response of its URL, which is not stored yet.
 bool Cache::is_over(Shard const& shard, store::Object const& object) const {
     auto [first, last] = shard.fills.equal_range(primary_of(object));
-    return std::any_of(first, last, [&](auto const& entry) { return entry.second->newest_ > object.sequence(); });
+    return std::any_of(first, last, [&](auto const& entry) REQUIRES(shard.mutex) {
+        return entry.second->in_shard(shard.mutex).newest > object.sequence();
+    });
 }
 
 bool Cache::evict_from(std::size_t index, Shard::Held held) {
     auto& shard = *shards_[index];
     std::vector<store::ObjectPtr> gone;
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto victim = shard.evict(held);
     if (!victim) return false;
     // Without its marker no variant would be found again.

@@ -124,7 +124,7 @@ store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
     auto& list = place->second;
     if (!is_new) variants_bytes_ -= bytes_of(list);
     // Those evicted meanwhile leave the list here, so that it stays within its bound.
-    std::erase_if(list, [&](Fingerprint known) {
+    std::erase_if(list, [&](Fingerprint known) REQUIRES(mutex) {
         return known == variant || find_fingerprint(known) == policy::no_slot;
     });
     list.push_back(variant);

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -11,17 +10,18 @@
 #include "cache/fill.hpp"
 #include "policy/policy.hpp"
 #include "store/object.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::cache {
 
-/// Open addressing over dense slots. Not thread-safe: `mutex` is held around every call, for one lookup or one
-/// eviction step, never together with another shard's.
+/// Open addressing over dense slots. Its callers hold `mutex`, for one lookup or one eviction step, never together with another
+/// shard's.
 class Shard {
 public:
     Shard(std::unique_ptr<policy::ReplacementPolicy> policy, std::uint32_t variants_per_url)
         : policy_(std::move(policy)), variants_max_(variants_per_url), table_(least_table, policy::no_slot) {}
 
-    std::mutex mutex;
+    Mutex mutex;
 
     struct Found {
         policy::Slot slot = policy::no_slot;
@@ -29,66 +29,68 @@ public:
         explicit operator bool() const { return object != nullptr; }
     };
     /// The object with exactly this key. Moves nothing in the replacement order.
-    Found find(Fingerprint, std::string_view key) const;
+    Found find(Fingerprint, std::string_view key) const REQUIRES(mutex);
 
-    policy::ReplacementPolicy& policy() { return *policy_; }
+    policy::ReplacementPolicy& policy() REQUIRES(mutex) { return *policy_; }
     /// From now on another one decides. It hears of what is there in the order in which the old one would have let it go:
     /// what was about to leave is the first to leave yet, unless the new one weighs more than recency. The index takes
     /// only what it needs for them then.
-    void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy);
+    void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) REQUIRES(mutex);
 
     /// Puts the object in place of the one with its key, if any; that one is returned.
-    store::ObjectPtr put(Fingerprint, store::ObjectPtr object);
+    store::ObjectPtr put(Fingerprint, store::ObjectPtr object) REQUIRES(mutex);
     /// The same object with a new head: keeps its place in the replacement order.
-    store::ObjectPtr freshen(policy::Slot, store::ObjectPtr object);
-    store::ObjectPtr remove(policy::Slot, policy::Left);
+    store::ObjectPtr freshen(policy::Slot, store::ObjectPtr object) REQUIRES(mutex);
+    store::ObjectPtr remove(policy::Slot, policy::Left) REQUIRES(mutex);
     /// The treatment of a victim that is being read: evicting it frees nothing yet.
     enum class Held : std::uint8_t {
         evicted,
         spared   // it counts as used, and the next victim is asked for
     };
     /// Removes the next victim; nullptr when the shard is empty, or the next 64 victims are spared.
-    store::ObjectPtr evict(Held held = Held::evicted);
+    store::ObjectPtr evict(Held held = Held::evicted) REQUIRES(mutex);
 
     /// What is in these places of the index, added to `into`. False when there are no more places behind them.
-    bool collect(policy::Slot first, policy::Slot count, std::vector<store::ObjectPtr>& into) const;
+    bool collect(policy::Slot first, policy::Slot count, std::vector<store::ObjectPtr>& into) const REQUIRES(mutex);
 
     /// Notes that `variant` is one of the URL's; the oldest leaves beyond the limit and is returned.
-    store::ObjectPtr add_variant(Fingerprint primary, Fingerprint variant);
+    store::ObjectPtr add_variant(Fingerprint primary, Fingerprint variant) REQUIRES(mutex);
     /// Removes all variants of the URL.
-    void drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dropped);
-    std::size_t variants(Fingerprint primary) const;
+    void drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dropped) REQUIRES(mutex);
+    std::size_t variants(Fingerprint primary) const REQUIRES(mutex);
     /// Those of them that are there still, the oldest first.
-    std::vector<store::Object const*> variants_of(Fingerprint primary) const;
+    std::vector<store::Object const*> variants_of(Fingerprint primary) const REQUIRES(mutex);
 
     /// `reason`: a literal.
-    void mark_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) {
+    void mark_pass(Fingerprint primary, std::int64_t until_seconds, char const* reason) REQUIRES(mutex) {
         pass_marks_.set(primary, until_seconds, reason);
     }
-    void clear_pass(Fingerprint primary) { pass_marks_.clear(primary); }
-    bool passes(Fingerprint primary, std::int64_t now_seconds) const { return passes_until(primary) > now_seconds; }
+    void clear_pass(Fingerprint primary) REQUIRES(mutex) { pass_marks_.clear(primary); }
+    bool passes(Fingerprint primary, std::int64_t now_seconds) const REQUIRES(mutex) { return passes_until(primary) > now_seconds; }
     /// Unix seconds; 0 without a mark.
-    std::int64_t passes_until(Fingerprint primary) const { return pass_marks_.until(primary); }
+    std::int64_t passes_until(Fingerprint primary) const REQUIRES(mutex) { return pass_marks_.until(primary); }
     /// Why the URL was marked; empty without a mark.
-    char const* pass_reason(Fingerprint primary) const { return pass_marks_.reason(primary); }
+    char const* pass_reason(Fingerprint primary) const REQUIRES(mutex) { return pass_marks_.reason(primary); }
 
     /// No refresh of the URL begins before.
-    void pause_refresh(Fingerprint primary, std::int64_t until_seconds) { refresh_marks_.set(primary, until_seconds, ""); }
-    bool refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const {
+    void pause_refresh(Fingerprint primary, std::int64_t until_seconds) REQUIRES(mutex) {
+        refresh_marks_.set(primary, until_seconds, "");
+    }
+    bool refresh_pauses(Fingerprint primary, std::int64_t now_seconds) const REQUIRES(mutex) {
         return refresh_marks_.until(primary) > now_seconds;
     }
 
     /// Fetches in progress by primary fingerprint.
-    std::unordered_multimap<Fingerprint, FillPtr> fills;
+    std::unordered_multimap<Fingerprint, FillPtr> fills GUARDED_BY(mutex);
 
     /// Most of its slots are free: set_policy() would give their memory back.
-    bool is_sparse() const { return used_slots_ > 2 * objects_; }
-    Bytes bytes() const { return bytes_; }
-    std::size_t objects() const { return objects_; }
+    bool is_sparse() const REQUIRES(mutex) { return used_slots_ > 2 * objects_; }
+    Bytes bytes() const REQUIRES(mutex) { return bytes_; }
+    std::size_t objects() const REQUIRES(mutex) { return objects_; }
     /// All that it has taken from the heap beside its objects, and itself: index, policy, lists of variants, marks.
-    Bytes metadata_bytes() const;
+    Bytes metadata_bytes() const REQUIRES(mutex);
     /// What the budget has been charged for that.
-    Bytes charged = 0;
+    Bytes charged GUARDED_BY(mutex) = 0;
 
 private:
     struct Entry {
@@ -115,28 +117,28 @@ private:
     using VariantLists = std::unordered_map<Fingerprint, std::vector<Fingerprint>>;
     static constexpr std::size_t chunk = 256;
     static constexpr std::size_t least_table = 16;
-    Entry& entry(policy::Slot slot) { return chunks_[slot / chunk][slot % chunk]; }
-    Entry const& entry(policy::Slot slot) const { return chunks_[slot / chunk][slot % chunk]; }
-    std::size_t home(Fingerprint fingerprint) const { return (fingerprint >> 8) & (table_.size() - 1); }
-    policy::Slot find_fingerprint(Fingerprint) const;
-    policy::Slot take_slot();
-    void insert_in_table(policy::Slot);
-    void erase_from_table(policy::Slot);
-    void grow_table();
+    Entry& entry(policy::Slot slot) REQUIRES(mutex) { return chunks_[slot / chunk][slot % chunk]; }
+    Entry const& entry(policy::Slot slot) const REQUIRES(mutex) { return chunks_[slot / chunk][slot % chunk]; }
+    std::size_t home(Fingerprint fingerprint) const REQUIRES(mutex) { return (fingerprint >> 8) & (table_.size() - 1); }
+    policy::Slot find_fingerprint(Fingerprint) const REQUIRES(mutex);
+    policy::Slot take_slot() REQUIRES(mutex);
+    void insert_in_table(policy::Slot) REQUIRES(mutex);
+    void erase_from_table(policy::Slot) REQUIRES(mutex);
+    void grow_table() REQUIRES(mutex);
     static Bytes bytes_of(std::vector<Fingerprint> const& list);
 
-    std::unique_ptr<policy::ReplacementPolicy> policy_;
+    std::unique_ptr<policy::ReplacementPolicy> policy_ GUARDED_BY(mutex);
     std::uint32_t variants_max_;
-    std::vector<policy::Slot> table_;
-    std::vector<std::unique_ptr<Entry[]>> chunks_;
-    policy::Slot free_ = policy::no_slot;   // the first of a list
-    policy::Slot used_slots_ = 0;
-    std::size_t objects_ = 0;
-    Bytes bytes_ = 0;
-    VariantLists variants_;
-    Bytes variants_bytes_ = 0;   // of the lists, and of their places in the map
-    Marks pass_marks_;
-    Marks refresh_marks_;
+    std::vector<policy::Slot> table_ GUARDED_BY(mutex);
+    std::vector<std::unique_ptr<Entry[]>> chunks_ GUARDED_BY(mutex);
+    policy::Slot free_ GUARDED_BY(mutex) = policy::no_slot;   // the first of a list
+    policy::Slot used_slots_ GUARDED_BY(mutex) = 0;
+    std::size_t objects_ GUARDED_BY(mutex) = 0;
+    Bytes bytes_ GUARDED_BY(mutex) = 0;
+    VariantLists variants_ GUARDED_BY(mutex);
+    Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // of the lists, and of their places in the map
+    Marks pass_marks_ GUARDED_BY(mutex);
+    Marks refresh_marks_ GUARDED_BY(mutex);
 };
 
 }  // namespace garner::cache

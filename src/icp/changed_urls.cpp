@@ -9,7 +9,7 @@ ChangedUrls::ChangedUrls() : seed_(std::uint64_t{std::random_device{}()} << 32 |
 
 std::uint64_t ChangedUrls::mark(std::string_view url, SteadyTime now) {
     auto const print = fingerprint(url, seed_);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     if (sets_.empty()) sets_.resize(marks_max / ways);
     auto& set = sets_[set_of(print)];
     auto const same = [&](Mark const& one) { return one.number != 0 && one.url == print; };
@@ -23,7 +23,7 @@ std::uint64_t ChangedUrls::mark(std::string_view url, SteadyTime now) {
 
 void ChangedUrls::unmark(std::string_view url, std::uint64_t number) {
     auto const print = fingerprint(url, seed_);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     for (auto& one : sets_[set_of(print)]) {
         if (one.url != print || one.number != number) continue;
         one = {};
@@ -34,7 +34,7 @@ void ChangedUrls::unmark(std::string_view url, std::uint64_t number) {
 bool ChangedUrls::has(std::string_view url, SteadyTime now) const {
     if (marks_.load(std::memory_order_acquire) == 0) return false;
     auto const print = fingerprint(url, seed_);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     auto const& set = sets_[set_of(print)];
     return std::any_of(set.begin(), set.end(), [&](Mark const& one) {
         return one.number != 0 && one.url == print && now < one.until;

@@ -3,12 +3,12 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
 #include "util/clock.hpp"
 #include "util/hash.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::icp {
 
@@ -36,12 +36,12 @@ private:
     static constexpr std::size_t ways = 8;
     using Set = std::array<Mark, ways>;
 
-    std::size_t set_of(Fingerprint url) const { return url % sets_.size(); }
+    std::size_t set_of(Fingerprint url) const REQUIRES(mutex_) { return url % sets_.size(); }
 
     std::uint64_t const seed_;
-    mutable std::mutex mutex_;
-    std::vector<Set> sets_;                  // made with the first mark
-    std::uint64_t last_number_ = 0;
+    mutable Mutex mutex_;
+    std::vector<Set> sets_ GUARDED_BY(mutex_);                  // made with the first mark
+    std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
     std::atomic<std::size_t> marks_{0};
 };
 

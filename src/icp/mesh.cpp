@@ -107,7 +107,7 @@ void Mesh::stop(unsigned worker) {
 }
 
 void Mesh::reconfigure(Options options) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     options.address = roster_->options.address;
     options.port = roster_->options.port;
     options.htcp.address = roster_->options.htcp.address;
@@ -125,7 +125,7 @@ void Mesh::note_company() {
 }
 
 RosterPtr Mesh::roster() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return roster_;
 }
 
@@ -143,12 +143,12 @@ std::vector<PeerStats> Mesh::peers(SteadyTime now) const {
 }
 
 Mesh::Published Mesh::published() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return published_;
 }
 
 void Mesh::publish(Published digest) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     published_ = std::move(digest);
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "icp/peer.hpp"
 #include "icp/replay_guard.hpp"
 #include "net/worker.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::icp {
 
@@ -84,13 +84,13 @@ public:
 
 private:
     Mesh(Options options, cache::Cache& cache);
-    void note_company();
+    void note_company() REQUIRES(mutex_);
     static RosterPtr make_roster(Options options, Roster const* before);
 
     cache::Cache& cache_;
-    mutable std::mutex mutex_;
-    RosterPtr roster_;
-    Published published_;
+    mutable Mutex mutex_;
+    RosterPtr roster_ GUARDED_BY(mutex_);
+    Published published_ GUARDED_BY(mutex_);
     std::atomic<bool> digest_wanted_{false};
     std::atomic<bool> draining_{false};
     std::atomic<std::uint32_t> turn_{0};

@@ -12,7 +12,7 @@ OriginTimes::OriginTimes() {
 
 OriginTimes::Known OriginTimes::find(std::string_view host, SteadyTime now) {
     auto& shard = shard_of(host);
-    std::lock_guard const lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto const found = shard.entries.find(host);
     if (found == shard.entries.end() || now - found->second.seen > valid) return {};
     auto& entry = found->second;
@@ -26,7 +26,7 @@ OriginTimes::Known OriginTimes::find(std::string_view host, SteadyTime now) {
 
 void OriginTimes::connected(std::string_view host, microseconds rtt, SteadyTime now) {
     auto& shard = shard_of(host);
-    std::lock_guard const lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     entry_of(shard, host, now).rtt.add(static_cast<double>(rtt.count()));
 }
 
@@ -34,14 +34,14 @@ void OriginTimes::fetched(std::string_view host, Bytes bytes, microseconds took,
     auto const rate = throughput_of(bytes, took);
     if (!rate) return;
     auto& shard = shard_of(host);
-    std::lock_guard const lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     entry_of(shard, host, now).throughput.add(*rate);
 }
 
 std::size_t OriginTimes::size() const {
     std::size_t sum = 0;
     for (auto const& shard : shards_) {
-        std::lock_guard const lock(shard.mutex);
+        MutexLock const lock(shard.mutex);
         sum += shard.entries.size();
     }
     return sum;

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +12,7 @@
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 #include "util/link.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::icp {
 
@@ -48,13 +48,13 @@ private:
         std::size_t operator()(std::string_view host) const { return fingerprint(host, seed); }
     };
     struct Shard {
-        mutable std::mutex mutex;
-        List<Entry> by_use;   // the longest unused first
-        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries;
+        mutable Mutex mutex;
+        List<Entry> by_use GUARDED_BY(mutex);   // the longest unused first
+        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries GUARDED_BY(mutex);
     };
     Shard& shard_of(std::string_view host) { return shards_[(hash_(host) >> 56) % shards_.size()]; }
     /// Made if need be; in any case the latest used, and with nothing in it that is no longer valid.
-    Entry& entry_of(Shard&, std::string_view host, SteadyTime now);
+    Entry& entry_of(Shard& shard, std::string_view host, SteadyTime now) REQUIRES(shard.mutex);
     Hash hash_{};
     std::array<Shard, 16> shards_;
 };

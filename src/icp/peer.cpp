@@ -52,7 +52,7 @@ PeerView Peer::view(SteadyTime now) {
     view.peer = weak_from_this().lock();
     view.options = &options;
     view.full = options.max_connections > 0 && connections_.load(std::memory_order_relaxed) >= options.max_connections;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     view.health = liveness_.health(now);
     bool const takes_queries = !options.no_query && (options.icp != 0 || options.htcp != 0);
     view.askable = (takes_queries && !addresses_.empty()) || digest_ != nullptr;
@@ -66,7 +66,7 @@ PeerStats Peer::stats(SteadyTime now) const {
     PeerStats stats;
     stats.options = options;
     stats.connections = connections_.load(std::memory_order_relaxed);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     static_cast<PeerFigures&>(stats) = figures_;
     stats.health = liveness_.health(now);
     if (!addresses_.empty()) stats.address = addresses_.front().text();
@@ -81,7 +81,7 @@ PeerStats Peer::stats(SteadyTime now) const {
 // ---- asking ----
 
 void Peer::asked(Protocol protocol, SteadyTime now) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     ++figures_.queries;
     if (protocol != Protocol::digest) liveness_.asked(now);
 }
@@ -89,7 +89,7 @@ void Peer::asked(Protocol protocol, SteadyTime now) {
 void Peer::answered(Answer const& answer, std::optional<microseconds> took, SteadyTime now, bool late) {
     bool revived = false;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         count(figures_, answer.said);
         if (late || !took) ++figures_.late;
         if (took) {
@@ -102,14 +102,14 @@ void Peer::answered(Answer const& answer, std::optional<microseconds> took, Stea
 }
 
 void Peer::overdue() {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     liveness_.overdue();
 }
 
 void Peer::expired(SteadyTime now) {
     bool died = false;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         ++figures_.expired;
         died = liveness_.expired(now);
     }
@@ -131,7 +131,7 @@ void Peer::leave() { check(connections_.fetch_sub(1, std::memory_order_relaxed) 
 void Peer::connected(std::optional<microseconds> rtt, SteadyTime now) {
     bool revived = false;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (rtt) connect_rtt_.add(static_cast<double>(rtt->count()));
         revived = liveness_.connected(now);
     }
@@ -141,7 +141,7 @@ void Peer::connected(std::optional<microseconds> rtt, SteadyTime now) {
 void Peer::connect_failed(std::string_view why, SteadyTime now) {
     bool died = false;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         ++figures_.connect_failures;
         died = liveness_.connect_failed(now);
     }
@@ -149,7 +149,7 @@ void Peer::connect_failed(std::string_view why, SteadyTime now) {
 }
 
 void Peer::fetched(Source const& as, Bytes bytes, microseconds took) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     ++figures_.fetches;
     figures_.bytes += bytes;
     if (as.promised()) figures_.saved += bytes;
@@ -157,55 +157,55 @@ void Peer::fetched(Source const& as, Bytes bytes, microseconds took) {
 }
 
 void Peer::false_hit() {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     ++figures_.false_hits;
 }
 
 // ---- where it is ----
 
 std::vector<IpAddress> Peer::addresses() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return addresses_;
 }
 
 void Peer::set_addresses(std::vector<IpAddress> addresses) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     addresses_ = std::move(addresses);
 }
 
 bool Peer::is_at(IpEndpoint const& from, Protocol protocol) const {
     if (from.port == 0 || from.port != port_of(options, protocol)) return false;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return std::find(addresses_.begin(), addresses_.end(), from.address) != addresses_.end();
 }
 
 std::optional<IpEndpoint> Peer::endpoint(Protocol protocol) const {
     auto const port = port_of(options, protocol);
     if (port == 0) return std::nullopt;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     if (addresses_.empty()) return std::nullopt;
     return IpEndpoint{addresses_.front(), port};
 }
 
 bool Peer::wants_probe(SteadyTime now) const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return liveness_.wants_probe(now);
 }
 
 void Peer::probed(SteadyTime now) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     liveness_.probed(now);
 }
 
 // ---- its digest ----
 
 std::shared_ptr<Digest const> Peer::digest() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return digest_;
 }
 
 void Peer::set_digest(std::shared_ptr<Digest const> digest) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     digest_.swap(digest);   // the one before dies outside the lock, with the argument
 }
 

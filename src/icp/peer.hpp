@@ -2,7 +2,6 @@
 #pragma once
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "icp/liveness.hpp"
 #include "icp/options.hpp"
 #include "icp/smoothed.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::icp {
 
@@ -70,14 +70,14 @@ private:
     void tell_dead(std::string_view why) const;
     void tell_alive() const;
 
-    mutable std::mutex mutex_;
-    Liveness liveness_;
-    Smoothed query_rtt_;        // µs, of queries
-    Smoothed connect_rtt_;      // µs, of its HTTP connections
-    Smoothed throughput_;       // bytes a second, of larger bodies
-    PeerFigures figures_;
-    std::vector<IpAddress> addresses_;
-    std::shared_ptr<Digest const> digest_;
+    mutable Mutex mutex_;
+    Liveness liveness_ GUARDED_BY(mutex_);
+    Smoothed query_rtt_ GUARDED_BY(mutex_);        // µs, of queries
+    Smoothed connect_rtt_ GUARDED_BY(mutex_);      // µs, of its HTTP connections
+    Smoothed throughput_ GUARDED_BY(mutex_);       // bytes a second, of larger bodies
+    PeerFigures figures_ GUARDED_BY(mutex_);
+    std::vector<IpAddress> addresses_ GUARDED_BY(mutex_);
+    std::shared_ptr<Digest const> digest_ GUARDED_BY(mutex_);
     std::atomic<std::uint32_t> connections_{0};
 };
 

@@ -5,7 +5,7 @@
 namespace garner::icp {
 
 bool ReplayGuard::is_first(std::string_view signature, WallTime now) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     while (!order_.empty() && now - order_.front().at > life_) forget_oldest();
     auto const number = fingerprint(signature, 0);
     if (!known_.insert(number).second) return false;

@@ -2,11 +2,11 @@
 #pragma once
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <string_view>
 #include <unordered_set>
 
 #include "util/clock.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::icp {
 
@@ -24,13 +24,13 @@ private:
         WallTime at;
         std::uint64_t signature;
     };
-    void forget_oldest();
+    void forget_oldest() REQUIRES(mutex_);
 
     seconds const life_;
     std::size_t const most_;
-    std::mutex mutex_;
-    std::deque<Seen> order_;
-    std::unordered_set<std::uint64_t> known_;
+    Mutex mutex_;
+    std::deque<Seen> order_ GUARDED_BY(mutex_);
+    std::unordered_set<std::uint64_t> known_ GUARDED_BY(mutex_);
 };
 
 }  // namespace garner::icp

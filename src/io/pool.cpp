@@ -11,7 +11,7 @@ Pool::Pool(unsigned threads, std::size_t waiting_max) : waiting_max_(waiting_max
 void Pool::stop() {
     std::deque<std::function<void()>> dropped;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         stopping_ = true;
         dropped.swap(jobs_);
     }
@@ -22,7 +22,7 @@ void Pool::stop() {
 
 bool Pool::run(std::function<void()> job) {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (stopping_ || jobs_.size() >= waiting_max_) return false;
         jobs_.push_back(std::move(job));
     }
@@ -31,21 +31,20 @@ bool Pool::run(std::function<void()> job) {
 }
 
 std::size_t Pool::waiting() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return jobs_.size();
 }
 
 void Pool::work() {
-    std::unique_lock lock(mutex_);
+    MutexLock const lock(mutex_);
     for (;;) {
-        jobs_here_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+        while (!stopping_ && jobs_.empty()) jobs_here_.wait(mutex_);
         if (jobs_.empty()) return;
         auto job = std::move(jobs_.front());
         jobs_.pop_front();
-        lock.unlock();
+        MutexUnlock const unlocked(mutex_);
         job();
         job = nullptr;   // what it holds goes without the lock
-        lock.lock();
     }
 }
 

@@ -1,12 +1,12 @@
 // Threads for what must wait for the disk.
 #pragma once
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "util/mutex.hpp"
 
 namespace garner::io {
 
@@ -25,10 +25,10 @@ public:
 private:
     void work();
     std::size_t const waiting_max_;
-    mutable std::mutex mutex_;
-    std::condition_variable jobs_here_;
-    std::deque<std::function<void()>> jobs_;
-    bool stopping_ = false;
+    mutable Mutex mutex_;
+    ConditionVariable jobs_here_;
+    std::deque<std::function<void()>> jobs_ GUARDED_BY(mutex_);
+    bool stopping_ GUARDED_BY(mutex_) = false;
     std::vector<std::thread> threads_;
 };
 

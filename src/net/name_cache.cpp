@@ -44,7 +44,7 @@ std::size_t NameCache::shard_number(std::string_view host) const { return (hash_
 
 NamesPtr NameCache::find(std::string_view host, SteadyTime now) {
     auto& shard = shard_of(host);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto found = shard.entries.find(host);
     if (found == shard.entries.end()) return nullptr;
     auto& entry = found->second;
@@ -60,7 +60,7 @@ NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses,
     auto names = std::make_shared<Names const>(Names{std::move(addresses), {}});
     auto lifetime = std::clamp<milliseconds>(ttl, options_.positive_min, options_.positive_max);
     auto& shard = shard_of(host);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto& entry = entry_for(shard, host);
     if (entry.from_hosts) return entry.names;
     entry.names = names;
@@ -73,7 +73,7 @@ NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses,
 NamesPtr NameCache::store_failure(std::string_view host, std::string failure, SteadyTime now) {
     auto names = std::make_shared<Names const>(Names{{}, std::move(failure)});
     auto& shard = shard_of(host);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto& entry = entry_for(shard, host);
     if (entry.from_hosts) return entry.names;
     auto doublings = std::min(entry.failures, 20u);
@@ -86,7 +86,7 @@ NamesPtr NameCache::store_failure(std::string_view host, std::string failure, St
 
 std::optional<NameCache::Failure> NameCache::failure_of(std::string_view host, SteadyTime now) {
     auto& shard = shard_of(host);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto found = shard.entries.find(host);
     if (found == shard.entries.end()) return std::nullopt;
     auto const& entry = found->second;
@@ -96,7 +96,7 @@ std::optional<NameCache::Failure> NameCache::failure_of(std::string_view host, S
 
 void NameCache::forget(std::string_view host) {
     auto& shard = shard_of(host);
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     auto found = shard.entries.find(host);
     if (found == shard.entries.end() || found->second.from_hosts) return;
     shard.entries.erase(found);
@@ -134,7 +134,7 @@ void NameCache::reload() {
 
 void NameCache::replace_hosts(Shard& shard, std::vector<std::pair<std::string, NamesPtr>> hosts) {
     // Under one lock, so that no look-up falls between the old file and the new.
-    std::lock_guard lock(shard.mutex);
+    MutexLock const lock(shard.mutex);
     std::erase_if(shard.entries, [](auto const& item) { return item.second.from_hosts; });
     for (auto& [host, names] : hosts) {
         auto [place, made] = shard.entries.try_emplace(std::move(host));
@@ -150,7 +150,7 @@ void NameCache::replace_hosts(Shard& shard, std::vector<std::pair<std::string, N
 std::size_t NameCache::size() {
     std::size_t total = 0;
     for (auto& shard : shards_) {
-        std::lock_guard lock(shard.mutex);
+        MutexLock const lock(shard.mutex);
         total += shard.entries.size();
     }
     return total;

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 #include "util/link.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::net {
 
@@ -70,18 +70,18 @@ private:
         std::size_t operator()(std::string_view host) const { return fingerprint(host, seed); }
     };
     struct Shard {
-        std::mutex mutex;
-        List<Entry> by_use;   // the longest unused first
-        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries;
-        std::size_t answers = 0;   // entries that are not the hosts file's
+        Mutex mutex;
+        List<Entry> by_use GUARDED_BY(mutex);   // the longest unused first
+        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries GUARDED_BY(mutex);
+        std::size_t answers GUARDED_BY(mutex) = 0;   // entries that are not the hosts file's
     };
 
     static constexpr std::size_t shards_max = 16;
     std::size_t shard_number(std::string_view host) const;
     Shard& shard_of(std::string_view host) { return shards_[shard_number(host)]; }
     /// The entry to fill in, made if need be and the latest used. One of the hosts file must be left as it is.
-    Entry& entry_for(Shard&, std::string_view host);
-    void evict_beyond_bound(Shard&);
+    Entry& entry_for(Shard& shard, std::string_view host) REQUIRES(shard.mutex);
+    void evict_beyond_bound(Shard& shard) REQUIRES(shard.mutex);
     void replace_hosts(Shard&, std::vector<std::pair<std::string, NamesPtr>> hosts);
 
     ResolverOptions options_;

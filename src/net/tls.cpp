@@ -14,6 +14,7 @@
 #include "util/check.hpp"
 #include "util/ip.hpp"
 #include "util/link.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::net {
 
@@ -68,9 +69,9 @@ struct TlsContext::Inside {
     SSL_CTX* context = nullptr;
     bool trusts_system = false;
     std::once_flag trust;
-    std::mutex mutex;
-    List<Tickets> by_use;   // the longest unused first
-    std::unordered_map<std::string, Tickets> tickets;
+    Mutex mutex;
+    List<Tickets> by_use GUARDED_BY(mutex);   // the longest unused first
+    std::unordered_map<std::string, Tickets> tickets GUARDED_BY(mutex);
 };
 
 TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
@@ -113,7 +114,7 @@ void TlsContext::load_trust() {
 
 void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
     Ticket kept(ticket);
-    std::lock_guard lock(inside_->mutex);
+    MutexLock const lock(inside_->mutex);
     auto [place, made] = inside_->tickets.try_emplace(server_name);
     auto& tickets = place->second;
     tickets.server_name = &place->first;
@@ -126,7 +127,7 @@ void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
 }
 
 SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
-    std::lock_guard lock(inside_->mutex);
+    MutexLock const lock(inside_->mutex);
     auto found = inside_->tickets.find(server_name);
     if (found == inside_->tickets.end()) return nullptr;
     auto& tickets = found->second;

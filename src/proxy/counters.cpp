@@ -24,7 +24,7 @@ std::size_t ClientCounts::Hash::operator()(IpAddress const& address) const {
 }
 
 bool ClientCounts::enter(IpAddress const& client, std::uint32_t limit) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     auto& count = counts_[client];
     if (limit != 0 && count >= limit) return false;
     ++count;
@@ -32,13 +32,13 @@ bool ClientCounts::enter(IpAddress const& client, std::uint32_t limit) {
 }
 
 void ClientCounts::leave(IpAddress const& client) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     auto found = counts_.find(client);
     if (found != counts_.end() && --found->second == 0) counts_.erase(found);
 }
 
 std::optional<IpAddress> ClientCounts::busiest() const {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     // A program on this machine, such as a TLS terminator, speaks for many clients: it may have three quarters.
     std::uint64_t all = 0;
     for (auto const& [client, count] : counts_) all += count;

@@ -1,7 +1,6 @@
 // What one worker counts about requests: written by that worker alone, read by anybody.
 #pragma once
 #include <array>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -11,6 +10,7 @@
 #include "util/bytes.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::proxy {
 
@@ -90,8 +90,8 @@ private:
     struct Hash {
         std::size_t operator()(IpAddress const& address) const;
     };
-    mutable std::mutex mutex_;
-    std::unordered_map<IpAddress, std::uint32_t, Hash> counts_;
+    mutable Mutex mutex_;
+    std::unordered_map<IpAddress, std::uint32_t, Hash> counts_ GUARDED_BY(mutex_);
 };
 
 }  // namespace garner::proxy

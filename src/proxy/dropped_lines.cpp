@@ -5,7 +5,7 @@
 namespace garner::proxy {
 
 void DroppedLines::add(std::string_view client, std::uint16_t status) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     ++row_of(client, status).lines;
 }
 
@@ -24,7 +24,7 @@ DroppedLines::Row& DroppedLines::row_of(std::string_view client, std::uint16_t s
 std::vector<DroppedLines::Count> DroppedLines::largest(std::size_t most) const {
     std::vector<Count> all;
     {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         for (auto const& row : rows_)
             if (row.lines > 0) all.push_back({row.length ? std::string(row.client()) : "-", row.status, row.lines});
     }

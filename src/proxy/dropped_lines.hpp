@@ -2,10 +2,11 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "util/mutex.hpp"
 
 namespace garner::proxy {
 
@@ -31,11 +32,11 @@ private:
         std::uint64_t lines = 0;
         std::string_view client() const { return {text.data(), length}; }
     };
-    Row& row_of(std::string_view client, std::uint16_t status);
+    Row& row_of(std::string_view client, std::uint16_t status) REQUIRES(mutex_);
 
-    mutable std::mutex mutex_;
-    std::array<Row, rows_max> rows_{};   // the first one is for those beyond the others
-    std::size_t used_ = 1;
+    mutable Mutex mutex_;
+    std::array<Row, rows_max> rows_ GUARDED_BY(mutex_){};   // the first one is for those beyond the others
+    std::size_t used_ GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace garner::proxy

@@ -27,7 +27,7 @@ Sampling::Sampling(unsigned workers) {
 }
 
 void Sampling::run(Bytes capacity, std::string policy, std::optional<sim::AutoPolicy::Terms> const& follow) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     replay(steady_now());   // what came until now, as it ran until now
     auto policies = policies_beside(policy);
     if (!shadow_ || capacity != capacity_ || policies != policies_) {
@@ -47,7 +47,7 @@ void Sampling::run(Bytes capacity, std::string policy, std::optional<sim::AutoPo
 }
 
 std::optional<sim::AutoPolicy::Change> Sampling::look(SteadyTime now) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     replay(now);
     if (!shadow_ || !follow_) return std::nullopt;
     auto change = follow_->look(shadow_->what_if(), running_, now);
@@ -58,7 +58,7 @@ std::optional<sim::AutoPolicy::Change> Sampling::look(SteadyTime now) {
 }
 
 Sampling::Report Sampling::report(SteadyTime now) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     replay(now);
     Report report;
     if (!shadow_) return report;

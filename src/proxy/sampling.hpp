@@ -3,7 +3,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "sim/auto_policy.hpp"
 #include "sim/shadow.hpp"
 #include "util/counter.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::proxy {
 
@@ -84,23 +84,23 @@ private:
         Bytes bytes = 0;
         std::uint64_t dropped = 0;
     };
-    void replay(SteadyTime now);
+    void replay(SteadyTime now) REQUIRES(mutex_);
     Totals totals() const;
 
     std::atomic<Fingerprint> below_{~Fingerprint{0}};
     std::vector<std::unique_ptr<Sampler>> samplers_;
-    std::mutex mutex_;                       // guards what follows
-    std::optional<sim::Shadow> shadow_;      // from the first run() on
-    std::optional<sim::AutoPolicy> follow_;
-    std::vector<std::string> policies_;      // in the shadow
-    Bytes capacity_ = 0;
-    std::string running_;
-    std::string why_;
-    Totals told_;                            // to the shadow
-    std::uint64_t samples_ = 0;              // since paced_
-    SteadyTime paced_{};
-    std::uint64_t forgotten_ = 0;
-    SteadyTime counts_since_{};
+    Mutex mutex_;
+    std::optional<sim::Shadow> shadow_ GUARDED_BY(mutex_);      // from the first run() on
+    std::optional<sim::AutoPolicy> follow_ GUARDED_BY(mutex_);
+    std::vector<std::string> policies_ GUARDED_BY(mutex_);      // in the shadow
+    Bytes capacity_ GUARDED_BY(mutex_) = 0;
+    std::string running_ GUARDED_BY(mutex_);
+    std::string why_ GUARDED_BY(mutex_);
+    Totals told_ GUARDED_BY(mutex_);                            // to the shadow
+    std::uint64_t samples_ GUARDED_BY(mutex_) = 0;              // since paced_
+    SteadyTime paced_ GUARDED_BY(mutex_){};
+    std::uint64_t forgotten_ GUARDED_BY(mutex_) = 0;
+    SteadyTime counts_since_ GUARDED_BY(mutex_){};
 };
 
 }  // namespace garner::proxy

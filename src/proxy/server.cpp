@@ -54,7 +54,8 @@ Server::~Server() = default;
 
 bool Server::open(std::string& fault) {
     auto workers = server_.workers ? server_.workers : std::max(1u, std::thread::hardware_concurrency());
-    shared_.via_name = options_->via_name.empty() ? unique_via_name() : options_->via_name;
+    auto const options = this->options();
+    shared_.via_name = options->via_name.empty() ? unique_via_name() : options->via_name;
     limit_connections();
     auto tls = net::TlsContext::make(server_.tls, fault);
     if (!tls) return false;
@@ -65,14 +66,14 @@ bool Server::open(std::string& fault) {
     for (unsigned number = 0; number < workers; ++number) {
         auto room = std::make_unique<Room>();
         room->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
-        room->services.reset(new Services{*room->worker, cache_, shared_, nullptr, room->counters, options_});
-        room->services->heads.max = heads_of_worker(options_->limits, workers);
+        room->services.reset(new Services{*room->worker, cache_, shared_, nullptr, room->counters, options});
+        room->services->heads.max = heads_of_worker(options->limits, workers);
         shared_.workers.push_back(room->services.get());
         if (sampling_) room->services->sampler = &sampling_->of_worker(number);
         rooms_.push_back(std::move(room));
     }
     if (!join_mesh(fault)) return false;
-    for (std::size_t i = 0; i < options_->listen.size(); ++i)
+    for (std::size_t i = 0; i < options->listen.size(); ++i)
         if (!open_listener(i, fault)) return false;
     close_own_places();
     return true;
@@ -91,7 +92,8 @@ bool Server::join_mesh(std::string& fault) {
 }
 
 bool Server::open_listener(std::size_t index, std::string& fault) {
-    auto const& listen = options_->listen[index];
+    auto const options = this->options();
+    auto const& listen = options->listen[index];
     net::Error error;
     auto address = asio::ip::make_address(listen.address, error);
     net::TcpEndpoint endpoint(address, listen.port);
@@ -136,18 +138,18 @@ void Server::close_own_places() {
 }
 
 std::shared_ptr<http::OwnAddresses const> Server::own() const {
-    std::lock_guard lock(options_mutex_);
+    MutexLock const lock(options_mutex_);
     return own_;
 }
 
 /// False when the addresses cannot be read. Those that are known stay closed then.
 bool Server::note_own_addresses() {
     auto const interfaces = net::interface_addresses();
-    if (!interfaces && own_) return false;
+    if (!interfaces && own()) return false;
     auto own = std::make_shared<http::OwnAddresses const>(
         http::OwnAddresses{interfaces.value_or(std::vector<IpAddress>()), listening_});
     {
-        std::lock_guard lock(options_mutex_);
+        MutexLock const lock(options_mutex_);
         own_ = own;
     }
     for (auto& room : rooms_) asio::post(room->worker->io, [services = room->services.get(), own] { services->own = own; });
@@ -166,7 +168,7 @@ void Server::limit_connections() {
         ::getrlimit(RLIMIT_NOFILE, &limit);
     }
     auto possible = limit.rlim_cur > 2 * reserve ? (limit.rlim_cur - reserve) / 3 : std::max<rlim_t>(limit.rlim_cur / 4, 4);
-    shared_.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(options_->limits.connections, possible));
+    shared_.connections_max = static_cast<std::uint32_t>(std::min<rlim_t>(options()->limits.connections, possible));
     idle_to_origins_max_ = static_cast<std::uint32_t>(std::min<rlim_t>(possible / 2, UINT32_MAX));
     shared_.connections_reserve = std::clamp(shared_.connections_max / 8, 2u, 64u);
     shared_.refreshes_max = static_cast<std::uint32_t>(std::clamp<rlim_t>(possible / 64, 4, 64));
@@ -174,10 +176,11 @@ void Server::limit_connections() {
 }
 
 bool Server::open_log(std::string& fault) {
-    if (options_->log.access.empty()) return true;
+    auto const options = this->options();
+    if (options->log.access.empty()) return true;
     AccessLog::Options log;
-    log.path = options_->log.access;
-    log.format = options_->log.format;
+    log.path = options->log.access;
+    log.format = options->log.format;
     log.workers = static_cast<unsigned>(rooms_.size());
     auto opened = AccessLog::open(log);
     fault = opened.error;
@@ -197,13 +200,13 @@ void Server::start() {
 }
 
 std::shared_ptr<Options const> Server::options() const {
-    std::lock_guard lock(options_mutex_);
+    MutexLock const lock(options_mutex_);
     return options_;
 }
 
 void Server::reconfigure(std::shared_ptr<Options const> options) {
     {
-        std::lock_guard lock(options_mutex_);
+        MutexLock const lock(options_mutex_);
         options_ = options;
     }
     auto const a_use = hits_a_use(cache_.disk());

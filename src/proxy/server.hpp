@@ -8,6 +8,7 @@
 #include "net/address_watch.hpp"
 #include "proxy/listener.hpp"
 #include "proxy/services.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::proxy {
 
@@ -85,15 +86,15 @@ private:
     bool idle() const;
 
     ServerOptions server_;
-    mutable std::mutex options_mutex_;
-    std::shared_ptr<Options const> options_;
+    mutable Mutex options_mutex_;
+    std::shared_ptr<Options const> options_ GUARDED_BY(options_mutex_);
     cache::Cache& cache_;
     Shared shared_;
     std::unique_ptr<net::NameCache> names_;
     std::unique_ptr<AccessLog> log_;
     std::unique_ptr<Sampling> sampling_;
     std::vector<std::unique_ptr<AcceleratedOrigin>> origins_;
-    std::shared_ptr<http::OwnAddresses const> own_;   // under options_mutex_
+    std::shared_ptr<http::OwnAddresses const> own_ GUARDED_BY(options_mutex_);
     std::vector<IpEndpoint> listening_;
     std::uint32_t idle_to_origins_max_ = 0;           // of all workers
     std::vector<std::unique_ptr<Room>> rooms_;

@@ -83,7 +83,7 @@ SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set,
 SetKeeper::~SetKeeper() { close(); }
 
 bool SetKeeper::has_room(std::uint64_t links) const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return has_room_now(links);
 }
 
@@ -95,7 +95,7 @@ bool SetKeeper::has_room_now(std::uint64_t links) const {
 
 bool SetKeeper::add(Task& task) {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (!has_room_now(task.links.size())) return false;
         ++stats_.waiting_batches;
         stats_.waiting_links += task.links.size();
@@ -106,14 +106,14 @@ bool SetKeeper::add(Task& task) {
 }
 
 SetKeeper::Stats SetKeeper::stats() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return stats_;
 }
 
 std::string SetKeeper::close() {
     if (!thread_.joinable()) return broken_;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         closing_ = true;
     }
     woken_.notify_one();
@@ -127,8 +127,8 @@ void SetKeeper::run() {
     for (;;) {
         std::vector<Task*> tasks;
         {
-            std::unique_lock lock(mutex_);
-            woken_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+            MutexLock const lock(mutex_);
+            while (!closing_ && waiting_.empty()) woken_.wait(mutex_);
             if (waiting_.empty()) return;
             tasks.swap(waiting_);
         }
@@ -153,7 +153,7 @@ void SetKeeper::answer(std::vector<Task*> const& tasks) {
 std::string SetKeeper::sync() {
     auto fault = set().sync();
     if (!fault.empty()) note(fault);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     ++stats_.syncs;
     return fault;
 }
@@ -168,7 +168,7 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
         if (!fault.empty()) task->outcome = Outcome::not_added, task->fault = fault;
     if (!fault.empty()) return note(fault);
     show_set();
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     ++stats_.batches;
     std::uint64_t links = 0;
     for (auto const* task : tasks) links += task->links.size();
@@ -204,7 +204,8 @@ crawl::UrlSet::Added SetKeeper::ask_together(std::vector<Task*> const& tasks) {
 /// A set in memory that has reached its bound, or one that is no more; empty: neither.
 std::string SetKeeper::why_full() const {
     if (!broken_.empty()) return broken_;
-    auto const bytes = stats_.memory_bytes;   // written by this thread alone
+    MutexLock const lock(mutex_);
+    auto const bytes = stats_.memory_bytes;
     if (why_it_forgets_.empty() || bytes <= options_.set.memory) return {};
     return "the set takes " + std::to_string(bytes) + " bytes, more than its memory of " +
            std::to_string(options_.set.memory) + "; it takes nothing more until it gets a directory, where it lies on disk, or more "
@@ -213,7 +214,7 @@ std::string SetKeeper::why_full() const {
 
 void SetKeeper::finish(Task& task) {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         --stats_.waiting_batches;
         stats_.waiting_links -= task.links.size();
     }
@@ -223,7 +224,7 @@ void SetKeeper::finish(Task& task) {
 void SetKeeper::note(std::string const& fault) {
     bool told = false;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         ++stats_.faults;
         told = stats_.last_fault == fault;
         stats_.last_fault = fault;
@@ -233,7 +234,7 @@ void SetKeeper::note(std::string const& fault) {
 
 void SetKeeper::show_set() {
     auto const& shown = set();
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     stats_.entries = shown.size();
     stats_.memory_bytes = shown.memory_bytes();
     stats_.file_bytes = shown.file_bytes();

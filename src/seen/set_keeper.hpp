@@ -1,9 +1,7 @@
 // The exact set with its cache in front, on a thread of its own.
 #pragma once
-#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <thread>
@@ -14,6 +12,7 @@
 #include "seen/answers.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::seen {
 
@@ -79,7 +78,7 @@ public:
     std::string close();
 
 private:
-    bool has_room_now(std::uint64_t links) const;   // under the lock
+    bool has_room_now(std::uint64_t links) const REQUIRES(mutex_);
     void run();
     void answer(std::vector<Task*> const&);
     void add_all(std::vector<Task*> const&);
@@ -101,11 +100,11 @@ private:
     std::vector<Answer> answers_;
     std::string broken_;                           // for good
 
-    mutable std::mutex mutex_;
-    std::condition_variable woken_;
-    std::vector<Task*> waiting_;
-    bool closing_ = false;
-    Stats stats_;
+    mutable Mutex mutex_;
+    ConditionVariable woken_;
+    std::vector<Task*> waiting_ GUARDED_BY(mutex_);
+    bool closing_ GUARDED_BY(mutex_) = false;
+    Stats stats_ GUARDED_BY(mutex_);
     std::thread thread_;
 };
 

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <new>
 #include <optional>
 #include <thread>
 
 #include "sim/offline.hpp"
 #include "sim/replay.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::sim {
 namespace {
@@ -57,10 +56,11 @@ public:
             std::vector<std::jthread> threads;
             for (std::size_t i = 0; i < std::min<std::size_t>(wanted, jobs_.size()); ++i)
                 threads.emplace_back([this] { work(); });
-            std::unique_lock lock(mutex_);
-            while (!ended_.wait_for(lock, look_every, [this] { return done_ == jobs_.size(); }) && !stop_)
+            MutexLock const lock(mutex_);
+            while (!have_ended_soon() && !stop_)
                 if (!go_on(progress())) stop_ = true;
         }
+        MutexLock const lock(mutex_);
         if (trouble_) std::rethrow_exception(trouble_);
         std::vector<Result> finished;
         for (auto& result : results_)
@@ -71,7 +71,15 @@ public:
 private:
     static constexpr std::chrono::milliseconds look_every{200};
 
-    Progress progress() const {
+    /// Waits for it, but not for long.
+    bool have_ended_soon() REQUIRES(mutex_) {
+        auto const until = steady_now() + look_every;
+        while (done_ != jobs_.size() && ended_.wait_until(mutex_, until)) {
+        }
+        return done_ == jobs_.size();
+    }
+
+    Progress progress() const REQUIRES(mutex_) {
         auto const all = static_cast<double>(trace_.requests()) * static_cast<double>(jobs_.size());
         return {.done = done_, .of = jobs_.size(), .share = all > 0 ? static_cast<double>(replayed_.load()) / all : 1};
     }
@@ -85,7 +93,7 @@ private:
             } catch (std::bad_alloc const&) {
                 trouble = std::current_exception();
             }
-            std::lock_guard const lock(mutex_);
+            MutexLock const lock(mutex_);
             results_[i] = std::move(result);
             if (trouble) trouble_ = trouble;
             if (++done_ == jobs_.size()) ended_.notify_one();
@@ -114,12 +122,11 @@ private:
     std::atomic<std::size_t> next_{0};
     std::atomic<std::uint64_t> replayed_{0};
     std::atomic<bool> stop_{false};
-    std::mutex mutex_;
-    std::condition_variable ended_;
-    // Guarded by mutex_:
-    std::size_t done_ = 0;
-    std::vector<std::optional<Result>> results_;
-    std::exception_ptr trouble_;   // the last one's
+    Mutex mutex_;
+    ConditionVariable ended_;
+    std::size_t done_ GUARDED_BY(mutex_) = 0;
+    std::vector<std::optional<Result>> results_ GUARDED_BY(mutex_);
+    std::exception_ptr trouble_ GUARDED_BY(mutex_);   // the last one's
 };
 
 }  // namespace

@@ -78,7 +78,7 @@ void Body::add_segment(std::shared_ptr<Block> block) {
     charged_.fetch_add(block->charged, std::memory_order_relaxed);
     filling_.fetch_add(block->charged, std::memory_order_relaxed);
     Segment segment{std::move(block), size_.load(std::memory_order_relaxed)};
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     segments_.push_back(std::move(segment));
 }
 
@@ -101,8 +101,8 @@ bool Body::take_over(Loaded const& loaded) {
 }
 
 std::span<char> Body::open_room() {
-    if (segments_.empty()) return {};
-    auto& last = segments_.back();
+    if (settled().empty()) return {};
+    auto const& last = settled().back();
     auto used = size_.load(std::memory_order_relaxed) - last.offset;
     return {last.block->bytes.get() + used, static_cast<std::size_t>(last.block->capacity - used)};
 }
@@ -114,7 +114,7 @@ void Body::grow(Bytes bytes) {
 /// Empty when a reader still has it. Readers take and leave segments under the same lock, so that a segment that nobody
 /// has here may be written to.
 std::span<char> Body::reuse_last() {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     auto& last = segments_.back();
     if (last.block.use_count() > 1) return {};
     last.offset = size_.load(std::memory_order_relaxed);
@@ -122,8 +122,8 @@ std::span<char> Body::reuse_last() {
 }
 
 std::span<char> Body::replace_last() {
-    Segment fresh{std::make_shared<Block>(budget_, segments_.back().block->capacity), size_.load(std::memory_order_relaxed)};
-    std::lock_guard lock(mutex_);
+    Segment fresh{std::make_shared<Block>(budget_, settled().back().block->capacity), size_.load(std::memory_order_relaxed)};
+    MutexLock const lock(mutex_);
     std::swap(segments_.back(), fresh);
     auto& last = segments_.back();
     return {last.block->bytes.get(), static_cast<std::size_t>(last.block->capacity)};
@@ -131,7 +131,7 @@ std::span<char> Body::replace_last() {
 
 void Body::add_rest() {
     check(size() == *own_end_);
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     for (auto& segment : rest_) {
         charged_.fetch_add(segment.block->charged, std::memory_order_relaxed);
         segments_.push_back(std::move(segment));
@@ -142,7 +142,7 @@ void Body::add_rest() {
 
 /// What follows it, or is looked for behind it, is not in there.
 void Body::cut_last() {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     if (segments_.empty()) return;
     auto& last = segments_.back();
     last.cut += last.end() - std::min(last.end(), size());
@@ -157,7 +157,7 @@ void Body::finish(State end) {
 }
 
 void Body::forget_before(Bytes offset) {
-    std::lock_guard lock(mutex_);
+    MutexLock const lock(mutex_);
     auto keep = std::find_if(segments_.begin(), segments_.end(),
                              [&](Segment const& segment) { return segment.end() > offset; });
     // The last segment stays: it is where the producer writes.
@@ -180,12 +180,12 @@ bool Body::is_resident() const {
 }
 
 bool Body::is_charged() const {
-    return std::ranges::all_of(segments_, [](Segment const& segment) { return segment.block->budget != nullptr; });
+    return std::ranges::all_of(settled(), [](Segment const& segment) { return segment.block->budget != nullptr; });
 }
 
 Loaded Body::lent() const {
-    if (segments_.size() != 1 || !segments_.front().block->lender) return {};
-    auto const& block = *segments_.front().block;
+    if (settled().size() != 1 || !settled().front().block->lender) return {};
+    auto const& block = *settled().front().block;
     return {block.lender, {block.bytes.get(), static_cast<std::size_t>(block.capacity)}};
 }
 
@@ -198,7 +198,7 @@ bool Body::is_on_source() const {
 BodyPtr Body::as_part(Bytes first, Bytes length) const {
     // Without an expected length the last segment may be longer than what it holds.
     check(state() == State::complete && expected_ == size() && first + size() <= length);
-    auto segments = segments_;
+    auto segments = settled();
     for (auto& segment : segments) segment.offset += first;
     BodyPtr part(new Body(budget_, length, std::move(segments)));
     if (source_) part->source_ = source_->as_part(first, length);
@@ -208,8 +208,8 @@ BodyPtr Body::as_part(Bytes first, Bytes length) const {
 
 BodyPtr Body::join(Body const& a, Body const& b) {
     check(a.state() == State::complete && b.state() == State::complete && a.size() == b.size());
-    auto all = a.segments_;
-    all.insert(all.end(), b.segments_.begin(), b.segments_.end());
+    auto all = a.settled();
+    all.insert(all.end(), b.settled().begin(), b.settled().end());
     std::ranges::stable_sort(all, {}, &Segment::offset);
     std::vector<Segment> segments;
     for (auto& segment : all) {
@@ -221,7 +221,7 @@ BodyPtr Body::join(Body const& a, Body const& b) {
     }
     bool const too_many = segments.size() > segments_max;
     if (too_many) segments.clear();
-    auto& budget = a.segments_.empty() ? b.budget_ : a.budget_;
+    auto& budget = a.settled().empty() ? b.budget_ : a.budget_;
     BodyPtr joined(new Body(budget, a.size(), std::move(segments)));
     if (!a.source_ && !b.source_) return too_many ? nullptr : joined;
     joined->source_ = !a.source_ ? b.source_ : !b.source_ ? a.source_ : a.source_->joined_with(*b.source_);
@@ -243,7 +243,7 @@ std::optional<Body::Span> Body::missing() const {
         reached = span.last + 1;
     }
     if (on_source_.empty())
-        for (auto const& segment : segments_) {
+        for (auto const& segment : settled()) {
             note_gap_before(segment.offset);
             reached = std::max(reached, segment.end());
         }
@@ -257,7 +257,7 @@ std::vector<Body::Span> Body::present() const {
     std::vector<Span> spans;
     if (source_ && size() > 0) spans.push_back({0, size() - 1});
     if (source_) return spans;
-    for (auto const& segment : segments_) {
+    for (auto const& segment : settled()) {
         auto const last = std::min(segment.end(), size()) - 1;
         if (spans.empty() || segment.offset > spans.back().last + 1)
             spans.push_back({segment.offset, last});
@@ -273,7 +273,8 @@ BodyPtr Body::completing(Span missing) const {
     body->own_end_ = missing.last + 1;
     body->size_ = missing.first;
     body->bookkeeping_ = bookkeeping_;
-    for (auto const& segment : segments_) {
+    MutexLock const lock(body->mutex_);
+    for (auto const& segment : settled()) {
         if (segment.offset > missing.last) body->rest_.push_back(segment);
         if (segment.offset >= missing.first) continue;
         body->segments_.push_back(segment);
@@ -290,7 +291,7 @@ bool Body::has(Bytes first, Bytes last) const {
 }
 
 bool Body::segments_have(Bytes first, Bytes last) const {
-    for (auto const& segment : segments_) {
+    for (auto const& segment : settled()) {
         if (segment.offset > first) return false;
         if (segment.end() > last) return true;
         first = std::max(first, segment.end());
@@ -308,13 +309,13 @@ std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     bool settled = body_->state() == Body::State::complete;
     auto end = body_->size();
     if (offset_ >= end) return 0;
-    if (settled) return collect(pieces, limit, end, Pin::no);
-    std::lock_guard lock(body_->mutex_);
-    return collect(pieces, limit, end, Pin::yes);
+    if (settled) return collect(body_->settled(), pieces, limit, end, Pin::no);
+    MutexLock const lock(body_->mutex_);
+    return collect(body_->segments_, pieces, limit, end, Pin::yes);
 }
 
-std::size_t BodyReader::collect(std::span<std::string_view> pieces, Bytes limit, Bytes end, Pin pin) {
-    auto const& segments = body_->segments_;
+std::size_t BodyReader::collect(std::vector<Body::Segment> const& segments, std::span<std::string_view> pieces, Bytes limit,
+                                Bytes end, Pin pin) {
     if (segment_ >= segments.size() || segments[segment_].offset > offset_) segment_ = 0;
     while (segment_ < segments.size() && segments[segment_].end() <= offset_) ++segment_;
     if (segment_ == segments.size() || segments[segment_].offset > offset_) {
@@ -356,7 +357,7 @@ void BodyReader::give(Loaded loaded) {
 
 void BodyReader::unpin() {
     if (pins_.empty()) return;
-    std::lock_guard lock(body_->mutex_);
+    MutexLock const lock(body_->mutex_);
     pins_.clear();
 }
 

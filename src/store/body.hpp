@@ -4,7 +4,6 @@
 #include <boost/smart_ptr/intrusive_ptr.hpp>
 #include <boost/smart_ptr/intrusive_ref_counter.hpp>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include "store/budget.hpp"
 #include "store/lent.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store {
 
@@ -133,6 +133,9 @@ private:
         Bytes end() const { return offset + block->capacity - cut; }
     };
     Body(Budget& budget, Bytes length, std::vector<Segment> segments);
+    /// For the producer of a growing body, who alone changes them, and for readers of a complete one, where nobody does any more:
+    /// neither needs the lock, which the analysis cannot see.
+    std::vector<Segment> const& settled() const NO_THREAD_SAFETY_ANALYSIS { return segments_; }
     Bytes next_capacity() const;
     bool segments_have(Bytes first, Bytes last) const;
     std::span<char> open_room();
@@ -152,9 +155,9 @@ private:
     std::atomic<State> state_{State::growing};
     std::atomic<Bytes> charged_{0};
     std::atomic<Bytes> filling_{0};
-    mutable std::mutex mutex_;          // guards segments_ while growing; a complete body's are read without it
+    mutable Mutex mutex_;
     std::vector<Segment> rest_;         // becomes part of segments_ at the end
-    std::vector<Segment> segments_;     // by offset, each ending behind the one before; overlaps and gaps where joined
+    std::vector<Segment> segments_ GUARDED_BY(mutex_);   // by offset, each ending behind the one before; joined: overlaps, gaps
     std::shared_ptr<BodySource> source_;
     std::vector<Span> on_source_;       // what is there of a body with gaps and a source
 };
@@ -195,7 +198,8 @@ public:
 private:
     enum class Pin : bool { no, yes };
     std::size_t from_loaded(std::span<std::string_view> pieces, Bytes limit);
-    std::size_t collect(std::span<std::string_view> pieces, Bytes limit, Bytes end, Pin pin);
+    std::size_t collect(std::vector<Body::Segment> const& segments, std::span<std::string_view> pieces, Bytes limit, Bytes end,
+                        Pin pin);
     void unpin();
     boost::intrusive_ptr<Body const> body_;
     Bytes offset_;
@@ -226,9 +230,9 @@ bool Body::adopt(Loaded const& loaded, Reserve&& reserve) {
 template <class Reserve>
 std::span<char> Body::recycle(Reserve&& reserve) {
     forget_before(size());
-    check(!segments_.empty());
+    check(!settled().empty());
     if (auto room = reuse_last(); !room.empty()) return room;
-    if (!reserve(segments_.back().block->capacity)) return {};
+    if (!reserve(settled().back().block->capacity)) return {};
     return replace_last();
 }
 

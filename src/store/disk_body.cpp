@@ -89,14 +89,22 @@ bool PieceSource::has(Bytes first, Bytes last) const {
 }
 
 net::awaitable<bool> PieceSource::open(net::Executor executor) {
-    if (number_ == 0 && !extents_.empty()) opened_at_ = extents_.front().first;
-    opened_ = co_await load(opened_at_, executor);
-    co_return !opened_.bytes.empty();
+    Bytes const at = number_ == 0 && !extents_.empty() ? extents_.front().first : 0;
+    auto loaded = co_await load(at, executor);
+    bool const is_there = !loaded.bytes.empty();
+    keep_opened(at, std::move(loaded));
+    co_return is_there;
+}
+
+void PieceSource::keep_opened(Bytes offset, Loaded loaded) {
+    MutexLock const lock(mutex_);
+    opened_at_ = offset;
+    opened_ = std::move(loaded);
 }
 
 /// Once: what lies in memory from then on is its reader's.
 Loaded PieceSource::take_opened(Bytes offset) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     bool const is_it = offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size();
     if (!is_it) return {};
     auto taken = std::exchange(opened_, {});

@@ -2,12 +2,12 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <vector>
 
 #include "store/body_source.hpp"
 #include "store/disk_core.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -44,6 +44,7 @@ public:
     bool is_whole() const override;
 
 private:
+    void keep_opened(Bytes offset, Loaded loaded);
     Loaded take_opened(Bytes offset);
     std::optional<Extent> extent_at(Bytes offset) const;
     /// Where in the body the piece begins that has this byte of the extent.
@@ -54,9 +55,9 @@ private:
     Bytes const piece_;
     std::vector<Extent> const extents_;
     std::atomic<Bytes> until_{0};
-    std::mutex mutex_;
-    Loaded opened_;
-    Bytes opened_at_ = 0;
+    Mutex mutex_;
+    Loaded opened_ GUARDED_BY(mutex_);
+    Bytes opened_at_ GUARDED_BY(mutex_) = 0;
 };
 
 /// `extents` with what `more` has in their gaps.

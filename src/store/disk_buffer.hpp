@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "io/pages.hpp"
 #include "store/disk_format.hpp"
 #include "util/clock.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -18,17 +18,17 @@ namespace garner::store::disk {
 /// somebody reads. Thread-safe.
 struct Spare {
     io::Pages take(std::size_t bytes) {
-        std::lock_guard const lock(mutex);
+        MutexLock const lock(mutex);
         return kept ? std::move(kept) : io::make_pages(bytes);
     }
     void put(io::Pages bytes) {
-        std::lock_guard const lock(mutex);
+        MutexLock const lock(mutex);
         kept.swap(bytes);   // one at most stays
     }
     /// So that a worker need not wait for the system to provide it.
     void prepare(std::size_t bytes) try {
         {
-            std::lock_guard const lock(mutex);
+            MutexLock const lock(mutex);
             if (kept) return;
         }
         auto pages = io::make_pages(bytes);
@@ -37,8 +37,8 @@ struct Spare {
     } catch (std::bad_alloc const&) {
         // Who needs it tries again.
     }
-    std::mutex mutex;
-    io::Pages kept;
+    Mutex mutex;
+    io::Pages kept GUARDED_BY(mutex);
 };
 
 /// The bytes of a segment until they are written.

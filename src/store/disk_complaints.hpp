@@ -3,11 +3,11 @@
 #include <spdlog/spdlog.h>
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "util/clock.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -15,19 +15,19 @@ namespace garner::store::disk {
 class Complaints {
 public:
     void add(std::string text) {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         last_ = std::move(text);
         ++gathered_;
         tell(steady_now());
     }
     /// To be called now and then, so that the last ones are told, too.
     void tell() {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (gathered_ > 0) tell(steady_now());
     }
 
 private:
-    void tell(SteadyTime now) {
+    void tell(SteadyTime now) REQUIRES(mutex_) {
         if (now - told_ < std::chrono::seconds(1)) return;
         told_ = now;
         auto const before = std::exchange(gathered_, 0) - 1;
@@ -37,10 +37,10 @@ private:
             spdlog::error("disk: {}; {} more like this just before", last_, before);
     }
 
-    std::mutex mutex_;
-    std::string last_;
-    std::uint64_t gathered_ = 0;
-    SteadyTime told_{};
+    Mutex mutex_;
+    std::string last_ GUARDED_BY(mutex_);
+    std::uint64_t gathered_ GUARDED_BY(mutex_) = 0;
+    SteadyTime told_ GUARDED_BY(mutex_){};
 };
 
 }  // namespace garner::store::disk

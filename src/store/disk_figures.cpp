@@ -26,7 +26,7 @@ DiskStats Tier::stats() const {
     DiskStats stats;
     stats.path = options().path;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         stats.trouble = trouble_;
     }
     stats.state = DiskStats::State::failing;

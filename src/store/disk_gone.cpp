@@ -107,7 +107,7 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
 /// Nothing up to this generation is found by a restart, whatever its segments say.
 bool Tier::make_void(std::uint64_t generation) {
     auto& works = *made_;
-    std::lock_guard const lock(works.header_mutex);
+    MutexLock const lock(works.store_mutex);
     auto const trouble = works.store.make_void(generation);
     if (!trouble.empty()) say(trouble);
     return trouble.empty();

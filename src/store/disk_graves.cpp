@@ -33,11 +33,10 @@ void Graves::note_appended(Fingerprint hash) {
 }
 
 void Graves::owe(Fingerprint hash) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     note_owed(hash);
 }
 
-/// Under the lock.
 void Graves::note_owed(Fingerprint hash) {
     if (all_) {
         ++more_owed_;
@@ -52,28 +51,30 @@ void Graves::note_owed(Fingerprint hash) {
 
 bool Graves::pay() {
     if (is_clear()) return true;
-    std::lock_guard const alone(paying_);
+    MutexLock const alone(paying_);
     return pay(SIZE_MAX);
 }
 
 bool Graves::pay_some() {
     if (is_clear()) return true;
-    std::unique_lock const alone(paying_, std::try_to_lock);
-    return alone && pay(graves_at_once);
+    if (!paying_.try_lock()) return false;
+    MutexLock const alone(paying_, std::adopt_lock);
+    return pay(graves_at_once);
 }
 
-/// By who holds `paying_`.
 bool Graves::pay(std::size_t most) {
-    std::unique_lock lock(mutex_);
+    MutexLock const lock(mutex_);
     for (; !owed_.empty(); --most) {
         if (most == 0) return false;
         auto const hash = *owed_.begin();
         owed_.erase(owed_.begin());
         on_its_way_ = true;
-        lock.unlock();
-        bool const paid = has_(hash) || append_(hash);
-        if (paid) note_appended(hash);
-        lock.lock();
+        bool paid;
+        {
+            MutexUnlock const unlocked(mutex_);
+            paid = has_(hash) || append_(hash);
+            if (paid) note_appended(hash);
+        }
         on_its_way_ = false;
         if (!paid) note_owed(hash);
         --place_of(hash).pending;
@@ -85,17 +86,17 @@ bool Graves::pay(std::size_t most) {
 void Graves::pay_by_voiding() {
     std::uint64_t before = 0;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (!all_) return;
         before = more_owed_;
     }
     if (!void_all_()) return;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     if (more_owed_ == before) all_ = false;   // else it may be for what came into the log meanwhile
 }
 
 bool Graves::is_clear() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return owed_.empty() && !on_its_way_ && !all_;
 }
 

@@ -4,10 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
-#include <mutex>
 #include <unordered_set>
 
 #include "util/hash.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -70,9 +70,9 @@ private:
     Place& place_of(Fingerprint hash) { return places_[hash >> (64 - place_bits)]; }
     Place const& place_of(Fingerprint hash) const { return places_[hash >> (64 - place_bits)]; }
     bool is_open(Fingerprint hash, std::uint32_t own) const;
-    bool pay(std::size_t most);
+    bool pay(std::size_t most) REQUIRES(paying_) EXCLUDES(mutex_);
     void owe(Fingerprint hash);
-    void note_owed(Fingerprint hash);
+    void note_owed(Fingerprint hash) REQUIRES(mutex_);
     void note_appended(Fingerprint hash);
 
     Append const append_;
@@ -82,11 +82,11 @@ private:
     std::size_t const owed_max_;
     std::array<Place, 1 << place_bits> places_;
     std::atomic<bool> all_{false};    // too much was owed
-    std::mutex paying_;               // held by who pays
-    mutable std::mutex mutex_;
-    std::unordered_set<Fingerprint> owed_;
-    bool on_its_way_ = false;         // one that was owed, and may be again
-    std::uint64_t more_owed_ = 0;     // since too much was
+    Mutex paying_;               // held by who pays
+    mutable Mutex mutex_;
+    std::unordered_set<Fingerprint> owed_ GUARDED_BY(mutex_);
+    bool on_its_way_ GUARDED_BY(mutex_) = false;         // one that was owed, and may be again
+    std::uint64_t more_owed_ GUARDED_BY(mutex_) = 0;     // since too much was
 };
 
 }  // namespace garner::store::disk

@@ -9,6 +9,7 @@
 
 #include "store/disk_sizes.hpp"
 #include "util/check.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 namespace {
@@ -104,19 +105,14 @@ struct Index::Region {
 };
 
 // On a cache line of its own.
-struct alignas(64) Index::Lock {
-    std::mutex mutex;
-};
+struct alignas(64) Index::Lock : Mutex {};
 
-/// The place of a hash in its region, which is locked meanwhile.
+/// The place of a hash in its region, which the caller has locked.
 class Index::Probe {
 public:
-    Probe(Index const& index, Fingerprint hash)
-        : Probe(index, hash, std::unique_lock(index.lock_of(index.region_of(hash)))) {}
-    /// In a region that the caller has locked, where `lock` is empty.
-    Probe(Index const& index, Fingerprint hash, std::unique_lock<std::mutex> lock)
+    Probe(Index const& index, Fingerprint hash) REQUIRES(index.lock_of_hash(hash))
         : index_(index), number_(index.region_of(hash)), tag_(low_bits(hash >> tag_end(), index.tag_bits_)),
-          lock_(std::move(lock)), region_(index.regions_[number_]) {
+          region_(index.region(number_)) {
         search();
     }
 
@@ -148,7 +144,6 @@ private:
     Index const& index_;
     std::size_t number_;
     std::uint64_t tag_;
-    std::unique_lock<std::mutex> lock_;
     Region& region_;
     std::uint32_t place_ = 0;      // where it is, or where it would come in
     bool found_ = false;
@@ -175,20 +170,25 @@ Bytes Index::store_max(Bytes alignment) { return alignment << location_bits_max;
 void Index::reserve(std::uint64_t entries) {
     for (std::size_t i = 0; i < regions(); ++i) {
         auto const capacity = Region::first_capacity(i, entries / regions());
-        std::lock_guard lock(lock_of(i));
-        if (regions_[i].used == 0 && regions_[i].slots.capacity() < capacity) regions_[i].slots = Slots(capacity);
+        MutexLock const lock(lock_of(i));
+        if (region(i).used == 0 && region(i).slots.capacity() < capacity) region(i).slots = Slots(capacity);
     }
 }
 
-std::optional<Index::Entry> Index::find(Fingerprint hash) const { return Probe(*this, hash).entry(); }
+std::optional<Index::Entry> Index::find(Fingerprint hash) const {
+    MutexLock const lock(lock_of_hash(hash));
+    return Probe(*this, hash).entry();
+}
 
 std::optional<Index::Entry> Index::use(Fingerprint hash) {
+    MutexLock const lock(lock_of_hash(hash));
     Probe probe(*this, hash);
     if (probe.found()) probe.count_use();
     return probe.entry();
 }
 
 std::optional<Index::Entry> Index::put(Fingerprint hash, Bytes offset, Bytes bytes, std::uint8_t freshness) {
+    MutexLock const lock(lock_of_hash(hash));
     Probe probe(*this, hash);
     auto before = probe.entry();
     probe.store(offset, bytes, freshness);
@@ -203,13 +203,14 @@ std::vector<bool> Index::put_absent(std::span<Newcomer const> newcomers) {
     std::vector<bool> put(newcomers.size());
     for (std::size_t i = 0, end = 0; i < order.size(); i = end) {
         auto const number = region_at(i);
-        std::lock_guard const lock(lock_of(number));
+        MutexLock const lock(lock_of(number));
         for (end = i; end < order.size() && region_at(end) == number; ++end)
-            if (end - i < ahead) regions_[number].fetch(tag_at(end), tag_bits_);
+            if (end - i < ahead) region(number).fetch(tag_at(end), tag_bits_);
         for (auto at = i; at < end; ++at) {
-            if (at + ahead < end) regions_[number].fetch(tag_at(at + ahead), tag_bits_);
+            if (at + ahead < end) region(number).fetch(tag_at(at + ahead), tag_bits_);
             auto const& newcomer = newcomers[order[at]];
-            Probe probe(*this, newcomer.hash, {});
+            lock_of_hash(newcomer.hash).assert_held();   // all of them are of one region
+            Probe probe(*this, newcomer.hash);
             if (probe.found()) continue;
             probe.store(newcomer.offset, newcomer.bytes, newcomer.freshness);
             put[order[at]] = true;
@@ -228,6 +229,7 @@ std::vector<std::uint32_t> Index::by_region(std::span<Newcomer const> newcomers)
 }
 
 bool Index::move(Fingerprint hash, Bytes from, Bytes to, std::uint8_t freshness) {
+    MutexLock const lock(lock_of_hash(hash));
     Probe probe(*this, hash);
     if (!probe.stands_at(from)) return false;
     probe.move(to, freshness);
@@ -235,6 +237,7 @@ bool Index::move(Fingerprint hash, Bytes from, Bytes to, std::uint8_t freshness)
 }
 
 std::optional<Index::Entry> Index::erase(Fingerprint hash) {
+    MutexLock const lock(lock_of_hash(hash));
     Probe probe(*this, hash);
     auto before = probe.entry();
     if (before) probe.erase();
@@ -242,6 +245,7 @@ std::optional<Index::Entry> Index::erase(Fingerprint hash) {
 }
 
 bool Index::erase_at(Fingerprint hash, Bytes offset) {
+    MutexLock const lock(lock_of_hash(hash));
     Probe probe(*this, hash);
     if (!probe.stands_at(offset)) return false;
     probe.erase();
@@ -250,16 +254,16 @@ bool Index::erase_at(Fingerprint hash, Bytes offset) {
 
 void Index::clear() {
     for (std::size_t i = 0; i < regions(); ++i) {
-        std::lock_guard lock(lock_of(i));
-        regions_[i] = {};
+        MutexLock const lock(lock_of(i));
+        region(i) = {};
     }
 }
 
 std::vector<Index::Known> Index::within(Bytes begin, Bytes end) const {
     std::vector<Known> found;
     for (std::size_t i = 0; i < regions(); ++i) {
-        std::lock_guard lock(lock_of(i));
-        auto const& slots = regions_[i].slots;
+        MutexLock const lock(lock_of(i));
+        auto const& slots = region(i).slots;
         for (std::uint32_t place = 0; place < slots.capacity(); ++place) {
             Slot const slot = slots[place];
             if (!slot) continue;
@@ -282,8 +286,8 @@ Index::Entry Index::entry_of(std::uint64_t slot) const {
 std::uint64_t Index::size() const {
     std::uint64_t sum = 0;
     for (std::size_t i = 0; i < regions(); ++i) {
-        std::lock_guard lock(lock_of(i));
-        sum += regions_[i].used;
+        MutexLock const lock(lock_of(i));
+        sum += region(i).used;
     }
     return sum;
 }
@@ -291,15 +295,17 @@ std::uint64_t Index::size() const {
 Bytes Index::metadata_bytes() const {
     Bytes sum = sizeof *this + heap_block(regions() * sizeof(Region)) + heap_block(locks() * sizeof(Lock));
     for (std::size_t i = 0; i < regions(); ++i) {
-        std::lock_guard lock(lock_of(i));
-        sum += regions_[i].slots.metadata_bytes();
+        MutexLock const lock(lock_of(i));
+        sum += region(i).slots.metadata_bytes();
     }
     return sum;
 }
 
 std::size_t Index::locks() const { return std::min<std::size_t>(regions(), 256); }
 
-std::mutex& Index::lock_of(std::size_t region) const { return locks_[region % locks()].mutex; }
+Mutex& Index::lock_of(std::size_t region) const { return locks_[region % locks()]; }
+
+Index::Region& Index::region(std::size_t number) const { return regions_[number]; }
 
 void Index::Probe::search() {
     if (!region_.slots.capacity()) return;

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "store/disk_sizes.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -88,7 +88,9 @@ private:
     std::size_t regions() const { return std::size_t{1} << region_bits_; }
     Entry entry_of(std::uint64_t slot) const;
     std::size_t locks() const;
-    std::mutex& lock_of(std::size_t region) const;
+    Mutex& lock_of(std::size_t region) const;
+    Mutex& lock_of_hash(Fingerprint hash) const { return lock_of(region_of(hash)); }
+    Region& region(std::size_t number) const REQUIRES(lock_of(number));
     std::size_t region_of(Fingerprint hash) const { return hash >> (64 - region_bits_); }
     std::vector<std::uint32_t> by_region(std::span<Newcomer const> newcomers) const;
 
@@ -96,7 +98,7 @@ private:
     unsigned location_bits_;
     unsigned region_bits_;
     unsigned tag_bits_;
-    std::unique_ptr<Region[]> regions_;
+    std::unique_ptr<Region[]> regions_;   // see region()
     std::unique_ptr<Lock[]> locks_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "store/disk_buffer.hpp"
 #include "util/check.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -31,13 +32,13 @@ Log::Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes
 Log::~Log() { end(); }
 
 void Log::adopt(std::uint32_t segment, Segment const& found) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     segments_[segment] = found;
     if (found.failures >= failures_max) ++figures_.retired;
 }
 
 void Log::begin(std::uint32_t next, std::uint64_t generation, std::uint64_t wiped) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     next_ = next % header_.segments;
     generation_ = generation;
     wiped_until_ = wiped;
@@ -48,13 +49,15 @@ void Log::begin(std::uint32_t next, std::uint64_t generation, std::uint64_t wipe
 }
 
 void Log::wait_until_begun(milliseconds most) {
-    std::unique_lock lock(mutex_);
-    begun_.wait_for(lock, most, [this] { return running_; });
+    auto const until = steady_now() + most;
+    MutexLock const lock(mutex_);
+    while (!running_ && begun_.wait_until(mutex_, until)) {
+    }
 }
 
 void Log::end() {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (stopping_) return;
         if (open_) close_open();
         stopping_ = true;
@@ -70,15 +73,11 @@ void Log::end() {
 // ---- appending ----
 
 std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     if (!running_ || failing_) return std::nullopt;
     auto const bytes = head.bytes();
-    auto fits = [&] {
-        auto const footer = Footer::footer_bytes(open_->entries.size() + 1);
-        return open_->used + bytes + footer <= header_.segment_bytes;
-    };
-    if (!open_ || !fits()) {
-        if (!open_next(purpose) || !fits()) return std::nullopt;
+    if (!fits_in_open(bytes)) {
+        if (!open_next(purpose) || !fits_in_open(bytes)) return std::nullopt;
     }
     if (purpose == Purpose::newcomer && !is_free_behind(open_->segment, reserved)) return std::nullopt;
     auto& buffer = *open_;
@@ -101,10 +100,14 @@ std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
     return room;
 }
 
+bool Log::fits_in_open(Bytes record) const {
+    return open_ && open_->used + record + Footer::footer_bytes(open_->entries.size() + 1) <= header_.segment_bytes;
+}
+
 void Log::commit(Room const& room) {
     bool wake;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         auto& buffer = *room.buffer;
         auto const at = static_cast<Bytes>(room.into.data() - buffer.bytes.get());
         auto const copying = std::find(buffer.copying.begin(), buffer.copying.end(), at);
@@ -115,7 +118,7 @@ void Log::commit(Room const& room) {
 }
 
 void Log::waste(Room const& room) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     auto const at = static_cast<std::uint32_t>((room.into.data() - room.buffer->bytes.get()) / static_cast<std::ptrdiff_t>(unit));
     for (auto entry = room.buffer->entries.rbegin(); entry != room.buffer->entries.rend(); ++entry)
         if (entry->offset == at) {
@@ -124,7 +127,7 @@ void Log::waste(Room const& room) {
         }
 }
 
-/// Under the lock. What must find room may have the last buffer.
+/// What must find room may have the last buffer.
 bool Log::open_next(Purpose purpose) {
     bool const must = purpose == Purpose::kept || purpose == Purpose::bookkeeping;
     auto const most = must ? buffers_max_ : buffers_max_ - 1;
@@ -151,7 +154,7 @@ bool Log::open_next(Purpose purpose) {
     return true;
 }
 
-/// Under the lock. The next in the round that is free, over those that are out of use.
+/// The next in the round that is free, over those that are out of use.
 std::optional<std::uint32_t> Log::next_free() const {
     for (std::uint32_t i = 0; i < header_.segments; ++i) {
         auto const number = (next_ + i) % header_.segments;
@@ -163,7 +166,7 @@ std::optional<std::uint32_t> Log::next_free() const {
     return std::nullopt;
 }
 
-/// Under the lock. So many more, over those that are out of use.
+/// So many more, over those that are out of use.
 bool Log::is_free_behind(std::uint32_t number, std::uint32_t count) const {
     for (std::uint32_t i = 1; i < header_.segments && count > 0; ++i) {
         auto const& segment = segments_[(number + i) % header_.segments];
@@ -174,14 +177,13 @@ bool Log::is_free_behind(std::uint32_t number, std::uint32_t count) const {
     return count == 0;
 }
 
-/// Under the lock.
 void Log::close_open() {
     open_->closed = true;
     end_position_ = open_->position + open_->used;
     open_ = nullptr;
 }
 
-/// Under the lock. Of all that was ever appended.
+/// Of all that was ever appended.
 std::uint64_t Log::position() const { return open_ ? open_->position + open_->used : end_position_; }
 
 // ---- reading ----
@@ -191,12 +193,12 @@ std::uint32_t Log::segment_of(Bytes offset) const {
 }
 
 Log::Segment Log::segment(std::uint32_t number) const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return segments_[number];
 }
 
 std::optional<DiskStore::Stretch> Log::segment_from(std::uint64_t generation) const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     std::optional<DiskStore::Stretch> first;
     for (std::uint32_t number = 0; number < header_.segments; ++number) {
         auto const own = segments_[number].generation;
@@ -209,7 +211,7 @@ std::optional<DiskStore::Stretch> Log::segment_from(std::uint64_t generation) co
 Log::Found Log::find(Bytes offset) const {
     auto const number = segment_of(offset);
     auto const at = offset - header_.start_of(number);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     Found found{{header_.id, segments_[number].generation, offset}, nullptr, {}};
     auto const in_segment = [&](auto const& buffer) { return buffer->segment == number; };
     auto const buffer = std::ranges::find_if(queue_, in_segment);
@@ -224,7 +226,7 @@ Log::Found Log::find(Bytes offset) const {
 }
 
 std::optional<Footer> Log::pending(std::uint32_t segment) const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     for (auto const& buffer : queue_)
         if (buffer->segment == segment) return Footer{buffer->generation, buffer->opened, buffer->entries};
     return std::nullopt;
@@ -233,7 +235,7 @@ std::optional<Footer> Log::pending(std::uint32_t segment) const {
 // ---- room for more ----
 
 std::optional<std::uint32_t> Log::wanted() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     if (!running_) return std::nullopt;
     std::uint32_t free = 0;
     for (std::uint32_t i = 0; i < header_.segments && free < free_ahead; ++i) {
@@ -249,29 +251,29 @@ std::optional<std::uint32_t> Log::wanted() const {
 }
 
 bool Log::is_full() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return !next_free();
 }
 
 bool Log::has_room_for_newcomers() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     auto const next = next_free();
     return next && is_free_behind(*next, reserved);
 }
 
 bool Log::wait_for_want(milliseconds most) const {
-    std::unique_lock lock(mutex_);
-    if (!stopping_) wants_.wait_for(lock, most);
+    MutexLock const lock(mutex_);
+    if (!stopping_) wants_.wait_until(mutex_, steady_now() + most);
     return !stopping_;
 }
 
 void Log::wiping(std::uint64_t generation) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     wiping_ = generation;
 }
 
 void Log::wiped(std::uint64_t generation) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     wiping_ = 0;
     ++wipes_;
     newest_wiped_ = std::max(newest_wiped_, generation);
@@ -280,99 +282,103 @@ void Log::wiped(std::uint64_t generation) {
 }
 
 std::uint64_t Log::wiped_until() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return wiped_until_;
 }
 
 void Log::free(std::uint32_t segment) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     segments_[segment].use = Use::free;
     segments_[segment].generation = 0;
 }
 
 bool Log::is_behind_retired(std::uint32_t segment) const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return segments_[(segment + header_.segments - 1) % header_.segments].failures >= failures_max;
 }
 
 // ---- writing ----
 
-/// Under the lock.
 bool Log::has_work() const {
     if (queue_.empty()) return false;
     auto const& buffer = *queue_.front();
     return buffer.ready() > buffer.written || (buffer.closed && buffer.copying.empty());
 }
 
-/// Under the lock. What comes faster than the disk takes it goes to the page cache, which has more room than the buffers.
+/// What comes faster than the disk takes it goes to the page cache, which has more room than the buffers.
 bool Log::is_behind() const {
     return position() - written_position_ > std::min<Bytes>(behind_most, buffers_max_ * header_.segment_bytes / 2);
 }
 
+bool Log::is_written_at_once() const { return stopping_ || hurry_ || (has_work() && queue_.front()->closed); }
+
 void Log::write_loop() {
     SteadyTime written{};
-    std::unique_lock lock(mutex_);
+    MutexLock const lock(mutex_);
     for (;;) {
         idle_ = true;
-        work_.wait(lock, [this] { return stopping_ || has_work(); });
+        while (!stopping_ && !has_work()) work_.wait(mutex_);
         idle_ = false;
         if (stopping_ && queue_.empty()) return;
         // What comes alone is written at once: a kill takes hardly anything then. Where more comes it goes along.
-        auto const at_once = [this] { return stopping_ || hurry_ || (has_work() && queue_.front()->closed); };
-        work_.wait_until(lock, written + gathering, at_once);
+        while (!is_written_at_once() && work_.wait_until(mutex_, written + gathering)) {
+        }
         hurry_ = false;
-        while (has_work() && write_some(lock)) {
+        while (has_work() && write_some()) {
         }
         written = steady_now();
         if (stopping_ && (queue_.empty() || failing_)) return;
         if (open_ && open_->used > header_.segment_bytes / 2) {
-            lock.unlock();
+            MutexUnlock const unlocked(mutex_);
             spare_->prepare(header_.segment_bytes);
-            lock.lock();
         }
     }
 }
 
 /// What is ready of the oldest buffer, or so much of it as one write shall take. False when that failed.
-bool Log::write_some(std::unique_lock<std::mutex>& lock) {
+bool Log::write_some() {
     auto const buffer = queue_.front();
-    auto const from = buffer->written, until = buffer->ready_for_a_turn();
-    bool const last = buffer->closed && buffer->copying.empty() && until == buffer->used;
+    Turn turn{.from = buffer->written, .until = buffer->ready_for_a_turn()};
+    turn.is_last = buffer->closed && buffer->copying.empty() && turn.until == buffer->used;
+    turn.past_cache = turn.until - turn.from >= past_cache_least && !is_behind();
     auto const syncs_failed = syncs_failed_;
-    bool const past_cache = until - from >= past_cache_least && !is_behind();
-    lock.unlock();
-    auto const start = header_.start_of(buffer->segment);
-    auto const end = start + header_.segment_bytes;
-    std::string_view const ready(buffer->bytes.get() + from, until - from);
-    auto const data = past_cache ? file_.write_past_cache_at(start + from, ready) : file_.write_at(start + from, ready);
-    int error = data.error;
-    std::string footer;
-    if (!error && last) {
-        footer = encode(Footer{buffer->generation, buffer->opened, buffer->entries}, Place{header_.id, buffer->generation, end});
-        error = file_.write_at(end - footer.size(), footer).error;
-        if (!error) file_.start_writing(start, header_.segment_bytes);
+    Written written;
+    {
+        MutexUnlock const unlocked(mutex_);
+        written = write(*buffer, turn);
     }
-    std::vector<net::WakeHandle> wake;
-    lock.lock();
     bool const counts = syncs_failed == syncs_failed_;   // else it may be lost, and is written again
-    if (!data.error && counts) note_written(*buffer, until);
-    if (error) {
-        fail(lock, buffer, error);
+    if (!written.data_error && counts) note_written(*buffer, turn.until);
+    if (written.error) {
+        fail(buffer, written.error);
         return false;
     }
-    figures_.written += until - from + footer.size();
+    figures_.written += written.bytes;
     failed_in_a_row_ = 0;
     if (!counts) return true;
-    if (last) close(buffer);
+    if (turn.is_last) close(buffer);
+    std::vector<net::WakeHandle> wake;
     take_settled(wake);
     if (wake.empty()) return true;
-    lock.unlock();
+    MutexUnlock const unlocked(mutex_);
     net::wake_all(std::move(wake), net::Wake::ready);
-    lock.lock();
     return true;
 }
 
-/// Under the lock. So far it is in the file.
+Log::Written Log::write(Buffer const& buffer, Turn const& turn) const {
+    auto const start = header_.start_of(buffer.segment);
+    auto const end = start + header_.segment_bytes;
+    std::string_view const ready(buffer.bytes.get() + turn.from, turn.until - turn.from);
+    auto const at = start + turn.from;
+    int const data_error = (turn.past_cache ? file_.write_past_cache_at(at, ready) : file_.write_at(at, ready)).error;
+    if (data_error || !turn.is_last) return {data_error, data_error, ready.size()};
+    auto const footer = encode(Footer{buffer.generation, buffer.opened, buffer.entries}, Place{header_.id, buffer.generation, end});
+    int const error = file_.write_at(end - footer.size(), footer).error;
+    if (!error) file_.start_writing(start, header_.segment_bytes);
+    return {0, error, ready.size() + footer.size()};
+}
+
+/// So far it is in the file.
 void Log::note_written(Buffer& buffer, Bytes until) {
     buffer.written = until;
     written_position_ = buffer.position + until;
@@ -385,7 +391,7 @@ void Log::note_written(Buffer& buffer, Bytes until) {
     if (is_sync_wanted()) syncing_.notify_one();
 }
 
-/// Under the lock. All of it is in the file.
+/// All of it is in the file.
 void Log::close(std::shared_ptr<Buffer> const& buffer) {
     segments_[buffer->segment].use = Use::closed;
     segments_[buffer->segment].failures = 0;
@@ -393,47 +399,52 @@ void Log::close(std::shared_ptr<Buffer> const& buffer) {
     wants_.notify_one();
 }
 
-/// Under the lock, which is left while others are told. What was not written yet is lost; the log goes on in another
+/// Leaves the lock while others are told. What was not written yet is lost; the log goes on in another
 /// segment. This one is emptied in its turn, for something of it may have come to the file.
-void Log::fail(std::unique_lock<std::mutex>& lock, std::shared_ptr<Buffer> const& buffer, int error) {
+void Log::fail(std::shared_ptr<Buffer> const& buffer, int error) {
     ++figures_.write_errors;
     ++failed_in_a_row_;
     trouble_ = io::text_of_error(error);
     if (open_ == buffer) close_open();
     // Whoever is still filling a record of it must be done before its bytes may go.
-    while (!buffer->copying.empty()) work_.wait_for(lock, gathering);
+    while (!buffer->copying.empty()) work_.wait_until(mutex_, steady_now() + gathering);
     auto& segment = segments_[buffer->segment];
     segment.use = Use::closed;
     if (++segment.failures == failures_max) ++figures_.retired;
     if (failed_in_a_row_ >= failures_until_failing) failing_ = true;
     auto const first = buffer->entries.begin() + static_cast<std::ptrdiff_t>(buffer->entries_written);
-    lock.unlock();
-    lost_(buffer->segment, std::span(first, buffer->entries.end()));
-    lock.lock();
+    {
+        MutexUnlock const unlocked(mutex_);
+        lost_(buffer->segment, std::span(first, buffer->entries.end()));
+    }
     written_position_ = buffer->position + buffer->used;   // not before the tombstones for it are owed
     queue_.pop_front();
 }
 
 void Log::sync_loop() {
-    std::unique_lock lock(mutex_);
+    MutexLock const lock(mutex_);
     for (;;) {
-        syncing_.wait_for(lock, sync_, [this] { return stopping_ || is_sync_wanted(); });
+        auto const next = steady_now() + sync_;
+        while (!stopping_ && !is_sync_wanted() && syncing_.wait_until(mutex_, next)) {
+        }
         bool const stop = stopping_ && queue_.empty();
-        if (to_sync() || stop) sync(lock);
+        if (to_sync() || stop) sync();
         if (stop || (stopping_ && failing_)) return;
-        if (stopping_) syncing_.wait_for(lock, gathering);
+        if (stopping_) syncing_.wait_until(mutex_, steady_now() + gathering);
     }
 }
 
-/// Under the lock, which is left meanwhile. After an error nobody knows what of the last writes has come to the disk, and
+/// Leaves the lock meanwhile. After an error nobody knows what of the last writes has come to the disk, and
 /// the next sync does not tell: all of it counts as lost, and so does what was written while it failed.
-void Log::sync(std::unique_lock<std::mutex>& lock) {
+void Log::sync() {
     Mark until{written_position_, wipes_};
     auto newest_wiped = std::exchange(newest_wiped_, 0);
     auto unsynced = std::exchange(unsynced_, {});
-    lock.unlock();
-    int const error = file_.sync();
-    lock.lock();
+    int error;
+    {
+        MutexUnlock const unlocked(mutex_);
+        error = file_.sync();
+    }
     if (error) {
         ++figures_.write_errors;
         trouble_ = io::text_of_error(error);
@@ -442,46 +453,45 @@ void Log::sync(std::unique_lock<std::mutex>& lock) {
         until.wipes = wipes_;
         for (auto& some : std::exchange(unsynced_, {})) unsynced.push_back(std::move(some));
         write_again();
-        lock.unlock();
+        MutexUnlock const unlocked(mutex_);
         for (auto const& some : unsynced) lost_(some.segment, some.entries);
-        lock.lock();
     } else {
         syncs_failed_in_a_row_ = 0;
     }
-    if (newest_wiped && !wipes_are_synced(lock, newest_wiped, error)) until.wipes = synced_.wipes;
+    if (newest_wiped && !wipes_are_synced(newest_wiped, error)) until.wipes = synced_.wipes;
     synced_ = until;   // not before the tombstones for what is lost are owed
     std::vector<net::WakeHandle> wake;
     take_settled(wake);
-    lock.unlock();
+    MutexUnlock const unlocked(mutex_);
     net::wake_all(std::move(wake), net::Wake::ready);
-    lock.lock();
 }
 
-/// Under the lock. What goes on in a segment whose head has not come to the disk is found by no restart, so all that is in
+/// What goes on in a segment whose head has not come to the disk is found by no restart, so all that is in
 /// the buffers is written once more; who writes just now does not count.
 void Log::write_again() {
     ++syncs_failed_;
     for (auto const& buffer : queue_) buffer->written = buffer->entries_written = 0;
 }
 
-/// The same. One that a sync may have lost cannot be done again, for its segment may be in use again; nor need it be:
+/// One that a sync may have lost cannot be done again, for its segment may be in use again; nor need it be:
 /// segments are wiped in the order of their generations.
-bool Log::wipes_are_synced(std::unique_lock<std::mutex>& lock, std::uint64_t newest, int error) {
+bool Log::wipes_are_synced(std::uint64_t newest, int error) {
     wipes_lost_ = wipes_lost_ || error;
     if (!wipes_lost_) return true;
-    lock.unlock();
-    bool const are_void = void_(newest);
-    lock.lock();
+    bool are_void;
+    {
+        MutexUnlock const unlocked(mutex_);
+        are_void = void_(newest);
+    }
     wipes_lost_ = !are_void;
     if (!are_void) newest_wiped_ = std::max(newest_wiped_, newest);
     return are_void;
 }
 
-/// Under the lock.
 void Log::take_settled(std::vector<net::WakeHandle>& into) {
     settled_.notify_all();
     auto const now = steady_now();
-    auto const done = [&](Waiting& waiting) {
+    auto const done = [&](Waiting& waiting) REQUIRES(mutex_) {
         if (!has_reached(waiting.mark, waiting.where)) return waiting.until < now;
         into.push_back(std::move(waiting.handle));
         return true;
@@ -489,7 +499,7 @@ void Log::take_settled(std::vector<net::WakeHandle>& into) {
     std::erase_if(waiting_, done);
 }
 
-/// Under the lock. Somebody waits for it.
+/// Somebody waits for it.
 void Log::want(Mark mark, Reaches where) {
     hurry_ = true;
     if (where == Reaches::disk) wanted_on_disk_ = mark;
@@ -498,7 +508,7 @@ void Log::want(Mark mark, Reaches where) {
 void Log::wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds most) {
     auto const until = steady_now() + most;
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         auto const now = mark();
         if (!has_reached(now, where)) {
             waiting_.push_back({now, where, std::move(handle), until});
@@ -511,48 +521,51 @@ void Log::wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds 
 }
 
 void Log::sync_every(milliseconds time) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     sync_ = time;
 }
 
 void Log::forget_waiting() {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     waiting_.clear();
 }
 
 bool Log::wait_until_settled(Reaches where, milliseconds most) {
-    std::unique_lock lock(mutex_);
+    auto const until = steady_now() + most;
+    MutexLock const lock(mutex_);
     auto const wanted = mark();
     want(wanted, where);
     work_.notify_one();
     syncing_.notify_one();
-    return settled_.wait_for(lock, most, [&] { return has_reached(wanted, where); });
+    while (!has_reached(wanted, where) && settled_.wait_until(mutex_, until)) {
+    }
+    return has_reached(wanted, where);
 }
 
 std::uint64_t Log::end_position() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return position();
 }
 
 std::uint64_t Log::written_position() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return written_position_;
 }
 
 std::uint64_t Log::newest_generation() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return generation_ > 0 ? generation_ - 1 : 0;
 }
 
 // ---- faults and figures ----
 
 bool Log::failing() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return failing_;
 }
 
 void Log::try_again() {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     failing_ = false;
     failed_in_a_row_ = syncs_failed_in_a_row_ = 0;
     figures_.retired = 0;
@@ -564,17 +577,17 @@ void Log::try_again() {
 }
 
 std::string Log::trouble() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return trouble_;
 }
 
 Log::Figures Log::figures() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     auto figures = figures_;
     figures.buffered = position() - std::min(position(), written_position_);
     return figures;
 }
 
-Bytes Log::metadata_bytes() const { return sizeof *this + segments_.size() * sizeof(Segment); }
+Bytes Log::metadata_bytes() const { return sizeof *this + header_.segments * sizeof(Segment); }
 
 }  // namespace garner::store::disk

@@ -1,10 +1,8 @@
 // The end of the log: where records are appended, and how they get to the file.
 #pragma once
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +14,7 @@
 #include "store/disk_core.hpp"
 #include "store/disk_format.hpp"
 #include "store/disk_store.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -155,28 +154,45 @@ private:
         std::uint32_t segment;
         std::vector<FooterEntry> entries;
     };
-    bool open_next(Purpose purpose);
-    std::optional<std::uint32_t> next_free() const;
-    bool is_free_behind(std::uint32_t number, std::uint32_t count) const;
-    void close_open();
-    bool has_work() const;
-    bool is_behind() const;
+    /// What one write shall take of a buffer.
+    struct Turn {
+        Bytes from = 0;
+        Bytes until = 0;
+        bool is_last = false;         // the footer follows
+        bool past_cache = false;
+    };
+    struct Written {
+        int data_error = 0;
+        int error = 0;                // of the data or of the footer
+        Bytes bytes = 0;
+    };
+    bool fits_in_open(Bytes record) const REQUIRES(mutex_);
+    bool open_next(Purpose purpose) REQUIRES(mutex_);
+    std::optional<std::uint32_t> next_free() const REQUIRES(mutex_);
+    bool is_free_behind(std::uint32_t number, std::uint32_t count) const REQUIRES(mutex_);
+    void close_open() REQUIRES(mutex_);
+    bool has_work() const REQUIRES(mutex_);
+    bool is_written_at_once() const REQUIRES(mutex_);
+    bool is_behind() const REQUIRES(mutex_);
     void write_loop();
-    bool write_some(std::unique_lock<std::mutex>&);
-    void note_written(struct Buffer&, Bytes until);
-    void close(std::shared_ptr<struct Buffer> const&);
-    void fail(std::unique_lock<std::mutex>&, std::shared_ptr<struct Buffer> const&, int error);
+    bool write_some() REQUIRES(mutex_);
+    Written write(struct Buffer const&, Turn const&) const EXCLUDES(mutex_);
+    void note_written(struct Buffer&, Bytes until) REQUIRES(mutex_);
+    void close(std::shared_ptr<struct Buffer> const&) REQUIRES(mutex_);
+    void fail(std::shared_ptr<struct Buffer> const&, int error) REQUIRES(mutex_);
     void sync_loop();
-    void sync(std::unique_lock<std::mutex>&);
-    void write_again();
-    void take_settled(std::vector<net::WakeHandle>& into);
-    bool to_sync() const { return written_position_ > synced_.position || wipes_ > synced_.wipes; }
-    bool is_sync_wanted() const { return !has_reached(wanted_on_disk_, Reaches::disk) && to_sync() && !wipes_lost_; }
-    void want(Mark mark, Reaches where);
-    bool wipes_are_synced(std::unique_lock<std::mutex>&, std::uint64_t newest, int error);
-    std::uint64_t position() const;
-    Mark mark() const { return {position(), wipes_}; }
-    bool has_reached(Mark mark, Reaches where) const {
+    void sync() REQUIRES(mutex_);
+    void write_again() REQUIRES(mutex_);
+    void take_settled(std::vector<net::WakeHandle>& into) REQUIRES(mutex_);
+    bool to_sync() const REQUIRES(mutex_) { return written_position_ > synced_.position || wipes_ > synced_.wipes; }
+    bool is_sync_wanted() const REQUIRES(mutex_) {
+        return !has_reached(wanted_on_disk_, Reaches::disk) && to_sync() && !wipes_lost_;
+    }
+    void want(Mark mark, Reaches where) REQUIRES(mutex_);
+    bool wipes_are_synced(std::uint64_t newest, int error) REQUIRES(mutex_);
+    std::uint64_t position() const REQUIRES(mutex_);
+    Mark mark() const REQUIRES(mutex_) { return {position(), wipes_}; }
+    bool has_reached(Mark mark, Reaches where) const REQUIRES(mutex_) {
         if (where == Reaches::file) return mark.position <= written_position_;
         return mark.position <= synced_.position && mark.wipes <= synced_.wipes;
     }
@@ -188,40 +204,40 @@ private:
     Lost const lost_;
     Void const void_;
 
-    mutable std::mutex mutex_;
-    mutable std::condition_variable work_;      // for the writer
-    mutable std::condition_variable syncing_;
-    mutable std::condition_variable wants_;     // for the cleaner
-    std::condition_variable settled_;
-    std::condition_variable begun_;
-    std::vector<Segment> segments_;
-    std::deque<std::shared_ptr<struct Buffer>> queue_;   // not all written, oldest first; the open one is the last
-    std::shared_ptr<struct Buffer> open_;
+    mutable Mutex mutex_;
+    mutable ConditionVariable work_;      // for the writer
+    mutable ConditionVariable syncing_;
+    mutable ConditionVariable wants_;     // for the cleaner
+    ConditionVariable settled_;
+    ConditionVariable begun_;
+    std::vector<Segment> segments_ GUARDED_BY(mutex_);
+    std::deque<std::shared_ptr<struct Buffer>> queue_ GUARDED_BY(mutex_);   // not all written, oldest first, the open one last
+    std::shared_ptr<struct Buffer> open_ GUARDED_BY(mutex_);
     std::shared_ptr<struct Spare> const spare_;
-    std::vector<Waiting> waiting_;
-    std::vector<Some> unsynced_;
-    std::uint32_t next_ = 0;
-    std::uint64_t generation_ = 0;
-    std::uint64_t end_position_ = 0;            // of the buffers before the open one
-    std::uint64_t written_position_ = 0;
-    milliseconds sync_;
-    std::uint64_t wipes_ = 0;
-    std::uint64_t newest_wiped_ = 0;            // generation of those not synced
-    std::uint64_t wiping_ = 0;                  // of the one that is about to be
-    std::uint64_t wiped_until_ = 0;
-    bool wipes_lost_ = false;                   // some of them, by a sync that failed
-    Mark synced_;
-    Mark wanted_on_disk_;                       // somebody waits for it
-    bool running_ = false;
-    bool stopping_ = false;
-    bool hurry_ = false;                        // somebody waits for what is not written yet
-    bool idle_ = false;                         // the writer waits for work
-    bool failing_ = false;
-    unsigned failed_in_a_row_ = 0;
-    unsigned syncs_failed_in_a_row_ = 0;
-    std::uint64_t syncs_failed_ = 0;
-    std::string trouble_;
-    Figures figures_;
+    std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
+    std::vector<Some> unsynced_ GUARDED_BY(mutex_);
+    std::uint32_t next_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t generation_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t end_position_ GUARDED_BY(mutex_) = 0;            // of the buffers before the open one
+    std::uint64_t written_position_ GUARDED_BY(mutex_) = 0;
+    milliseconds sync_ GUARDED_BY(mutex_);
+    std::uint64_t wipes_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t newest_wiped_ GUARDED_BY(mutex_) = 0;            // generation of those not synced
+    std::uint64_t wiping_ GUARDED_BY(mutex_) = 0;                  // of the one that is about to be
+    std::uint64_t wiped_until_ GUARDED_BY(mutex_) = 0;
+    bool wipes_lost_ GUARDED_BY(mutex_) = false;                   // some of them, by a sync that failed
+    Mark synced_ GUARDED_BY(mutex_);
+    Mark wanted_on_disk_ GUARDED_BY(mutex_);                       // somebody waits for it
+    bool running_ GUARDED_BY(mutex_) = false;
+    bool stopping_ GUARDED_BY(mutex_) = false;
+    bool hurry_ GUARDED_BY(mutex_) = false;                        // somebody waits for what is not written yet
+    bool idle_ GUARDED_BY(mutex_) = false;                         // the writer waits for work
+    bool failing_ GUARDED_BY(mutex_) = false;
+    unsigned failed_in_a_row_ GUARDED_BY(mutex_) = 0;
+    unsigned syncs_failed_in_a_row_ GUARDED_BY(mutex_) = 0;
+    std::uint64_t syncs_failed_ GUARDED_BY(mutex_) = 0;
+    std::string trouble_ GUARDED_BY(mutex_);
+    Figures figures_ GUARDED_BY(mutex_);
     std::thread writer_;
     std::thread syncer_;
 };

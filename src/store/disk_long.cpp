@@ -2,6 +2,7 @@
 
 #include "store/disk_fill.hpp"
 #include "util/clock.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -19,7 +20,7 @@ bool LongWrites::is_for(Object::Parts const& parts) const {
 NotStored LongWrites::take(Object::Parts const& parts) {
     auto job = std::make_shared<Job>(Object::make(parts, nullptr));
     auto const bytes = parts.body->size();
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     if (stopping_ || (waiting_ > 0 && waiting_ + bytes > core_.limits().buffer)) return NotStored::too_slow;
     waiting_ += bytes;
     jobs_.push_back(std::move(job));
@@ -29,12 +30,12 @@ NotStored LongWrites::take(Object::Parts const& parts) {
 }
 
 bool LongWrites::is_idle() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return jobs_.empty();
 }
 
 bool LongWrites::forget(std::string_view key) {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     bool waited = false;
     for (auto const& job : jobs_) {
         if (job->gone || job->object->key() != key) continue;
@@ -44,7 +45,7 @@ bool LongWrites::forget(std::string_view key) {
 }
 
 std::vector<ObjectPtr> LongWrites::waiting() const {
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     std::vector<ObjectPtr> objects;
     for (auto const& job : jobs_)
         if (!job->gone) objects.push_back(job->object);
@@ -53,7 +54,7 @@ std::vector<ObjectPtr> LongWrites::waiting() const {
 
 void LongWrites::stop() {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         stopping_ = true;
     }
     changed_.notify_one();
@@ -61,35 +62,35 @@ void LongWrites::stop() {
 }
 
 void LongWrites::run() {
-    std::unique_lock lock(mutex_);
+    MutexLock const lock(mutex_);
     for (;;) {
-        changed_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+        while (!stopping_ && jobs_.empty()) changed_.wait(mutex_);
         if (jobs_.empty()) return;
         auto job = jobs_.front();
-        auto const why = write(*job, lock);
+        auto const why = write(*job);
         bool const gone = job->gone;
         waiting_ -= job->object->body()->size();
         jobs_.pop_front();
-        lock.unlock();
+        MutexUnlock const unlocked(mutex_);
         if (!gone) told_(why, job->object->parts());
         job = nullptr;   // its bytes go without the lock
-        lock.lock();
     }
 }
 
 /// The record that makes it found is written under the lock: what was forgotten before stays away.
-NotStored LongWrites::write(Job const& job, std::unique_lock<std::mutex>& lock) {
+NotStored LongWrites::write(Job const& job) {
     auto const parts = job.object->parts();
-    lock.unlock();
-    auto const written = write_pieces(core_, *parts.body, [&](unsigned tries) { return wait_for_room(job, tries); });
-    lock.lock();
+    WrittenPieces written;
+    {
+        MutexUnlock const unlocked(mutex_);
+        written = write_pieces(core_, *parts.body, [&](unsigned tries) { return wait_for_room(job, tries); });
+    }
     auto why = written.why;
     for (unsigned tries = 0; why == NotStored::none && !job.gone; ++tries) {
         why = write_head(core_, parts, written);
         if (why != NotStored::too_slow) break;
-        lock.unlock();
+        MutexUnlock const unlocked(mutex_);
         if (wait_for_room(job, tries)) why = NotStored::none;
-        lock.lock();
     }
     return why;
 }
@@ -97,7 +98,7 @@ NotStored LongWrites::write(Job const& job, std::unique_lock<std::mutex>& lock) 
 /// False when it is not worth waiting any more.
 bool LongWrites::wait_for_room(Job const& job, unsigned tries) {
     std::this_thread::sleep_for(retry_pause);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     return tries < tries_for_room && !job.gone;
 }
 

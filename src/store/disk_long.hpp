@@ -1,16 +1,15 @@
 // Long bodies that memory holds whole, written to the disk by a thread of their own.
 #pragma once
-#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "store/disk_core.hpp"
 #include "store/object.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -42,19 +41,19 @@ public:
 private:
     struct Job {
         ObjectPtr object;
-        bool gone = false;   // under the lock
+        bool gone = false;   // guarded by the mutex of the LongWrites
     };
     void run();
-    NotStored write(Job const& job, std::unique_lock<std::mutex>& lock);
+    NotStored write(Job const& job) REQUIRES(mutex_);
     bool wait_for_room(Job const& job, unsigned tries);
 
     Core& core_;
     Told const told_;
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<std::shared_ptr<Job>> jobs_;   // the first is being written
-    Bytes waiting_ = 0;
-    bool stopping_ = false;
+    mutable Mutex mutex_;
+    ConditionVariable changed_;
+    std::deque<std::shared_ptr<Job>> jobs_ GUARDED_BY(mutex_);   // the first is being written
+    Bytes waiting_ GUARDED_BY(mutex_) = 0;
+    bool stopping_ GUARDED_BY(mutex_) = false;
     std::thread thread_;
 };
 

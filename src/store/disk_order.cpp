@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <mutex>
 #include <utility>
 
 #include "policy/policies.hpp"
 #include "store/disk_slots.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 namespace {
@@ -27,10 +27,13 @@ public:
 /// A part of the records, by the first bits of their hashes, with a policy of its own.
 class alignas(64) Shard {
 public:
-    void use_policy(std::unique_ptr<policy::ReplacementPolicy> policy) { policy_ = std::move(policy); }
+    void use_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
+        MutexLock const lock(mutex_);
+        policy_ = std::move(policy);
+    }
 
     void stored(Fingerprint hash, Bytes bytes) {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         policy_->requested(hash);
         remove(slots_.find(hash), policy::Left::replaced);
         auto const slot = slots_.insert(hash, bytes);
@@ -39,46 +42,46 @@ public:
         policy_->inserted(slot, hash, slots_.bytes(slot));
     }
     void used(Fingerprint hash) {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         policy_->requested(hash);
         auto const slot = slots_.find(hash);
         if (slot != policy::no_slot) policy_->hit(slot, slots_.bytes(slot));
     }
     void removed(Fingerprint hash, policy::Left why) {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         remove(slots_.find(hash), why);
     }
     bool keeps(Fingerprint hash) const {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         auto const slot = slots_.find(hash);
         return slot != policy::no_slot && policy_->keeps(slot);
     }
     std::optional<Fingerprint> victim() {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         auto const slot = policy_->victim();
         return slot == policy::no_slot ? std::nullopt : std::optional(slots_.hash(slot));
     }
     void set_capacity(Bytes capacity) {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         policy_->set_capacity(capacity);
     }
     Bytes bytes() const { return bytes_.load(std::memory_order_relaxed); }
     Bytes metadata_bytes() const {
-        std::lock_guard lock(mutex_);
+        MutexLock const lock(mutex_);
         return slots_.metadata_bytes() + policy_->metadata_bytes();
     }
 
 private:
-    void remove(policy::Slot slot, policy::Left why) {
+    void remove(policy::Slot slot, policy::Left why) REQUIRES(mutex_) {
         if (slot == policy::no_slot) return;
         policy_->removed(slot, why);
         bytes_ -= slots_.bytes(slot);
         slots_.erase(slot);
     }
 
-    mutable std::mutex mutex_;
-    std::unique_ptr<policy::ReplacementPolicy> policy_;
-    SlotTable slots_;
+    mutable Mutex mutex_;
+    std::unique_ptr<policy::ReplacementPolicy> policy_ GUARDED_BY(mutex_);
+    SlotTable slots_ GUARDED_BY(mutex_);
     std::atomic<Bytes> bytes_{0};
 };
 

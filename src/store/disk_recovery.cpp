@@ -179,7 +179,7 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
 
 void Recovery::bury(Fingerprint hash) {
     if (is_over()) return;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     buried_.insert(index_.known_bits(hash));
 }
 
@@ -206,7 +206,7 @@ void Recovery::run() {
         done_.fetch_add(1, std::memory_order_relaxed);
     }
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         over_.store(true, std::memory_order_release);
         buried_.clear();
     }
@@ -390,7 +390,7 @@ void Recovery::take(std::uint32_t segment, Footer const& footer) {
     auto const start = log_.header().start_of(segment);
     std::vector<Index::Newcomer> newcomers;
     newcomers.reserve(footer.entries.size());
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     for (auto entry = footer.entries.rbegin(); entry != footer.entries.rend(); ++entry) {
         if (entry->kind == RecordKind::tombstone)
             buried_.insert(index_.known_bits(entry->hash));

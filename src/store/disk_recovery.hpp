@@ -2,7 +2,6 @@
 #pragma once
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <unordered_set>
 #include <vector>
 
@@ -11,6 +10,7 @@
 #include "store/disk_live.hpp"
 #include "store/disk_log.hpp"
 #include "store/disk_order.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -106,9 +106,9 @@ private:
     std::atomic<bool> order_told_{false};
     std::atomic<bool> missed_{false};      // something could not be read
     std::atomic<std::uint32_t> done_{0};
-    std::mutex mutex_;
-    // As the index knows them. Guarded by mutex_, as is putting into the index what is not among them.
-    std::unordered_set<Fingerprint> buried_;
+    Mutex mutex_;
+    // As the index knows them. What is not among them is put into the index under mutex_, too.
+    std::unordered_set<Fingerprint> buried_ GUARDED_BY(mutex_);
 };
 
 }  // namespace garner::store::disk

@@ -44,6 +44,11 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
       graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
              [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
 
+Works::Mishap Works::mishap() {
+    MutexLock const lock(store_mutex);
+    return {store.mishap(), store.is_cut_short()};
+}
+
 // ---- opening ----
 
 bool Tier::start(std::string& fault, StoreFile::When when) {
@@ -76,7 +81,7 @@ void Tier::stop() {
 Tier::~Tier() {
     long_.stop();
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         stopping_ = true;
     }
     stopped_.notify_all();
@@ -138,7 +143,7 @@ Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
 
 void Tier::reconfigure(DiskOptions const& fresh) {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         auto next = all_options_.back();
         next.take_over(fresh);
         if (next == all_options_.back()) return;
@@ -156,7 +161,7 @@ void Tier::tell_options() {
 
 void Tier::say(std::string trouble) {
     {
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         if (trouble_ == trouble) return;
         trouble_ = trouble;
     }
@@ -242,7 +247,7 @@ NotStored Tier::refused(NotStored why) {
 bool Tier::may_spend() {
     auto const rate = static_cast<double>(options().rate);
     if (rate == 0) return true;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     auto const now = steady_now();
     auto const passed = std::chrono::duration<double>(now - std::exchange(allowed_at_, now)).count();
     allowance_ = std::min(allowance_ + passed * rate, rate);
@@ -251,7 +256,7 @@ bool Tier::may_spend() {
 
 void Tier::spend(Bytes bytes) {
     if (options().rate == 0) return;
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     allowance_ -= static_cast<double>(bytes);
 }
 
@@ -375,8 +380,10 @@ bool Tier::write_again(Record const& record, Place const& place) {
 
 /// False when all is to end.
 bool Tier::pause(milliseconds time) {
-    std::unique_lock lock(mutex_);
-    stopped_.wait_for(lock, time, [this] { return stopping_; });
+    auto const until = steady_now() + time;
+    MutexLock const lock(mutex_);
+    while (!stopping_ && stopped_.wait_until(mutex_, until)) {
+    }
     return !stopping_;
 }
 
@@ -411,7 +418,7 @@ void Tier::try_again() {
     look_for_file(*works);
     if (removed_ || !works->log.failing()) return;
     {
-        std::lock_guard const lock(works->header_mutex);
+        MutexLock const lock(works->store_mutex);
         if (auto const trouble = works->store.write_header(); !trouble.empty()) return say(trouble);
     }
     works->log.try_again();
@@ -420,19 +427,19 @@ void Tier::try_again() {
 
 /// What is stored in a file that nobody can open any more is lost with this process: nothing more is. One that was only
 /// moved may be back.
-void Tier::look_for_file(Works const& works) {
-    auto const mishap = works.store.mishap();
+void Tier::look_for_file(Works& works) {
+    auto const [mishap, is_cut_short] = works.mishap();
     bool const removed = !mishap.empty();
     if (owes_void_) owes_void_ = !make_all_void();
     if (removed_ == removed || cut_short_) return;
-    cut_short_ = works.store.is_cut_short();
+    cut_short_ = is_cut_short;
     // Our own writes may make it as long as it was, and its end had tombstones.
     owes_void_ = cut_short_ && !make_all_void();
     if (removed) {
         auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
                                                           "stored; restart Garner for a new one";
         spdlog::error("disk: {}", trouble);
-        std::lock_guard const lock(mutex_);
+        MutexLock const lock(mutex_);
         trouble_ = trouble;
     } else {
         works_again("is there again");
@@ -442,7 +449,7 @@ void Tier::look_for_file(Works const& works) {
 
 void Tier::works_again(char const* how) {
     spdlog::info("disk: {} {}", file_name(), how);
-    std::lock_guard const lock(mutex_);
+    MutexLock const lock(mutex_);
     trouble_.clear();
 }
 

@@ -2,10 +2,8 @@
 #pragma once
 #include <array>
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -24,6 +22,7 @@
 #include "store/disk_recovery.hpp"
 #include "store/disk_store.hpp"
 #include "store/store_file.hpp"
+#include "util/mutex.hpp"
 
 namespace garner::store::disk {
 
@@ -33,8 +32,14 @@ struct Works {
           Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
           Graves::VoidAll void_all);
 
-    StoreFile store;                   // its header guarded by header_mutex
-    std::mutex header_mutex;
+    struct Mishap {
+        std::string text;              // empty: none
+        bool is_cut_short = false;
+    };
+    Mishap mishap();
+
+    Mutex store_mutex;
+    StoreFile store GUARDED_BY(store_mutex);
     io::File const& file;
     Index index;
     Bytes const capacity;              // of records, for policies that name victims
@@ -127,11 +132,11 @@ private:
     void clean();
     bool pause(milliseconds time);
     void try_again();
-    void look_for_file(Works const& works);
+    void look_for_file(Works& works);
     void give_up_what_is_outdated();
     void works_again(char const* how);
 
-    std::deque<DiskOptions> all_options_;  // of each reload: somebody may still go by an earlier one; guarded by mutex_
+    std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);  // of each reload: somebody may still go by an earlier one
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<Works> made_;
     std::atomic<Works*> works_{nullptr};   // made_, from when it works
@@ -154,12 +159,12 @@ private:
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(NotStored::count)> not_stored_{};
     std::atomic<std::uint64_t> victims_{0};
 
-    mutable std::mutex mutex_;
-    std::condition_variable stopped_;
-    bool stopping_ = false;
-    std::string trouble_;
-    double allowance_ = 0;                 // of DiskOptions::rate, in bytes; below 0: owed
-    SteadyTime allowed_at_{};
+    mutable Mutex mutex_;
+    ConditionVariable stopped_;
+    bool stopping_ GUARDED_BY(mutex_) = false;
+    std::string trouble_ GUARDED_BY(mutex_);
+    double allowance_ GUARDED_BY(mutex_) = 0;                 // of DiskOptions::rate, in bytes; below 0: owed
+    SteadyTime allowed_at_ GUARDED_BY(mutex_){};
 
     std::thread recoverer_;
     std::thread caretaker_;

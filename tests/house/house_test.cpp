@@ -1,7 +1,8 @@
-// The house keeps its own rules: floors, pure rooms, and no co_await that g++ 12 miscompiles.
+// The house keeps its own rules: floors, pure rooms, checked mutexes, and no co_await that g++ 12 miscompiles.
 #include "house/await_forms.hpp"
 #include "house/documented.hpp"
 #include "house/floors.hpp"
+#include "house/mutexes.hpp"
 #include "house/sizes.hpp"
 #include "support/places.hpp"
 
@@ -63,6 +64,10 @@ TEST(House, no_co_await_has_a_form_that_gcc_12_destroys_twice) {
     for (auto const& [file, text] : the_house()) expect_none(breaches_of_await_forms(file, text));
 }
 
+TEST(House, every_mutex_is_one_that_is_checked_and_guards_something) {
+    for (auto const& [file, text] : the_house()) expect_none(breaches_of_mutexes(file, text));
+}
+
 TEST(House, every_test_that_the_conformance_table_names_exists) {
     std::string const file = "docs/conformance.md";
     std::set<std::string> tests;
@@ -104,6 +109,33 @@ TEST(HouseRules, functions_and_members_of_a_class_are_counted) {
     EXPECT_EQ(sizes[0].members, 3u);
     EXPECT_EQ(sizes[1].name, "Inner");
     EXPECT_EQ(sizes[1].members, 1u);
+}
+
+TEST(HouseRules, what_a_mutex_guards_is_a_member) {
+    auto const sizes = class_sizes(
+        "class A { Mutex mutex_; int a_ GUARDED_BY(mutex_) = 0; int b_ GUARDED_BY(mutex_); void f() REQUIRES(mutex_); };");
+    ASSERT_EQ(sizes.size(), 1u);
+    EXPECT_EQ(sizes[0].functions, 1u);
+    EXPECT_EQ(sizes[0].members, 3u);
+}
+
+TEST(HouseRules, mutexes_of_the_standard_library_are_breaches) {
+    auto const found = [](std::string_view text) { return first(breaches_of_mutexes("a/b.hpp", text)); };
+    EXPECT_EQ(found("\nstd::mutex mutex_;"), "a/b.hpp:2: std::mutex is not checked: take what util/mutex.hpp has");
+    EXPECT_EQ(found("std::unique_lock lock(mutex_);"), "a/b.hpp:1: std::unique_lock is not checked: take what util/mutex.hpp has");
+    EXPECT_NE(found("std::shared_mutex a;"), "");
+    EXPECT_NE(found("std::condition_variable a;"), "");
+    EXPECT_EQ(found("MutexLock const lock(mutex_);   // std::mutex"), "");
+    EXPECT_EQ(first(breaches_of_mutexes("util/mutex.hpp", "std::mutex mutex_;")), "");
+}
+
+TEST(HouseRules, a_class_with_a_mutex_and_nothing_guarded_is_a_breach) {
+    auto const found = [](std::string_view text) { return first(breaches_of_mutexes("f", text)); };
+    auto const fault = "f:1: has a Mutex, and nothing that is GUARDED_BY it";
+    EXPECT_EQ(found("class A final : public B { void f(); mutable Mutex mutex_; int a_; };"), fault);
+    EXPECT_EQ(found("struct A { struct B { Mutex b; int c GUARDED_BY(b); }; Mutex a; };"), fault);
+    EXPECT_EQ(found("struct A { Mutex a; int b GUARDED_BY(a) = 0; };"), "");
+    EXPECT_EQ(found("struct A { Mutex& of(int); Mutex& other_; struct B { Mutex b; int c GUARDED_BY(b){}; }; };"), "");
 }
 
 TEST(HouseRules, downwards_and_the_own_room_are_allowed) {

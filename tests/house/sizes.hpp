@@ -47,6 +47,8 @@ private:
     }
     static bool is_type(std::string_view text) { return begins_with_any(text, {"class ", "struct ", "enum ", "template "}); }
     static bool is_function(std::string_view text) {
+        auto const guarded = text.find(" GUARDED_BY(");
+        if (guarded != text.npos) text = text.substr(0, guarded);
         auto const parenthesis = text.find('('), assignment = text.find('=');
         return parenthesis != text.npos && parenthesis < assignment && text.find("std::function<") == text.npos;
     }
