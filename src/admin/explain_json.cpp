@@ -187,7 +187,7 @@ Json name_failure(Explanation const& explained) {
 
 double millis(microseconds time) { return static_cast<double>(time.count()) / 1e3; }
 
-/// null: the origin itself, or its echo.
+/// null: the origin itself.
 Json peer_name(std::shared_ptr<icp::Peer> const& peer) { return peer ? Json(peer->options.name) : Json(nullptr); }
 
 Json asked_peers(icp::Resolution const& resolution) {

@@ -59,7 +59,7 @@ Bytes least_size(Options const& options) {
     auto tried = options;
     for (tried.size = std::max<Bytes>(tried.size, KiB);; tried.size *= 2) {
         auto const shards = shards_of(tried);
-        Shard one(make_policy(tried, shards, 1), tried.variants_per_url);
+        Shard one(make_policy(tried, shards, 1));
         MutexLock const lock(one.mutex);
         if (part * shards * one.metadata_bytes() <= tried.size) return tried.size;
     }
@@ -71,7 +71,7 @@ Cache::Cache(Options options)
     check(options.shards > 0);
     auto const shards = shards_of(options);
     for (unsigned i = 0; i < shards; ++i) {
-        shards_.push_back(std::make_unique<Shard>(make_policy(options, shards, seed_ + i), options.variants_per_url));
+        shards_.push_back(std::make_unique<Shard>(make_policy(options, shards, seed_ + i)));
         charge_metadata(*shards_.back());
     }
     shard_bytes_ = std::make_unique<std::atomic<Bytes>[]>(shards);

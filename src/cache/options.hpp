@@ -13,8 +13,8 @@ struct Options {
     bool what_if = true;           // its traffic is sampled, for what other policies and sizes would make of it
     Bytes object_max = 4 * MiB;    // the largest body kept
     double fill_share = 0.25;      // of `size`, for bodies still being received
+    // No keys of the configuration:
     unsigned shards = 64;          // a power of two; fewer of them where each would have less than 256 KiB
-    std::uint32_t variants_per_url = 64;
     std::uint64_t seed = 0;        // of fingerprints and policies; 0: one that nobody can guess
 };
 

@@ -129,7 +129,7 @@ store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
     });
     list.push_back(variant);
     variants_bytes_ += bytes_of(list);
-    if (list.size() <= variants_max_) return nullptr;
+    if (list.size() <= variants_max) return nullptr;
     auto oldest = find_fingerprint(list.front());
     list.erase(list.begin());
     return oldest == policy::no_slot ? nullptr : remove(oldest, policy::Left::replaced);

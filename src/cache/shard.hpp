@@ -18,8 +18,8 @@ namespace garner::cache {
 /// shard's.
 class Shard {
 public:
-    Shard(std::unique_ptr<policy::ReplacementPolicy> policy, std::uint32_t variants_per_url)
-        : policy_(std::move(policy)), variants_max_(variants_per_url), table_(least_table, policy::no_slot) {}
+    explicit Shard(std::unique_ptr<policy::ReplacementPolicy> policy)
+        : policy_(std::move(policy)), table_(least_table, policy::no_slot) {}
 
     Mutex mutex;
 
@@ -117,6 +117,7 @@ private:
     using VariantLists = std::unordered_map<Fingerprint, std::vector<Fingerprint>>;
     static constexpr std::size_t chunk = 256;
     static constexpr std::size_t least_table = 16;
+    static constexpr std::size_t variants_max = 64;   // of one URL
     Entry& entry(policy::Slot slot) REQUIRES(mutex) { return chunks_[slot / chunk][slot % chunk]; }
     Entry const& entry(policy::Slot slot) const REQUIRES(mutex) { return chunks_[slot / chunk][slot % chunk]; }
     std::size_t home(Fingerprint fingerprint) const REQUIRES(mutex) { return (fingerprint >> 8) & (table_.size() - 1); }
@@ -128,7 +129,6 @@ private:
     static Bytes bytes_of(std::vector<Fingerprint> const& list);
 
     std::unique_ptr<policy::ReplacementPolicy> policy_ GUARDED_BY(mutex);
-    std::uint32_t variants_max_;
     std::vector<policy::Slot> table_ GUARDED_BY(mutex);
     std::vector<std::unique_ptr<Entry[]>> chunks_ GUARDED_BY(mutex);
     policy::Slot free_ GUARDED_BY(mutex) = policy::no_slot;   // the first of a list

@@ -81,6 +81,22 @@ struct Row {
     std::vector<KeyNote> notes;
     bool required = false;
     bool offered = true;     // as what may have been meant by an unknown key
+    bool retired = false;    // read, and told to have no effect: nothing is written about it
+    std::vector<std::string> former = {};   // names that it had before; they are still read, and told
+
+    /// The same key, which was called `name` before.
+    Row was(std::string name) && {
+        former.push_back(std::move(name));
+        return std::move(*this);
+    }
+    bool is_called(std::string_view written) const {
+        return written == name || std::find(former.begin(), former.end(), written) != former.end();
+    }
+    /// Under whatever name.
+    bool is_given_in(Json const& object) const {
+        auto const given = [&](std::string const& one) { return object.contains(one); };
+        return given(name) || std::any_of(former.begin(), former.end(), given);
+    }
 };
 
 /// All keys of an object T, in the order they are described.
@@ -97,6 +113,10 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr);
 /// A key whose value goes where `place` says: a member pointer, or a function from T& to a reference.
 template <class T, class V, class Place>
 Row<T> key(std::string name, Place place, Form<V> form, std::string what);
+
+/// A key that is no more: a configuration that still has it is good.
+template <class T>
+Row<T> retired(std::string name);
 
 // ---- templates ----
 
@@ -118,16 +138,17 @@ bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& ta
     bool good = true;
     for (auto const& [name, member] : value.items()) {
         Reader::Step const step(reader, std::string_view(name));
-        auto const row = std::find_if(table.begin(), table.end(), [&](auto const& one) { return one.name == name; });
+        auto const row = std::find_if(table.begin(), table.end(), [&](auto const& one) { return one.is_called(name); });
         if (row == table.end()) {
             reader.unknown_key(names);
             good = false;
             continue;
         }
+        if (name != row->name) good = reader.former_name(row->name, value.contains(row->name)) && good;
         good = row->read(reader, member, into) && good;
     }
     for (auto const& row : table)
-        if (row.required && !value.contains(row.name)) good = reader.fault("has no " + row.name, "add it");
+        if (row.required && !row.is_given_in(value)) good = reader.fault("has no " + row.name, "add it");
     return good;
 }
 
@@ -206,6 +227,7 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
     Schema properties;
     std::string required;
     for (auto const& row : table) {
+        if (row.retired) continue;
         properties.object(row.name, row.schema);
         if (row.required) required += (required.empty() ? "" : ",") + Schema::quoted(row.name);
         notes.insert(notes.end(), row.notes.begin(), row.notes.end());
@@ -250,6 +272,15 @@ Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
         notes.push_back({name + (list ? "" : ".") + note.path, note.written, note.preset, note.what});
     }
     return {std::move(name), std::move(read), std::move(schema), std::move(notes)};
+}
+
+template <class T>
+Row<T> retired(std::string name) {
+    auto read = [](Reader& reader, Json const&, T&) {
+        reader.notice("this key has no effect any more", "remove it");
+        return true;
+    };
+    return {.name = std::move(name), .read = std::move(read), .schema = {}, .notes = {}, .offered = false, .retired = true};
 }
 
 /// The same key, without which its object is faulty.

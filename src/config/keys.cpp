@@ -135,10 +135,8 @@ Form<proxy::Limits> limits() {
                    "IPv4 addresses that share this many leading bits are one client."),
             key<T>("client_prefix6", &T::client_prefix6, count(16, 128),
                    "IPv6 addresses that share this many leading bits are one client."),
-            key<T>("pipelined_per_turn", &T::pipelined_per_turn, count(1, 10'000),
-                   "Pipelined requests answered before other connections get their turn."),
-            key<T>("interim_responses", &T::interim_responses, count(0, 1'000),
-                   "1xx responses accepted before a final one."),
+            retired<T>("pipelined_per_turn"),
+            retired<T>("interim_responses"),
             key<T>("min_rate", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
                    "Bytes a second that a client must take of a response and give of a request's body, on average over the time "
                    "that Garner waits for it, and an origin of a body of known length; slower connections end. 0 for no limit."),
@@ -172,9 +170,7 @@ Form<proxy::Deadlines> deadlines() {
 Form<net::ResolverOptions> dns() {
     using T = net::ResolverOptions;
     auto const some = time(never_zero, year);
-    auto const check = [](Reader& reader, Json const&, T& dns) {
-        if (dns.positive_min > dns.positive_max)
-            reader.fault("positive_min is longer than positive_max", "swap them");
+    auto const check = [](Reader&, Json const&, T& dns) {
         dns.negative_first = std::min(dns.negative_first, dns.negative_ttl);
     };
     return object_of<T>(
@@ -184,7 +180,7 @@ Form<net::ResolverOptions> dns() {
             key<T>("negative_first", &T::negative_first, some,
                    "How long a failure is remembered at first; doubles up to `dns.negative_ttl`."),
             key<T>("negative_ttl", &T::negative_ttl, some, "How long a failure is remembered at most."),
-            key<T>("positive_min", &T::positive_min, some, "How long an answer is remembered at least."),
+            retired<T>("positive_min"),
             key<T>("positive_max", &T::positive_max, some, "How long an answer is remembered at most."),
             key<T>("entries_max", &T::entries_max, count(1, 100 * million), "Names remembered."),
             key<T>("hosts_file", &T::hosts_file, text(), "Read at start and on SIGHUP; empty for none."),

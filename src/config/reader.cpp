@@ -22,12 +22,31 @@ Reader::Step::Step(Reader& reader, std::size_t index) : reader_(reader), length_
 }
 
 bool Reader::fault(std::string text, std::string mend) {
-    faults_.push_back(document_.fault_at(path_, std::move(text), std::move(mend)));
+    faults_.push_back(document_.fault_at(written_path(), std::move(text), std::move(mend)));
     return false;
 }
 
 void Reader::notice(std::string text, std::string mend) {
-    notices_.push_back(document_.fault_at(path_, std::move(text), std::move(mend)));
+    notices_.push_back(document_.fault_at(written_path(), std::move(text), std::move(mend)));
+}
+
+bool Reader::former_name(std::string_view now, bool both) {
+    auto const name = last_part(path_);
+    auto path = path_.substr(0, path_.size() - name.size()) + std::string(now);
+    if (both) return fault("is the former name of " + path + ", which is given, too", "keep " + path);
+    notice("is called " + path + " now", "write " + std::string(now));
+    renamed_.push_back({path_, std::move(path)});
+    return true;
+}
+
+/// What is found wrong under a key's present name is told at the name that is in the file.
+std::string Reader::written_path() const {
+    for (auto const& [written, now] : renamed_) {
+        if (!path_.starts_with(now)) continue;
+        auto const rest = path_.substr(now.size());
+        if (rest.empty() || rest.front() == '.' || rest.front() == '[') return written + rest;
+    }
+    return path_;
 }
 
 void Reader::unknown_key(std::span<std::string_view const> siblings) {

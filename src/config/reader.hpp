@@ -31,6 +31,8 @@ public:
     /// Notes a fault at the present key; returns false, so that `return reader.fault(…)` says "not read".
     bool fault(std::string text, std::string mend);
     void notice(std::string text, std::string mend);
+    /// Notes that the present key is called `now` (by its last part) and is read as that. A fault if that is given, too.
+    bool former_name(std::string_view now, bool both);
     /// A fault for a key nobody knows, with the nearest of its siblings, or the place where it belongs.
     void unknown_key(std::span<std::string_view const> siblings);
 
@@ -39,11 +41,18 @@ public:
     std::vector<Fault>& notices() { return notices_; }
 
 private:
+    struct Renamed {
+        std::string written;
+        std::string now;
+    };
+    std::string written_path() const;
+
     Document const& document_;
     std::vector<std::string> (*known_paths_)();
     std::string path_;
     std::vector<Fault> faults_;
     std::vector<Fault> notices_;
+    std::vector<Renamed> renamed_;
 };
 
 }  // namespace garner::config

@@ -1,6 +1,4 @@
 // The keys of the memory and the disk tier.
-#include <bit>
-
 #include "config/key_parts.hpp"
 #include "policy/policies.hpp"
 #include "sim/auto_policy.hpp"
@@ -67,10 +65,6 @@ void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
         Reader::Step const step(reader, "what_if");
         reader.fault("is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
     }
-    if (!std::has_single_bit(memory.shards)) {
-        Reader::Step const step(reader, "shards");
-        reader.fault("is not a power of two", "write 64 or " + std::to_string(std::bit_ceil(memory.shards)));
-    }
     // The default shrinks with a small memory; what is written is believed, and told when it can never come true.
     if (!value.contains("object_max"))
         memory.object_max = std::min(memory.object_max, memory.size / 2);
@@ -105,10 +99,8 @@ Form<cache::Options> memory() {
                    "The largest body kept in memory. When not given, at most half of `memory.size`."),
             key<T>("fill_share", &T::fill_share, fraction(0.01, 1),
                    "Share of `memory.size` for bodies that are still being received."),
-            key<T>("shards", &T::shards, count(1, 4'096),
-                   "Parts with a lock each; a power of two. Fewer where each would have less than 256 KiB."),
-            key<T>("variants_per_url", &T::variants_per_url, count(1, 1'024),
-                   "Responses kept for one URL that differ by Vary; the oldest leaves."),
+            retired<T>("shards"),
+            retired<T>("variants_per_url"),
         },
         check_memory);
 }

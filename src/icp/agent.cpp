@@ -155,7 +155,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
 /// not waited for.
 void Agent::ask_all(Round& round, std::uint32_t number) {
     auto const& question = *round.question;
-    Query const query{.number = number, .url = question.url, .host = question.host, .echo = question.echo};
+    Query const query{.number = number, .url = question.url, .host = question.host};
     auto left = round.plan->ask;
     for (std::size_t i = 0; i < lookups_.size(); ++i) {
         auto const& row = icp::lookups()[i];
@@ -168,8 +168,7 @@ void Agent::ask_all(Round& round, std::uint32_t number) {
             if (!row.at_once) peer->asked(row.protocol, round.asked_at);
             return true;
         });
-        bool const echoes = row.protocol == Protocol::icp && query.echo;
-        if (!reached.empty() || echoes) lookups_[i]->ask(query, reached, *this);
+        if (!reached.empty()) lookups_[i]->ask(query, reached, *this);
         bool const found = std::any_of(round.told.begin(), round.told.end(), [](auto& told) { return told.said == Said::hit; });
         if (row.at_once && found) break;
     }
@@ -281,12 +280,6 @@ void Agent::take(Answer const& answer) {
     auto& round = *found->second;
     if (answer.url.value_or(round.url) != round.url) return counters.unexpected.add();
     auto const now = steady_now();
-    if (!answer.peer) {
-        bool const wanted = !round.over && round.question && round.question->echo == answer.from;
-        if (!wanted) return counters.unexpected.add();
-        round.told.push_back({Told::origin, Said::hit, Protocol::echo, since(round.asked_at, now)});
-        return round.waiting.wake(net::Wake::ready);
-    }
     if (round.of_purge) return take_cleared(round, answer);
     auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](Round::Asked const& one) {
         // Two peers may have one address and port: by that, not by who was found there first.

@@ -23,7 +23,7 @@ struct Roster;
 struct Resolution {
     std::vector<Source> sources;      // best first; see choose()
     struct Word {
-        std::shared_ptr<Peer> peer;   // null: the origin's echo
+        std::shared_ptr<Peer> peer;
         Said said = Said::nothing;    // nothing: no answer
         Protocol protocol = Protocol::icp;
         microseconds took{0};

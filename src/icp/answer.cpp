@@ -6,7 +6,7 @@ namespace garner::icp {
 namespace {
 
 constexpr std::array<std::string_view, 6> said_names{"no answer", "HIT", "MISS", "MISS_NOFETCH", "DENIED", "ERR"};
-constexpr std::array<std::string_view, 4> protocol_names{"ICP", "HTCP", "digest", "echo"};
+constexpr std::array<std::string_view, 3> protocol_names{"ICP", "HTCP", "digest"};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ class Peer;
 enum class Said : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
 
 /// How it was asked.
-enum class Protocol : std::uint8_t { icp, htcp, digest, echo };
+enum class Protocol : std::uint8_t { icp, htcp, digest };
 
 std::string_view name_of(Said);
 std::string_view name_of(Protocol);
@@ -28,12 +28,11 @@ struct Query {
     std::string_view url = {};          // absolute, in normal form, at most url_max bytes
     std::string_view host = {};
     std::string_view method = "GET";
-    std::optional<IpEndpoint> echo = {};   // the origin's UDP echo port, where that is to answer too
 };
 
 struct Answer {
     std::uint32_t number = 0;        // the query's
-    std::shared_ptr<Peer> peer;      // null: the origin's echo
+    std::shared_ptr<Peer> peer;
     Said said = Said::nothing;
     Protocol protocol = Protocol::icp;
     IpEndpoint from = {};            // where it came from

@@ -101,7 +101,7 @@ void Choice::hits() {
     Score const score(size_of(question_, told_), found);
     std::stable_sort(found.begin(), found.end(), [&](Holder const& a, Holder const& b) { return score(a) < score(b); });
     for (auto const& holder : found) {
-        if (holder.place == Told::origin) origin(Hierarchy::source_fastest);
+        if (holder.place == Holder::origin) origin(Hierarchy::source_fastest);
         else add(holder.place, hit_of(*views_[holder.place].options, holder.protocol));
     }
 }
@@ -113,7 +113,7 @@ void Choice::nearest_origin() {
 std::vector<Choice::Missed> Choice::missed() const {
     std::vector<Missed> all;
     for (auto const& one : told_) {
-        if (one.said != Said::miss || one.peer == Told::origin) continue;
+        if (one.said != Said::miss) continue;
         auto const& view = views_[one.peer];
         if (!usable(view) || !may_fetch(one.peer)) continue;
         auto const rtt = rtt_of(view, one);

@@ -27,7 +27,6 @@ struct Question {
     std::optional<Bytes> size = {};       // of the body that is wanted, where it is known
     std::optional<microseconds> origin_rtt = {};      // remembered; only where the origin competes
     std::optional<double> origin_throughput = {};     // bytes a second
-    std::optional<IpEndpoint> echo = {};  // its UDP echo port, where that competes
     std::uint32_t turn = 0;               // for round robin
 };
 
@@ -45,13 +44,12 @@ struct PeerView {
 
 /// What one of them has said so far; in the order in which it came.
 struct Told {
-    std::size_t peer = 0;                 // place among the views; `origin` for its echo
+    std::size_t peer = 0;                 // place among the views
     Said said = Said::nothing;
     Protocol protocol = Protocol::icp;
     microseconds took{0};
     std::optional<milliseconds> source_rtt = {};
     std::optional<Bytes> size = {};
-    static constexpr std::size_t origin = SIZE_MAX;
 };
 
 /// Before anybody is asked.

@@ -107,10 +107,6 @@ void IcpLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> p
     write_query(query.number, query.url, true, out_);
     for (auto const& peer : peers)
         if (auto const to = peer->endpoint(Protocol::icp)) port_->send(out_, *to);
-    if (query.echo) {
-        write_message({.opcode = Opcode::secho, .number = query.number, .url = query.url}, out_);
-        port_->send(out_, *query.echo);
-    }
     port_->flush();
 }
 
@@ -124,20 +120,13 @@ void IcpLookup::received(std::string_view datagram, IpEndpoint const& from) {
     hear(*message, said_by(message->opcode), from);
 }
 
-/// The number is for the sink to judge, and of an echo where it came from, too.
+/// The number is for the sink to judge.
 void IcpLookup::hear(Message const& message, Said said, IpEndpoint const& from) {
     Answer answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
     answer.url = fingerprint(message.url, 0);
-    bool const echo = message.opcode == Opcode::secho;
-    if (echo) {
-        auto const asked_at = services_.mesh.roster()->options.source_echo;
-        answer.said = asked_at != 0 && from.port == asked_at ? Said::hit : Said::nothing;
-        answer.protocol = Protocol::echo;
-    } else {
-        answer.peer = services_.mesh.roster()->at(from, Protocol::icp);
-        answer.source_rtt = source_rtt_of(message);
-    }
-    if (answer.said == Said::nothing || (!echo && !answer.peer))
+    answer.peer = services_.mesh.roster()->at(from, Protocol::icp);
+    answer.source_rtt = source_rtt_of(message);
+    if (answer.said == Said::nothing || !answer.peer)
         return services_.mesh.agent(services_.worker.number).counters.unexpected.add();
     services_.sink.heard(answer);
 }

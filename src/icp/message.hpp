@@ -15,8 +15,8 @@ enum class Opcode : std::uint8_t {
     hit = 2,
     miss = 3,
     err = 4,
-    secho = 10,          // "as a HIT": sent to an origin's UDP echo port, which sends it back
-    decho = 11,          // the same to a cache without ICP, as a MISS
+    secho = 10,          // to an origin's UDP echo port; neither is sent, and none is an answer
+    decho = 11,          // to that of a cache without ICP
     miss_nofetch = 21,   // and do not fetch it through me now
     denied = 22,
     hit_obj = 23         // with the object itself; read as HIT, never written
@@ -57,7 +57,7 @@ std::optional<Message> parse_message(std::string_view datagram, MessageFault& fa
 /// url_max bytes and numbers other than 0.
 void write_query(std::uint32_t number, std::string_view url, bool source_rtt, std::string& out);
 
-/// Everything else: an answer with the number and the URL of its query, or an echo.
+/// Everything else: an answer with the number and the URL of its query.
 void write_message(Message const&, std::string& out);
 
 }  // namespace garner::icp

@@ -71,7 +71,6 @@ struct Options {
     milliseconds timeout{2'000};     // the longest that answers are waited for
     milliseconds timeout_min{5};     // the shortest, however near they are; at most `timeout`
     bool source_ping = false;        // the origin competes by its remembered round-trip time
-    std::uint16_t source_echo = 0;   // not 0: and by this UDP echo port of its, as Harvest's did (7)
     milliseconds hit_margin{30'000}; // HIT is said of what stays fresh for so long yet
     std::uint32_t queries_per_second = 0;   // answered to one address; 0: no limit
     std::vector<IpNetwork> allow;    // who gets answers; empty: nobody

@@ -5,21 +5,15 @@ namespace garner::icp {
 std::vector<Holder> holders(Question const& question, std::span<PeerView const> views, std::span<Told const> told) {
     std::vector<Holder> found;
     bool const may = question.direct == Question::Direct::may;
-    auto origin_rtt = question.origin_rtt;
-    bool echoed = false;
     for (auto const& one : told) {
-        if (one.said != Said::hit) continue;
-        if (one.peer == Told::origin) {
-            echoed = may;
-            origin_rtt = std::min(origin_rtt.value_or(one.took), one.took);
-        } else if (auto const& view = views[one.peer]; usable(view)) {
+        auto const& view = views[one.peer];
+        if (one.said == Said::hit && usable(view))
             found.push_back({one.peer, one.protocol, rtt_of(view, one), view.throughput, weight_of(view)});
-        }
     }
-    bool const competes = may && origin_rtt && (echoed || !found.empty());
+    bool const competes = may && question.origin_rtt && !found.empty();
     if (competes) {
-        auto const rtt = static_cast<double>(origin_rtt->count());
-        found.push_back({Told::origin, Protocol::echo, rtt, question.origin_throughput});
+        auto const rtt = static_cast<double>(question.origin_rtt->count());
+        found.push_back({.place = Holder::origin, .rtt = rtt, .throughput = question.origin_throughput});
     }
     return found;
 }

@@ -28,15 +28,16 @@ inline bool usable(PeerView const& view) { return view.health != Health::dead &&
 
 /// One that has the response.
 struct Holder {
-    std::size_t place = 0;                  // among the views, or Told::origin
-    Protocol protocol = Protocol::echo;
+    std::size_t place = 0;                  // among the views, or `origin`
+    Protocol protocol = Protocol::icp;      // of a peer
     double rtt = 0;                         // µs
     std::optional<double> throughput = {};  // bytes a second
     double weight = 1;
+    static constexpr std::size_t origin = SIZE_MAX;
 };
 
-/// Those with a HIT who can be used, in the order in which they said so, then the origin where it competes with them:
-/// by its echo, or by what is remembered once somebody else has it.
+/// Those with a HIT who can be used, in the order in which they said so, then the origin where it competes with them by what
+/// is remembered of it.
 std::vector<Holder> holders(Question const&, std::span<PeerView const>, std::span<Told const>);
 
 /// The body's size, as far as anybody has said.

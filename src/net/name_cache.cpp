@@ -12,6 +12,8 @@ namespace garner::net {
 
 namespace {
 
+constexpr milliseconds positive_min{1'000};
+
 std::uint64_t random_seed() {
     std::random_device random;
     return (std::uint64_t{random()} << 32) | random();
@@ -58,7 +60,7 @@ NamesPtr NameCache::find(std::string_view host, SteadyTime now) {
 NamesPtr NameCache::store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now) {
     check(!addresses.empty());
     auto names = std::make_shared<Names const>(Names{std::move(addresses), {}});
-    auto lifetime = std::clamp<milliseconds>(ttl, options_.positive_min, options_.positive_max);
+    auto lifetime = std::min(std::max<milliseconds>(ttl, positive_min), options_.positive_max);
     auto& shard = shard_of(host);
     MutexLock const lock(shard.mutex);
     auto& entry = entry_for(shard, host);

@@ -34,7 +34,7 @@ public:
     /// What is known and still valid; nullptr otherwise. Allocates nothing.
     NamesPtr find(std::string_view host, SteadyTime now = steady_now());
 
-    /// Keeps an answer for `ttl`, clamped to positive_min … positive_max. The hosts file's word stands against it.
+    /// Keeps an answer for `ttl`, at least a second, at most positive_max. The hosts file's word stands against it.
     NamesPtr store(std::string_view host, std::vector<Address> addresses, seconds ttl, SteadyTime now = steady_now());
 
     /// Keeps a failure for negative_first, doubled with each failure of this name in a row, up to negative_ttl.

@@ -10,6 +10,8 @@ using Arrival = Http1Stream::Arrival;
 
 namespace {
 
+constexpr std::uint32_t pipelined_per_turn = 16;
+
 Connection* longest_waiting(Services& services, std::optional<IpAddress> const& client) {
     for (auto* connection : services.connections)
         if (connection->waits() && (!client || connection->client() == *client)) return connection;
@@ -71,7 +73,7 @@ net::awaitable<void> Connection::run() {
         stream_.finish_request();
         // A flood of pipelined requests must not keep the others waiting.
         in_turn = stream_.pipelined() ? in_turn + 1 : 0;
-        if (in_turn >= options->limits.pipelined_per_turn) {
+        if (in_turn >= pipelined_per_turn) {
             in_turn = 0;
             co_await net::asio::post(services_.worker.io.get_executor(), net::as_values);
         }

@@ -64,7 +64,6 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
         asked.origin_rtt = known.rtt;
         asked.origin_throughput = known.throughput;
     }
-    if (roster->options.source_echo != 0 && destination) asked.echo = IpEndpoint{*destination, roster->options.source_echo};
 
     auto& worker = server.first_worker();
     auto resolving = resolve(mesh, worker.number, std::move(asking));

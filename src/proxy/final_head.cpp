@@ -5,6 +5,12 @@ namespace garner::proxy {
 using client::Trouble;
 using http::Method;
 
+namespace {
+
+constexpr std::uint32_t interim_responses_max = 16;
+
+}  // namespace
+
 net::awaitable<Trouble> FinalHead::read(client::Exchange& exchange, Terms terms) {
     bool const opens_tunnel = sources_.is_tunnelled() && terms.method == Method::connect;   // the parent speaks, not the origin
     auto const limit = std::min(request_.options->deadlines.first_byte, terms.first_byte_max);
@@ -20,7 +26,7 @@ net::awaitable<Trouble> FinalHead::read(client::Exchange& exchange, Terms terms)
             if (!opens_tunnel) request_.record.cache_status.fwd_status = status;
             co_return Trouble::none;
         }
-        if (interim++ >= request_.options->limits.interim_responses) {
+        if (interim++ == interim_responses_max) {
             exchange.refuse("interim responses without end");
             co_return Trouble::malformed;
         }

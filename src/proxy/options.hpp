@@ -29,8 +29,6 @@ struct Limits {
     // Addresses that share so many leading bits are one client.
     std::uint8_t client_prefix4 = 32;
     std::uint8_t client_prefix6 = 64;             // one subscriber has at least a /64 (RFC 6177)
-    std::uint32_t pipelined_per_turn = 16;        // requests served before other connections get their turn
-    std::uint32_t interim_responses = 16;         // 1xx accepted before a final response
     LeastRate min_rate;                           // of bodies, in both directions
     std::uint32_t max_hops = 32;                  // Via entries before a request counts as looping
 };

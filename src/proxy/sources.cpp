@@ -98,7 +98,6 @@ icp::Question Sources::question() const {
         asked.origin_rtt = known.rtt;
         asked.origin_throughput = known.throughput;
     }
-    if (roster->options.source_echo != 0 && destination) asked.echo = IpEndpoint{*destination, roster->options.source_echo};
     return asked;
 }
 

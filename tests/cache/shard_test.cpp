@@ -14,7 +14,7 @@ namespace garner::cache {
 namespace {
 
 struct ShardScene {
-    explicit ShardScene(std::string_view policy = "lru") : shard(policy::make(policy, {.capacity = MiB}), 64) {}
+    explicit ShardScene(std::string_view policy = "lru") : shard(policy::make(policy, {.capacity = MiB})) {}
     store::Budget budget{GiB, GiB};
     Shard shard;
 

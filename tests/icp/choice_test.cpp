@@ -189,15 +189,6 @@ TEST_F(Choices, for_large_bodies_throughput_counts_where_it_is_known_of_all) {
     EXPECT_EQ(first(sized), "SOURCE_FASTEST");
 }
 
-TEST_F(Choices, the_origins_echo_is_a_hit) {
-    add(sibling("s"));
-    add(parent("p"));
-    EXPECT_EQ(chosen({says("p", Said::miss, 1ms), echo(3ms)}), "SOURCE_FASTEST, FIRST_PARENT_MISS p");
-    EXPECT_EQ(chosen({says("s", Said::hit, 2ms), echo(3ms)}), "SIBLING_HIT s, SOURCE_FASTEST");
-    asked_for.direct = Direct::never;
-    EXPECT_EQ(chosen({says("p", Said::miss, 1ms), echo(3ms)}), "FIRST_PARENT_MISS p");
-}
-
 // ---- misses ----
 
 TEST_F(Choices, the_first_parent_that_missed_by_weight) {
@@ -347,21 +338,6 @@ TEST_F(Choices, harvest_goes_home_when_nobody_answers_in_time) {
     auto const outcome = resolve(asked_for, views, {says("p", Said::hit, 2'001ms)});
     EXPECT_EQ(text_of(outcome.sources), "HIER_DIRECT");
     EXPECT_EQ(outcome.took, 2'000ms);
-}
-
-TEST_F(Choices, harvest_lets_home_win_by_its_ping) {
-    add(parent("p"));
-    add(sibling("s"));
-    asked_for.echo = IpEndpoint{};
-    auto const home = resolve(asked_for, views, {echo(20ms), says("s", Said::hit, 30ms), says("p", Said::miss, 40ms)});
-    EXPECT_EQ(text_of(home.sources), "SOURCE_FASTEST");
-    EXPECT_EQ(home.took, 20ms);
-    auto const peer = resolve(asked_for, views, {echo(35ms), says("s", Said::hit, 30ms), says("p", Said::miss, 40ms)});
-    EXPECT_EQ(text_of(peer.sources), "SIBLING_HIT s, HIER_DIRECT");
-    EXPECT_EQ(peer.took, 30ms);
-    auto const nobody = resolve(asked_for, views, {says("s", Said::miss, 30ms), says("p", Said::miss, 40ms), echo(50ms)});
-    EXPECT_EQ(text_of(nobody.sources), "FIRST_PARENT_MISS p, HIER_DIRECT") << "home is not waited for";
-    EXPECT_EQ(nobody.took, 40ms);
 }
 
 TEST_F(Choices, harvest_never_waits_for_the_dead) {

@@ -221,7 +221,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
         for (auto* liar : {&elsewhere, &other_port}) liar->send({Opcode::hit, query.number, 0, 0, query.url}, from);
         peer.send({Opcode::hit, query.number + 1, 0, 0, query.url}, from);   // nobody asked that
         peer.send({Opcode::decho, query.number, 0, 0, query.url}, from);
-        peer.send({Opcode::secho, query.number, 0, 0, query.url}, from);     // the echo port was not asked
+        peer.send({Opcode::secho, query.number, 0, 0, query.url}, from);     // neither is an answer
     };
     scene.start();
     auto const resolution = scene.resolve();
@@ -314,30 +314,6 @@ TEST(IcpLookup, a_peer_that_a_reload_brings_is_asked) {
     says(scene.peer(), Opcode::hit);
     scene.mesh->reconfigure(scene.options);
     EXPECT_EQ(scene.resolve().sources.front().why, Hierarchy::sibling_hit);
-}
-
-TEST(IcpLookup, the_echo_of_an_origin_counts_from_there_alone) {
-    LookupScene scene;
-    scene.options.timeout = milliseconds{500};
-    scene.peer();   // silent
-    Socket echo(scene.outside, loopback(9));
-    echo.answer = [&](Message const& message, IpEndpoint const& from) {
-        EXPECT_EQ(message.opcode, Opcode::secho);
-        echo.send(message, from);
-    };
-    scene.options.source_echo = echo.port();
-    auto& mesh = scene.start();
-    std::optional<Resolution> result;
-    Question question;
-    question.url = "http://h/a";
-    question.host = "h";
-    question.echo = IpEndpoint{loopback(9), echo.port()};
-    net::asio::co_spawn(scene.workers[0]->io, mesh.agent(0).resolve(question, nullptr),
-                        [&](std::exception_ptr, Resolution resolution) { result = std::move(resolution); });
-    scene.run_until([&] { return result.has_value(); });
-    EXPECT_EQ(echo.heard.size(), 1u);
-    EXPECT_EQ(result->sources.front().why, Hierarchy::source_fastest);
-    EXPECT_EQ(scene.figures().unexpected, 0u);
 }
 
 TEST(IcpLookup, the_fault_names_a_port_that_others_have) {

@@ -49,8 +49,6 @@ struct Neighbours {
     }
 };
 
-inline Told echo(milliseconds after) { return {Told::origin, Said::hit, Protocol::echo, after}; }
-
 /// "PARENT_HIT a, DIRECT"
 inline std::string text_of(std::span<Source const> sources) {
     std::string all;

@@ -11,7 +11,7 @@ constexpr std::size_t page_size = 20'000;
 /// A memory full of pages that are asked for again and again.
 class FullMemory {
 public:
-    FullMemory() : proxy(R"({"memory": {"size": "1 MiB", "shards": 1, "policy": "garner", "what_if": false}})") {
+    FullMemory() : proxy(R"({"memory": {"size": "1 MiB", "policy": "garner", "what_if": false}})") {
         for (int page = 0; page < pages; ++page) origin.answer(path(page), fresh(std::string(page_size, 'p'), 600));
         for (int round = 0; round < 6; ++round)
             for (int page = 0; page < pages; ++page) Client(proxy, origin).get(path(page)).body();

@@ -34,12 +34,12 @@ TEST(Budget, what_is_stored_never_exceeds_the_memory_it_was_given) {
 TEST(Budget, lru_keeps_what_is_asked_for_again_and_again) {
     Origin origin;
     origin.otherwise([](Hand& hand) { hand.answer(fresh(pattern(50'000))); });
-    Proxy proxy(R"({"memory": {"size": "8 MiB", "object_max": "1 MiB", "policy": "lru", "shards": 1}})");
+    Proxy proxy(R"({"memory": {"size": "8 MiB", "object_max": "1 MiB", "policy": "lru"}})");
     Client client(proxy, origin);
     client.get("/loved").body();
     for (int i = 0; i < 600; ++i) {
         client.get("/" + std::to_string(i)).body();
-        if (i % 20 == 0) EXPECT_TRUE(client.get("/loved").hit()) << i;
+        if (i % 5 == 0) EXPECT_TRUE(client.get("/loved").hit()) << i;
     }
     EXPECT_EQ(origin.requests("/loved"), 1u);
     EXPECT_FALSE(is_stored(client, "/0"));

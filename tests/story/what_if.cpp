@@ -76,7 +76,7 @@ private:
 TEST(WhatIf, tells_what_every_policy_would_have_made_of_the_traffic) {
     Origin origin;
     answer_by_size(origin);
-    Proxy proxy(R"({"memory": {"size": "1 MiB", "shards": 1, "policy": "lru"}})");
+    Proxy proxy(R"({"memory": {"size": "1 MiB", "policy": "lru"}})");
     EXPECT_THAT(what_if_table(proxy), HasSubstr("Too little traffic yet: 0 of the 1,000"));
 
     Stream stream(proxy, origin);
@@ -148,7 +148,7 @@ TEST(AutoPolicy, follows_the_traffic_from_what_runs_and_can_be_told_to_stop) {
     Origin origin;
     answer_by_size(origin);
     auto const memory = [](std::string const& policy) {
-        return R"({"memory": {"size": "1 MiB", "shards": 1, "policy": ")" + policy + R"("}})";
+        return R"({"memory": {"size": "1 MiB", "policy": ")" + policy + R"("}})";
     };
     Proxy proxy(memory("gdsf"));
     Stream stream(proxy, origin);

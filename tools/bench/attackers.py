@@ -12,7 +12,7 @@ import socket
 
 MIB = 1 << 20
 BIG = 6_000_000  # bytes: a send buffer takes up to 4 MB
-HINTS = 300  # 103 responses of 50 kB before a final one: more than socket buffers take
+HINTS = 15  # 103 responses of 60 kB before a final one: an origin may send 16
 CLIENTS_HOLDING = 60
 NICENESS = 10
 
@@ -27,7 +27,7 @@ def whole(body, control):
     return head("200 OK", f"Cache-Control: {control}", f"Content-Length: {len(body)}") + body
 
 
-HINT = head("103 Early Hints", "X-Long: " + "x" * 50_000)
+HINT = head("103 Early Hints", "X-Long: " + "x" * 60_000)
 CHUNK = b"%x\r\n%b\r\n" % (MIB, b"z" * MIB)
 ANSWERS = {
     b"hot": whole(b"x" * 1024, "max-age=86400"),

@@ -166,7 +166,7 @@ class Proxy:
             "workers": 2,
             "memory": {"size": "64 MiB", "object_max": "8 MiB", "what_if": False},
             "access": [{"allow": {"destination": ["127.0.0.0/8"], "port": ["1-65535"]}}],
-            "limits": {"connections": mode.connections, "interim_responses": 1000},
+            "limits": {"connections": mode.connections},
             "pool": {"idle_timeout": "1s"},
             "log": {"access": str(folder / "access.log"), "format": "json", "level": "warn"},
             "admin": {"address": f"127.0.0.1:{self.admin}"},
