@@ -369,7 +369,7 @@ constexpr Metric all_metrics[]{
     {"disk.damaged", "garner_disk_damaged_total", "records", disk<&Disk::damaged>,
      "Records with a wrong checksum; never served.", "Disk", "damaged"},
     {"disk.too_late", "garner_disk_too_late_total", "look-ups", disk<&Disk::too_late>,
-     "Look-ups abandoned because the disk took longer than disk.patience.", "Disk", "too late"},
+     "Look-ups abandoned because the disk took longer than disk.timeout.", "Disk", "too late"},
     {"disk.stored", "garner_disk_stored_total", "objects", disk<&Disk::stored>, "Objects stored on disk.", "Disk", "stored"},
     {"disk.not_stored", "garner_disk_not_stored_total{reason}", "objects", disk_not_stored,
      "Objects not stored on disk, by reason.", "Disk", "not: *"},

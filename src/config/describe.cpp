@@ -22,6 +22,9 @@ on 127.0.0.1:3128 for clients on loopback.
 `--set 'caching.never=["cgi-bin","?"]'`. The value is JSON where it parses, and text otherwise. A list's item is named
 by its index; the index after the last adds one. Overrides hold across reloads.
 
+A wait is called `*_timeout`, an upper bound `*_max` and a lower one `*_min`; the keys of `deadlines` are waits, too. Former
+names of keys are read as ever, and keys that are no more have no effect: `garner check` and the start tell of both.
+
 **Sizes** are `"64 MiB"`, `"10 GB"`, or a number of bytes; KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB
 of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. Where a **list** of names or networks is asked for,
 a single one may stand alone.
@@ -76,11 +79,11 @@ the connection is closed. PURGE at an accelerator needs a rule of `purge`.
 
 ## Connections
 
-At `limits.connections` Garner closes a connection that waits for a request: of the client with most connections the one that
-has waited longest. One client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). It gets a
-quarter of all connections at most, and clients on loopback as many as there are; `limits.connections_per_client` with the number
-of `limits.connections` switches the share off. Idle connections to origins take at most half as many descriptors as clients may,
-and the oldest ones are closed where a client needs a descriptor.
+At `limits.connections_max` Garner closes a connection that waits for a request: of the client with most connections the one
+that has waited longest. One client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). It
+gets a quarter of all connections at most, and clients on loopback as many as there are; `limits.connections_per_client_max`
+with the number of `limits.connections_max` switches the share off. Idle connections to origins take at most half as many
+descriptors as clients may, and the oldest ones are closed where a client needs a descriptor.
 
 ## Reload
 

@@ -72,9 +72,10 @@ Form<proxy::Caching> caching() {
                "what is stored from then on."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
                "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
-        key<T>("follow_patience", &T::follow_patience, time(never_zero, hour),
+        key<T>("follow_timeout", &T::follow_patience, time(never_zero, hour),
                "How long a collapsed request waits for the response head of the fetch it joined, at least; 4 times the origin's "
-               "usual time if that is longer. Then it fetches for itself, up to 4 of them at once and one of each client address."),
+               "usual time if that is longer. Then it fetches for itself, up to 4 of them at once and one of each client address.")
+            .was("follow_patience"),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
                "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
                "Cache-Control and Expires. Origins mean them for caches that they can purge."),
@@ -113,36 +114,40 @@ Form<proxy::Limits> limits() {
     using T = proxy::Limits;
     auto const check = [](Reader& reader, Json const&, T& limits) {
         if (limits.head.target < limits.head.bytes) return;
-        Reader::Step const step(reader, "target_bytes");
-        reader.fault("is not below limits.head_bytes, of which the target is a part", "lower it, or raise head_bytes");
+        Reader::Step const step(reader, "target_max");
+        reader.fault("is not below limits.head_max, of which the target is a part", "lower it, or raise head_max");
     };
     return object_of<T>(
         {
-            key<T>("head_bytes", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
-                   "A message's head, start line and all fields."),
-            key<T>("heads", &T::heads, size(256 * KiB, size_max),
-                   "Unfinished heads of all clients, beyond 4 KiB each; past it the largest one is refused with 431."),
-            key<T>("fields", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000), "Field lines of a head."),
-            key<T>("target_bytes", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
-                   "A request's target (its URL)."),
-            key<T>("connections", &T::connections, count(1, 10 * million),
+            key<T>("head_max", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
+                   "A message's head, start line and all fields.").was("head_bytes"),
+            key<T>("heads_max", &T::heads, size(256 * KiB, size_max),
+                   "Unfinished heads of all clients, beyond 4 KiB each; past it the largest one is refused with 431.")
+                .was("heads"),
+            key<T>("fields_max", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000), "Field lines of a head.")
+                .was("fields"),
+            key<T>("target_max", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
+                   "A request's target (its URL).").was("target_bytes"),
+            key<T>("connections_max", &T::connections, count(1, 10 * million),
                    "Clients at a time; lowered to what the system's limit of open files allows. At the limit the client with most "
-                   "connections loses the one that has waited longest for a request."),
-            key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
-                   "Connections of one client; 0 for a quarter of `limits.connections`, and no limit for clients on loopback. "
-                   "The number of `limits.connections` switches it off."),
+                   "connections loses the one that has waited longest for a request.").was("connections"),
+            key<T>("connections_per_client_max", &T::connections_per_client, count(0, 10 * million),
+                   "Connections of one client; 0 for a quarter of `limits.connections_max`, and no limit for clients on loopback. "
+                   "The number of `limits.connections_max` switches it off.").was("connections_per_client"),
             key<T>("client_prefix4", &T::client_prefix4, count(8, 32),
                    "IPv4 addresses that share this many leading bits are one client."),
             key<T>("client_prefix6", &T::client_prefix6, count(16, 128),
                    "IPv6 addresses that share this many leading bits are one client."),
             retired<T>("pipelined_per_turn"),
             retired<T>("interim_responses"),
-            key<T>("min_rate", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
+            key<T>("rate_min", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
                    "Bytes a second that a client must take of a response and give of a request's body, on average over the time "
-                   "that Garner waits for it, and an origin of a body of known length; slower connections end. 0 for no limit."),
-            key<T>("min_rate_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
-                   "How long Garner waits for a client or origin in all before min_rate counts."),
-            key<T>("max_hops", &T::max_hops, count(1, 1'000), "Entries of Via before a request counts as looping."),
+                   "that Garner waits for it, and an origin of a body of known length; slower connections end. 0 for no limit.")
+                .was("min_rate"),
+            key<T>("rate_min_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
+                   "How long Garner waits for a client or origin in all before rate_min counts.").was("min_rate_after"),
+            key<T>("hops_max", &T::max_hops, count(1, 1'000), "Entries of Via before a request counts as looping.")
+                .was("max_hops"),
         },
         check);
 }
@@ -208,10 +213,10 @@ Form<net::TlsOptions> tls() {
 Form<net::PoolOptions> pool() {
     using T = net::PoolOptions;
     return object_of<T>({
-        key<T>("idle_per_origin", &T::idle_per_origin, count(0, 100'000),
-               "Idle connections kept to one origin, by each worker."),
-        key<T>("idle_total", &T::idle_total, count(0, million),
-               "Idle connections kept to all origins, by each worker."),
+        key<T>("idle_per_origin_max", &T::idle_per_origin, count(0, 100'000),
+               "Idle connections kept to one origin, by each worker.").was("idle_per_origin"),
+        key<T>("idle_max", &T::idle_total, count(0, million),
+               "Idle connections kept to all origins, by each worker.").was("idle_total"),
         key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day), "How long an idle connection is kept."),
     });
 }
@@ -274,12 +279,12 @@ Form<seen::Options> seen_urls() {
             key<T>("partition", &T::partition, count(0, seen::partitions_max - 1), "Which of the hosts are ours, from 0."),
             key<T>("peers", &T::peers, list_of(seen_peer()),
                    "Processes that share the hosts, by partition, this one too; empty: all hosts are ours."),
-            key<T>("batch_links", &T::batch_links, count(1, 100 * million), "Links in a batch."),
-            key<T>("body", &T::body_bytes, size(KiB, size_max), "Bytes of a batch."),
-            key<T>("waiting_links", &T::waiting_links, count(1, 1'000 * million),
-                   "Links that may wait for the set, or for another partition; beyond them: 503."),
-            key<T>("peer_answer", &T::peer_answer, time(seen::peer_answer_least, seen::peer_answer_most),
-                   "For all that the other partitions answer to a batch; then they are unreachable."),
+            key<T>("batch_links_max", &T::batch_links, count(1, 100 * million), "Links in a batch.").was("batch_links"),
+            key<T>("body_max", &T::body_bytes, size(KiB, size_max), "Bytes of a batch.").was("body"),
+            key<T>("waiting_links_max", &T::waiting_links, count(1, 1'000 * million),
+                   "Links that may wait for the set, or for another partition; beyond them: 503.").was("waiting_links"),
+            key<T>("peer_timeout", &T::peer_answer, time(seen::peer_answer_least, seen::peer_answer_most),
+                   "For all that the other partitions answer to a batch; then they are unreachable.").was("peer_answer"),
         },
         check);
 }

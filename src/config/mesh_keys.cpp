@@ -22,8 +22,8 @@ Form<icp::Options> icp() {
         retired<T>("source_echo"),
         key<T>("hit_margin", &T::hit_margin, time(milliseconds{0}, hour),
                "HIT is answered of what stays fresh for so long yet."),
-        key<T>("queries_per_second", &T::queries_per_second, count(0, 10 * million),
-               "How many queries of one address are answered; more are dropped. 0 for no limit."),
+        key<T>("queries_per_second_max", &T::queries_per_second, count(0, 10 * million),
+               "How many queries of one address are answered; more are dropped. 0 for no limit.").was("queries_per_second"),
         key<T>("allow", &T::allow, list_of(network()), "Networks that get answers, and the cache digest; empty for none."),
     });
 }
@@ -118,7 +118,8 @@ Form<icp::PeerOptions> peer() {
             key<T>("no_query", &T::no_query, flag(), "It is never asked what it has."),
             key<T>("round_robin", &T::round_robin, flag(), "Takes turns with the others that have this, where nothing else decides."),
             key<T>("proxy_only", &T::proxy_only, flag(), "What it gives is not stored here."),
-            key<T>("max_connections", &T::max_connections, count(0, million), "To it at a time; 0 for no limit."),
+            key<T>("connections_max", &T::max_connections, count(0, million), "To it at a time; 0 for no limit.")
+                .was("max_connections"),
             key<T>("login", &T::login, text(), "`user:password` for it (Basic)."),
             key<T>("group", &T::group, text(),
                    "Parents of one group share the URLs among them by their names (rendezvous hashing, as CARP)."),

@@ -26,7 +26,7 @@ constexpr RestartKey table_of_keys[]{
     {"connect", [](Config const& a, Config const& b) { return a.connect == b.connect; }},
     {"tls", [](Config const& a, Config const& b) { return a.tls == b.tls; }},
     {"pool", [](Config const& a, Config const& b) { return a.pool == b.pool; }},
-    {"limits.connections",
+    {"limits.connections_max",
      [](Config const& a, Config const& b) { return a.proxy.limits.connections == b.proxy.limits.connections; }},
     {"via", [](Config const& a, Config const& b) { return a.proxy.via_name == b.proxy.via_name; }},
     {"log.access", [](Config const& a, Config const& b) { return a.proxy.log.access == b.proxy.log.access; }},

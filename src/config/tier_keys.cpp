@@ -159,14 +159,14 @@ Form<store::DiskOptions> disk() {
                    "`disk.size`."),
             key<T>("sync", &T::sync, time(shortest, longest),
                    "How often what was written is forced to the disk: what a power failure may take at most."),
-            key<T>("patience", &T::patience, time(shortest, longest),
-                   "How long a request waits for the disk before it goes to the origin."),
+            key<T>("timeout", &T::patience, time(shortest, longest),
+                   "How long a request waits for the disk before it goes to the origin.").was("patience"),
             key<T>("readers", &T::readers, count(1, 64), "Threads for reads that must wait for the disk."),
             key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
                    "What is written: all that may be stored, or what was asked for twice, which spares a disk that wears "
                    "out."),
-            key<T>("rate", &T::rate, size(0, size_max),
-                   "Bytes a second that newcomers may have written, for the same end; 0 for any."),
+            key<T>("rate_max", &T::rate, size(0, size_max),
+                   "Bytes a second that newcomers may have written, for the same end; 0 for any.").was("rate"),
         },
         check_disk);
 }

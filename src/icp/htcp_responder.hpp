@@ -18,7 +18,7 @@ public:
     HtcpResponder(cache::Cache& cache, OriginTimes& origins, ReplayGuard& replays, AgentCounters& counters)
         : cache_(cache), origins_(origins), replays_(replays), counters_(counters) {}
 
-    /// What is sent back to `from`; empty: nothing, also for questions beyond icp.queries_per_second. A purge happens
+    /// What is sent back to `from`; empty: nothing, also for questions beyond icp.queries_per_second_max. A purge happens
     /// here and is told to nobody else, so that none goes in circles. MON and SET are passed over, as by Squid.
     std::string answer(htcp::Message const& request, IpAddress const& from, Options const& options, WallTime now);
 

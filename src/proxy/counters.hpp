@@ -47,7 +47,7 @@ private:
 struct Counters {
     Counter connections;                 // accepted
     Counter connections_refused;         // over a limit
-    Counter connections_displaced;       // waiting for a request, closed for others at limits.connections
+    Counter connections_displaced;       // waiting for a request, closed for others at limits.connections_max
     std::array<Counter, static_cast<std::size_t>(Answer::count_)> answers;
     Counter client_received;             // bytes
     Counter client_sent;

@@ -185,7 +185,7 @@ net::awaitable<std::span<char>> FillPump::room_before_disk() {
 }
 
 /// True when the disk has all but so many bytes; it is handed a few pieces at a time. One whose buffers have no room for a
-/// piece for disk.patience gets no more.
+/// piece for disk.timeout gets no more.
 net::awaitable<bool> FillPump::disk_keeps_up(Bytes behind) {
     if (!disk_) co_return false;
     auto const& body = *growing_->body();

@@ -49,7 +49,7 @@ struct Services {
     icp::Agent* agent = nullptr;                // this worker's, in the mesh
     bool draining = false;
     List<Connection> connections{};             // those that wait for a request: in the order in which they began to
-    HeadBudget heads{};                         // this worker's part of limits.heads
+    HeadBudget heads{};                         // this worker's part of limits.heads_max
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone

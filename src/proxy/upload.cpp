@@ -48,7 +48,7 @@ std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, 
     pace_.add(request_.client.received() - received, first ? SteadyTime::duration{} : steady_now() - asked);
     bool const too_slow = !request_.client.body_done() && pace_.is_below(request_.options->limits.min_rate);
     if (!too_slow) return std::nullopt;
-    return Fault{408, "The request's body came too slowly: on average below limits.min_rate."};
+    return Fault{408, "The request's body came too slowly: on average below limits.rate_min."};
 }
 
 /// The end of the body when the piece is empty.

@@ -9,7 +9,7 @@ char const* text(NotStored why) {
     case NotStored::too_large: return "larger than disk.object_max";
     case NotStored::too_small: return "smaller than disk.object_min";
     case NotStored::not_admitted: return "asked for once only (disk.admit)";
-    case NotStored::rate: return "above disk.rate";
+    case NotStored::rate: return "above disk.rate_max";
     case NotStored::failing: return "the disk fails";
     case NotStored::no_room: return "no room in memory on its way to the disk";
     case NotStored::none:

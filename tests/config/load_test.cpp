@@ -54,8 +54,8 @@ TEST(Load, the_contract_is_read) {
 
 TEST(Load, the_disk_tier_is_told_all_it_wants_to_know) {
     auto const loaded = load(R"({"disk": {"path": "/var/cache/garner", "size": "100 GiB", "policy": "lfuda", "object_max": "1 GiB",
-        "object_min": "1 KiB", "buffer": "128 MiB", "sync": "1s", "patience": "100ms", "readers": 16,
-        "admit": "second-hit", "rate": "20 MB"}})");
+        "object_min": "1 KiB", "buffer": "128 MiB", "sync": "1s", "timeout": "100ms", "readers": 16,
+        "admit": "second-hit", "rate_max": "20 MB"}})");
     EXPECT_EQ(told(loaded), "");
     store::DiskOptions expected;
     expected.path = "/var/cache/garner";
@@ -195,7 +195,7 @@ TEST(Load, faults) {
              Row{R"({"disk": {"policy": "auto"}})", "disk.policy: \"auto\" is not known"},
              Row{R"({"disk": {"object_min": "2 MiB", "object_max": "1 MiB"}})", "disk.object_min: is larger than disk.object_max"},
              Row{R"({"disk": {"sync": "1ms"}})", "disk.sync: 1ms is out of range (write a time between 10ms and 10s)"},
-             Row{R"({"disk": {"patience": "1m"}})", "disk.patience: 1m is out of range"},
+             Row{R"({"disk": {"timeout": "1m"}})", "disk.timeout: 1m is out of range"},
              Row{R"({"disk": {"readers": 65}})", "disk.readers: 65 is out of range (write a number between 1 and 64)"},
              Row{R"({"disk": {"admit": "some"}})", "\"some\" is not known (write one of all, second-hit)"},
              Row{R"({"disk": {"buffer": "1 MiB"}})", "disk.buffer: 1 MiB is out of range"},
@@ -212,7 +212,7 @@ TEST(Load, faults) {
              Row{R"({"log": {"access": "a\nb"}})", "has a control character"},
              Row{R"({"forwarded": true})", "expects a name, not true (write one of auto, off, forwarded, x-forwarded-for)"},
              Row{R"({"via": "a b"})", "is not a name for Via"},
-             Row{R"({"limits": {"target_bytes": "1 MiB"}})", "limits.target_bytes: is not below limits.head_bytes"},
+             Row{R"({"limits": {"target_max": "1 MiB"}})", "limits.target_max: is not below limits.head_max"},
              Row{R"({"access": [{"allow": "everyone"}]})", "access[0].allow: expects matchers, not \"everyone\""},
              Row{R"({"access": [{"permit": "all"}]})", "access[0].permit: unknown key (known here: allow, deny)"},
              Row{R"({"access": [{}]})", "a rule is either allow or deny"},

@@ -46,7 +46,7 @@ std::size_t descriptors_of(pid_t process) {
 TEST(Hostile, silent_connections_of_one_client_make_room_for_others) {
     Origin origin;
     origin.answer("/page", fresh("x"));
-    Proxy proxy(R"({"limits": {"connections": 40}, "deadlines": {"head": "10m"}})");
+    Proxy proxy(R"({"limits": {"connections_max": 40}, "deadlines": {"head": "10m"}})");
     Client idle(proxy, origin);
     EXPECT_EQ(idle.get("/page").body(), "x");
     auto attacker = connect_many("127.0.0.2", proxy, 120);
@@ -59,7 +59,7 @@ TEST(Hostile, silent_connections_of_one_client_make_room_for_others) {
 TEST(Hostile, half_a_head_holds_no_place_at_the_limit) {
     Origin origin;
     origin.answer("/page", fresh("x"));
-    Proxy proxy(R"({"limits": {"connections": 20}, "deadlines": {"head": "10m"}, "workers": 1})");
+    Proxy proxy(R"({"limits": {"connections_max": 20}, "deadlines": {"head": "10m"}, "workers": 1})");
     auto attacker = connect_many("127.0.0.2", proxy, 22);
     for (auto& wire : attacker) wire.send("GET / HTTP/1.1\r\nX: ");
     EXPECT_EQ(get(proxy, origin, "/page").body(), "x");
@@ -69,7 +69,7 @@ TEST(Hostile, half_a_head_holds_no_place_at_the_limit) {
 TEST(Hostile, a_request_in_progress_keeps_its_connection_at_the_limit) {
     Origin origin;
     auto held = origin.hold("/slow");
-    Proxy proxy(R"({"limits": {"connections": 20}})");
+    Proxy proxy(R"({"limits": {"connections_max": 20}})");
     Client working(proxy, origin);
     auto reply = working.get("/slow");
     held.arrived();
@@ -95,7 +95,7 @@ TEST(Hostile, a_denied_client_keeps_no_connection) {
 TEST(Hostile, unfinished_heads_have_one_budget) {
     Origin origin;
     origin.answer("/page", fresh("x"));
-    Proxy proxy(R"({"limits": {"heads": "256 KiB"}, "deadlines": {"head": "10m"}, "workers": 1})");
+    Proxy proxy(R"({"limits": {"heads_max": "256 KiB"}, "deadlines": {"head": "10m"}, "workers": 1})");
     std::string const large = "GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(60'000, 'a');
     auto attacker = connect_many("127.0.0.2", proxy, 12);
     for (auto& wire : attacker) wire.send(large);

@@ -13,7 +13,7 @@ bool follows(Proxy const& proxy, int followers) {
 
 TEST(SlowLeader, interim_responses_wait_for_no_leader_that_does_not_read) {
     Origin origin;
-    Proxy proxy(R"({"caching": {"follow_patience": "1m"}})");
+    Proxy proxy(R"({"caching": {"follow_timeout": "1m"}})");
     auto held = origin.hold("/page");
     Client attacker(proxy, origin), victim(proxy, origin);
     attacker.receive_buffer(4096);
@@ -32,7 +32,7 @@ TEST(SlowLeader, interim_responses_wait_for_no_leader_that_does_not_read) {
 
 TEST(SlowLeader, a_follower_of_a_slow_leader_fetches_for_itself) {
     Origin origin;
-    Proxy proxy(R"({"caching": {"follow_patience": "100ms"}})");
+    Proxy proxy(R"({"caching": {"follow_timeout": "100ms"}})");
     auto held = origin.hold("/page");
     Client attacker(proxy, origin), victim(proxy, origin);
     auto slow = attacker.get("/page", {{"X-Evil", "sleep"}});
@@ -48,7 +48,7 @@ TEST(SlowLeader, a_follower_of_a_slow_leader_fetches_for_itself) {
 
 TEST(SlowLeader, few_fetch_beside_it_and_the_others_have_what_these_bring) {
     Origin origin;
-    Proxy proxy(R"({"caching": {"follow_patience": "100ms"}})");
+    Proxy proxy(R"({"caching": {"follow_timeout": "100ms"}})");
     auto held = origin.hold("/page");
     Client attacker(proxy, origin);
     auto slow = attacker.get("/page");
@@ -69,7 +69,7 @@ TEST(SlowLeader, few_fetch_beside_it_and_the_others_have_what_these_bring) {
 
 TEST(SlowLeader, when_one_beside_it_brings_nothing_to_share_the_next_one_fetches) {
     Origin origin;
-    Proxy proxy(R"({"caching": {"follow_patience": "100ms"}})");
+    Proxy proxy(R"({"caching": {"follow_timeout": "100ms"}})");
     auto held = origin.hold("/page");
     Client attacker(proxy, origin), first(proxy, origin), second(proxy, origin);
     auto slow = attacker.get("/page");

@@ -12,7 +12,7 @@ namespace {
 /// `after`: a sixth of it is what a reader of evicted memory has before it is ended.
 std::string small_memory(std::string const& after) {
     return R"({"memory": {"size": "48 MiB", "object_max": "8 MiB", "policy": "lru", "what_if": false},
-               "limits": {"min_rate": "20 KiB", "min_rate_after": ")" + after + R"("}})";
+               "limits": {"rate_min": "20 KiB", "rate_min_after": ")" + after + R"("}})";
 }
 // The system's send buffer takes up to 4 MB of either.
 std::string const film = pattern(8'000'000, 5);

@@ -42,7 +42,7 @@ TEST(SlowReader, one_that_reads_a_little_now_and_then_does_not_set_the_pace_for_
 }
 
 namespace {
-auto const least = R"({"limits": {"min_rate": "20 KiB", "min_rate_after": "200ms"}})";
+auto const least = R"({"limits": {"rate_min": "20 KiB", "rate_min_after": "200ms"}})";
 }
 
 TEST(LeastRate, a_client_that_takes_too_little_is_ended) {
@@ -59,7 +59,7 @@ TEST(LeastRate, a_client_that_takes_too_little_is_ended) {
         pause_for(50ms);
         attacker.wire().receive(Millis{1}, 1);
     }
-    EXPECT_THAT(proxy.logged("/film").all["reason"], HasSubstr("min_rate"));
+    EXPECT_THAT(proxy.logged("/film").all["reason"], HasSubstr("rate_min"));
     EXPECT_EQ(victim.get("/stored").body().size(), 3'000'000u);
     EXPECT_EQ(victim.get("/film").body(), film);
 }
@@ -72,7 +72,7 @@ TEST(LeastRate, a_client_that_gives_too_little_is_ended) {
     auto slow = attacker.begin("POST", "/form", {{"Content-Length", "1000000"}});
     for (int i = 0; i < 200 && !slow.begins_within(50ms); ++i) attacker.raw("x");
     EXPECT_EQ(slow.status(), 408);
-    EXPECT_THAT(slow.body(), HasSubstr("min_rate"));
+    EXPECT_THAT(slow.body(), HasSubstr("rate_min"));
 }
 
 TEST(LeastRate, an_origin_that_drips_a_body_of_known_length_is_ended) {

@@ -365,7 +365,7 @@ TEST(Fills, an_error_of_the_origin_is_told_to_all_who_wait_for_a_cold_url) {
 
 TEST(Fills, a_follower_of_a_validation_refuses_an_answer_that_is_older_than_it_takes) {
     Origin origin;
-    Proxy proxy(R"({"caching": {"follow_patience": "1m"}})");
+    Proxy proxy(R"({"caching": {"follow_timeout": "1m"}})");
     Client first(proxy, origin), second(proxy, origin), third(proxy, origin);
     origin.answer("/page", {.fields = {{"Cache-Control", "max-age=0"}, {"ETag", R"("v1")"}}, .body = "old"});
     EXPECT_EQ(get(proxy, origin, "/page").body(), "old");

@@ -205,7 +205,7 @@ TEST(Refresh, HTTP_1_0_without_Host_brings_one_too) {
 
 TEST(Refresh, what_was_within_the_limits_is_so_again) {
     Origin origin;
-    Proxy proxy(R"({"limits": {"target_bytes": "48 KiB", "head_bytes": "64 KiB"}})");
+    Proxy proxy(R"({"limits": {"target_max": "48 KiB", "head_max": "64 KiB"}})");
     auto const path = "/" + std::string(20'000, 'x');
     origin.answer(path, ageing("old"));
     get(proxy, origin, path).body();

@@ -39,7 +39,7 @@ Proxy::Proxy(Setup setup)
         {"memory", {{"size", "64 MiB"}}},
         {"access", {{{"allow", {{"destination", {"127.0.0.0/8", "::1"}}, {"port", {"1-65535"}}}}}}},
         // A busy machine may keep a follower or a peer waiting for longer than usual.
-        {"caching", {{"follow_patience", "1m"}}},
+        {"caching", {{"follow_timeout", "1m"}}},
         {"icp", {{"timeout_min", "500ms"}}},
         {"log", {{"access", log_file().string()}, {"format", "json"}, {"level", "info"}}},
         {"admin", {{"address", "127.0.0.1:" + std::to_string(admin_)}}},

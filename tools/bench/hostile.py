@@ -27,7 +27,7 @@ import attackers
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HOT = 200  # objects of 1 KiB that the honest client requests
 HITS_PATIENCE, SHARED_PATIENCE = 5, 15  # s: how long an honest client waits for a response
-MEMORY_BOUND = 64 + 32 + 160  # MiB when all is over: memory.size, limits.heads, the program with its heap
+MEMORY_BOUND = 64 + 32 + 160  # MiB when all is over: memory.size, limits.heads_max, the program with its heap
 SPARE_DESCRIPTORS = 4  # when all is over: idle connections to the origin
 DRAIN = 60  # s
 
@@ -41,7 +41,7 @@ class Mode:
     text: str
     attacks: tuple = ()
     shared: tuple = ()  # attacked URLs that an honest client requests, too
-    connections: int = 10_000  # limits.connections
+    connections: int = 10_000  # limits.connections_max
     share: bool = False  # a client gets a quarter of them: the default, from which loopback is exempt
 
 
@@ -166,7 +166,7 @@ class Proxy:
             "workers": 2,
             "memory": {"size": "64 MiB", "object_max": "8 MiB", "what_if": False},
             "access": [{"allow": {"destination": ["127.0.0.0/8"], "port": ["1-65535"]}}],
-            "limits": {"connections": mode.connections},
+            "limits": {"connections": mode.connections},  # the name that older programs know, too
             "pool": {"idle_timeout": "1s"},
             "log": {"access": str(folder / "access.log"), "format": "json", "level": "warn"},
             "admin": {"address": f"127.0.0.1:{self.admin}"},

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t others = 30;
 // The others would take three times what it gives to bodies that are coming.
-constexpr auto some_memory = R"({"memory": {"size": "16 MiB"}, "disk": {"patience": "1s"}})";
+constexpr auto some_memory = R"({"memory": {"size": "16 MiB"}, "disk": {"timeout": "1s"}})";
 
 std::string in_one_chunk(std::string_view bytes) { return chunk(bytes) + "0\r\n\r\n"; }
 

@@ -100,7 +100,7 @@ public:
 
     std::string patch(std::string const& more = "{}") const {
         // A disk that many others use takes its time, and is asked all the same.
-        auto patch = nlohmann::json{{"disk", {{"path", folder().string()}, {"size", "64 MiB"}, {"patience", "10s"}}}};
+        auto patch = nlohmann::json{{"disk", {{"path", folder().string()}, {"size", "64 MiB"}, {"timeout", "10s"}}}};
         patch.merge_patch(nlohmann::json::parse(enough_memory));
         patch.merge_patch(nlohmann::json::parse(more));
         return patch.dump();

@@ -82,14 +82,14 @@ TEST_F(Limits, small_and_large_bodies_stay_out) {
 
 TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
     auto const began = std::chrono::steady_clock::now();
-    start(R"({"disk": {"rate": "20 KB"}})");
+    start(R"({"disk": {"rate_max": "20 KB"}})");
     for (int round = 0; round < 4; ++round) {
         library().renew_all();
         for (std::size_t i = 0; i < 2 * some; ++i) ask(Library::path(i), {{"Cache-Control", "no-cache"}});
     }
     auto const disk = this->disk();
     EXPECT_GT(disk["stored"].get<int>(), 0);
-    EXPECT_GT(disk["not_stored"]["above disk.rate"].get<int>(), 0) << disk.dump(1);
+    EXPECT_GT(disk["not_stored"]["above disk.rate_max"].get<int>(), 0) << disk.dump(1);
     EXPECT_LT(disk["stored_bytes"].get<std::uint64_t>(), 20'000 * (seconds_since(began) + 2) + 300'000) << disk.dump(1);
     // What it did not write again is not there in an older version either.
     stop();
@@ -98,14 +98,14 @@ TEST_F(Limits, a_rate_bounds_what_newcomers_write_and_costs_nobody_an_answer) {
 }
 
 TEST_F(Limits, what_is_refused_while_it_comes_is_counted_once) {
-    auto& proxy = start(R"({"disk": {"rate": "1 KB"}})");
+    auto& proxy = start(R"({"disk": {"rate_max": "1 KB"}})");
     for (auto const* path : {"/first", "/second"}) {
         origin().answer(path, fresh(pattern(300'000)));
         EXPECT_EQ(get(proxy, origin(), path).body().size(), 300'000u);
         EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; }));
     }
     EXPECT_EQ(figure("stored"), 1u);
-    EXPECT_EQ(disk()["not_stored"]["above disk.rate"], 1u) << disk().dump(1);
+    EXPECT_EQ(disk()["not_stored"]["above disk.rate_max"], 1u) << disk().dump(1);
     EXPECT_TRUE(get(proxy, origin(), "/second").hit()) << "from memory";
 }
 

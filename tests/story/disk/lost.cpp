@@ -162,7 +162,7 @@ TEST_F(Lost, the_client_may_go_on_with_its_connection) {
 
 // Of thirty pieces that they would keep there is memory for some twenty. What the system's buffers take is no matter of ours.
 TEST_F(Lost, clients_that_take_nothing_keep_little_and_nobody_from_what_is_short) {
-    start(R"({"memory": {"size": "2 MiB"}, "disk": {"buffer": "2 MiB", "patience": "1s"}})");
+    start(R"({"memory": {"size": "2 MiB"}, "disk": {"buffer": "2 MiB", "timeout": "1s"}})");
     constexpr int lazy = 30;
     auto const film = pattern(12 * 1024 * 1024, 9);
     serve(origin(), "/film", film);

@@ -119,7 +119,7 @@ TEST(Deadlines, a_slow_body_that_moves_is_not_cut) {
 // ---- limits ----
 
 TEST(Limits, too_large_a_head_is_431) {
-    Proxy proxy(R"({"limits": {"head_bytes": "8 KiB", "target_bytes": "4 KiB"}})");
+    Proxy proxy(R"({"limits": {"head_max": "8 KiB", "target_max": "4 KiB"}})");
     Client client(proxy);
     client.raw("GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\nX-Large: " + std::string(20'000, 'a') +
                "\r\n\r\n");
@@ -128,7 +128,7 @@ TEST(Limits, too_large_a_head_is_431) {
 }
 
 TEST(Limits, too_many_fields_are_431) {
-    Proxy proxy(R"({"limits": {"fields": 50}})");
+    Proxy proxy(R"({"limits": {"fields_max": 50}})");
     Client client(proxy);
     std::string head = "GET http://192.0.2.1/ HTTP/1.1\r\nHost: 192.0.2.1\r\n";
     for (int i = 0; i < 100; ++i) head += "X: y\r\n";
@@ -169,7 +169,7 @@ TEST(Limits, an_origins_endless_head_is_502) {
 TEST(Limits, one_client_gets_only_so_many_connections) {
     Origin origin;
     origin.answer("/page", fresh("x"));
-    Proxy proxy(R"({"limits": {"connections_per_client": 5}})");
+    Proxy proxy(R"({"limits": {"connections_per_client_max": 5}})");
     ASSERT_TRUE(eventually([&] { return get(proxy, origin, "/page").status() == 200; }));
     std::vector<Client> clients(5, Client(proxy, origin));
     for (auto& client : clients) EXPECT_EQ(client.get("/page").status(), 200);
@@ -179,7 +179,7 @@ TEST(Limits, one_client_gets_only_so_many_connections) {
     EXPECT_TRUE(eventually([&] {
         auto const log = proxy.log();
         auto const at = std::find_if(log.begin(), log.end(), is_refusal);
-        return at != log.end() && at->tag == "TCP_DENIED" && at->all.value("reason", "") == "limits.connections_per_client";
+        return at != log.end() && at->tag == "TCP_DENIED" && at->all.value("reason", "") == "limits.connections_per_client_max";
     }));
     clients.pop_back();
     EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").status() == 200; }));

@@ -108,7 +108,7 @@ std::uint64_t followers(Proxy const& proxy) { return proxy.stats()["cache"]["fol
 struct Herd : ::testing::Test {
     std::size_t const count = clients_up_to(1000);
     Origin origin;
-    Proxy proxy{R"({"deadlines": {"first_byte": "4s"}, "limits": {"connections": 5000}})"};
+    Proxy proxy{R"({"deadlines": {"first_byte": "4s"}, "limits": {"connections_max": 5000}})"};
     std::vector<Client> clients;
     std::vector<Reply> replies;
     Held slow;

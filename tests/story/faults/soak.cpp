@@ -29,7 +29,7 @@ constexpr std::size_t budget = 8u << 20;
 Proxy::Setup small() {
     return {.patch = R"({"memory": {"size": "8 MiB", "object_max": "1 MiB"},
     "deadlines": {"head": "1s", "first_byte": "1s", "body": "1s", "fill": "2s", "keep_alive": "2s"},
-    "caching": {"negative_ttl": "50ms"}, "pool": {"idle_timeout": "1s"}, "limits": {"connections": 20000}})",
+    "caching": {"negative_ttl": "50ms"}, "pool": {"idle_timeout": "1s"}, "limits": {"connections_max": 20000}})",
             .environment = {"ASAN_OPTIONS=quarantine_size_mb=32"}};
 }
 
