@@ -81,7 +81,7 @@ the connection is closed. PURGE at an accelerator needs a rule of `purge`.
 
 At `limits.connections_max` Garner closes a connection that waits for a request: of the client with most connections the one
 that has waited longest. One client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). It
-gets a quarter of all connections at most, and clients on loopback as many as there are; `limits.connections_per_client_max`
+gets a quarter of all connections at most, and clients on loopback as many as there are; `limits.connections_per_client`
 with the number of `limits.connections_max` switches the share off. Idle connections to origins take at most half as many
 descriptors as clients may, and the oldest ones are closed where a client needs a descriptor.
 

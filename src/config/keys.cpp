@@ -131,9 +131,9 @@ Form<proxy::Limits> limits() {
             key<T>("connections_max", &T::connections, count(1, 10 * million),
                    "Clients at a time; lowered to what the system's limit of open files allows. At the limit the client with most "
                    "connections loses the one that has waited longest for a request.").was("connections"),
-            key<T>("connections_per_client_max", &T::connections_per_client, count(0, 10 * million),
+            key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
                    "Connections of one client; 0 for a quarter of `limits.connections_max`, and no limit for clients on loopback. "
-                   "The number of `limits.connections_max` switches it off.").was("connections_per_client"),
+                   "The number of `limits.connections_max` switches it off."),
             key<T>("client_prefix4", &T::client_prefix4, count(8, 32),
                    "IPv4 addresses that share this many leading bits are one client."),
             key<T>("client_prefix6", &T::client_prefix6, count(16, 128),

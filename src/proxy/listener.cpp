@@ -120,7 +120,7 @@ void Listener::log_refusal(IpAddress const& client, Bytes sent) {
     entry.tag = ResultTag::tcp_denied;
     entry.status = 429;
     entry.bytes = sent;
-    entry.reason = "limits.connections_per_client_max";
+    entry.reason = "limits.connections_per_client";
     services_.log->write(services_.worker.number, entry);
 }
 

@@ -47,7 +47,6 @@ constexpr FormerKey former_keys[]{
     {"disk.rate", "1MB", "disk.rate_max"},
     {"icp.queries_per_second", "7", "icp.queries_per_second_max"},
     {"limits.connections", "50", "limits.connections_max"},
-    {"limits.connections_per_client", "5", "limits.connections_per_client_max"},
     {"limits.fields", "50", "limits.fields_max"},
     {"limits.head_bytes", "32KiB", "limits.head_max"},
     {"limits.heads", "1MiB", "limits.heads_max"},

@@ -169,7 +169,7 @@ TEST(Limits, an_origins_endless_head_is_502) {
 TEST(Limits, one_client_gets_only_so_many_connections) {
     Origin origin;
     origin.answer("/page", fresh("x"));
-    Proxy proxy(R"({"limits": {"connections_per_client_max": 5}})");
+    Proxy proxy(R"({"limits": {"connections_per_client": 5}})");
     ASSERT_TRUE(eventually([&] { return get(proxy, origin, "/page").status() == 200; }));
     std::vector<Client> clients(5, Client(proxy, origin));
     for (auto& client : clients) EXPECT_EQ(client.get("/page").status(), 200);
@@ -179,7 +179,7 @@ TEST(Limits, one_client_gets_only_so_many_connections) {
     EXPECT_TRUE(eventually([&] {
         auto const log = proxy.log();
         auto const at = std::find_if(log.begin(), log.end(), is_refusal);
-        return at != log.end() && at->tag == "TCP_DENIED" && at->all.value("reason", "") == "limits.connections_per_client_max";
+        return at != log.end() && at->tag == "TCP_DENIED" && at->all.value("reason", "") == "limits.connections_per_client";
     }));
     clients.pop_back();
     EXPECT_TRUE(eventually([&] { return get(proxy, origin, "/page").status() == 200; }));
