@@ -9,6 +9,7 @@
 #include "config/rule_form.hpp"
 #include "http/uri.hpp"
 #include "seen/answers.hpp"
+#include "util/text.hpp"
 
 namespace garner::config {
 namespace {
