@@ -16,7 +16,7 @@
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
-#include "config/reload.hpp"
+#include "config/restart_keys.hpp"
 #include "config/run_as.hpp"
 #include "proxy/server.hpp"
 #include "seen/service.hpp"

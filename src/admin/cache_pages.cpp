@@ -7,7 +7,7 @@
 #include <set>
 
 #include "admin/url_pattern.hpp"
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "cache/parts.hpp"
 #include "http/dates.hpp"
 #include "store/disk_store.hpp"

@@ -103,14 +103,14 @@ SummarySection ratios(Json const& stats) {
 SummarySection latency(Json const& stats) {
     return grid(stats, "Time to the last byte", "µs",
                 {{"hits, 60 s", "latency.hit.60s."}, {"5 min", "latency.hit.5m."},
-                 {"all else, 60 s", "latency.miss.60s."}, {"5 min", "latency.miss.5m."}},
+                 {"others, 60 s", "latency.miss.60s."}, {"5 min", "latency.miss.5m."}},
                 {{"half within", "p50_us"}, {"90 % within", "p90_us"}, {"99 % within", "p99_us"}, {"mean", "mean_us"}});
 }
 
 // ---- as text ----
 
 std::string text_line(std::string const& name, std::vector<std::string> const& values, std::size_t name_columns = 24,
-                      std::size_t value_columns = 16) {
+                      std::size_t value_columns = 14) {
     std::string out = name + std::string(name_columns - std::min(name_columns, columns(name)), ' ');
     for (auto const& value : values)
         out += std::string(value_columns - std::min(value_columns, columns(value)), ' ') + value;

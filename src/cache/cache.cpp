@@ -4,7 +4,7 @@
 #include <bit>
 #include <random>
 
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "cache/parts.hpp"
 #include "policy/policies.hpp"
 
@@ -46,13 +46,6 @@ std::unique_ptr<policy::ReplacementPolicy> make_policy(Options const& options, s
 }
 
 }  // namespace
-
-std::string variant_text(std::string_view key, std::string_view variant) {
-    std::string text(key);
-    text += '\x01';   // in no URI
-    text += variant;
-    return text;
-}
 
 Bytes least_size(Options const& options) {
     constexpr Bytes part = 2;   // half of it for objects

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/key.hpp"
 #include "cache/negative.hpp"
 #include "cache/options.hpp"
 #include "cache/shard.hpp"
@@ -31,8 +32,6 @@ struct Key {
     Fingerprint fingerprint = 0;
 };
 
-/// The key of one variant of a URL (RFC 9111 4.1): the primary key and the selecting fields' canonical text.
-std::string variant_text(std::string_view key, std::string_view variant);
 
 struct Lookup {
     enum class Kind : std::uint8_t {

@@ -166,7 +166,7 @@ void Cache::outdate_older(Fill const& fill) {
     bool const for_nobody = fill.refreshes_ && !fill.is_given();
     if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
-    {
+    if (disk_) {
         auto& shard = this->shard(fill.primary());
         MutexLock const lock(shard.mutex);
         note_rival(shard, fill, *newer, fill.varies_by());

@@ -55,12 +55,6 @@ store::BodyPtr join(Cache const& cache, store::Body const& fresh, store::Object 
 
 }  // namespace
 
-std::string parts_text(std::string_view key) {
-    std::string text(key);
-    text += '\x02';   // in no URI, and in no variant's text
-    return text;
-}
-
 store::ObjectPtr join_part(Cache& cache, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
                            http::FreshnessOptions const& freshness) {
     StoredHead head(part);

@@ -14,8 +14,6 @@ namespace garner::cache {
 
 class Cache;
 
-/// The key of the parts of what has `key` (a URL's, or a variant's) when it is whole.
-std::string parts_text(std::string_view key);
 
 /// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation and from the
 /// same address, in memory or else `on_disk` (Cache::parts_on_disk), or begins anew. Memory has as much of it as object_max

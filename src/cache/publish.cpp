@@ -130,7 +130,7 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         return false;
     }
     look_around(shard, arrival);
-    if (arrival.is_fetched()) note_rival(shard, fill, *object, arrival.names);
+    if (disk_ && arrival.is_fetched()) note_rival(shard, fill, *object, arrival.names);
     bool const is_rival = arrival.is_fetched() && contradicts_rival(shard, fill, *object, arrival.whole, arrival.names);
     if (is_rival) drop_different(shard, *object, gone);
     if (is_rival || is_outdone(shard, arrival)) {

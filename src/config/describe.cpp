@@ -1,6 +1,6 @@
 // What is written about the keys, made from their table: the schema for editors and the documentation.
 #include "config/keys.hpp"
-#include "config/reload.hpp"
+#include "config/restart_keys.hpp"
 #include "config/rule_form.hpp"
 #include "policy/policies.hpp"
 #include "util/numbers.hpp"

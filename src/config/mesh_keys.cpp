@@ -8,14 +8,13 @@ namespace garner::config {
 
 Form<icp::Options> icp() {
     using T = icp::Options;
-    constexpr milliseconds longest{2'000};
     return object_of<T>({
         address_key<T>(endpoint(true), R"("")",
                        "Address and UDP port for ICP (RFC 2186): queries of other caches are answered there, and ours leave "
                        "from it. Empty for none; ours leave from a port of their own then."),
-        key<T>("timeout", &T::timeout, time(milliseconds{5}, longest),
+        key<T>("timeout", &T::timeout, time(milliseconds{5}, icp::asking_max),
                "The longest that answers of peers are waited for; as a rule it is twice their mean round trip."),
-        key<T>("timeout_min", &T::timeout_min, time(milliseconds{0}, longest),
+        key<T>("timeout_min", &T::timeout_min, time(milliseconds{0}, icp::asking_max),
                "The shortest, where twice the mean round trip is less (Squid: minimum_icp_query_timeout)."),
         key<T>("source_ping", &T::source_ping, flag(),
                "The origin competes with the peers that have it, by the remembered round-trip time of connections to it."),

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "cache/parts.hpp"
 
 namespace garner::icp {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "http/uri.hpp"
 #include "util/text.hpp"
 

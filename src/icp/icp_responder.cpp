@@ -4,7 +4,7 @@
 #include <chrono>
 #include <random>
 
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "http/uri.hpp"
 #include "util/text.hpp"
 

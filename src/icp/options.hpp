@@ -65,10 +65,13 @@ struct DirectOptions {
     std::vector<http::Matcher> never;
 };
 
+/// No request waits longer than this for the answers of peers.
+constexpr milliseconds asking_max{2'000};
+
 struct Options {
     std::string address;             // empty: no ICP port; queries leave from a port of their own then
     std::uint16_t port = 3130;
-    milliseconds timeout{2'000};     // the longest that answers are waited for
+    milliseconds timeout{asking_max};     // the longest that answers are waited for
     milliseconds timeout_min{5};     // the shortest, however near they are; at most `timeout`
     bool source_ping = false;        // the origin competes by its remembered round-trip time
     milliseconds hit_margin{30'000}; // HIT is said of what stays fresh for so long yet

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "proxy/dropped_lines.hpp"
-#include "proxy/log_entry.hpp"
+#include "proxy/access_log_format.hpp"
 #include "util/counter.hpp"
 
 namespace garner::proxy {

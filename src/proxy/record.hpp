@@ -6,7 +6,7 @@
 #include "http/cache_status.hpp"
 #include "http/rule.hpp"
 #include "proxy/counters.hpp"
-#include "proxy/log_entry.hpp"
+#include "proxy/access_log_format.hpp"
 #include "store/object.hpp"
 
 namespace garner::proxy {

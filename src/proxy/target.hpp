@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "http/message.hpp"
 #include "http/uri.hpp"
 

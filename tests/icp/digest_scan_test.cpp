@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "cache/partition.hpp"
+#include "cache/key.hpp"
 #include "cache/parts.hpp"
 #include "cache/scene.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "proxy/log_entry.hpp"
+#include "proxy/access_log_format.hpp"
 #include "sim/trace_formats.hpp"
 
 namespace garner::proxy {

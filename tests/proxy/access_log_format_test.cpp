@@ -1,4 +1,4 @@
-#include "proxy/log_entry.hpp"
+#include "proxy/access_log_format.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The parts of the cache, and the text of a key within one.
+// The texts of cache keys, and the partitions of the cache.
 #pragma once
 #include <array>
 #include <string>
@@ -15,5 +15,10 @@ inline void write_key_text(Partition partition, std::string_view url, std::strin
     out.assign(1, static_cast<char>(partition));
     out += url;
 }
+
+/// The key of one variant of a URL (RFC 9111 4.1): the primary key and the selecting fields' canonical text.
+std::string variant_text(std::string_view key, std::string_view variant);
+/// The key of the parts of what has `key` (a URL's, or a variant's) when it is whole.
+std::string parts_text(std::string_view key);
 
 }  // namespace garner::cache

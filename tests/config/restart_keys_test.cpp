@@ -1,4 +1,4 @@
-#include "config/reload.hpp"
+#include "config/restart_keys.hpp"
 
 #include <gtest/gtest.h>
 

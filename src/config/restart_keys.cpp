@@ -1,5 +1,5 @@
 // The table of keys that need a restart.
-#include "config/reload.hpp"
+#include "config/restart_keys.hpp"
 
 namespace garner::config {
 namespace {

@@ -1,0 +1,18 @@
+#include "cache/key.hpp"
+
+namespace garner::cache {
+
+std::string variant_text(std::string_view key, std::string_view variant) {
+    std::string text(key);
+    text += '\x01';   // in no URI
+    text += variant;
+    return text;
+}
+
+std::string parts_text(std::string_view key) {
+    std::string text(key);
+    text += '\x02';   // in no URI, and in no variant's text
+    return text;
+}
+
+}  // namespace garner::cache

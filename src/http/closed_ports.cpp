@@ -1,0 +1,30 @@
+#include "http/closed_ports.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace garner::http {
+namespace {
+
+constexpr char const* closed_port = "CONNECT to a port other than 443";
+constexpr char const* foreign_port = "port of another protocol";
+
+// Servers of text protocols skip the lines that they do not understand: the body of a request would be a mail or a command.
+// The ports that the Fetch Standard (2.9) blocks, Squid's unsafe ones, and those of databases.
+constexpr std::array<std::uint16_t, 92> foreign_ports{
+    1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,   25,   37,   42,   43,   53,   69,   77,
+    79,   87,   95,   101,  102,  103,  104,  109,  110,  111,  113,  115,  117,  119,  123,  135,  137,  139,  143,
+    161,  179,  389,  427,  445,  465,  512,  513,  514,  515,  526,  530,  531,  532,  540,  548,  554,  556,  563,
+    587,  601,  636,  873,  989,  990,  993,  995,  1433, 1719, 1720, 1723, 2049, 3306, 3389, 3659, 4045, 4190, 5060,
+    5061, 5432, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10080, 11211, 27017, 27018};
+static_assert(std::ranges::is_sorted(foreign_ports));
+
+}  // namespace
+
+char const* why_port_is_closed(RuleRequest const& request) {
+    if (request.method == Method::connect && request.port != 443) return closed_port;
+    if (request.accelerated) return nullptr;
+    return std::ranges::binary_search(foreign_ports, request.port) ? foreign_port : nullptr;
+}
+
+}  // namespace garner::http
