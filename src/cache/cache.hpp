@@ -32,7 +32,6 @@ struct Key {
     Fingerprint fingerprint = 0;
 };
 
-
 struct Lookup {
     enum class Kind : std::uint8_t {
         fresh,    // `object` may be sent; see `answer`

@@ -135,7 +135,7 @@ private:
     struct Given {
         store::ObjectPtr object;
         std::string varies_by;         // the names of its Vary, as http::to_string
-        bool several = false;          // representations: what comes differs from one of them
+        bool several = false;          // clients got different representations of this variant
         /// Where Vary has changed meanwhile there is no telling, and it is taken for the same.
         bool may_be_of(std::string_view key, std::string_view names) const {
             return object && (object->key() == key || varies_by != names);
@@ -143,12 +143,12 @@ private:
     };
     struct InShard {
         bool attached = true;          // not purged meanwhile
-        bool overtaken = false;        // what it read from disk since it began to is no longer what the disk has
+        bool overtaken = false;        // the record on disk has changed since this fetch began to read it
         bool unmarked = false;         // `marker_` has left the disk since
-        std::uint64_t newest = 0;      // somebody was given a response of this sequence: what is older is over
-        std::vector<Given> rivals;     // of other fetches, one a variant
-        bool too_many_rivals = false;  // variants: what comes is taken for a contradiction
-        std::vector<Given> heard;      // of HEADs, one a variant
+        std::uint64_t newest = 0;      // the sequence of a response that a client got; older objects do not go to the disk
+        std::vector<Given> rivals;     // responses of other fetches, one for each variant
+        bool too_many_rivals = false;  // `rivals` is full: the response of this fetch is not stored
+        std::vector<Given> heard;      // responses to HEAD, one for each variant
     };
     /// Guarded by the mutex of the URL's shard.
     InShard& in_shard([[maybe_unused]] Mutex const& of_shard) REQUIRES(of_shard) { return in_shard_; }

@@ -81,7 +81,7 @@ void Cache::detach_contradicted(Fill& fill) {
     unregister(shard, fill);
 }
 
-/// Somebody is given `object`, which `by` has fetched: the URL's other fetches that are under way learn of it.
+/// A client gets `object`, which `by` has fetched. The URL's other fetches in progress remember it.
 void Cache::note_rival(Shard& shard, Fill const& by, store::Object const& object, std::string const& names) {
     auto const now = wall_now();
     auto [first, last] = shard.fills.equal_range(by.primary());
@@ -166,11 +166,6 @@ void Cache::outdate_older(Fill const& fill) {
     bool const for_nobody = fill.refreshes_ && !fill.is_given();
     if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
-    if (disk_) {
-        auto& shard = this->shard(fill.primary());
-        MutexLock const lock(shard.mutex);
-        note_rival(shard, fill, *newer, fill.varies_by());
-    }
     for (auto const& text : {std::string(newer->key()), fill.key()}) {
         outdate(text, fill.primary(), *newer);
         outdate(parts_text(text), fill.primary(), *newer);

@@ -130,11 +130,8 @@ bool Cache::publish(Fill& fill, store::ObjectPtr const& object, http::VaryNames 
         return false;
     }
     look_around(shard, arrival);
-    if (disk_ && arrival.is_fetched()) note_rival(shard, fill, *object, arrival.names);
-    bool const is_rival = arrival.is_fetched() && contradicts_rival(shard, fill, *object, arrival.whole, arrival.names);
-    if (is_rival) drop_different(shard, *object, gone);
-    if (is_rival || is_outdone(shard, arrival)) {
-        // Not by what is older still: somebody was given this one.
+    if (is_outdone(shard, arrival)) {
+        // A client got this response: older ones may not answer any more.
         if (supersedes) drop_older(shard, arrival.newcomer(), gone);
         return false;
     }
@@ -188,6 +185,7 @@ bool Cache::is_outdone(Shard const& shard, Arrival const& arrival) const {
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
     if (is_newer(shard.find(arrival.of_text, arrival.text))) return true;
     if (!arrival.same_vary && is_newer(arrival.at_primary)) return true;
+    if (arrival.is_fetched() && contradicts_rival(shard, arrival.fill, object, arrival.whole, arrival.names)) return true;
     if (grows_newer(shard, object, arrival.primary())) return true;
     // The whole is worth more than its own parts, whichever began first.
     auto const rival = shard.find(arrival.of_rival, arrival.rival);

@@ -136,7 +136,7 @@ private:
     std::size_t objects_ GUARDED_BY(mutex) = 0;
     Bytes bytes_ GUARDED_BY(mutex) = 0;
     VariantLists variants_ GUARDED_BY(mutex);
-    Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // of the lists, and of their places in the map
+    Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // of the lists and of the map that holds them
     Marks pass_marks_ GUARDED_BY(mutex);
     Marks refresh_marks_ GUARDED_BY(mutex);
 };

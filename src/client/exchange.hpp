@@ -35,7 +35,7 @@ public:
         milliseconds progress{60'000};
     };
 
-    /// What the socket takes at once of the request's bytes. Nothing when some are left in `parts`: send() them.
+    /// Sends without waiting. std::nullopt when the socket is full; `parts` then holds the bytes that send() must send.
     std::optional<Trouble> try_send(std::span<iovec>& parts);
     /// Sends bytes of the request. `parts` is consumed.
     net::awaitable<Trouble> send(std::span<iovec> parts, milliseconds limit);

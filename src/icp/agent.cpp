@@ -201,18 +201,10 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     co_return answered;
 }
 
-net::awaitable<std::vector<Cleared>> Agent::purge(std::string url) {
-    auto const roster = mesh_.roster();
-    std::vector<Cleared> nobody;
-    if ((roster->peers.empty() && roster->purged.empty()) || url.starts_with("https:")) co_return nobody;
-    auto const mark = mesh_.changed().mark(url, steady_now());
-    co_return co_await clear_changed(std::move(url), mark);
-}
-
 net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     std::vector<Cleared> results;
     auto roster = mesh_.roster();
-    if (roster->purged.empty() || url.starts_with("https:")) co_return results;   // HTCP would tell it in clear
+    if (roster->purged.empty()) co_return results;
     auto made = std::make_unique<Round>();
     auto& round = *made;
     round.roster = roster;
@@ -240,13 +232,17 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     co_return results;
 }
 
-void Agent::tell_changed(std::string url) {
-    auto purging = purge(std::move(url));
-    net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::detached);
+/// Nobody hears of an https URL: HTCP would tell it in clear.
+bool Agent::concerns_peers(std::string_view url) const {
+    auto const roster = mesh_.roster();
+    return !(roster->peers.empty() && roster->purged.empty()) && !url.starts_with("https:");
 }
 
-net::awaitable<std::vector<Cleared>> Agent::clear_changed(std::string url, std::uint64_t mark) {
-    auto told = co_await clear(url);
+net::awaitable<std::vector<Cleared>> Agent::purge(std::string url) {
+    std::vector<Cleared> told;
+    if (!concerns_peers(url)) co_return told;
+    auto const mark = mesh_.changed().mark(url, steady_now());
+    told = co_await clear(url);
     auto const acknowledged = [&](std::shared_ptr<Peer> const& peer) {
         return std::any_of(told.begin(), told.end(), [&](Cleared const& one) {
             return one.name == peer->options.name && (one.said == Said::hit || one.said == Said::miss);
@@ -255,6 +251,12 @@ net::awaitable<std::vector<Cleared>> Agent::clear_changed(std::string url, std::
     auto const roster = mesh_.roster();
     if (std::all_of(roster->peers.begin(), roster->peers.end(), acknowledged)) mesh_.changed().unmark(url, mark);
     co_return told;
+}
+
+void Agent::tell_changed(std::string url) {
+    if (!concerns_peers(url)) return;
+    auto purging = purge(std::move(url));
+    net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::detached);
 }
 
 std::vector<Cleared> Agent::purge_and_wait(std::string url) {

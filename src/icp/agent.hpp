@@ -87,7 +87,7 @@ public:
 
 private:
     net::awaitable<std::vector<Cleared>> clear(std::string url);
-    net::awaitable<std::vector<Cleared>> clear_changed(std::string url, std::uint64_t mark);
+    bool concerns_peers(std::string_view url) const;
     struct Round;
     std::uint32_t fresh_number();
     std::uint32_t begin_round(std::unique_ptr<Round> round);

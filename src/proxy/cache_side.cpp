@@ -72,28 +72,23 @@ Step CacheSide::decide() {
     auto const hears_of_failure = [&] { return failed_.is_remembered(); };
     auto const action = after_lookup(known, found.follow != nullptr, may_have_misses, hears_of_failure);
     if (action == Action::refresh) start_refresh();
-    if (known == Action::fetch)
-        note_miss();
-    else
-        found.lead.drop();
+    if (known == Action::fetch) note_miss();
+    if (action >= Action::tell_failure) return ask(action);
+    found.lead.drop();
     switch (action) {
     case Action::deliver: return deliver(false);
     case Action::refresh: return deliver(true);
     case Action::deliver_offline: return deliver_offline();
     case Action::pass: state_.bypass = http::Bypass::authorization; return Step::pass;
     case Action::only_if_cached: check_.refuse_to_fetch(); return Step::refuse;
-    case Action::refuse_misses: return refuse_misses();
-    default: break;
+    default: check_.refuse_misses(); return Step::refuse;
     }
-    state_.lead = std::move(found.lead);
-    state_.stale = std::move(found.object);
-    return action == Action::tell_failure ? Step::answer_known : action == Action::follow ? Step::follow : Step::fetch;
 }
 
-Step CacheSide::refuse_misses() {
-    state_.found.lead.drop();
-    check_.refuse_misses();
-    return Step::refuse;
+Step CacheSide::ask(Action action) {
+    state_.lead = std::move(state_.found.lead);
+    state_.stale = std::move(state_.found.object);
+    return action == Action::tell_failure ? Step::answer_known : action == Action::follow ? Step::follow : Step::fetch;
 }
 
 cache::Collapse CacheSide::collapse() const {

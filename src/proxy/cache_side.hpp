@@ -29,7 +29,7 @@ private:
     Step decide();
     Step deliver(bool refreshes);
     Step deliver_offline();
-    Step refuse_misses();
+    Step ask(Action action);
     void note_miss();
     void start_refresh();
     bool is_usable(cache::FillView const& view, cache::Fill const& fill) const;

@@ -82,13 +82,6 @@ cache::Collapse collapse_of(http::RequestHead const& request, http::RequestCache
     return shares ? cache::Collapse::lead_and_follow : cache::Collapse::alone;
 }
 
-Action before_lookup(Method method, http::Bypass bypass, bool may_have_misses) {
-    if (method == Method::purge) return Action::purge;
-    if (method != Method::connect && bypass == http::Bypass::none) return Action::look;
-    if (!may_have_misses) return Action::refuse_misses;
-    return method == Method::connect ? Action::tunnel : Action::pass;
-}
-
 Action without_asking(cache::Lookup::Kind kind, store::Object const* object, http::RequestHead const& request,
                       http::RequestCacheControl const& control, Caching const& caching) {
     using Kind = cache::Lookup::Kind;

@@ -59,18 +59,26 @@ enum class Action : std::uint8_t {
     refresh,         // the same, and it is revalidated in the background
     deliver_offline, // the same, stale as it is: caching.offline
     only_if_cached,  // 504: the client wants nothing else
+    // With the lease and the object that the lookup gave:
     tell_failure,    // one that is remembered
     follow,          // somebody else's fetch
     fetch            // or revalidate what was found
 };
-Action before_lookup(http::Method, http::Bypass, bool may_have_misses);
+/// `may_have_misses` is a function, since most requests need no answer from it.
+template <class MayHaveMisses>
+Action before_lookup(http::Method method, http::Bypass bypass, MayHaveMisses const& may_have_misses) {
+    if (method == http::Method::purge) return Action::purge;
+    if (method != http::Method::connect && bypass == http::Bypass::none) return Action::look;
+    if (!may_have_misses()) return Action::refuse_misses;
+    return method == http::Method::connect ? Action::tunnel : Action::pass;
+}
 
 /// From the store, `pass` where what is stored is not for requests with credentials (RFC 9111 3.5), or `fetch`. `object`: what was
 /// found, or nullptr.
 Action without_asking(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&, http::RequestCacheControl const&,
                       Caching const&);
 
-/// The last two are functions, since most requests need no answer from them.
+/// The last two are functions for the same reason.
 template <class MayHaveMisses, class HearsOfFailure>
 Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& may_have_misses, HearsOfFailure const& hears_of_failure) {
     if (without_asking != Action::pass && without_asking != Action::fetch) return without_asking;

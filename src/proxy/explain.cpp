@@ -260,7 +260,7 @@ private:
         if (out_.undecided() && name_fails()) return say_unresolved();
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
-        switch (before_lookup(request_.method, out_.bypass, may_have_misses())) {
+        switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
         case Action::tunnel: return judge_asking(Outcome::tunnelled, "what it carries is neither seen nor cached");
         case Action::purge: return say(Outcome::refused, "PURGE removes, and is not answered from it");
         case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));

@@ -64,13 +64,9 @@ net::awaitable<Trouble> FinalHead::read_patiently(client::Exchange& exchange, Me
     }
 }
 
-/// When the client hangs up, the wait is given up unless others count on the fetch. The handler holds two pointers: a larger one
-/// would allocate for each head that is waited for.
+/// The handler holds two pointers: a larger one would allocate for each head that is waited for.
 void FinalHead::watch_client(client::Exchange& exchange) {
-    request_.client.watch([&request = request_, &exchange] {
-        request.client_gone = true;
-        if (!request.others_wait()) exchange.cancel();
-    });
+    request_.watch_client([&exchange] { exchange.cancel(); });
 }
 
 }  // namespace garner::proxy

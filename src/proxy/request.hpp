@@ -87,6 +87,14 @@ struct Request {
     Fingerprint origin() const { return services.cache.key(target.host_field).fingerprint; }
     /// Others count on the fetch: it goes on when this client leaves, else each client that leaves would make them start anew.
     bool others_wait() const { return led && led->followers() > 0; }
+    /// When the client hangs up, `give_up` ends what runs, unless others count on the fetch. Until client.unwatch().
+    template <class GiveUp>
+    void watch_client(GiveUp give_up) {
+        client.watch([this, give_up] {
+            client_gone = true;
+            if (!others_wait()) give_up();
+        });
+    }
     net::Executor executor() const { return services.worker.io.get_executor(); }
     /// Waits until what was removed stays so, whatever becomes of this process. False: the disk does not say so in time.
     net::awaitable<bool> outlives(store::DiskStore::Survives what);

@@ -250,8 +250,8 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
         for (auto& listener : room.listeners) listener->stop();
         for (auto* connection : room.services->connections) connection->drain();
     });
-    auto wait_until_idle = [&](milliseconds time) {
-        for (auto end = steady_now() + time; steady_now() < end; std::this_thread::sleep_for(look)) {
+    auto wait_until_idle = [&](milliseconds time, std::atomic<bool> const& hurry) {
+        for (auto end = steady_now() + time; !hurry && steady_now() < end; std::this_thread::sleep_for(look)) {
             // No client waits for what refreshes what is stored. Again and again, as below.
             on_each_worker([](Room& room) {
                 for (auto* refresh : room.services->refreshes) refresh->abort();
@@ -260,8 +260,7 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
         }
         return idle();
     };
-    bool over = false;
-    for (auto end = steady_now() + patience; !over && !hurry && steady_now() < end;) over = wait_until_idle(look);
+    bool over = wait_until_idle(patience, hurry);
     for (auto end = steady_now() + last_patience; !over && steady_now() < end;) {
         // Again and again: an aborted step may begin another one before it sees that it is over.
         on_each_worker([](Room& room) {
@@ -269,7 +268,7 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
             for (auto* pump : room.services->pumps) pump->abort();
             for (auto* refresh : room.services->refreshes) refresh->abort();
         });
-        over = wait_until_idle(milliseconds{200});
+        over = wait_until_idle(milliseconds{200}, never_hurry);
     }
     on_each_worker([](Room& room) { room.services->mesh->stop(room.worker->number); });
     watch_->stop();

@@ -23,10 +23,7 @@ net::awaitable<void> Sources::choose() {
     }
     auto asked = question();
     request_.waiting = {};
-    request_.client.watch([&request = request_] {
-        request.client_gone = true;
-        if (!request.others_wait()) request.waiting.wake(net::Wake::client_gone);
-    });
+    request_.watch_client([&request = request_] { request.waiting.wake(net::Wake::client_gone); });
     auto resolution = co_await request_.services.agent->resolve(asked, &request_.waiting);
     request_.client.unwatch();
     request_.record.peers_timed_out = resolution.timed_out;

@@ -21,8 +21,7 @@ Step Transaction::first_step(Verdict verdict) {
     if (verdict == Verdict::internal) return Step::answer_internally;
     auto const& head = request_.head();
     state_.bypass = why_bypassed(head, request_.client.body_framing(), request_.control, request_.target, request_.options->caching);
-    bool const is_cached = state_.bypass == http::Bypass::none && head.method != Method::connect;
-    switch (before_lookup(head.method, state_.bypass, is_cached || request_.may_have_misses())) {
+    switch (before_lookup(head.method, state_.bypass, [&] { return request_.may_have_misses(); })) {
     case Action::purge: return Step::purge;
     case Action::tunnel: return Step::tunnel;
     case Action::pass: return Step::pass;

@@ -92,6 +92,8 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
         bool const reused = transport != nullptr;
         if (!reused) transport = co_await open();
         if (!transport) co_return false;
+        auto& counters = request_.services.counters;
+        (reused ? counters.origin_reused : counters.origin_connections).add();
         begin_exchange(std::move(transport), reused);
         auto const trouble = co_await send_request(changes);
         if (trouble == Trouble::none) co_return true;
@@ -110,9 +112,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open() {
 }
 
 void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool reused) {
-    auto& services = request_.services;
-    (reused ? services.counters.origin_reused : services.counters.origin_connections).add();
-    exchange_ = std::make_unique<client::Exchange>(std::move(transport), services.worker.buffers.take(), reused,
+    exchange_ = std::make_unique<client::Exchange>(std::move(transport), request_.services.worker.buffers.take(), reused,
                                                    request_.options->limits.head);
 }
 
@@ -214,7 +214,7 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     if (request_.reloads()) worker.resolver.forget_failure(where.host);
     net::ConnectStop stop;
     connecting_ = &stop;
-    watch_client();
+    request_.watch_client([this] { abort(); });
     auto connected = co_await worker.connector.connect(where, filter, &stop);
     constexpr std::size_t idle_ones = 8;   // an idle connection gives its descriptor to one that is needed
     if (connected.failure == net::ConnectFailure::no_descriptors && worker.pool.close_oldest(idle_ones) > 0)
@@ -222,14 +222,6 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     request_.client.unwatch();
     connecting_ = nullptr;
     co_return connected;
-}
-
-/// When the client hangs up, what runs is given up unless others count on the fetch.
-void Upstream::watch_client() {
-    request_.client.watch([this] {
-        request_.client_gone = true;
-        if (!request_.others_wait()) abort();
-    });
 }
 
 /// The mesh learns how near it is; a peer whose link is cut is to be noticed before the origin's deadlines run out.
@@ -303,8 +295,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
                                                                                std::string& early) {
     // A tunnel's ends may both be silent for as long as they like.
     transport->limit_unacknowledged(milliseconds{0});
-    exchange_ = std::make_unique<client::Exchange>(std::move(transport), request_.services.worker.buffers.take(), false,
-                                                   request_.options->limits.head);
+    begin_exchange(std::move(transport), false);
     auto text = connect_head(request_, sources_);
     iovec part{text.data(), text.size()};
     std::span<iovec> parts(&part, 1);
@@ -339,7 +330,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     where.host = std::string(request_.target.uri.authority.host);
     net::ConnectStop stop;
     connecting_ = &stop;
-    watch_client();
+    request_.watch_client([this] { abort(); });
     auto connected = co_await request_.services.worker.connector.secure(std::move(transport), where, &stop);
     request_.client.unwatch();
     connecting_ = nullptr;

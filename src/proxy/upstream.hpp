@@ -89,7 +89,6 @@ private:
     net::awaitable<std::unique_ptr<net::Transport>> secure_through_peer(std::unique_ptr<net::Transport> transport);
     net::awaitable<client::Trouble> send_request(RequestChanges const& changes);
     void note_first_byte(SteadyTime asked);
-    void watch_client();
 
     Request& request_;
     ResponseWriter& writer_;

@@ -120,8 +120,7 @@ TEST(Keys, notices_and_faults_name_a_key_as_it_is_written) {
     "head_bytes": "64 KiB",
     "target_bytes": "1 MiB"
   },
-  "disk": { "patience": "1m" }
-})");
+  "disk": { "patience": "1m" } })");
     ASSERT_EQ(loaded.notices.size(), 4u);
     EXPECT_EQ(text_of(loaded.notices[0]), "test.json:2: memory.shards: this key has no effect any more (remove it)");
     EXPECT_EQ(text_of(loaded.notices[1]), "test.json:4: limits.head_bytes: is called limits.head_max now (write head_max)");

@@ -118,8 +118,7 @@ TEST(Load, every_fault_is_told_with_its_line_and_the_nearest_key) {
   },
   "workers": -1,
   "deadlines": { "head": 30 },
-  "object_max": 1
-})");
+  "object_max": 1 })");
     EXPECT_EQ(told(loaded),
               "test.json:2: listne: unknown key (did you mean listen?)\n"
               "test.json:4: memory.size: \"64 MB/s\" is not a size (write it like \"64 MiB\"; units are B, KB, MB, GB, "

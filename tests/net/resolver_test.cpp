@@ -192,6 +192,7 @@ TEST(Resolver, many_names_at_once_are_all_answered) {
         asio::co_spawn(scene.loop.io, ask(i), ignore);
     }
     scene.loop.run_until([&] { return answered == 200; });
+    EXPECT_EQ(answered, 200);
 }
 
 TEST(Resolver, a_wait_can_be_ended_early_and_the_answer_still_arrives) {

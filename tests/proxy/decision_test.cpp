@@ -84,6 +84,9 @@ TEST(Decision, what_comes_of_a_lookup) {
 TEST(Decision, what_is_not_looked_up) {
     using http::Bypass;
     using http::Method;
+    auto const before_lookup = [](Method method, Bypass bypass, bool misses) {
+        return proxy::before_lookup(method, bypass, [&] { return misses; });
+    };
     EXPECT_EQ(before_lookup(Method::get, Bypass::none, false), Action::look) << "misses are judged after the lookup";
     EXPECT_EQ(before_lookup(Method::get, Bypass::never, true), Action::pass);
     EXPECT_EQ(before_lookup(Method::get, Bypass::never, false), Action::refuse_misses);

@@ -253,7 +253,7 @@ TEST(MeshChanges, a_sibling_that_hears_of_no_purge_does_not_bring_back_what_was_
     Origin origin;
     auto const icp = free_port();
     Proxy far(json{{"icp", {{"address", at_us(icp)}, {"allow", {"127.0.0.0/8"}}}}}.dump());
-    Proxy near(json{{"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}.dump());
+    Proxy near(json{{"workers", 1}, {"peers", {{{"name", "far"}, {"type", "sibling"}, {"host", "127.0.0.1"}, {"http", far.port()}, {"icp", icp}}}}}.dump());
     origin.answer("/page", fresh("old"));
     for (auto* proxy : {&far, &near}) EXPECT_EQ(get(*proxy, origin, "/page").body(), "old");
     origin.answer("/page", fresh("new"));
