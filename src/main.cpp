@@ -159,7 +159,7 @@ public:
         auto const asked = config_.memory.policy;
         auto const size = config_.memory.size;
         config_.memory = loaded.config.memory;
-        if (auto const least = cache_.least_size(); config_.memory.size < least) {
+        if (auto const least = cache_.memory().least_size(); config_.memory.size < least) {
             spdlog::warn("memory.size of {} comes with a restart; until then it is {}, the least with the shards made at the start",
                          size_text(config_.memory.size), size_text(least));
             config_.memory.size = least;
@@ -215,7 +215,7 @@ public:
 
     /// For an end without taking anything down.
     void settle_disk() {
-        if (disk_) disk_->wait_until_settled(store::DiskStore::Survives::power);
+        if (disk_) disk_->wait_until_settled(store::Survives::power);
     }
 
 private:

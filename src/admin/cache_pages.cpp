@@ -80,7 +80,7 @@ private:
 
     Json purge(std::string const& at) const {
         std::uint64_t generation = 0;
-        cache::Cache::Walk walk;
+        cache::MemoryTier::Walk walk;
         char more = 0;
         if (at.empty()) return purge_segment(0, cache_ ? purge_fetches() : 0, true);
         if (std::sscanf(at.c_str(), "segments:%" SCNu64 "%c", &generation, &more) == 1)
@@ -91,7 +91,7 @@ private:
         return {{"fault", "there is no page " + at}};
     }
 
-    static std::string in_memory(std::uint64_t generation, cache::Cache::Walk const& walk) {
+    static std::string in_memory(std::uint64_t generation, cache::MemoryTier::Walk const& walk) {
         return "memory:" + std::to_string(generation) + ":" + std::to_string(walk.shard) + ":" + std::to_string(walk.slot);
     }
 
@@ -104,7 +104,7 @@ private:
         for (auto const& object : objects) {
             auto const url = parts_of_key(object.key).url;
             if (!pattern_.fits(url)) continue;
-            if (cache_) cache_->purge_url(url);
+            if (cache_) cache_->purge(url);
             disk_->forget(object.key);
             ++purged;
         }
@@ -126,21 +126,21 @@ private:
     /// What is being fetched is not kept, wherever it would come to lie. How many URLs.
     std::uint64_t purge_fetches() const {
         std::set<std::string> urls;
-        for (auto const& key : cache_->fetches())
+        for (auto const& key : cache_->memory().fetches())
             if (auto const url = parts_of_key(key).url; pattern_.fits(url)) urls.emplace(url);
-        return static_cast<std::uint64_t>(std::ranges::count_if(urls, [&](auto const& url) { return cache_->purge_url(url); }));
+        return static_cast<std::uint64_t>(std::ranges::count_if(urls, [&](auto const& url) { return cache_->purge(url); }));
     }
 
-    Json purge_memory(std::uint64_t generation, cache::Cache::Walk walk) const {
+    Json purge_memory(std::uint64_t generation, cache::MemoryTier::Walk walk) const {
         constexpr int steps_max = 256;
         std::vector<store::ObjectPtr> met;
         bool more = true;
-        for (int steps = 0; more && steps < steps_max; ++steps) more = cache_->walk(walk, met);
+        for (int steps = 0; more && steps < steps_max; ++steps) more = cache_->memory().walk(walk, met);
         std::uint64_t purged = 0;
         for (auto const& object : met) {
             auto const url = parts_of_key(object->key()).url;
             if (!pattern_.fits(url)) continue;
-            cache_->purge_url(url);
+            cache_->purge(url);
             purged += object->kind() == store::Object::Kind::response;
         }
         Json next = nullptr;
@@ -151,7 +151,7 @@ private:
 
     Json with_purged(Json page, std::uint64_t purged) const {
         page["purged"] = purged;
-        page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::DiskStore::Survives::power);
+        page["durable"] = !disk_ || purged == 0 || disk_->wait_until_settled(store::Survives::power);
         return page;
     }
 

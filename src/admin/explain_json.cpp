@@ -241,7 +241,7 @@ Json explain_json(Explanation const& explained) {
     json["reload_ignored"] = explained.reload_ignored;
     json["vary"] = vary(found);
     json["stored"] = stored(explained);
-    json["on_disk"] = explained.disk_was_read ? Json(found.from_disk ? "yes" : "no") : Json(nullptr);
+    json["on_disk"] = explained.found.disk_was_read ? Json(found.from_disk ? "yes" : "no") : Json(nullptr);
     json["parts"] = parts(explained);
     json["freshness"] = freshness(explained);
     bool const marked = found.passes_until > now;

@@ -44,8 +44,8 @@ Figures take_figures(proxy::Server& server) {
     for (auto const* worker : figures.workers) add(figures, *worker);
     figures.connections_now = server.connections();
     figures.connections_limit = server.connections_max();
-    figures.cache = server.cache().stats();
-    if (auto const* disk = server.cache().disk()) figures.disk = disk->stats();
+    figures.cache = server.cache().memory().stats();
+    if (auto const* disk = server.cache().disk().store()) figures.disk = disk->stats();
     figures.log = server.log_stats();
     figures.peers = server.mesh().peers(figures.at);
     figures.icp = server.mesh().figures();

@@ -142,12 +142,12 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     if (!uri) return refusal(400, std::string("The url is not one: ") + error.refusal);
     std::string normal;
     http::append_normalised(*uri, normal);
-    bool found = server_.cache().purge_url(normal);
+    bool found = server_.cache().purge(normal);
     auto const peers = server_.mesh().agent(0).purge_and_wait(normal);
     // A peer may have given the old object before it purged its own.
-    found |= !peers.empty() && server_.cache().purge_url(normal);
-    auto* disk = server_.cache().disk();
-    if (disk && !disk->wait_until_settled(store::DiskStore::Survives::power))
+    found |= !peers.empty() && server_.cache().purge(normal);
+    auto* disk = server_.cache().disk().store();
+    if (disk && !disk->wait_until_settled(store::Survives::power))
         return refusal(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.\n" +
                                 icp::text_of(peers));
     return of_type("application/json", purge_json(found, peers));
@@ -174,7 +174,7 @@ Reply Routes::cache_page(Request const& request, std::string_view which) {
     if (question.what == purge && question.pattern.empty())
         return refusal(400, "A pattern is wanted: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
     auto& cache = server_.cache();
-    auto const page = admin::cache_page(&cache, cache.disk(), question);
+    auto const page = admin::cache_page(&cache, cache.disk().store(), question);
     if (page.contains("fault")) return refusal(400, page["fault"].get<std::string>());
     return of_type("application/json", page.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }

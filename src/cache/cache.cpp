@@ -1,97 +1,16 @@
 #include "cache/cache.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <random>
-
-#include "cache/key.hpp"
-#include "cache/parts.hpp"
-#include "policy/policies.hpp"
+#include <string>
 
 namespace garner::cache {
 
-namespace {
-
-std::uint64_t random_seed() {
-    std::random_device device;
-    return std::uint64_t{device()} << 32 | device();
+void Cache::set_disk(store::DiskStore* disk) {
+    disk_.set(disk);
+    if (disk) fetches_.supersession().begin_behind(*disk);
 }
 
-/// An object of object_max must be able to grow, whatever the share.
-Bytes filling_capacity(Options const& options) {
-    auto share = static_cast<Bytes>(static_cast<double>(options.size) * options.fill_share);
-    return std::min(options.size, std::max(share, options.object_max));
-}
-
-// In less than this an index and its marks would take more than a few per cent.
-constexpr Bytes least_share = 256 * KiB;
-
-unsigned shards_of(Options const& options) {
-    return static_cast<unsigned>(std::clamp<Bytes>(std::bit_floor(options.size / least_share), 1, options.shards));
-}
-
-// Of memory.size: a failure is worth less than what could be stored in its place.
-std::size_t failures_of(Options const& options) {
-    constexpr Bytes part = 64, one_with_words = 384;
-    return std::min<Bytes>(NegativeCache::entries_default, options.size / part / one_with_words);
-}
-
-std::unique_ptr<policy::ReplacementPolicy> make_policy(Options const& options, std::size_t shards, std::uint64_t seed) {
-    policy::Options of_policy;
-    of_policy.capacity = options.size / shards;
-    of_policy.seed = seed;
-    auto made = policy::make(options.policy, of_policy);
-    check(made != nullptr);
-    return made;
-}
-
-}  // namespace
-
-Bytes least_size(Options const& options) {
-    constexpr Bytes part = 2;   // half of it for objects
-    auto tried = options;
-    for (tried.size = std::max<Bytes>(tried.size, KiB);; tried.size *= 2) {
-        auto const shards = shards_of(tried);
-        Shard one(make_policy(tried, shards, 1));
-        MutexLock const lock(one.mutex);
-        if (part * shards * one.metadata_bytes() <= tried.size) return tried.size;
-    }
-}
-
-Cache::Cache(Options options)
-    : seed_(options.seed ? options.seed : random_seed()), object_max_(options.object_max),
-      budget_(options.size, filling_capacity(options)), policy_(options.policy), failures_(failures_of(options), &budget_) {
-    check(options.shards > 0);
-    auto const shards = shards_of(options);
-    for (unsigned i = 0; i < shards; ++i) {
-        shards_.push_back(std::make_unique<Shard>(make_policy(options, shards, seed_ + i)));
-        charge_metadata(*shards_.back());
-    }
-    shard_bytes_ = std::make_unique<std::atomic<Bytes>[]>(shards);
-}
-
-Cache::~Cache() = default;
-
-// ---- what goes ----
-
-bool Cache::purge(Key const& key, Fill const* but) {
-    auto& shard = this->shard(key.fingerprint);
-    std::vector<store::ObjectPtr> gone;
-    MutexLock const lock(shard.mutex);
-    bool known_failure = failures_.forget(key, steady_now());
-    // Nothing that began before this moment is stored.
-    bool const found_fill = detach_if(shard, key.fingerprint,
-                                      [&](Fill const& fill) { return fill.key() == key.text && &fill != but; }) > 0;
-    shard.drop_variants(key.fingerprint, gone);
-    if (auto found = shard.find(key.fingerprint, key.text))
-        gone.push_back(shard.remove(found.slot, policy::Left::purged));
-    if (auto parts = drop_parts(shard, key, policy::Left::purged)) gone.push_back(std::move(parts));
-    note_bytes(shard, key.fingerprint);
-    bool const on_disk = forget_on_disk(key);
-    return !gone.empty() || found_fill || known_failure || on_disk;
-}
-
-bool Cache::purge_url(std::string_view url) {
+bool Cache::purge(std::string_view url) {
     bool found = false;
     std::string text;
     for (auto const partition : partitions) {
@@ -101,114 +20,24 @@ bool Cache::purge_url(std::string_view url) {
     return found;
 }
 
-void Cache::forget(Key const& key, store::Object const& object) {
-    auto& shard = this->shard(key.fingerprint);
-    auto of_object = object.key() == key.text ? key.fingerprint : fingerprint(object.key(), seed_);
-    store::ObjectPtr gone;
-    MutexLock const lock(shard.mutex);
-    auto found = shard.find(of_object, object.key());
-    overtake(shard, key);
-    if (!found && disk_) disk_->forget(object.key());
-    if (found.object != &object) return;
-    gone = shard.remove(found.slot, policy::Left::purged);
-    if (disk_) disk_->forget(gone->key());
-    // A 304 that is still on its way must not bring it back.
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first)
-        if (first->second->stale() == gone) first->second->in_shard(shard.mutex).attached = false;
-    note_bytes(shard, key.fingerprint);
+/// Longer ones neither memory nor disk would keep.
+Bytes Cache::longest_body() const {
+    return std::max(memory_.object_max(), disk_ ? disk_.store()->options().object_max : 0);
 }
 
-bool Cache::remember_failure(Fill const& fill, Key const& key, FetchFailure const& failure, bool of_head_only,
-                             NegativeTerms const& terms, std::optional<Witness> const& witness) {
-    // Made before, since nothing may be evicted under the lock: it must be the same as where a purge detaches the fill.
-    auto const most = failures_.most_growth(key, failure);
-    if (!reserve(most, key.fingerprint)) return !witness;
-    budget_.release(most);
-    auto& shard = this->shard(key.fingerprint);
-    MutexLock const lock(shard.mutex);
-    if (!fill.in_shard(shard.mutex).attached) return !witness;
-    return failures_.remember(key, failure, of_head_only, terms, steady_now(), witness);
+http::StoreRefusal Cache::refusal_of(Bytes body) const {
+    bool const not_admitted = body <= longest_body();
+    return not_admitted ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
 }
 
-bool Cache::walk(Walk& walk, std::vector<store::ObjectPtr>& into) const {
-    if (walk.shard >= shards_.size()) return false;
-    auto& shard = *shards_[walk.shard];
-    MutexLock const lock(shard.mutex);
-    bool const more = shard.collect(walk.slot, walk_step, into);
-    walk = more ? Walk{walk.shard, walk.slot + walk_step} : Walk{walk.shard + 1, 0};
-    return walk.shard < shards_.size();
-}
-
-std::vector<std::string> Cache::fetches() const {
-    std::vector<std::string> keys;
-    for (auto const& shard : shards_) {
-        MutexLock const lock(shard->mutex);
-        for (auto const& [primary, fill] : shard->fills) keys.push_back(fill->key());
-    }
-    return keys;
-}
-
-// ---- operation ----
-
-Stats Cache::stats() const {
-    Stats stats;
-    stats.capacity = budget_.capacity();
-    stats.used = budget_.used();
-    stats.filling = budget_.filling();
-    for (auto const& shard : shards_) {
-        MutexLock const lock(shard->mutex);
-        stats.cached += shard->bytes();
-        stats.objects += shard->objects();
-        stats.fills += shard->fills.size();
-        for (auto const& [primary, fill] : shard->fills) stats.followers += fill->followers();
-        stats.metadata += shard->charged;
-    }
-    stats.metadata += failures_.bytes();
-    {
-        MutexLock const lock(policy_mutex_);
-        stats.policy = policy_;
-    }
-    stats.pinned = pinned();
-    stats.failures = failures_.size();
-    stats.evictions = evictions_.load(std::memory_order_relaxed);
-    stats.refused_for_room = refused_for_room_.load(std::memory_order_relaxed);
-    stats.not_admitted = not_admitted_.load(std::memory_order_relaxed);
-    return stats;
-}
-
-Bytes Cache::least_size() const {
-    constexpr Bytes of_one = 32 * KiB;
-    return shards_.size() > 1 ? shards_.size() * of_one : 0;
+net::awaitable<bool> Cache::settled(store::Survives what, net::Executor executor) {
+    if (!disk_) co_return true;
+    co_return co_await disk_.store()->settled(what, executor);
 }
 
 void Cache::reconfigure(Options const& options) {
-    object_max_.store(options.object_max, std::memory_order_relaxed);
-    bool const is_smaller = options.size < budget_.capacity();
-    budget_.set_capacity(options.size, filling_capacity(options));
-    bool other_policy;
-    {
-        MutexLock const lock(policy_mutex_);
-        other_policy = std::exchange(policy_, options.policy) != options.policy;
-    }
-    for (std::size_t i = 0; i < shards_.size(); ++i) {
-        auto made = other_policy ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
-        auto& shard = *shards_[i];
-        MutexLock const lock(shard.mutex);
-        if (made)
-            shard.set_policy(std::move(made));
-        else
-            shard.policy().set_capacity(options.size / shards_.size());
-    }
-    while (budget_.used() > budget_.capacity() && evict_one(0, Shard::Held::evicted)) {
-    }
-    for (std::size_t i = 0; i < shards_.size(); ++i) {
-        auto made = is_smaller ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
-        MutexLock const lock(shards_[i]->mutex);
-        // Else the arrays of a large memory would fill a small one. Counts of use begin anew where most objects have left.
-        if (made && shards_[i]->is_sparse()) shards_[i]->set_policy(std::move(made));
-        settle(*shards_[i], Fingerprint{i} << number_shift);
-    }
+    memory_.reconfigure(options);
+    disk_.reconfigure();
 }
 
 }  // namespace garner::cache

@@ -1,19 +1,19 @@
 // Room for what comes, at the cost of what is worth less.
 #include <algorithm>
 
-#include "cache/cache.hpp"
+#include "cache/memory_tier.hpp"
 #include "store/body_source.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::cache {
 
-bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes growing) {
+bool MemoryTier::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes growing) {
     if (parts.bytes.size() + growing > object_max()) return false;
     auto cost = store::Object::cost_of(parts) + growing;
     auto used = budget_.used();
     auto capacity = budget_.capacity();
     if (used + cost <= capacity) return true;
-    auto of_key = fingerprint(parts.key, seed_);
+    auto of_key = fingerprint_of(parts.key);
     auto& shard = this->shard(primary);
     MutexLock const lock(shard.mutex);
     // What takes the place of its like is no newcomer.
@@ -22,16 +22,16 @@ bool Cache::admits(store::Object::Parts const& parts, Fingerprint primary, Bytes
     return false;
 }
 
-store::ObjectPtr Cache::make_object(store::Object::Parts parts, Fingerprint primary) {
+store::ObjectPtr MemoryTier::make_object(store::Object::Parts parts, Fingerprint primary) {
     if (!reserve(store::Object::cost_of(parts), primary)) return nullptr;
     return store::Object::make(parts, &budget_);
 }
 
-store::BodyPtr Cache::make_body(std::optional<Bytes> expected) {
+store::BodyPtr MemoryTier::make_body(std::optional<Bytes> expected) {
     return store::BodyPtr(new store::Body(budget_, expected));
 }
 
-std::span<char> Cache::room(store::Body& body, Fingerprint near) {
+std::span<char> MemoryTier::room(store::Body& body, Fingerprint near) {
     bool const has_some = body.source() && body.charged() >= body.source()->piece();
     return body.room([&](Bytes bytes) {
         auto const filling = budget_.filling();
@@ -41,7 +41,7 @@ std::span<char> Cache::room(store::Body& body, Fingerprint near) {
     });
 }
 
-bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
+bool MemoryTier::reserve_growing(Bytes bytes, Fingerprint near) {
     if (!budget_.reserve_filling(bytes)) {
         memory_is_short_.store(true, std::memory_order_relaxed);
         refused_for_room_.fetch_add(1, std::memory_order_relaxed);
@@ -52,7 +52,7 @@ bool Cache::reserve_growing(Bytes bytes, Fingerprint near) {
     return false;
 }
 
-bool Cache::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
+bool MemoryTier::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
     // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
     auto patience = 4 * bytes + MiB;
     constexpr Bytes small = 64 * KiB;   // an object of this size is not pinned: a socket takes it whole
@@ -72,7 +72,7 @@ bool Cache::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
     return true;
 }
 
-Bytes Cache::pinned() const {
+Bytes MemoryTier::pinned() const {
     Bytes known = budget_.filling() + metadata_.load(std::memory_order_relaxed) + failures_.bytes();
     for (std::size_t i = 0; i < shards_.size(); ++i) known += shard_bytes_[i].load(std::memory_order_relaxed);
     // Taken one after the other while others work: the sum may be the larger one for a moment.
@@ -82,24 +82,23 @@ Bytes Cache::pinned() const {
 
 /// Readers of evicted objects may hold a quarter of the memory. Beyond it no large object is stored, and no object that is being
 /// read is evicted: that would only make more pinned memory.
-bool Cache::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
+bool MemoryTier::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
 
 /// Fetches that are not stored any more and have slow readers leave no share for others.
-bool Cache::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
+bool MemoryTier::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
 
-/// The key of a variant or of parts is that of the URL with a mark and more behind it.
-Fingerprint Cache::primary_of(store::Object const& object) const {
-    return fingerprint(object.key().substr(0, object.key().find_first_of("\x01\x02")), seed_);
+Fingerprint MemoryTier::primary_of(store::Object const& object) const {
+    return fingerprint_of(url_of(object.key()));
 }
 
-bool Cache::wants_back(store::Object const& object) {
+bool MemoryTier::wants_back(store::Object const& object) {
     if (!memory_is_short_.load(std::memory_order_relaxed) || object.cost() == 0) return false;
     bool const is_growing = object.body() && object.body()->state() == store::Body::State::growing;
     bool const pinned_full = is_pinned_full(), filling_full = is_filling_full();
     if (!pinned_full && !filling_full) memory_is_short_.store(false, std::memory_order_relaxed);
     if (!pinned_full && !(filling_full && is_growing)) return false;
     auto const url = primary_of(object);
-    auto const of_key = fingerprint(object.key(), seed_);
+    auto const of_key = fingerprint_of(object.key());
     auto& shard = this->shard(url);
     MutexLock const lock(shard.mutex);
     // A revalidated object has another head over the same body.
@@ -107,17 +106,17 @@ bool Cache::wants_back(store::Object const& object) {
         return other && (other == &object || (object.body() && other->body() == object.body()));
     };
     if (holds(shard.find(of_key, object.key()).object)) return false;
-    auto [first, last] = shard.fills.equal_range(url);
-    return std::none_of(first, last, [&](auto const& entry) { return holds(entry.second->view().object.get()); });
+    return std::ranges::none_of(shard.fills(url), [&](FillPtr const& fill) { return holds(fill->view().object.get()); });
 }
 
-void Cache::note_bytes(Shard& shard, Fingerprint primary) {
+void MemoryTier::note_bytes(Shard& shard, Fingerprint primary) {
     shard_bytes_[number(primary)].store(shard.bytes(), std::memory_order_relaxed);
 }
 
 /// The end of what was done under a shard's lock: its index, policy or marks may have grown. What they took is charged
 /// before anything else is; where that needs room, others leave for it.
-void Cache::settle(Shard& shard, Fingerprint primary) {
+void MemoryTier::settle(Shard& shard, Fingerprint primary) {
+    note_bytes(shard, primary);
     if (charge_metadata(shard)) return;
     auto const owed = shard.metadata_bytes() - shard.charged;
     bool reserved;
@@ -131,7 +130,7 @@ void Cache::settle(Shard& shard, Fingerprint primary) {
 }
 
 /// False, and nothing charged, when the budget has no room for what it has grown by.
-bool Cache::charge_metadata(Shard& shard) {
+bool MemoryTier::charge_metadata(Shard& shard) {
     auto const bytes = shard.metadata_bytes();
     if (bytes > shard.charged && !budget_.reserve(bytes - shard.charged)) return false;
     if (bytes < shard.charged) budget_.release(shard.charged - bytes);
@@ -139,13 +138,13 @@ bool Cache::charge_metadata(Shard& shard) {
     return true;
 }
 
-void Cache::set_charged(Shard& shard, Bytes bytes) {
+void MemoryTier::set_charged(Shard& shard, Bytes bytes) {
     metadata_.fetch_add(bytes - shard.charged, std::memory_order_relaxed);   // modulo 2^64
     shard.charged = bytes;
 }
 
 /// The newcomer's own shard while it has more than its share, else the fullest.
-std::size_t Cache::shard_to_shrink(Fingerprint near) const {
+std::size_t MemoryTier::shard_to_shrink(Fingerprint near) const {
     auto bytes = [&](std::size_t i) { return shard_bytes_[i].load(std::memory_order_relaxed); };
     auto const own = number(near);
     auto fullest = own;
@@ -157,7 +156,7 @@ std::size_t Cache::shard_to_shrink(Fingerprint near) const {
     return bytes(own) * shards_.size() >= total ? own : fullest;
 }
 
-bool Cache::evict_one(Fingerprint near, Shard::Held held) {
+bool MemoryTier::evict_one(Fingerprint near, Shard::Held held) {
     // Others may empty the chosen shard first: then there is another.
     for (std::size_t tries = 0; tries < shards_.size(); ++tries) {
         auto index = shard_to_shrink(near);
@@ -167,15 +166,17 @@ bool Cache::evict_one(Fingerprint near, Shard::Held held) {
     return false;
 }
 
-/// Somebody has been given a newer response of its URL, which is not stored yet.
-bool Cache::is_over(Shard const& shard, store::Object const& object) const {
-    auto [first, last] = shard.fills.equal_range(primary_of(object));
-    return std::any_of(first, last, [&](auto const& entry) REQUIRES(shard.mutex) {
-        return entry.second->in_shard(shard.mutex).newest > object.sequence();
-    });
+bool MemoryTier::is_over(Shard const& shard, store::Object const& object) const {
+    auto const url = url_of(object.key());
+    auto const primary = fingerprint_of(url);
+    auto const* fetched = shard.url(primary);
+    if (!fetched) return false;
+    auto const* at_url = shard.find(primary, url).object;
+    bool const varies = at_url && at_url->kind() == store::Object::Kind::vary_marker;
+    return fetched->history.is_over(object, varies ? at_url->head() : std::string_view());
 }
 
-bool Cache::evict_from(std::size_t index, Shard::Held held) {
+bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
     auto& shard = *shards_[index];
     std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
@@ -183,9 +184,9 @@ bool Cache::evict_from(std::size_t index, Shard::Held held) {
     if (!victim) return false;
     // Without its marker no variant would be found again.
     if (victim->kind() == store::Object::Kind::vary_marker)
-        shard.drop_variants(fingerprint(victim->key(), seed_), gone);
-    else if (disk_ && !is_over(shard, *victim))
-        disk_->demote(*victim);
+        shard.drop_variants(fingerprint_of(victim->key()), gone);
+    else if (behind_ && !is_over(shard, *victim))
+        behind_.demote(*victim);
     gone.push_back(std::move(victim));
     shard_bytes_[index].store(shard.bytes(), std::memory_order_relaxed);
     evictions_.fetch_add(gone.size(), std::memory_order_relaxed);

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "cache/cache.hpp"
+#include "cache/fetches.hpp"
+#include "cache/parts.hpp"
 #include "util/check.hpp"
 
 namespace garner::cache {
@@ -26,6 +27,11 @@ std::string Fill::varies_by() const {
 std::size_t Fill::followers() const {
     MutexLock const lock(mutex_);
     return follower_count_;
+}
+
+bool Fill::remember_failure(FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
+                            std::optional<Witness> const& witness) const {
+    return home_.remember_failure(*this, failure, of_head_only, terms, witness);
 }
 
 bool Fill::is_given() const {
@@ -166,16 +172,35 @@ bool Fill::is_second_to_fail(FetchFailure const& failure, Witness const& witness
 }
 
 void FillLease::head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant) {
-    check(growing->status() != 206 || !leads_others());
+    check(growing->status() != 206 || !fill_->leads_others());
     fill_->set_variant(std::move(vary), std::move(variant));
     fill_->change(FillView::Phase::body, std::move(growing), {}, "");
-    cache_->detach_contradicted(*fill_);
+    fill_->home_.supersession().detach_contradicted(*fill_);
+}
+
+void FillLease::give(store::Object::Parts& response, http::VaryNames const& vary) {
+    auto& supersession = fill_->home_.supersession();
+    response.sequence = supersession.next();
+    supersession.give(*fill_, response, vary, nullptr);
+}
+
+net::awaitable<void> FillLease::give_after_disk(store::Object::Parts& response, http::VaryNames const& vary, net::Executor executor) {
+    auto& home = fill_->home_;
+    response.sequence = home.supersession().next();
+    store::ObjectPtr known;
+    if (response.status == 206) known = co_await home.disk().load_parts(response.key, executor);
+    bool const may_be_there = home.supersession().give(*fill_, response, vary, known);
+    if (may_be_there) co_await home.disk().store()->settled(store::Survives::process, executor);
+}
+
+void FillLease::give_unstored(store::Object::Parts const& response, http::VaryNames const& vary) {
+    fill_->home_.supersession().give_unstored(*fill_, *outline(response), vary);
 }
 
 bool FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk) {
     if (!fill_) return false;
     auto fill = std::move(fill_);
-    bool const kept = cache_->publish(*fill, object, vary, variant, Cache::Came::fetched, on_disk, object ? object->sequence() : 0);
+    bool const kept = fill->home_.publish(*fill, {object, vary, variant, Came::fetched, object ? object->sequence() : 0, on_disk});
     fill->set_variant(std::move(vary), std::move(variant));
     fill->change(FillView::Phase::complete, std::move(object), {}, "");
     return kept;
@@ -184,26 +209,26 @@ bool FillLease::complete(store::ObjectPtr object, http::VaryNames vary, std::str
 bool FillLease::loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant,
                        std::uint64_t marker) {
     auto fill = std::move(fill_);
-    cache_->publish(*fill, object, vary, variant, Cache::Came::from_disk, nullptr, marker);
+    fill->home_.publish(*fill, {object, vary, variant, Came::from_disk, marker, nullptr});
     fill->change(FillView::Phase::look_again, nullptr, {}, "");
-    return !cache_->is_overtaken(*fill);
+    return !fill->home_.supersession().is_overtaken(*fill);
 }
 
 void FillLease::look_again() {
     auto fill = std::move(fill_);
-    cache_->detach(*fill);
+    fill->home_.end(*fill);
     fill->change(FillView::Phase::look_again, nullptr, {}, "");
 }
 
 void FillLease::refuse(char const* reason) {
     if (!fill_) return;
     auto fill = std::move(fill_);
-    cache_->detach(*fill, reason);
+    fill->home_.end(*fill, reason);
     fill->change(FillView::Phase::refused, nullptr, {}, reason);
 }
 
 void FillLease::stop_storing(char const* reason) {
-    cache_->stop_storing(*fill_, reason);
+    fill_->home_.stop_storing(*fill_, reason);
     MutexLock const lock(fill_->mutex_);
     fill_->closed_ = true;
 }
@@ -211,8 +236,8 @@ void FillLease::stop_storing(char const* reason) {
 void FillLease::fail(FetchFailure failure) {
     if (!fill_) return;
     auto fill = std::move(fill_);
-    cache_->outdate_older(*fill);   // while the fill still keeps it from the disk
-    cache_->detach(*fill);
+    fill->home_.supersession().outdate_older(*fill);   // while the fill still keeps it from the disk
+    fill->home_.end(*fill);
     fill->change(FillView::Phase::failed, nullptr, std::move(failure), "");
 }
 
@@ -226,15 +251,15 @@ void FillLease::fail_alone(FetchFailure failure, Witness const& witness) {
 
 void FillLease::give_up() {
     auto fill = std::move(fill_);
-    cache_->outdate_older(*fill);   // as fail() does
-    if (cache_->promote_or_detach(*fill)) return;
+    fill->home_.supersession().outdate_older(*fill);   // as fail() does
+    if (fill->home_.promote_or_end(*fill)) return;
     if (fill->view().phase == FillView::Phase::head)
         fill->change(FillView::Phase::refused, nullptr, {}, "the leader went");
     else
         fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
 }
 
-Follower::Follower(Cache& cache, FillPtr fill) : cache_(cache), fill_(std::move(fill)) {
+Follower::Follower(FillPtr fill) : fill_(std::move(fill)) {
     MutexLock const lock(fill_->mutex_);
     dropped_ = fill_->closed_;
     fill_->followers_.push_back(*this);
@@ -252,7 +277,7 @@ Follower::~Follower() {
         producer = std::exchange(fill_->producer_, {});
     }
     producer.wake(net::Wake::ready);
-    if (owes_a_lead) FillLease(cache_, fill_).drop();
+    if (owes_a_lead) FillLease(fill_).drop();
 }
 
 void Follower::wake_on_change(std::uint64_t seen, net::WakeHandle handle) {
@@ -275,7 +300,7 @@ FillLease Follower::take_lead() {
     MutexLock const lock(fill_->mutex_);
     check(promoted_);
     promoted_ = false;
-    return FillLease(cache_, fill_);
+    return FillLease(fill_);
 }
 
 void Follower::read_up_to(Bytes offset) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "http/vary.hpp"
+#include "net/asio.hpp"
 #include "net/wake.hpp"
 #include "store/disk_store.hpp"
 #include "store/object.hpp"
@@ -19,7 +20,8 @@
 
 namespace garner::cache {
 
-class Cache;
+class Fetches;
+struct NegativeTerms;
 class Fill;
 class Follower;
 using FillPtr = std::shared_ptr<Fill>;
@@ -78,13 +80,19 @@ private:
 /// Shared by the leader's and the followers' workers. All members thread-safe unless said otherwise.
 class Fill {
 public:
-    Fill(std::string key, Fingerprint primary, store::ObjectPtr stale)
-        : key_(std::move(key)), primary_(primary), stale_(std::move(stale)) {}
+    /// `asked`: the number of the moment in which its request goes out (see UrlHistory).
+    Fill(Fetches& home, std::string key, Fingerprint primary, store::ObjectPtr stale, std::uint64_t asked)
+        : home_(home), key_(std::move(key)), primary_(primary), stale_(std::move(stale)), in_shard_{.asked = asked} {}
 
     std::string const& key() const { return key_; }
     Fingerprint primary() const { return primary_; }
     /// The stored object that this fetch validates; nullptr when there is none.
     store::ObjectPtr const& stale() const { return stale_; }
+
+    /// Requests that come may wait for it; false for a fetch beside others.
+    bool leads_others() const { return leads_others_; }
+    /// The variant that the URL's Vary marker selected when it began; empty: none.
+    std::string const& sought() const { return sought_; }
 
     FillView view() const;
     /// The response's Vary permits this request to take the object. Only after the head.
@@ -96,6 +104,8 @@ public:
     std::optional<FetchFailure> failure_of(Witness const&) const;
     /// Somebody has some of it, or is about to.
     bool is_given() const;
+    /// Remembers what it met, unless the URL was purged since it began. `witness` and the result: see NegativeCache::remember().
+    bool remember_failure(FetchFailure const&, bool of_head_only, NegativeTerms const&, std::optional<Witness> const& witness) const;
 
     static constexpr std::size_t beside_max = 4;
     /// A place beside `fill`: none while beside_max are taken, or one by this client.
@@ -113,7 +123,11 @@ public:
 
 private:
     friend class Cache;
+    friend class DiskLookup;
+    friend class Fetches;
     friend class FillLease;
+    friend class Publication;
+    friend class Supersession;
     friend class Follower;
     friend class Beside;
     void leave_beside(IpAddress const& client);
@@ -123,6 +137,7 @@ private:
     bool is_second_to_fail(FetchFailure const&, Witness const&);
     std::vector<net::WakeHandle> take_waiting() REQUIRES(mutex_);
 
+    Fetches& home_;
     std::string const key_;            // the primary cache key
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
@@ -131,24 +146,10 @@ private:
     bool off_disk_ = false;            // set by the leader
     store::ObjectPtr marker_;          // the URL's Vary marker as the disk has it; set by the leader
     std::string sought_;               // the same as refreshes_: the variant that the URL's Vary marker selected when it began; empty: none
-    /// What somebody was given since this one began, without its body, under the key of its variant.
-    struct Given {
-        store::ObjectPtr object;
-        std::string varies_by;         // the names of its Vary, as http::to_string
-        bool several = false;          // clients got different representations of this variant
-        /// Where Vary has changed meanwhile there is no telling, and it is taken for the same.
-        bool may_be_of(std::string_view key, std::string_view names) const {
-            return object && (object->key() == key || varies_by != names);
-        }
-    };
     struct InShard {
-        bool attached = true;          // not purged meanwhile
-        bool overtaken = false;        // the record on disk has changed since this fetch began to read it
-        bool unmarked = false;         // `marker_` has left the disk since
-        std::uint64_t newest = 0;      // the sequence of a response that a client got; older objects do not go to the disk
-        std::vector<Given> rivals;     // responses of other fetches, one for each variant
-        bool too_many_rivals = false;  // `rivals` is full: the response of this fetch is not stored
-        std::vector<Given> heard;      // responses to HEAD, one for each variant
+        std::uint64_t asked = 0;       // when its request went out
+        std::uint64_t read = 0;        // when it began to read the disk
+        bool stored = true;            // false: nothing of it is stored any more, whatever comes
     };
     /// Guarded by the mutex of the URL's shard.
     InShard& in_shard([[maybe_unused]] Mutex const& of_shard) REQUIRES(of_shard) { return in_shard_; }
@@ -174,12 +175,11 @@ private:
 class FillLease {
 public:
     FillLease() = default;
-    FillLease(Cache& cache, FillPtr fill) : cache_(&cache), fill_(std::move(fill)) {}
-    FillLease(FillLease&& other) noexcept : cache_(other.cache_), fill_(std::move(other.fill_)) {}
+    explicit FillLease(FillPtr fill) : fill_(std::move(fill)) {}
+    FillLease(FillLease&& other) noexcept : fill_(std::move(other.fill_)) {}
     FillLease& operator=(FillLease&& other) noexcept {
         if (this == &other) return *this;
         drop();
-        cache_ = other.cache_;
         fill_ = std::move(other.fill_);
         return *this;
     }
@@ -187,8 +187,17 @@ public:
 
     explicit operator bool() const { return fill_ != nullptr; }
     FillPtr const& fill() const { return fill_; }
-    /// Others may follow; false for a fetch beside others.
-    bool leads_others() const { return fill_->leads_others_; }
+    /// For its beginning, before others see the fill: it validates what is sent meanwhile.
+    void begin_refresh() { fill_->refreshes_ = true; }
+    /// The same: the variant that is to be fetched.
+    void seek(std::string_view variant) { fill_->sought_ = variant; }
+    /// A client is about to be given this response, which may be stored: it gets its number. Where there is a disk: see
+    /// give_after_disk().
+    void give(store::Object::Parts& response, http::VaryNames const& vary);
+    /// The same with a disk: waits until what the response replaces there is gone, whatever becomes of this process.
+    net::awaitable<void> give_after_disk(store::Object::Parts& response, http::VaryNames const& vary, net::Executor executor);
+    /// It will not be stored after all, and is given nevertheless: what it replaces leaves memory, too.
+    void give_unstored(store::Object::Parts const& response, http::VaryNames const& vary);
 
     /// The head is storable and the body grows: followers whose request it selects may read it. A 206 has none.
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
@@ -222,14 +231,13 @@ public:
 private:
     void give_up();
 
-    Cache* cache_ = nullptr;
     FillPtr fill_;
 };
 
 /// One transaction's place among those that wait. Dropping it leaves the fill. Belongs to one worker.
 class Follower : private Link {
 public:
-    Follower(Cache& cache, FillPtr fill);
+    explicit Follower(FillPtr fill);
     ~Follower();
 
     FillView view() const { return fill_->view(); }
@@ -250,7 +258,6 @@ private:
     friend class garner::List;
     /// Said by the fill, of its followers: its mutex is theirs.
     void assert_held() const ASSERT_CAPABILITY(fill_->mutex_) {}
-    Cache& cache_;
     FillPtr fill_;
     net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
     Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;

@@ -9,6 +9,8 @@ std::string variant_text(std::string_view key, std::string_view variant) {
     return text;
 }
 
+std::string_view url_of(std::string_view key) { return key.substr(0, key.find_first_of("\x01\x02")); }
+
 std::string parts_text(std::string_view key) {
     std::string text(key);
     text += '\x02';   // in no URI, and in no variant's text

@@ -4,7 +4,15 @@
 #include <string>
 #include <string_view>
 
+#include "util/hash.hpp"
+
 namespace garner::cache {
+
+/// A cache key's text and its keyed fingerprint. Made by MemoryTier::key; the text is borrowed.
+struct Key {
+    std::string_view text;         // partition and normalised URI
+    Fingerprint fingerprint = 0;
+};
 
 /// They never answer for each other: an accelerator's objects come from its own origin alone.
 enum class Partition : char { forward = 'f', accelerator = 'a' };
@@ -18,7 +26,12 @@ inline void write_key_text(Partition partition, std::string_view url, std::strin
 
 /// The key of one variant of a URL (RFC 9111 4.1): the primary key and the selecting fields' canonical text.
 std::string variant_text(std::string_view key, std::string_view variant);
+/// The primary key of any of these: that of the URL.
+std::string_view url_of(std::string_view key);
 /// The key of the parts of what has `key` (a URL's, or a variant's) when it is whole.
 std::string parts_text(std::string_view key);
+
+/// The key of the whole of what has this key, be it a whole or parts.
+inline std::string_view whole_of(std::string_view key) { return key.substr(0, key.find('\x02')); }
 
 }  // namespace garner::cache

@@ -1,34 +1,17 @@
 // What a request finds in memory, and what it is to do about it.
+#include "cache/lookup.hpp"
+
 #include <algorithm>
+#include <utility>
 
 #include "cache/cache.hpp"
 #include "cache/parts.hpp"
 
 namespace garner::cache {
 
-Lookup Cache::lookup(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
-                     WallTime now, Collapse collapse) {
-    auto& shard = this->shard(key.fingerprint);
-    MutexLock const lock(shard.mutex);
-    auto const [found, marker, variant] = select(shard, key, request);
-    shard.policy().requested(variant.empty() ? key.fingerprint : fingerprint(variant, seed_));
-    // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
-    if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
-    if (!found) return lookup_absent(shard, key, request, control, now, collapse, variant);
-    // Whose credentials are wrong shall not speak for the others.
-    bool may_refresh = !request.fields.has(http::Name::authorization);
-    return answer_from(shard, found, key, control, now, collapse, may_refresh);
-}
+namespace {
 
-Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
-    auto found = shard.find(key.fingerprint, key.text);
-    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}, {}};
-    auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
-    auto selected = shard.find(fingerprint(variant, seed_), variant);
-    return {selected, found, std::move(variant)};
-}
-
-Lookup::Kind Cache::kind_of(http::Reuse reuse) {
+Lookup::Kind kind_of(http::Reuse reuse) {
     switch (reuse) {
     case http::Reuse::fresh:
     case http::Reuse::stale_allowed: return Lookup::Kind::fresh;
@@ -39,33 +22,27 @@ Lookup::Kind Cache::kind_of(http::Reuse reuse) {
 }
 
 /// The revalidation that others may wait for.
-FillPtr Cache::validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale) {
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first) {
-        auto const& fill = first->second;
-        if (fill->leads_others_ && fill->key() == key.text && fill->stale() == stale) return fill;
-    }
+FillPtr validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale) REQUIRES(shard.mutex) {
+    for (auto const& fill : shard.fills(key.fingerprint))
+        if (fill->leads_others() && fill->key() == key.text && fill->stale() == stale) return fill;
     return nullptr;
 }
 
 /// The fetch of what is not stored that this request may wait for: of bodies that grow the newest.
-FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead const& request,
-                        http::RequestCacheControl const& control, WallTime now, std::string_view variant) {
+FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view variant) REQUIRES(shard.mutex) {
     FillPtr best;
     std::uint64_t newest = 0;
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first) {
-        auto const& fill = first->second;
-        if (fill->key() != key.text || !fill->in_shard(shard.mutex).attached) continue;
+    for (auto const& fill : shard.fills(query.key.fingerprint)) {
+        if (fill->key() != query.key.text || !Supersession::may_store(shard, *fill)) continue;
         auto const view = fill->view();
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
-        bool const leads = fill->leads_others_ && !fill->stale();
+        bool const leads = fill->leads_others() && !fill->stale();
         // What will be stored others may have before it is, whoever asked for it and how.
-        auto serves = [&] { return http::may_reuse(view.object->terms(), control, now).reuse == http::Reuse::fresh; };
+        auto serves = [&] { return http::may_reuse(view.object->terms(), query.control, query.now).reuse == http::Reuse::fresh; };
         if (!leads && !(grows && serves())) continue;
         // Before the head the URL's last Vary is the best guess at whose answer this will be.
         bool const head = view.phase == FillView::Phase::head;
-        if (!(head ? fill->sought_ == variant : fill->selects(request.fields))) continue;
+        if (!(head ? fill->sought() == variant : fill->selects(query.request.fields))) continue;
         auto const age = grows ? view.object->sequence() : 0;
         if (best && age <= newest) continue;
         best = fill;
@@ -74,146 +51,127 @@ FillPtr Cache::fetch_of(Shard const& shard, Key const& key, http::RequestHead co
     return best;
 }
 
-Lookup Cache::answer_from(Shard& shard, Shard::Found found, Key const& key, http::RequestCacheControl const& control,
-                          WallTime now, Collapse collapse, bool may_refresh) {
+}  // namespace
+
+void Lookup::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
+    object = std::move(found);
+    answer = how;
+    kind = kind_of(how.reuse);
+}
+
+void Peek::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
+    object = std::move(found);
+    answer = how;
+    kind = kind_of(how.reuse);
+}
+
+Lookup Cache::lookup(Query const& query) {
+    auto found = look_for_whole(query);
+    if (disk_ && found.object) report_use(query, *found.object);
+    bool const absent = found.kind == Lookup::Kind::absent || found.kind == Lookup::Kind::pass;
+    if (!absent) return found;
+    if (query.request.fields.has(http::Name::range)) {
+        auto parts = look_for_parts(query);
+        if (parts.object) return parts;
+        found.part_missing = parts.part_missing;
+    }
+    found.may_be_on_disk = may_be_on_disk(found, query);
+    return found;
+}
+
+Lookup Cache::look_for_whole(Query const& query) {
+    auto& shard = memory_.shard(query.key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    auto const [found, marker, variant] = select(shard, query.key, query.request);
+    shard.policy().requested(variant.empty() ? query.key.fingerprint : memory_.fingerprint_of(variant));
+    // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
+    if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
+    return found ? answer_from(shard, found, query) : lookup_absent(shard, query, variant);
+}
+
+/// Memory answers with this object: of some uses the disk hears, and takes the object where it wants it now.
+void Cache::report_use(Query const& query, store::Object const& object) {
+    thread_local unsigned uses = 0;
+    if (++uses % disk_.uses_a_report() != 0) return;
+    bool const is_variant = object.key().size() != query.key.text.size();
+    if (is_variant) disk_.store()->used(query.key.text);   // its marker
+    if (!disk_.store()->used(object.key())) return;
+    auto& shard = memory_.shard(query.key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    bool const is_there = memory_.find(shard, object.key()).object == &object;
+    if (is_there && !memory_.is_over(shard, object)) disk_.store()->store(object.parts());
+}
+
+Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
+    auto found = shard.find(key.fingerprint, key.text);
+    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}, {}};
+    auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
+    auto selected = memory_.find(shard, variant);
+    return {selected, found, std::move(variant)};
+}
+
+Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) {
+    auto const primary = query.key.fingerprint;
     Lookup result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.object = store::ObjectPtr(found.object);
-    result.answer = http::may_reuse(found.object->terms(), control, now);
-    result.kind = kind_of(result.answer.reuse);
-    if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, key, now);
-    if (result.kind != Lookup::Kind::stale || collapse == Collapse::alone) return result;
-    bool shares = !shard.passes(key.fingerprint, unix_seconds(now));
-    if (shares) result.follow = validation_of(shard, key, result.object);
-    if (!result.follow) result.lead = start_fill(shard, key, result.object, shares);
+    result.answer_with(store::ObjectPtr(found.object), http::may_reuse(found.object->terms(), query.control, query.now));
+    // Whose credentials are wrong shall not speak for the others.
+    bool const may_refresh = !query.request.fields.has(http::Name::authorization);
+    if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
+    if (result.kind != Lookup::Kind::stale || query.collapse == Collapse::alone) return result;
+    bool const shares = !shard.passes(primary, unix_seconds(query.now));
+    if (shares) result.follow = validation_of(shard, query.key, result.object);
+    if (!result.follow) result.lead = fetches_.start(shard, query.key, result.object, shares);
     return result;
 }
 
 /// One revalidation at a time for one object, whoever asks and in whatever way.
-void Cache::lead_refresh(Lookup& result, Shard& shard, Key const& key, WallTime now) {
-    if (shard.refresh_pauses(key.fingerprint, unix_seconds(now))) return;
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first)
-        if (first->second->stale() == result.object) return;
-    result.lead = start_fill(shard, key, result.object, !shard.passes(key.fingerprint, unix_seconds(now)));
-    result.lead.fill()->refreshes_ = true;
+void Cache::lead_refresh(Lookup& result, Shard& shard, Query const& query) {
+    auto const primary = query.key.fingerprint;
+    auto const now = unix_seconds(query.now);
+    if (shard.refresh_pauses(primary, now)) return;
+    for (auto const& fill : shard.fills(primary))
+        if (fill->stale() == result.object) return;
+    result.lead = fetches_.start(shard, query.key, result.object, !shard.passes(primary, now));
+    result.lead.begin_refresh();
 }
 
-Lookup Cache::lookup_absent(Shard& shard, Key const& key, http::RequestHead const& request,
-                            http::RequestCacheControl const& control, WallTime now, Collapse collapse,
-                            std::string_view variant) {
+Lookup Cache::lookup_absent(Shard& shard, Query const& query, std::string_view variant) {
     Lookup result;
     result.variant_missing = !variant.empty();
-    if (collapse == Collapse::alone) return result;
-    if (shard.passes(key.fingerprint, unix_seconds(now))) {
+    if (query.collapse == Collapse::alone) return result;
+    if (shard.passes(query.key.fingerprint, unix_seconds(query.now))) {
         result.kind = Lookup::Kind::pass;
-        result.lead = start_fill(shard, key, nullptr, false);
+        result.lead = fetches_.start(shard, query.key, nullptr, false);
         return result;
     }
-    result.follow = fetch_of(shard, key, request, control, now, variant);
+    result.follow = fetch_of(shard, query, variant);
     if (result.follow) {
         result.kind = Lookup::Kind::busy;
         return result;
     }
-    result.lead = start_fill(shard, key, nullptr, true);
-    result.lead.fill()->sought_ = variant;
+    result.lead = fetches_.start(shard, query.key, nullptr, true);
+    result.lead.seek(variant);
     return result;
 }
 
-Shard::Found Cache::find_parts(Shard const& shard, Key const& key, http::RequestHead const& request) const {
-    auto const selected = select(shard, key, request);
-    auto const text = parts_text(selected.marker ? std::string_view(selected.variant) : key.text);
-    return shard.find(fingerprint(text, seed_), text);
+Shard::Found Cache::find_parts(Shard const& shard, Query const& query) const {
+    auto const selected = select(shard, query.key, query.request);
+    return memory_.find(shard, parts_text(selected.marker ? std::string_view(selected.variant) : query.key.text));
 }
 
-/// They are validated before they are sent, not meanwhile.
-http::ReuseAnswer Cache::may_reuse_parts(store::Object const& parts, http::RequestCacheControl const& control,
-                                         WallTime now) {
-    auto terms = parts.terms();
-    terms.stale_while_revalidate = 0;
-    return http::may_reuse(terms, control, now);
-}
-
-Lookup Cache::lookup_parts(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control,
-                           WallTime now) {
+Lookup Cache::look_for_parts(Query const& query) {
     Lookup result;
-    auto& shard = this->shard(key.fingerprint);
+    auto& shard = memory_.shard(query.key.fingerprint);
     MutexLock const lock(shard.mutex);
-    auto found = find_parts(shard, key, request);
+    auto const found = find_parts(shard, query);
     if (!found) return result;
-    shard.policy().requested(fingerprint(found.object->key(), seed_));
-    if (!can_answer(*found.object, request, now)) {
-        result.part_missing = true;
-        return result;
-    }
+    shard.policy().requested(memory_.fingerprint_of(found.object->key()));
+    result.part_missing = !can_answer(*found.object, query.request, query.now);
+    if (result.part_missing) return result;
     shard.policy().hit(found.slot, found.object->cost());
-    result.object = store::ObjectPtr(found.object);
-    result.answer = may_reuse_parts(*found.object, control, now);
-    result.kind = kind_of(result.answer.reuse);
+    result.answer_with(store::ObjectPtr(found.object), may_reuse_parts(*found.object, query.control, query.now));
     return result;
-}
-
-store::ObjectPtr Cache::parts(Key const& key, http::RequestHead const& request) const {
-    auto& shard = this->shard(key.fingerprint);
-    MutexLock const lock(shard.mutex);
-    return store::ObjectPtr(find_parts(shard, key, request).object);
-}
-
-store::ObjectPtr Cache::find(std::string_view key, Fingerprint primary) const {
-    auto& shard = this->shard(primary);
-    MutexLock const lock(shard.mutex);
-    return store::ObjectPtr(shard.find(fingerprint(key, seed_), key).object);
-}
-
-Peek Cache::peek(Key const& key, http::RequestHead const& request, http::RequestCacheControl const& control, WallTime now,
-                 Collapse collapse) const {
-    Peek peek;
-    peek.failure = failures_.peek(key, steady_now());
-    auto& shard = this->shard(key.fingerprint);
-    MutexLock const lock(shard.mutex);
-    peek.passes_until = shard.passes_until(key.fingerprint);
-    peek.pass_reason = shard.pass_reason(key.fingerprint);
-    bool const shares = collapse != Collapse::alone && !shard.passes(key.fingerprint, unix_seconds(now));
-    auto const [found, marker, variant] = select(shard, key, request);
-    if (marker) {
-        peek.vary = marker.object->head();
-        peek.selected = http::variant_key(peek.vary, request.fields);
-        auto const prefix = variant_text(key.text, {}).size();
-        for (auto const* stored : shard.variants_of(key.fingerprint))
-            if (!is_incomplete(*stored)) peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
-    }
-    auto [first, last] = shard.fills.equal_range(key.fingerprint);
-    for (; first != last; ++first)
-        if (first->second->key() == key.text) peek.fetches.push_back(first->second);
-    if (found) {
-        peek.object = store::ObjectPtr(found.object);
-        peek.answer = http::may_reuse(found.object->terms(), control, now);
-        peek.kind = kind_of(peek.answer.reuse);
-        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, key, peek.object);
-        return peek;
-    }
-    if (shares) peek.follow = fetch_of(shard, key, request, control, now, variant);
-    if (peek.follow) peek.kind = Lookup::Kind::busy;
-    if (auto const parts = find_parts(shard, key, request)) {
-        peek.parts = store::ObjectPtr(parts.object);
-        peek.part_missing = request.fields.has(http::Name::range) && !peek.follow;
-        if (peek.part_missing && can_answer(*parts.object, request, now)) {
-            peek.part_missing = false;
-            peek.object = peek.parts;
-            peek.answer = may_reuse_parts(*parts.object, control, now);
-            peek.kind = kind_of(peek.answer.reuse);
-            return peek;
-        }
-    }
-    if (!shares && collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
-    return peek;
-}
-
-bool Cache::contains_fresh(Key const& key, http::RequestHead const& request, WallTime now) const {
-    auto& shard = this->shard(key.fingerprint);
-    MutexLock const lock(shard.mutex);
-    auto const found = select(shard, key, request).found;
-    return found && http::may_reuse(found.object->terms(), {}, now).reuse == http::Reuse::fresh;
 }
 
 bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const {
@@ -223,14 +181,53 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
         bool const good = object->status() < 400 && object->status() != 206 && !is_incomplete(*object);
         return good && http::may_reuse(object->terms(), fresh_for_longer, now).reuse == http::Reuse::fresh;
     };
-    auto& shard = this->shard(key.fingerprint);
+    auto& shard = memory_.shard(key.fingerprint);
     MutexLock const lock(shard.mutex);
     auto const found = shard.find(key.fingerprint, key.text);
-    if (!found) return disk_ && disk_->is_fresh_until(key.text, now + margin);
+    if (!found) return disk_.is_fresh_until(key.text, now + margin);
     if (found.object->kind() != store::Object::Kind::vary_marker) return serves(found.object);
     if (found.object->head() != "accept-encoding") return false;
     auto const variants = shard.variants_of(key.fingerprint);
     return std::any_of(variants.begin(), variants.end(), serves);
+}
+
+// ---- for people ----
+
+Peek Cache::peek_in_memory(Query const& query) const {
+    auto const primary = query.key.fingerprint;
+    Peek peek;
+    peek.failure = memory_.failures().peek(query.key, steady_now());
+    auto& shard = memory_.shard(primary);
+    MutexLock const lock(shard.mutex);
+    peek.passes_until = shard.passes_until(primary);
+    peek.pass_reason = shard.pass_reason(primary);
+    bool const shares = query.collapse != Collapse::alone && !shard.passes(primary, unix_seconds(query.now));
+    auto const [found, marker, variant] = select(shard, query.key, query.request);
+    if (marker) {
+        peek.vary = marker.object->head();
+        peek.selected = http::variant_key(peek.vary, query.request.fields);
+        auto const prefix = variant_text(query.key.text, {}).size();
+        for (auto const* stored : shard.variants_of(primary))
+            if (!is_incomplete(*stored)) peek.variants.emplace_back(stored->key().substr(std::min(prefix, stored->key().size())));
+    }
+    for (auto const& fill : shard.fills(primary))
+        if (fill->key() == query.key.text) peek.fetches.push_back(fill);
+    if (found) {
+        peek.answer_with(store::ObjectPtr(found.object), http::may_reuse(found.object->terms(), query.control, query.now));
+        if (peek.kind == Lookup::Kind::stale && shares) peek.follow = validation_of(shard, query.key, peek.object);
+        return peek;
+    }
+    if (shares) peek.follow = fetch_of(shard, query, variant);
+    if (peek.follow) peek.kind = Lookup::Kind::busy;
+    peek.parts = store::ObjectPtr(find_parts(shard, query).object);
+    peek.part_missing = peek.parts && query.request.fields.has(http::Name::range) && !peek.follow;
+    if (peek.part_missing && can_answer(*peek.parts, query.request, query.now)) {
+        peek.part_missing = false;
+        peek.answer_with(peek.parts, may_reuse_parts(*peek.parts, query.control, query.now));
+        return peek;
+    }
+    if (!shares && query.collapse != Collapse::alone) peek.kind = Lookup::Kind::pass;
+    return peek;
 }
 
 }  // namespace garner::cache

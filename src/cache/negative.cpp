@@ -24,7 +24,7 @@ Bytes bytes_of(std::string const& text) {
 
 NegativeCache::NegativeCache(std::size_t entries_max, store::Budget* budget)
     : seed_(std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()),
-      sets_(std::max<std::size_t>(1, entries_max / (shards_max * places_per_set))), budget_(budget),
+      sets_(std::max<std::size_t>(1, entries_max / (shards_max * entries_per_set))), budget_(budget),
       shards_(new Shard[shards_max]) {}
 
 std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, std::optional<Witness> const& asker) {
@@ -32,9 +32,9 @@ std::optional<KnownFailure> NegativeCache::find(Key const& key, SteadyTime now, 
     auto id = identity(key);
     auto& shard = shard_of(id);
     MutexLock const lock(shard.mutex);
-    auto const* place = find_place(shard, id, now);
-    bool const is_others = place && place->only_witness && place->only_witness != asker;
-    return is_others ? std::nullopt : known(place, now);
+    auto const* entry = find_entry(shard, id, now);
+    bool const is_others = entry && entry->only_witness && entry->only_witness != asker;
+    return is_others ? std::nullopt : known(entry, now);
 }
 
 std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) const {
@@ -42,12 +42,12 @@ std::optional<KnownFailure> NegativeCache::peek(Key const& key, SteadyTime now) 
     auto id = identity(key);
     auto& shard = shard_of(id);
     MutexLock const lock(shard.mutex);
-    return known(place_of(shard, id), now);
+    return known(entry_of(shard, id), now);
 }
 
-std::optional<KnownFailure> NegativeCache::known(Place const* place, SteadyTime now) {
-    if (!place || now >= place->until) return std::nullopt;
-    return KnownFailure{place->failure, place->of_head_only, std::chrono::ceil<milliseconds>(place->until - now), place->only_witness};
+std::optional<KnownFailure> NegativeCache::known(Entry const* entry, SteadyTime now) {
+    if (!entry || now >= entry->until) return std::nullopt;
+    return KnownFailure{entry->failure, entry->of_head_only, std::chrono::ceil<milliseconds>(entry->until - now), entry->only_witness};
 }
 
 bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
@@ -56,22 +56,22 @@ bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     auto id = identity(key);
     auto& shard = shard_of(id);
     MutexLock const lock(shard.mutex);
-    auto* known = find_place(shard, id, now);
+    auto* known = find_entry(shard, id, now);
     bool const counts = known && now < known->until;
     bool const remembered = counts && !known->only_witness;
     if (remembered && witness) return of_head_only || !known->of_head_only;
     bool const confirmed = !witness || (counts && known->only_witness && known->only_witness->client != witness->client);
     if (counts && !remembered && !confirmed) return false;
-    auto* place = known ? known : take_place(shard, id, witness, now);
-    if (!place) return !witness;
+    auto* entry = known ? known : take_entry(shard, id, witness, now);
+    if (!entry) return !witness;
     // One client alone does not make the failure last longer for the others.
-    if (confirmed && !remembered) ++place->failures;
-    place->only_witness = confirmed ? std::nullopt : witness;
-    place->of_head_only = of_head_only && (!remembered || place->of_head_only);
-    place->until = now + remembered_for(terms, place->failures);
-    place->counts_until = place->until + terms.most;
-    place->failure.status = failure.status;
-    keep_words(*place, failure.reason);
+    if (confirmed && !remembered) ++entry->failures;
+    entry->only_witness = confirmed ? std::nullopt : witness;
+    entry->of_head_only = of_head_only && (!remembered || entry->of_head_only);
+    entry->until = now + remembered_for(terms, entry->failures);
+    entry->counts_until = entry->until + terms.most;
+    entry->failure.status = failure.status;
+    keep_words(*entry, failure.reason);
     return confirmed;
 }
 
@@ -80,10 +80,10 @@ bool NegativeCache::forget(Key const& key, SteadyTime now) {
     auto id = identity(key);
     auto& shard = shard_of(id);
     MutexLock const lock(shard.mutex);
-    auto* place = find_place(shard, id, now);
-    if (!place) return false;
-    bool const remembered = now < place->until;
-    release(*place);
+    auto* entry = find_entry(shard, id, now);
+    if (!entry) return false;
+    bool const remembered = now < entry->until;
+    release(*entry);
     return remembered;
 }
 
@@ -91,67 +91,67 @@ NegativeCache::Identity NegativeCache::identity(Key const& key) const {
     return {key.fingerprint, fingerprint(key.text, seed_)};
 }
 
-NegativeCache::Place* NegativeCache::set_of(Shard& shard, Identity const& key) const {
-    return shard.places.data() + key.second % sets_ * places_per_set;
+NegativeCache::Entry* NegativeCache::set_of(Shard& shard, Identity const& key) const {
+    return shard.entries.data() + key.second % sets_ * entries_per_set;
 }
 
-NegativeCache::Place* NegativeCache::place_of(Shard& shard, Identity const& key) const {
-    if (shard.places.empty()) return nullptr;
+NegativeCache::Entry* NegativeCache::entry_of(Shard& shard, Identity const& key) const {
+    if (shard.entries.empty()) return nullptr;
     auto* set = set_of(shard, key);
-    auto* found = std::find_if(set, set + places_per_set,
-                               [&](Place const& place) { return place.taken && place.key == key; });
-    return found == set + places_per_set ? nullptr : found;
+    auto* found = std::find_if(set, set + entries_per_set,
+                               [&](Entry const& entry) { return entry.taken && entry.key == key; });
+    return found == set + entries_per_set ? nullptr : found;
 }
 
-/// The key's place; one that is over altogether is given back first.
-NegativeCache::Place* NegativeCache::find_place(Shard& shard, Identity const& key, SteadyTime now) {
-    auto* found = place_of(shard, key);
+/// The key's entry; one that is over altogether is given back first.
+NegativeCache::Entry* NegativeCache::find_entry(Shard& shard, Identity const& key, SteadyTime now) {
+    auto* found = entry_of(shard, key);
     if (!found || now < found->counts_until) return found;
     release(*found);
     return nullptr;
 }
 
-/// A free place, or the one that is over first; none when there is no room for any. A failure of one client's own request
+/// A free entry, or the one that is over first; none when there is no room for any. A failure of one client's own request
 /// displaces none that counts for all.
-NegativeCache::Place* NegativeCache::take_place(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now) {
-    if (shard.places.empty()) {
-        if (!take(bytes_of_places())) return nullptr;
-        shard.places.resize(sets_ * places_per_set);
+NegativeCache::Entry* NegativeCache::take_entry(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now) {
+    if (shard.entries.empty()) {
+        if (!take(bytes_of_entries())) return nullptr;
+        shard.entries.resize(sets_ * entries_per_set);
     }
     auto* set = set_of(shard, key);
-    auto& place = *std::min_element(set, set + places_per_set, [](Place const& a, Place const& b) {
+    auto& entry = *std::min_element(set, set + entries_per_set, [](Entry const& a, Entry const& b) {
         if (a.taken != b.taken) return !a.taken;
         if (a.only_witness.has_value() != b.only_witness.has_value()) return a.only_witness.has_value();
         return a.until < b.until;
     });
-    bool const counts_for_all = place.taken && !place.only_witness && now < place.until;
+    bool const counts_for_all = entry.taken && !entry.only_witness && now < entry.until;
     if (witness && counts_for_all) return nullptr;
-    release(place);
+    release(entry);
     size_.fetch_add(1, std::memory_order_relaxed);
-    place.key = key;
-    place.taken = true;
-    return &place;
+    entry.key = key;
+    entry.taken = true;
+    return &entry;
 }
 
-void NegativeCache::release(Place& place) {
-    if (place.taken) size_.fetch_sub(1, std::memory_order_relaxed);
-    keep_words(place, {});
-    place = {};
+void NegativeCache::release(Entry& entry) {
+    if (entry.taken) size_.fetch_sub(1, std::memory_order_relaxed);
+    keep_words(entry, {});
+    entry = {};
 }
 
 /// Without room they are left out: the status alone is worth remembering.
-void NegativeCache::keep_words(Place& place, std::string const& reason) {
-    give_back(bytes_of(place.failure.reason));
+void NegativeCache::keep_words(Entry& entry, std::string const& reason) {
+    give_back(bytes_of(entry.failure.reason));
     std::string words(reason, 0, reason_max);
     if (!take(bytes_of(words))) words = std::string();
-    place.failure.reason.swap(words);
+    entry.failure.reason.swap(words);
 }
 
 Bytes NegativeCache::most_growth(Key const& key, FetchFailure const& failure) const {
     auto& shard = shard_of(identity(key));
     MutexLock const lock(shard.mutex);
     auto const words = heap_block(std::min(failure.reason.size(), reason_max) + 1);
-    return words + (shard.places.empty() ? bytes_of_places() : 0);
+    return words + (shard.entries.empty() ? bytes_of_entries() : 0);
 }
 
 bool NegativeCache::take(Bytes bytes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/key.hpp"
 #include "store/budget.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
@@ -14,8 +15,6 @@
 #include "util/mutex.hpp"
 
 namespace garner::cache {
-
-struct Key;
 
 /// How long failures are remembered. Flat when both are the same.
 struct NegativeTerms {
@@ -70,13 +69,13 @@ public:
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
 private:
-    // Whole keys may have 16 KiB each: two independent fingerprints stand for one, so that a place has a fixed size.
+    // Whole keys may have 16 KiB each: two independent fingerprints stand for one, so that a entry has a fixed size.
     struct Identity {
         Fingerprint primary = 0;
         Fingerprint second = 0;
         friend bool operator==(Identity const&, Identity const&) = default;
     };
-    struct Place {
+    struct Entry {
         Identity key;
         bool taken = false;
         std::uint32_t failures = 0;    // in a row that counted for all requests
@@ -88,25 +87,25 @@ private:
     };
     struct Shard {
         Mutex mutex;
-        std::vector<Place> places GUARDED_BY(mutex);     // made with the first failure
+        std::vector<Entry> entries GUARDED_BY(mutex);     // made with the first failure
     };
     static constexpr std::size_t shards_max = 16;
-    static constexpr std::size_t places_per_set = 8;
+    static constexpr std::size_t entries_per_set = 8;
     static constexpr std::size_t reason_max = 256;
 
     Identity identity(Key const& key) const;
     Shard& shard_of(Identity const& key) const { return shards_[(key.primary >> 48) % shards_max]; }
-    Place* set_of(Shard& shard, Identity const& key) const REQUIRES(shard.mutex);
-    Place* place_of(Shard& shard, Identity const& key) const REQUIRES(shard.mutex);
-    static std::optional<KnownFailure> known(Place const* place, SteadyTime now);
-    Place* find_place(Shard& shard, Identity const& key, SteadyTime now) REQUIRES(shard.mutex);
-    Place* take_place(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now)
+    Entry* set_of(Shard& shard, Identity const& key) const REQUIRES(shard.mutex);
+    Entry* entry_of(Shard& shard, Identity const& key) const REQUIRES(shard.mutex);
+    static std::optional<KnownFailure> known(Entry const* entry, SteadyTime now);
+    Entry* find_entry(Shard& shard, Identity const& key, SteadyTime now) REQUIRES(shard.mutex);
+    Entry* take_entry(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now)
         REQUIRES(shard.mutex);
-    void release(Place& place);
-    void keep_words(Place& place, std::string const& reason);
+    void release(Entry& entry);
+    void keep_words(Entry& entry, std::string const& reason);
     bool take(Bytes bytes);
     void give_back(Bytes bytes);
-    Bytes bytes_of_places() const { return heap_block(sets_ * places_per_set * sizeof(Place)); }
+    Bytes bytes_of_entries() const { return heap_block(sets_ * entries_per_set * sizeof(Entry)); }
 
     std::uint64_t seed_;
     std::size_t sets_;                 // of each shard

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "cache/cache.hpp"
+#include "cache/memory_tier.hpp"
 #include "http/partial.hpp"
 #include "http/range.hpp"
 
@@ -45,26 +45,26 @@ http::Terms terms_of_whole(std::string_view head, http::Terms const& newest, htt
 }
 
 /// The parts so far with the new ones; nullptr when they do not belong together or would be too many.
-store::BodyPtr join(Cache const& cache, store::Body const& fresh, store::Object const& known) {
+store::BodyPtr join(MemoryTier const& memory, store::Body const& fresh, store::Object const& known) {
     if (known.body()->size() != fresh.size()) return nullptr;
     auto joined = store::Body::join(fresh, *known.body());
-    if (!joined || joined->charged() <= cache.object_max()) return joined;
+    if (!joined || joined->charged() <= memory.object_max()) return joined;
     if (!joined->is_on_source()) return nullptr;
     return store::BodyPtr(new store::Body(joined->size(), joined->present(), joined->source()));
 }
 
 }  // namespace
 
-store::ObjectPtr join_part(Cache& cache, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
+store::ObjectPtr join_part(MemoryTier& memory, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
                            http::FreshnessOptions const& freshness) {
     StoredHead head(part);
     auto place = http::part_of(*head, part.body()->size());
     if (!place) return nullptr;   // no-cache or private named the field that told
     auto body = part.body()->as_part(place->range.first, place->length);
     auto text = parts_text(part.key());
-    auto known = cache.find(text, primary);
+    auto known = memory.find(text, primary);
     if (!known) known = on_disk;
-    auto joined = known && belong_together(part, *known) ? join(cache, *body, *known) : nullptr;
+    auto joined = known && belong_together(part, *known) ? join(memory, *body, *known) : nullptr;
     if (joined)
         body = std::move(joined);
     else
@@ -85,7 +85,7 @@ store::ObjectPtr join_part(Cache& cache, store::Object const& part, store::Objec
     parts.key = body->has_gaps() ? std::string_view(text) : part.key();
     bool const on_disk_alone = !body->is_resident();
     parts.body = std::move(body);
-    return on_disk_alone ? store::Object::make(parts, nullptr) : cache.make_object(parts, primary);
+    return on_disk_alone ? store::Object::make(parts, nullptr) : memory.make_object(parts, primary);
 }
 
 store::ObjectPtr outline(store::Object::Parts parts) {
@@ -108,6 +108,12 @@ bool can_answer(store::Object const& parts, http::RequestHead const& request, Wa
     auto answer = http::answer_range(request, *head, body.size(), now);
     return answer.kind != http::RangeKind::whole &&
            std::ranges::all_of(answer.parts, [&](auto const& range) { return body.has(range.first, range.last); });
+}
+
+http::ReuseAnswer may_reuse_parts(store::Object const& parts, http::RequestCacheControl const& control, WallTime now) {
+    auto terms = parts.terms();
+    terms.stale_while_revalidate = 0;
+    return http::may_reuse(terms, control, now);
 }
 
 bool is_incomplete(store::Object const& object) { return object.body() && object.body()->has_gaps(); }

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/cache_control.hpp"
 #include "http/freshness.hpp"
 #include "http/message.hpp"
 #include "store/object.hpp"
@@ -12,15 +13,13 @@
 
 namespace garner::cache {
 
-class Cache;
-
-
+class MemoryTier;
 /// What to keep of a stored 206 whose body is complete: it joins what is there of the same representation and from the
 /// same address, in memory or else `on_disk` (Cache::parts_on_disk), or begins anew. Memory has as much of it as object_max
 /// permits; what lies on disk alone is uncharged. The result has the key of the parts, or that of the whole, and terms by
 /// its own head and these options. nullptr when there is no room, or when the head of the 206 does not say where it belongs
 /// (http::part_of).
-store::ObjectPtr join_part(Cache&, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
+store::ObjectPtr join_part(MemoryTier&, store::Object const& part, store::ObjectPtr const& on_disk, Fingerprint primary,
                            http::FreshnessOptions const&);
 
 /// What is coming, as far as its head tells: costs nothing and has no bytes. A 206 has its place in a whole.
@@ -29,6 +28,9 @@ store::ObjectPtr outline(store::Object::Parts parts);
 store::Object::Parts outdated(store::Object const& object);
 /// Their validators show that they are not of one representation.
 bool contradict(store::Object const& a, store::Object const& b);
+
+/// As http::may_reuse. Parts are validated before they are sent, not meanwhile.
+http::ReuseAnswer may_reuse_parts(store::Object const& parts, http::RequestCacheControl const&, WallTime now);
 
 /// True when the parts hold every byte of the answer to this GET with Range, be it 206 or 416.
 bool can_answer(store::Object const& parts, http::RequestHead const&, WallTime now);

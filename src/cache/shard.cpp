@@ -22,6 +22,22 @@ policy::Slot Shard::find_fingerprint(Fingerprint fingerprint) const {
     return policy::no_slot;
 }
 
+void Shard::add_fill(FillPtr fill) {
+    auto const primary = fill->primary();
+    urls[primary].fills.push_back(std::move(fill));
+}
+
+bool Shard::remove_fill(Fill const& fill) {
+    auto const found = urls.find(fill.primary());
+    if (found == urls.end()) return false;
+    auto& fills = found->second.fills;
+    auto const at = std::ranges::find(fills, &fill, &FillPtr::get);
+    if (at == fills.end()) return false;
+    fills.erase(at);
+    if (fills.empty()) urls.erase(found);
+    return true;
+}
+
 store::ObjectPtr Shard::put(Fingerprint fingerprint, store::ObjectPtr object) {
     store::ObjectPtr old;
     if (auto found = find(fingerprint, object->key())) old = remove(found.slot, policy::Left::replaced);

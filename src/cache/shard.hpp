@@ -1,13 +1,16 @@
 // One shard of the memory tier: an index from keys to objects, their replacement policy, and the fetches in progress.
 #pragma once
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cache/fill.hpp"
+#include "cache/url_history.hpp"
 #include "policy/policy.hpp"
 #include "store/object.hpp"
 #include "util/mutex.hpp"
@@ -80,8 +83,29 @@ public:
         return refresh_marks_.until(primary) > now_seconds;
     }
 
-    /// Fetches in progress by primary fingerprint.
-    std::unordered_multimap<Fingerprint, FillPtr> fills GUARDED_BY(mutex);
+    /// The fetches in progress of one URL, and what has been answered of it since the oldest of them began.
+    struct Url {
+        boost::container::small_vector<FillPtr, 2> fills;
+        UrlHistory history;
+    };
+    /// By primary fingerprint; of the URLs that are being fetched.
+    std::unordered_map<Fingerprint, Url> urls GUARDED_BY(mutex);
+    /// nullptr: nobody fetches it.
+    Url* url(Fingerprint primary) REQUIRES(mutex) {
+        auto const found = urls.find(primary);
+        return found == urls.end() ? nullptr : &found->second;
+    }
+    Url const* url(Fingerprint primary) const REQUIRES(mutex) {
+        auto const found = urls.find(primary);
+        return found == urls.end() ? nullptr : &found->second;
+    }
+    void add_fill(FillPtr fill) REQUIRES(mutex);
+    /// The URL's history ends with the last one. True when it was there.
+    bool remove_fill(Fill const& fill) REQUIRES(mutex);
+    std::span<FillPtr const> fills(Fingerprint primary) const REQUIRES(mutex) {
+        auto const* of_url = url(primary);
+        return of_url ? std::span<FillPtr const>(of_url->fills) : std::span<FillPtr const>();
+    }
 
     /// Most of its slots are free: set_policy() would give their memory back.
     bool is_sparse() const REQUIRES(mutex) { return used_slots_ > 2 * objects_; }

@@ -74,7 +74,7 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
 
 /// The index knows no URLs: they are read from the disk, a segment at a time.
 net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
-    auto* disk = mesh_.cache().disk();
+    auto* disk = mesh_.cache().disk().store();
     std::vector<store::ObjectPtr> met;
     bool more = disk != nullptr;
     for (std::uint32_t segment = 0; more && !stopped_; ++segment) {

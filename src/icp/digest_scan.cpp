@@ -11,8 +11,8 @@ namespace {
 
 /// What is stored now, and some room for what comes meanwhile.
 std::uint64_t expected_entries(cache::Cache const& cache) {
-    auto const on_disk = cache.disk() ? cache.disk()->stats().records : 0;
-    auto const objects = std::max(cache.stats().objects, on_disk);   // the disk has nearly all of memory's, too
+    auto const on_disk = cache.disk() ? cache.disk().store()->stats().records : 0;
+    auto const objects = std::max(cache.memory().stats().objects, on_disk);   // the disk has nearly all of memory's, too
     return objects + objects / 16;
 }
 
@@ -43,9 +43,9 @@ DigestScan::DigestScan(cache::Cache const& cache, WallTime fresh_till)
     : cache_(cache), fresh_till_(fresh_till), builder_(expected_entries(cache)) {}
 
 bool DigestScan::step() {
-    bool const more = cache_.walk(walk_, met_);
+    bool const more = cache_.memory().walk(walk_, met_);
     for (auto const& object : met_)
-        if (!cache_.disk() || !cache_.disk()->may_have(object->key())) add(*object);
+        if (!cache_.disk().may_have(object->key())) add(*object);
     met_.clear();
     return more;
 }

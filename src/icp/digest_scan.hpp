@@ -30,7 +30,7 @@ public:
 private:
     cache::Cache const& cache_;
     WallTime fresh_till_;
-    cache::Cache::Walk walk_;
+    cache::MemoryTier::Walk walk_;
     DigestBuilder builder_;
     std::vector<store::ObjectPtr> met_;
 };

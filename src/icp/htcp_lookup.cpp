@@ -94,18 +94,18 @@ void HtcpLookup::arrived(std::string_view datagram, IpEndpoint const& from) {
     auto const roster = services_.mesh.roster();
     auto const reply = responder_->answer(message, from.address, roster->options, wall_now());
     if (reply.empty()) return;
-    auto* disk = services_.mesh.cache().disk();
-    if (!disk || message.opcode != htcp::Opcode::clr) return port_->send(reply, from);
+    auto& cache = services_.mesh.cache();
+    if (!cache.disk() || message.opcode != htcp::Opcode::clr) return port_->send(reply, from);
     auto const executor = services_.worker.io.get_executor();
-    auto answering = answer_purge(disk, port_, reply, from, executor);
+    auto answering = answer_purge(cache, port_, reply, from, executor);
     net::asio::co_spawn(executor, std::move(answering), net::asio::detached);
 }
 
 /// When no restart can bring back what it removed. Where the disk cannot say so, the asker is left to think that nobody
 /// heard.
-net::awaitable<void> HtcpLookup::answer_purge(store::DiskStore* disk, std::weak_ptr<net::UdpPort> port, std::string reply,
+net::awaitable<void> HtcpLookup::answer_purge(cache::Cache& cache, std::weak_ptr<net::UdpPort> port, std::string reply,
                                               IpEndpoint from, net::Executor executor) {
-    bool const outlives = co_await disk->settled(store::DiskStore::Survives::process, executor);
+    bool const outlives = co_await cache.settled(store::Survives::process, executor);
     auto const there = port.lock();
     if (!outlives || !there) co_return;
     there->send(reply, from);

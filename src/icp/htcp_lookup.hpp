@@ -26,7 +26,7 @@ private:
     bool has_port();
     void send_to(std::span<std::shared_ptr<Peer> const>, std::string message);
     void arrived(std::string_view datagram, IpEndpoint const& from);
-    static net::awaitable<void> answer_purge(store::DiskStore* disk, std::weak_ptr<net::UdpPort> port, std::string reply,
+    static net::awaitable<void> answer_purge(cache::Cache& cache, std::weak_ptr<net::UdpPort> port, std::string reply,
                                              IpEndpoint from, net::Executor executor);
     void heard(htcp::Message const&, IpEndpoint const& from);
 

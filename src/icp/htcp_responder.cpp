@@ -98,7 +98,9 @@ std::string HtcpResponder::test(htcp::Message const& request, WallTime now) {
     (hit ? counters_.hits : counters_.misses).add();
     Lines lines;
     // Not there: there are variants, and none for a request without fields.
-    auto const object = hit ? cache_.peek(key, {}, {}, now, cache::Collapse::alone).object : nullptr;
+    http::RequestHead const plain;
+    http::RequestCacheControl const any;
+    auto const object = hit ? cache_.peek({key, plain, any, now, cache::Collapse::alone}).object : nullptr;
     if (object) describe(*object, now, lines);
     // A parent that misses is worth the more the nearer the origin is to it.
     auto const host = lower_case(uri->authority.host);
@@ -129,7 +131,7 @@ std::uint8_t HtcpResponder::clear(htcp::Message const& request) {
     counters_.cleared.add();
     std::string normal;
     http::append_normalised(*uri, normal);
-    return cache_.purge_url(normal) ? htcp::response::done : htcp::response::was_not_here;
+    return cache_.purge(normal) ? htcp::response::done : htcp::response::was_not_here;
 }
 
 }  // namespace garner::icp

@@ -9,8 +9,6 @@ using http::Name;
 
 namespace {
 
-// An object that is replaced again and again while the disk is read is fetched in the end.
-constexpr int disk_looks_max = 3;
 // So often a follower of a slow leader looks for what others have brought beside it.
 constexpr int looks_again_max = 8;
 constexpr milliseconds circle_wait{1'000};   // how long a request of another cache waits for a fetch here
@@ -26,21 +24,15 @@ http::Fwd reason_to_forward(cache::Lookup const& found) {
 // ---- lookup ----
 
 Step CacheSide::look() {
-    auto& services = request_.services;
-    auto& found = state_.found = look_in_memory();
-    if (found.object && ++services.memory_hits % services.hits_a_use == 0) services.cache.tell_disk(request_.key, *found.object);
-    return services.cache.may_be_on_disk(found, request_.key, request_.head()) ? Step::look_on_disk : check_source();
+    auto& cache = request_.services.cache;
+    state_.found = cache.lookup(request_.query(collapse()));
+    return state_.found.may_be_on_disk ? Step::look_on_disk : check_source();
 }
 
 net::awaitable<Step> CacheSide::look_on_disk() {
-    auto& cache = request_.services.cache;
-    auto& found = state_.found;
-    auto const& head = request_.head();
-    for (int looks = 0; looks < disk_looks_max && cache.may_be_on_disk(found, request_.key, head); ++looks) {
-        auto const here = request_.executor();
-        if (co_await cache.look_on_disk(found, request_.key, head, request_.control, request_.now, collapse(), here)) break;
-        found = look_in_memory();
-    }
+    auto const query = request_.query(collapse());
+    auto const here = request_.executor();
+    co_await request_.services.cache.look_on_disk(state_.found, query, here);
     co_return check_source();
 }
 
@@ -93,19 +85,6 @@ Step CacheSide::ask(Action action) {
 
 cache::Collapse CacheSide::collapse() const {
     return collapse_of(request_.head(), request_.control, request_.options->caching);
-}
-
-/// The whole object, else the parts that a range asks for.
-cache::Lookup CacheSide::look_in_memory() {
-    using Kind = cache::Lookup::Kind;
-    auto& cache = request_.services.cache;
-    auto found = cache.lookup(request_.key, request_.head(), request_.control, request_.now, collapse());
-    bool const absent = found.kind == Kind::absent || found.kind == Kind::pass;
-    if (!absent || !request_.head().fields.has(Name::range)) return found;
-    auto parts = cache.lookup_parts(request_.key, request_.head(), request_.control, request_.now);
-    found.part_missing = parts.part_missing;
-    if (parts.object) found = std::move(parts);
-    return found;
 }
 
 void CacheSide::start_refresh() {
@@ -167,7 +146,7 @@ net::awaitable<Step> CacheSide::follow() {
     auto const fill = std::move(state_.found.follow);
     auto const& deadlines = request_.options->deadlines;
     auto& follower = state_.follower;
-    follower.emplace(request_.services.cache, fill);
+    follower.emplace(fill);
     auto patience = deadlines.fill;
     if (upstream_.sources().may_be_in_a_circle()) patience = std::min(patience, circle_wait);
     auto const begun = steady_now();
@@ -253,7 +232,7 @@ bool CacheSide::looks_again(std::uint64_t version) {
 Step CacheSide::fetch_alone() {
     state_.follower.reset();
     request_.record.tag = ResultTag::tcp_cf_miss;
-    state_.lead = request_.services.cache.lease_alone(request_.key, state_.stale);
+    state_.lead = request_.services.cache.lease(request_.key, state_.stale);
     return Step::fetch;
 }
 

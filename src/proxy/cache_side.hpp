@@ -23,7 +23,6 @@ public:
 
 private:
     cache::Collapse collapse() const;
-    cache::Lookup look_in_memory();
     Step check_source();
     Step deny();
     Step decide();

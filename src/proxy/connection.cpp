@@ -59,7 +59,7 @@ net::awaitable<void> Connection::run() {
     for (bool first = true;; first = false) {
         auto options = services_.options;
         Http1Stream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
-        idle_ = !stream_.pipelined();
+        idle_ = !stream_.begun();
         if (idle_ && services_.draining) break;
         begin_to_wait();
         auto arrival = co_await stream_.read_head(options->limits.head, waits, services_.heads);
@@ -72,7 +72,7 @@ net::awaitable<void> Connection::run() {
         if (!keeps) break;
         stream_.finish_request();
         // A flood of pipelined requests must not keep the others waiting.
-        in_turn = stream_.pipelined() ? in_turn + 1 : 0;
+        in_turn = stream_.begun() ? in_turn + 1 : 0;
         if (in_turn >= pipelined_per_turn) {
             in_turn = 0;
             co_await net::asio::post(services_.worker.io.get_executor(), net::as_values);

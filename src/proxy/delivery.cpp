@@ -1,6 +1,7 @@
 #include "proxy/delivery.hpp"
 
 #include <algorithm>
+#include <array>
 #include <random>
 #include <utility>
 
@@ -56,22 +57,18 @@ net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower*
         if (request.method == Method::head) slice = {0, 0};
     }
     auto tail = writer_.patch_of(patch);
-    Parts parts;
-    std::size_t used = 0;
-    auto add = [&](std::string_view bytes) {
-        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
-    };
-    add(head);
-    add(tail);
+    Pieces pieces;
+    pieces.add(head);
+    pieces.add(tail);
     request_.head_sent = true;
-    if (slice.several) co_return co_await send_ranges(std::move(object), parts, used);
+    if (slice.several) co_return co_await send_ranges(std::move(object), pieces);
     if (object->body()) {
-        co_await send_body(std::move(object), slice, parts, used, follower);
+        co_await send_body(std::move(object), slice, pieces, follower);
         co_return;
     }
     auto body = object->bytes().substr(slice.first, slice.count.value_or(0));
-    add(body);
-    std::span<iovec> gathered(parts.data(), used);
+    pieces.add(body);
+    auto gathered = pieces.take();
     if (!writer_.try_send(gathered, body.size())) co_await writer_.send(gathered, body.size());
 }
 
@@ -129,71 +126,58 @@ bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& p
     return !partial;
 }
 
-/// Sends several ranges, each behind its own head; `parts` holds the answer's head already.
-net::awaitable<void> Delivery::send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used) {
-    auto add = [&](std::string_view bytes) { parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()}; };
-    Bytes gathered = 0;   // of the body, in `parts`
+/// Sends several ranges, each behind its own head; `pieces` holds the answer's head already.
+net::awaitable<void> Delivery::send_ranges(store::ObjectPtr object, Pieces& pieces) {
+    Bytes gathered = 0;   // of the body, in `pieces`
     for (std::size_t i = 0; i < multipart_->ranges().size(); ++i) {
         auto const& range = multipart_->ranges()[i];
-        add(multipart_->head(i));
+        pieces.add(multipart_->head(i));
         bool sent = true;
         if (object->body()) {
             Slice slice{range.first, range.size()};
-            sent = co_await send_body(object, slice, parts, used, nullptr);
-            used = 0;
+            sent = co_await send_body(object, slice, pieces, nullptr);
         } else {
-            add(object->bytes().substr(range.first, range.size()));
+            pieces.add(object->bytes().substr(range.first, range.size()));
             gathered += range.size();
-            if (used + 3 > parts.size()) {
-                sent = co_await writer_.send(std::span(parts.data(), used), std::exchange(gathered, 0));
-                used = 0;
-            }
+            if (!pieces.has_room_for(3)) sent = co_await writer_.send(pieces.take(), std::exchange(gathered, 0));
         }
         if (!sent) co_return;
     }
-    add(multipart_->end());
-    co_await writer_.send(std::span(parts.data(), used), gathered);
+    pieces.add(multipart_->end());
+    co_await writer_.send(pieces.take(), gathered);
 }
 
-/// Sends from a shared body, waiting for more while it grows. `parts` holds the head already. False: not all was sent.
-net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used,
-                                            cache::Follower* follower) {
+/// Sends from a shared body, waiting for more while it grows. `pieces` holds the head already. False: not all was sent.
+net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, Pieces& pieces, cache::Follower* follower) {
     store::BodyReader reader(object->body(), slice.first);
     if (follower) follower->read_up_to(slice.first);
     auto left = slice.count.value_or(UINT64_MAX);
-    std::array<std::string_view, write_pieces> pieces;
+    std::array<std::string_view, write_pieces> read;
     auto& client = request_.client;
-    auto add = [&](std::string_view bytes) {
-        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
-    };
     bool may_let_go = !follower && !multipart_;
     for (;;) {
         auto seen = follower ? follower->view().version : 0;
         // The state before the bytes: a body seen complete has nothing more behind what is read now.
         auto state = object->body()->state();
         auto const most = writer_.pace().was_full() ? write_bytes_when_full : write_bytes;
-        auto count = left > 0 ? reader.next(pieces, std::min(left, most)) : 0;
+        auto count = left > 0 ? reader.next(read, std::min(left, most)) : 0;
         if (reader.needs_load()) {
             auto const here = request_.executor();
             if (co_await store::load(reader, here)) continue;
         }
         Bytes bytes = 0;
-        for (std::size_t i = 0; i < count; ++i) bytes += pieces[i].size();
-        if (bytes > 0) add(client.before_piece(bytes));
-        for (std::size_t i = 0; i < count; ++i) add(pieces[i]);
-        if (bytes > 0) add(client.behind_piece());
+        for (std::size_t i = 0; i < count; ++i) bytes += read[i].size();
+        if (bytes > 0) pieces.add(client.before_piece(bytes));
+        for (std::size_t i = 0; i < count; ++i) pieces.add(read[i]);
+        if (bytes > 0) pieces.add(client.behind_piece());
         bool over = left == 0 || (bytes == 0 && state == store::Body::State::complete && !reader.lost());
-        if (over) add(client.behind_body({}));
-        if (used > 0) {
-            bool sent = co_await writer_.send(std::span(parts.data(), used), bytes);
-            used = 0;
-            if (!sent) co_return false;
-        }
+        if (over) pieces.add(client.behind_body({}));
+        if (!pieces.empty() && !co_await writer_.send(pieces.take(), bytes)) co_return false;
         if (over) co_return true;
         reader.advance(bytes);
         left -= slice.count ? bytes : 0;
         if (follower) follower->read_up_to(reader.offset());
-        bool const lets_go = may_let_go && reader.offset() < object->body()->size() && request_.services.cache.wants_back(*object);
+        bool const lets_go = may_let_go && reader.offset() < object->body()->size() && request_.services.cache.memory().wants_back(*object);
         if (bytes > 0 && !lets_go) continue;
         bool dropped = reader.lost() || (follower && follower->dropped());
         if (dropped || lets_go) {

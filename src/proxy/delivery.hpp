@@ -1,6 +1,5 @@
 // Responses from the store to the client: whole, by range, as 304; complete or still growing.
 #pragma once
-#include <array>
 #include <optional>
 #include <string_view>
 
@@ -9,6 +8,7 @@
 #include "proxy/pass_through.hpp"
 #include "proxy/request.hpp"
 #include "proxy/response_writer.hpp"
+#include "util/gather.hpp"
 
 namespace garner::proxy {
 
@@ -34,11 +34,11 @@ private:
         bool several = false;         // the ranges of multipart_
     };
     static constexpr std::size_t write_pieces = 16;
-    using Parts = std::array<iovec, write_pieces + 5>;
+    using Pieces = Gather<write_pieces + 5>;
     bool answer_conditions(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
     bool answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head);
-    net::awaitable<void> send_ranges(store::ObjectPtr object, Parts& parts, std::size_t used);
-    net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Parts& parts, std::size_t used, cache::Follower* follower);
+    net::awaitable<void> send_ranges(store::ObjectPtr object, Pieces& pieces);
+    net::awaitable<bool> send_body(store::ObjectPtr object, Slice slice, Pieces& pieces, cache::Follower* follower);
     net::awaitable<std::optional<bool>> send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice);
 
     Request& request_;

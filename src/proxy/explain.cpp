@@ -8,7 +8,6 @@
 #include "net/address.hpp"
 #include "proxy/server.hpp"
 #include "proxy/way.hpp"
-#include "store/disk_store.hpp"
 #include "util/text.hpp"
 
 namespace garner::proxy {
@@ -76,7 +75,7 @@ private:
 
     bool choose_listener() {
         std::string there;
-        for (auto const& place : server_.places()) {
+        for (auto const& place : server_.listen_addresses()) {
             if (question_.accelerated != (place.origin != nullptr)) continue;
             std::string asked;
             http::append_host(uri_, asked);
@@ -182,11 +181,8 @@ private:
         std::string key_text;
         cache::write_key_text(target_.partition(), target_.url, key_text);
         cache::Cache const& cache = server_.cache();
-        auto const key = cache.key(key_text);
-        out_.found = cache.peek(key, request_, control_, out_.now, collapse_of(request_, control_, out_.options->caching));
-        bool const is_absent = out_.found.kind == cache::Lookup::Kind::absent && !out_.found.parts;
-        out_.disk_was_read = is_absent && cache.disk() && out_.bypass == http::Bypass::none;
-        if (out_.disk_was_read) cache.peek_on_disk(out_.found, key, request_, control_, out_.now);
+        auto const collapse = collapse_of(request_, control_, out_.options->caching);
+        out_.found = cache.peek({cache.key(key_text), request_, control_, out_.now, collapse}, out_.bypass == http::Bypass::none);
         auto const& known = out_.found.object ? out_.found.object : out_.found.parts;
         if (!known) return;
         out_.stored_head.assign(known->head()).append("\r\n");
@@ -212,7 +208,7 @@ private:
     void look_for_rest(store::Object const& parts) {
         auto const collapse = collapse_of(request_, control_, out_.options->caching);
         bool const leads = collapse == cache::Collapse::lead_and_follow && out_.found.kind == cache::Lookup::Kind::absent;
-        auto const missing = lacks(parts, server_.cache().object_max());
+        auto const missing = lacks(parts, server_.cache().memory().object_max());
         if (!leads || !missing) return;
         auto const length = parts.body()->size();
         std::string const lines = http::ask_for_missing(stored_, {missing->first, missing->last}, length, out_.now);

@@ -62,7 +62,6 @@ struct Explanation {
     bool reload_ignored = false;
     http::Bypass bypass = http::Bypass::none;
     cache::Peek found;                             // in memory; where nothing is there, on disk
-    bool disk_was_read = false;                    // false: it is in memory, is fetched now, or there is no disk tier
     std::string stored_head;                       // of found.object, with its blank line
 
     std::string asks;                              // "bytes=10-": where the origin is asked for the rest of found.parts

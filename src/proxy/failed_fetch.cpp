@@ -6,7 +6,7 @@ using http::Method;
 using http::Name;
 
 bool FailedFetch::is_remembered() {
-    auto& failures = request_.services.cache.failures();
+    auto& failures = request_.services.cache.memory().failures();
     if (failures.empty()) return false;
     auto known = failures.find(request_.key, steady_now(), witness());
     if (!known || !hears_of(*known, request_.head(), request_.control)) return false;
@@ -114,13 +114,13 @@ void FailedFetch::remember(cache::Fill const* fill) {
     bool const of_head_only = by_request && request_.head().method == Method::head;
     std::optional<cache::Witness> by;
     if (by_request) by = witness();
-    auto& cache = request_.services.cache;
+    auto& failures = request_.services.cache.memory().failures();
     auto const& told = failure_.told;
     auto terms = negative_terms();
     // Two clients that provoke it again and again must not make it last.
     if (by_request) terms.most = std::min(terms.first, terms.most);
-    bool const shared = fill ? cache.remember_failure(*fill, request_.key, told, of_head_only, terms, by)
-                             : cache.failures().remember(request_.key, told, of_head_only, terms, steady_now(), by);
+    bool const shared = fill ? fill->remember_failure(told, of_head_only, terms, by)
+                             : failures.remember(request_.key, told, of_head_only, terms, steady_now(), by);
     own_ = !shared;
 }
 
@@ -157,7 +157,7 @@ bool FailedFetch::remember_error(cache::Fill const& fill, cache::FetchFailure co
     auto terms = negative_terms();
     terms.first = terms.most = std::min(terms.most, lasts);
     bool const of_head_only = request_.head().method == Method::head;
-    return request_.services.cache.remember_failure(fill, request_.key, failure, of_head_only, terms, witness());
+    return fill.remember_failure(failure, of_head_only, terms, witness());
 }
 
 }  // namespace garner::proxy

@@ -34,7 +34,7 @@ net::awaitable<Step> Fetching::pass() {
     record.say(text(why));
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
     if (why == http::Bypass::method && request_.head().method == Method::post)
-        state_.lead = request_.services.cache.lease_alone(request_.key, nullptr);
+        state_.lead = request_.services.cache.lease(request_.key, nullptr);
     if (!co_await upstream_.ask(state_.changes)) {
         bool const may_have_changed = upstream_.went_out() && upstream_.upload().sent_whole();
         if (may_have_changed && http::invalidates(request_.head().method, std::nullopt)) purge_changed(request_.key, request_.target.url);
@@ -46,7 +46,7 @@ net::awaitable<Step> Fetching::pass() {
         upstream_.fail(502, "The origin switches protocols without being asked to.");
         co_return co_await failed_.answer();
     }
-    if (invalidate()) co_await request_.outlives(store::DiskStore::Survives::process);
+    if (invalidate()) co_await request_.outlives(store::Survives::process);
     if (state_.lead && upstream_.upload().sent_whole() && http::represents_target(upstream_.head(), request_.target.uri))
         co_return take();
     state_.lead.drop();
@@ -81,11 +81,11 @@ net::awaitable<Step> Fetching::fetch() {
     upstream_.sources().ask_who_has_it();
     set_conditions();
     auto& lead = state_.lead;
-    if (!state_.stale && lead && lead.leads_others()) co_await storing_.find_parts();
+    if (!state_.stale && lead && lead.fill()->leads_others()) co_await storing_.find_parts();
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
     // only freshen.
     if (!lead && (state_.stale || request_.head().method == Method::get))
-        lead = request_.services.cache.lease_alone(request_.key, state_.stale);
+        lead = request_.services.cache.lease(request_.key, state_.stale);
     if (lead) request_.led = lead.fill();
     bool const answered = co_await upstream_.ask(state_.changes);
     co_return answered ? take() : Step::fail;
@@ -105,7 +105,7 @@ void Fetching::set_conditions() {
     if (!state_.conditional) changes.validators = {};
     // A leader wants the whole response, for itself and for others. A request that is fetched beside others goes out as it came, so
     // that the client's own validators do their work where nothing is stored; so does the Range that stale parts answer.
-    bool const leads = state_.lead && state_.lead.leads_others();
+    bool const leads = state_.lead && state_.lead.fill()->leads_others();
     changes.strip_conditions = !of_parts && (state_.conditional || leads);
     state_.widened = changes.strip_conditions && head.fields.has(Name::range);
 }
@@ -129,7 +129,7 @@ Step Fetching::ask_for_range() {
     state_.widened = state_.conditional = false;
     state_.changes = {};
     state_.stale = nullptr;
-    state_.lead = request_.services.cache.lease_alone(request_.key, nullptr);
+    state_.lead = request_.services.cache.lease(request_.key, nullptr);
     return Step::ask;
 }
 
@@ -138,7 +138,7 @@ Step Fetching::ask_for_range() {
 Step Fetching::take() {
     auto const& response = upstream_.head();
     if (is_nonsense()) return Step::fail;
-    if (!http::is_stale_if_error_status(response.status)) request_.services.cache.failures().forget(request_.key, steady_now());
+    if (!http::is_stale_if_error_status(response.status)) request_.services.cache.memory().failures().forget(request_.key, steady_now());
     state_.changes.range_lines.clear();
     if (state_.parts && storing_.completes(*state_.parts)) return Step::complete;
     auto const parts = std::exchange(state_.parts, nullptr);
@@ -193,7 +193,7 @@ Step Fetching::take_new(store::Object const* parts) {
 }
 
 net::awaitable<Step> Fetching::forget() {
-    co_await request_.outlives(store::DiskStore::Survives::process);
+    co_await request_.outlives(store::Survives::process);
     co_return pass_on();
 }
 

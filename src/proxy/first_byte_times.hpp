@@ -10,28 +10,28 @@
 
 namespace garner::proxy {
 
-/// Bounded: one origin takes the place of another whose fingerprint has the same place. Belongs to one worker.
+/// Bounded: one origin takes the entry of another whose fingerprint has the same entry. Belongs to one worker.
 class FirstByteTimes {
 public:
     void add(Fingerprint origin, milliseconds took) {
-        auto& place = places_[origin % places_.size()];
-        if (place.origin != origin) place = {origin, {}};
-        place.mean.add(static_cast<double>(took.count()));
+        auto& entry = entries_[origin % entries_.size()];
+        if (entry.origin != origin) entry = {origin, {}};
+        entry.mean.add(static_cast<double>(took.count()));
     }
     /// Nothing for an origin that is not known.
     std::optional<milliseconds> usual(Fingerprint origin) const {
-        auto const& place = places_[origin % places_.size()];
-        auto const mean = place.origin == origin ? place.mean.mean() : std::nullopt;
+        auto const& entry = entries_[origin % entries_.size()];
+        auto const mean = entry.origin == origin ? entry.mean.mean() : std::nullopt;
         if (!mean) return std::nullopt;
         return milliseconds{static_cast<std::int64_t>(*mean)};
     }
 
 private:
-    struct Place {
+    struct Entry {
         Fingerprint origin = 0;
         icp::Smoothed mean;
     };
-    std::array<Place, 1'024> places_{};
+    std::array<Entry, 1'024> entries_{};
 };
 
 /// How long a follower waits for its leader's response head before it fetches beside it: four times what the origin usually

@@ -30,9 +30,8 @@ public:
     http::HeadParse const& refusal() const { return parse_; }
     /// There is no head to speak of: head() is empty.
     void forget_head() { head_ = {}; }
-    bool begun() const { return begin_ != end_; }
     /// A request, or a part of it, is here already.
-    bool pipelined() const { return begin_ != end_; }
+    bool begun() const { return begin_ != end_; }
     /// The request is done with: what follows is the next.
     void finish_request();
 

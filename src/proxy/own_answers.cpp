@@ -48,7 +48,7 @@ net::awaitable<void> OwnAnswers::purge() {
         // A peer may have given the old object before it purged its own.
         here |= !peers.empty() && cache.purge(request_.key);
     }
-    if (!co_await request_.outlives(store::DiskStore::Survives::power)) {
+    if (!co_await request_.outlives(store::Survives::power)) {
         auto const told = unconfirmed + icp::text_of(peers);
         co_return co_await writer_.error(503, told, "purge");
     }

@@ -1,7 +1,9 @@
 #include "proxy/pass_through.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "util/gather.hpp"
 #include "util/text.hpp"
 
 namespace garner::proxy {
@@ -37,7 +39,7 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
     }
     auto tail = writer_.patch_of(patch);
     request_.head_sent = true;
-    std::array<iovec, 2> head{{{text.data(), text.size()}, {const_cast<char*>(tail.data()), tail.size()}}};
+    std::array<std::string_view, 2> const head{text, tail};
     http::BrokenBody body;
     if (framing.kind == Kind::length) body.announced = framing.length;
     co_await pass_on(text, body, head);
@@ -45,19 +47,15 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
 }
 
 /// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. False: not all was sent.
-net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBody body, std::span<iovec const> before) {
+net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBody body, std::span<std::string_view const> before) {
     auto const& limits = request_.options->limits;
-    std::array<iovec, 6> parts;
-    auto used = static_cast<std::size_t>(std::ranges::copy(before, parts.begin()).out - parts.begin());
-    auto add = [&](std::string_view bytes) {
-        if (!bytes.empty()) parts[used++] = {const_cast<char*>(bytes.data()), bytes.size()};
-    };
+    Gather<6> pieces;
+    for (auto const piece : before) pieces.add(piece);
     for (Pace pace;;) {
         auto piece = upstream_.exchange().body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !upstream_.exchange().body_done()) {
             // Nothing here: let the client have what there is, then wait.
-            if (used > 0 && !co_await writer_.send(std::span(parts.data(), used))) co_return false;
-            used = 0;
+            if (!pieces.empty() && !co_await writer_.send(pieces.take())) co_return false;
             auto const asked = steady_now();
             piece = co_await upstream_.exchange().read_body(request_.options->deadlines.body);
             pace.add(piece.data.size(), steady_now() - asked);
@@ -70,26 +68,25 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
                 pace = {};
                 continue;
             }
-            if (used > 0) co_await writer_.send(std::span(parts.data(), used));
+            if (!pieces.empty()) co_await writer_.send(pieces.take());
             co_await break_off(piece.trouble);
             co_return false;
         }
         if (piece.data.empty()) break;
         body.done += piece.data.size();
-        add(request_.client.before_piece(piece.data.size()));
-        add(piece.data);
-        add(request_.client.behind_piece());
-        std::span<iovec> gathered(parts.data(), used);
+        pieces.add(request_.client.before_piece(piece.data.size()));
+        pieces.add(piece.data);
+        pieces.add(request_.client.behind_piece());
+        auto gathered = pieces.take();
         bool sent = writer_.try_send(gathered, piece.data.size());   // most often all of it, without a coroutine frame
         if (sent) request_.record.count_traffic(request_);
         if (!sent) sent = co_await writer_.send(gathered, piece.data.size());
         if (!sent) co_return false;
-        used = 0;
         upstream_.count_traffic();
     }
-    add(request_.client.behind_body(upstream_.exchange().trailers()));
+    pieces.add(request_.client.behind_body(upstream_.exchange().trailers()));
     bool sent = true;
-    if (used > 0) sent = co_await writer_.send(std::span(parts.data(), used));
+    if (!pieces.empty()) sent = co_await writer_.send(pieces.take());
     upstream_.finish_exchange();
     co_return sent;
 }

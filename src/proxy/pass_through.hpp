@@ -20,7 +20,7 @@ public:
     net::awaitable<void> stream(std::string_view why_not_stored);
     /// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. `head`: of the response, for going
     /// on elsewhere where a peer breaks off. False: not all was sent.
-    net::awaitable<bool> pass_on(std::string_view head, http::BrokenBody body, std::span<iovec const> before = {});
+    net::awaitable<bool> pass_on(std::string_view head, http::BrokenBody body, std::span<std::string_view const> before = {});
 
 private:
     net::awaitable<bool> go_on(client::Trouble trouble, std::string_view head, http::BrokenBody body);

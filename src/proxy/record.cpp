@@ -57,7 +57,7 @@ void Record::note_use(Request const& request, store::ObjectPtr const& object) {
         return;
     }
     auto& cache = request.services.cache;
-    if (object->length() > cache.object_max()) return;   // no policy may keep it
+    if (object->length() > cache.memory().object_max()) return;   // no policy may keep it
     constexpr Bytes place_in_index = 48;   // about, and in the policy
     auto const size = *cost + place_in_index;
     if (!sampler->request(request.key.fingerprint, size)) return;

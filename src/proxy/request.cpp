@@ -42,11 +42,9 @@ void Request::say_departure(http::Terms const& terms) {
     if (*why != '\0') record.say(why);
 }
 
-net::awaitable<bool> Request::outlives(store::DiskStore::Survives what) {
-    auto* disk = services.cache.disk();
-    if (!disk) co_return true;
+net::awaitable<bool> Request::outlives(store::Survives what) {
     auto const here = executor();
-    co_return co_await disk->settled(what, here);
+    co_return co_await services.cache.settled(what, here);
 }
 
 }  // namespace garner::proxy

@@ -95,9 +95,10 @@ struct Request {
             if (!others_wait()) give_up();
         });
     }
+    cache::Query query(cache::Collapse collapse) const { return {key, head(), control, now, collapse}; }
     net::Executor executor() const { return services.worker.io.get_executor(); }
     /// Waits until what was removed stays so, whatever becomes of this process. False: the disk does not say so in time.
-    net::awaitable<bool> outlives(store::DiskStore::Survives what);
+    net::awaitable<bool> outlives(store::Survives what);
 };
 
 }  // namespace garner::proxy

@@ -5,6 +5,7 @@
 
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "util/gather.hpp"
 
 namespace garner::proxy {
 
@@ -140,13 +141,12 @@ net::awaitable<void> ResponseWriter::own_answer(std::uint16_t status, std::strin
     patch.extra = extra;
     auto tail = patch_of(patch);
     request_.head_sent = true;
-    std::array<iovec, 3> parts;
-    std::size_t used = 0;
-    parts[used++] = {head.data(), head.size()};
-    parts[used++] = {const_cast<char*>(tail.data()), tail.size()};
+    Gather<3> pieces;
+    pieces.add(head);
+    pieces.add(tail);
     if (request_.head().method == http::Method::head) body = {};
-    if (!body.empty()) parts[used++] = {const_cast<char*>(body.data()), body.size()};
-    co_await send(std::span(parts.data(), used), body.size());
+    pieces.add(body);
+    co_await send(pieces.take(), body.size());
 }
 
 }  // namespace garner::proxy

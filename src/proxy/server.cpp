@@ -35,12 +35,6 @@ Bytes heads_of_worker(Limits const& limits, std::size_t workers) {
     return std::max<Bytes>(limits.heads / workers, 2 * limits.head.bytes);
 }
 
-/// Of hits in memory, the disk is told one in so many; of each, where it waits for the second to take what it has not.
-unsigned hits_a_use(store::DiskStore const* disk) {
-    constexpr unsigned enough = 8;
-    return disk && disk->options().admit == store::DiskOptions::Admit::second_hit ? 1 : enough;
-}
-
 }  // namespace
 
 std::unique_ptr<Server> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
@@ -64,13 +58,13 @@ bool Server::open(std::string& fault) {
     net.pool.idle_total = std::min(net.pool.idle_total, std::max(idle_to_origins_max_ / workers, 1u));
     if (server_.what_if) sampling_ = std::make_unique<Sampling>(workers);
     for (unsigned number = 0; number < workers; ++number) {
-        auto room = std::make_unique<Room>();
-        room->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
-        room->services.reset(new Services{*room->worker, cache_, shared_, nullptr, room->counters, options});
-        room->services->heads.max = heads_of_worker(options->limits, workers);
-        shared_.workers.push_back(room->services.get());
-        if (sampling_) room->services->sampler = &sampling_->of_worker(number);
-        rooms_.push_back(std::move(room));
+        auto one = std::make_unique<PerWorker>();
+        one->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
+        one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, options});
+        one->services->heads.max = heads_of_worker(options->limits, workers);
+        shared_.workers.push_back(one->services.get());
+        if (sampling_) one->services->sampler = &sampling_->of_worker(number);
+        workers_.push_back(std::move(one));
     }
     if (!join_mesh(fault)) return false;
     for (std::size_t i = 0; i < options->listen.size(); ++i)
@@ -81,12 +75,12 @@ bool Server::open(std::string& fault) {
 
 bool Server::join_mesh(std::string& fault) {
     std::vector<net::Worker*> workers;
-    for (auto const& room : rooms_) workers.push_back(room->worker.get());
+    for (auto const& one : workers_) workers.push_back(one->worker.get());
     mesh_ = icp::Mesh::make(server_.mesh, workers, cache_, fault);
     if (!mesh_) return false;
-    for (auto const& room : rooms_) {
-        room->services->mesh = mesh_.get();
-        room->services->agent = &mesh_->agent(room->worker->number);
+    for (auto const& one : workers_) {
+        one->services->mesh = mesh_.get();
+        one->services->agent = &mesh_->agent(one->worker->number);
     }
     return true;
 }
@@ -116,24 +110,24 @@ bool Server::open_listener(std::size_t index, std::string& fault) {
         fault = "cannot listen on " + text_of(endpoint) + ": " + (error ? error.message() : why);
         return false;
     }
-    for (auto& room : rooms_) {
-        auto acceptor = listen_on(room->worker->io, endpoint, why);
+    for (auto& one : workers_) {
+        auto acceptor = listen_on(one->worker->io, endpoint, why);
         if (!acceptor) {
             fault = "cannot listen on " + text_of(endpoint) + ": " + why;
             return false;
         }
         endpoint = acceptor->local_endpoint();   // port 0 becomes the one all workers share
-        room->listeners.push_back(std::make_unique<Listener>(*room->services, std::move(*acceptor), origin));
+        one->listeners.push_back(std::make_unique<Listener>(*one->services, std::move(*acceptor), origin));
     }
     addresses_.push_back(text_of(endpoint));
-    places_.push_back({addresses_.back(), origin});
+    listen_addresses_.push_back({addresses_.back(), origin});
     listening_.push_back({net::to_ip(endpoint.address()), endpoint.port()});
     return true;
 }
 
 void Server::close_own_places() {
     for (auto const& place : server_.also_closed) listening_.push_back(place);
-    watch_ = std::make_unique<net::AddressWatch>(rooms_.front()->worker->io, [this] { return note_own_addresses(); });
+    watch_ = std::make_unique<net::AddressWatch>(workers_.front()->worker->io, [this] { return note_own_addresses(); });
     note_own_addresses();
 }
 
@@ -152,7 +146,7 @@ bool Server::note_own_addresses() {
         MutexLock const lock(options_mutex_);
         own_ = own;
     }
-    for (auto& room : rooms_) asio::post(room->worker->io, [services = room->services.get(), own] { services->own = own; });
+    for (auto& one : workers_) asio::post(one->worker->io, [services = one->services.get(), own] { services->own = own; });
     return interfaces.has_value();
 }
 
@@ -181,21 +175,20 @@ bool Server::open_log(std::string& fault) {
     AccessLog::Options log;
     log.path = options->log.access;
     log.format = options->log.format;
-    log.workers = static_cast<unsigned>(rooms_.size());
+    log.workers = static_cast<unsigned>(workers_.size());
     auto opened = AccessLog::open(log);
     fault = opened.error;
     log_ = std::move(opened.log);
-    for (auto& room : rooms_) room->services->log = log_.get();
+    for (auto& one : workers_) one->services->log = log_.get();
     return log_ != nullptr;
 }
 
 void Server::start() {
     watch_->start();
     mesh_->start();
-    for (auto& room : rooms_) {
-        room->services->hits_a_use = hits_a_use(cache_.disk());
-        for (auto& listener : room->listeners) listener->start();
-        room->worker->start();
+    for (auto& one : workers_) {
+        for (auto& listener : one->listeners) listener->start();
+        one->worker->start();
     }
 }
 
@@ -209,31 +202,29 @@ void Server::reconfigure(std::shared_ptr<Options const> options) {
         MutexLock const lock(options_mutex_);
         options_ = options;
     }
-    auto const a_use = hits_a_use(cache_.disk());
-    for (auto& room : rooms_)
-        asio::post(room->worker->io, [services = room->services.get(), options, a_use, workers = rooms_.size()] {
+    for (auto& one : workers_)
+        asio::post(one->worker->io, [services = one->services.get(), options, workers = workers_.size()] {
             services->options = options;
             services->heads.max = heads_of_worker(options->limits, workers);
-            services->hits_a_use = a_use;
         });
 }
 
 std::vector<Counters const*> Server::counters() const {
     std::vector<Counters const*> all;
-    for (auto const& room : rooms_) all.push_back(&room->counters);
+    for (auto const& one : workers_) all.push_back(&one->counters);
     return all;
 }
 
-void Server::on_each_worker(void (*task)(Room&)) {
-    for (auto& room : rooms_) asio::post(room->worker->io, [task, room = room.get()] { task(*room); });
+void Server::on_each_worker(void (*task)(PerWorker&)) {
+    for (auto& one : workers_) asio::post(one->worker->io, [task, one = one.get()] { task(*one); });
 }
 
 bool Server::idle() const {
     if (connections() > 0) return false;
-    for (auto const& room : rooms_) {
+    for (auto const& one : workers_) {
         std::promise<bool> empty;
-        asio::post(room->worker->io, [&] { 
-            auto const& services = *room->services;
+        asio::post(one->worker->io, [&] { 
+            auto const& services = *one->services;
             empty.set_value(services.pumps.empty() && services.refreshes.empty());
         });
         if (!empty.get_future().get()) return false;
@@ -245,16 +236,16 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
     constexpr milliseconds look{20};
     constexpr milliseconds last_patience{3'000};
     mesh_->drain();
-    on_each_worker([](Room& room) {
-        room.services->draining = true;
-        for (auto& listener : room.listeners) listener->stop();
-        for (auto* connection : room.services->connections) connection->drain();
+    on_each_worker([](PerWorker& one) {
+        one.services->draining = true;
+        for (auto& listener : one.listeners) listener->stop();
+        for (auto* connection : one.services->connections) connection->drain();
     });
     auto wait_until_idle = [&](milliseconds time, std::atomic<bool> const& hurry) {
         for (auto end = steady_now() + time; !hurry && steady_now() < end; std::this_thread::sleep_for(look)) {
             // No client waits for what refreshes what is stored. Again and again, as below.
-            on_each_worker([](Room& room) {
-                for (auto* refresh : room.services->refreshes) refresh->abort();
+            on_each_worker([](PerWorker& one) {
+                for (auto* refresh : one.services->refreshes) refresh->abort();
             });
             if (idle()) return true;
         }
@@ -263,18 +254,18 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
     bool over = wait_until_idle(patience, hurry);
     for (auto end = steady_now() + last_patience; !over && steady_now() < end;) {
         // Again and again: an aborted step may begin another one before it sees that it is over.
-        on_each_worker([](Room& room) {
-            for (auto* connection : room.services->connections) connection->abort();
-            for (auto* pump : room.services->pumps) pump->abort();
-            for (auto* refresh : room.services->refreshes) refresh->abort();
+        on_each_worker([](PerWorker& one) {
+            for (auto* connection : one.services->connections) connection->abort();
+            for (auto* pump : one.services->pumps) pump->abort();
+            for (auto* refresh : one.services->refreshes) refresh->abort();
         });
         over = wait_until_idle(milliseconds{200}, never_hurry);
     }
-    on_each_worker([](Room& room) { room.services->mesh->stop(room.worker->number); });
+    on_each_worker([](PerWorker& one) { one.services->mesh->stop(one.worker->number); });
     watch_->stop();
-    for (auto& room : rooms_) room->worker->finish();
+    for (auto& one : workers_) one->worker->finish();
     if (over)
-        for (auto& room : rooms_) room->worker->join();
+        for (auto& one : workers_) one->worker->join();
     return over;
 }
 

@@ -45,11 +45,11 @@ public:
 
     /// Where it really listens ("127.0.0.1:3128"), in the order of options.listen.
     std::vector<std::string> const& addresses() const { return addresses_; }
-    struct Place {
+    struct ListenAddress {
         std::string address;
         AcceleratedOrigin const* origin = nullptr;   // of an accelerator
     };
-    std::vector<Place> const& places() const { return places_; }
+    std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
     std::string const& via_name() const { return shared_.via_name; }
     std::uint32_t connections() const { return shared_.connections.load(std::memory_order_relaxed); }
@@ -60,7 +60,7 @@ public:
     net::NameCache& names() { return *names_; }
     icp::Mesh& mesh() { return *mesh_; }
     /// For what must run on a worker; until stop().
-    net::Worker& first_worker() { return *rooms_.front()->worker; }
+    net::Worker& first_worker() { return *workers_.front()->worker; }
     /// nullptr when nothing is sampled.
     Sampling* sampling() { return sampling_.get(); }
     /// One a worker; counters may be read at any time.
@@ -68,7 +68,7 @@ public:
     SteadyTime started() const { return started_; }
 
 private:
-    struct Room {   // one worker and all that runs on it
+    struct PerWorker {   // one worker and all that runs on it
         std::unique_ptr<net::Worker> worker;
         Counters counters;
         std::unique_ptr<Services> services;
@@ -82,7 +82,7 @@ private:
     void close_own_places();
     bool note_own_addresses();
     void limit_connections();
-    void on_each_worker(void (*task)(Room&));
+    void on_each_worker(void (*task)(PerWorker&));
     bool idle() const;
 
     ServerOptions server_;
@@ -97,11 +97,11 @@ private:
     std::shared_ptr<http::OwnAddresses const> own_ GUARDED_BY(options_mutex_);
     std::vector<IpEndpoint> listening_;
     std::uint32_t idle_to_origins_max_ = 0;           // of all workers
-    std::vector<std::unique_ptr<Room>> rooms_;
+    std::vector<std::unique_ptr<PerWorker>> workers_;
     std::unique_ptr<net::AddressWatch> watch_;   // on the first worker
     std::unique_ptr<icp::Mesh> mesh_;     // its sockets go before the workers they run on
     std::vector<std::string> addresses_;
-    std::vector<Place> places_;           // the same
+    std::vector<ListenAddress> listen_addresses_;           // the same
     SteadyTime started_ = steady_now();
 };
 

@@ -54,8 +54,6 @@ struct Services {
     List<Refresh> refreshes{};
     std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone
     FirstByteTimes first_bytes{};
-    unsigned memory_hits = 0;
-    unsigned hits_a_use = 1;                    // of which the disk is told one in so many
 };
 
 }  // namespace garner::proxy

@@ -50,7 +50,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
 
 bool Storing::is_too_large() const {
     auto const length = length_of(upstream_.exchange().framing());
-    return length && *length > request_.services.cache.longest_body();
+    return length && request_.services.cache.refusal_of(*length) == StoreRefusal::too_large;
 }
 
 /// A 206 that may be stored as a part. A 206 to a request without Range is an error of the origin; a request that asked for the
@@ -96,10 +96,13 @@ net::awaitable<Step> Storing::store(http::ResponseHead const& response, http::Re
     parts.head = head;
     parts.terms = http::terms_of(response, control, upstream_.asked_at(), arrived, request_.freshness_options(texts.content_type));
     parts.status = response.status;
-    parts.sequence = request_.services.cache.next_sequence();
     parts.source = upstream_.source_address();
     set_ttl(parts.terms, arrived);
-    if (request_.services.cache.disk()) co_await supersede_on_disk(parts, vary);
+    auto const here = request_.executor();
+    if (request_.services.cache.disk())
+        co_await state_.lead.give_after_disk(parts, vary, here);
+    else
+        state_.lead.give(parts, vary);
 
     bool whole = upstream_.exchange().framing().kind == http::Framing::Kind::none;
     if (!whole && !begun && response.status != 206) {
@@ -116,42 +119,24 @@ void Storing::set_ttl(http::Terms const& terms, WallTime arrived) {
     request_.say_departure(terms);
 }
 
-/// Clients that are given the new one shall not meet the old one again, though this process be killed.
-net::awaitable<void> Storing::supersede_on_disk(store::Object::Parts const& parts, http::VaryNames const& vary) {
-    auto const here = request_.executor();
-    store::ObjectPtr known;
-    if (parts.status == 206) known = co_await request_.services.cache.parts_on_disk(parts.key, here);
-    auto const newer = cache::outline(parts);
-    if (request_.services.cache.supersede_on_disk(*state_.lead.fill(), *newer, vary, known))
-        co_await request_.outlives(store::DiskStore::Survives::process);
-}
-
 Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames vary, std::string variant) {
     auto& cache = request_.services.cache;
-    bool const fits = parts.bytes.size() <= cache.object_max();
-    bool const admitted = cache.admits(parts, request_.key.fingerprint);
-    auto object = admitted ? cache.make_object(parts, request_.key.fingerprint) : nullptr;
+    auto& memory = cache.memory();
+    bool const admitted = memory.admits(parts, request_.key.fingerprint);
+    auto object = admitted ? memory.make_object(parts, request_.key.fingerprint) : nullptr;
     bool const in_memory = object != nullptr;
     if (!object) object = store::Object::make(parts, nullptr);
     bool const kept = state_.lead.complete(object, std::move(vary), std::move(variant));
     auto& status = request_.record.cache_status;
     status.stored = in_memory || kept;
     if (!status.stored) {
-        auto why = admitted ? StoreRefusal::no_room : StoreRefusal::not_admitted;
-        if (!fits) why = too_large_for_memory(parts.bytes.size());
+        auto const why = admitted ? StoreRefusal::no_room : cache.refusal_of(parts.bytes.size());
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
     }
     state_.object = as_it_came(parts, std::move(object));
     upstream_.finish_exchange();
     return Step::deliver;
-}
-
-/// A body that is too large for memory is for the disk: if it is not there, the disk did not admit it.
-StoreRefusal Storing::too_large_for_memory(Bytes body) const {
-    auto const& cache = request_.services.cache;
-    bool const is_for_disk = cache.disk() && body <= cache.longest_body();
-    return is_for_disk ? StoreRefusal::not_admitted : StoreRefusal::too_large;
 }
 
 /// The body, when all of it came with the head; the bytes stay valid until the exchange reads again.
@@ -169,79 +154,51 @@ std::string_view Storing::whole_body_at_hand() {
 
 /// From here on the body belongs to the worker's pump, and this client is its first follower.
 Step Storing::start_fill(store::Object::Parts parts, http::VaryNames vary, std::string variant) {
-    auto& cache = request_.services.cache;
     auto const expected = length_of(upstream_.exchange().framing());
     bool const completing = parts.body != nullptr;
-    auto body = completing ? parts.body : cache.make_body(expected);
-    parts.bytes = {};
-    parts.body = body;
-    auto disk = begin_on_disk(parts, expected);
-    if (disk) body->set_source(disk->source());
-    bool const fits = !expected || *expected <= cache.object_max();
-    bool const admitted = completing || !expected || cache.admits(parts, request_.key.fingerprint, *expected);
-    // The body first: a head for which there is room would evict others in vain.
-    bool const has_room = !cache.room(*body, request_.key.fingerprint).empty();
-    auto growing = has_room ? cache.make_object(parts, request_.key.fingerprint) : nullptr;
-    if (!growing) {
+    cache::Writer::Response response{.parts = parts, .vary = std::move(vary), .variant = std::move(variant),
+                                     .freshness = request_.freshness_options(request_.record.texts.content_type),
+                                     .expected = expected, .place = {}};
+    if (parts.status == 206) response.place = http::part_of(upstream_.head(), expected);
+    auto& counters = request_.services.counters;
+    auto writer = cache::Writer::begin(request_.services.cache, state_.lead, response,
+                                       {.executor = request_.executor(), .laggard = request_.options->deadlines.laggard,
+                                        .refused = [&counters](StoreRefusal why) { counters.not_stored.add(why); }});
+    if (!writer) {
         state_.stale = nullptr;
-        return completing ? Step::ask_again : refuse_for_room(parts, vary);
+        return completing ? Step::ask_again : refuse_for_room(parts, response.vary);
     }
-    // A small one that memory does not want goes to the disk when it is whole.
-    bool const waits = !admitted && !disk && parts.status != 206 && cache.disk() && *expected <= store::Object::inline_body_max;
-    bool const stored = request_.record.cache_status.stored = admitted || disk || waits;
-    state_.follower.emplace(cache, state_.lead.fill());
-    state_.lead.head_is_storable(growing, vary, variant);
-    auto fetch = upstream_.hand_over();
-    auto pump = std::make_unique<FillPump>(request_.services, request_.options, std::move(state_.lead), std::move(fetch.exchange),
-                                           std::move(fetch.use), std::move(fetch.pool_key), growing, std::move(vary),
-                                           std::move(variant), request_.freshness_options(request_.record.texts.content_type));
-    if (disk) pump->write_to(std::move(disk));
-    if (waits) pump->gather_for_disk();
-    if (!admitted && !waits) {
-        auto const why = fits ? StoreRefusal::not_admitted : too_large_for_memory(*expected);
-        if (!stored) request_.record.say(text(why));
-        pump->leave_memory(why);
-    }
-    if (rest_.may_go_on()) {
-        http::BrokenBody coming{.first = body->size(), .done = 0, .announced = expected, .length = body->expected()};
-        auto const& sources = upstream_.sources();
-        pump->may_resume(std::make_unique<Resumption>(request_.services, request_.client, request_.target.host_field, sources.all(),
-                                                      sources.at(), coming));
-    }
-    if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
-    FillPump::start(std::move(pump));
-    state_.object = as_it_came(parts, std::move(growing));
+    request_.record.cache_status.stored = writer->refusal() == StoreRefusal::none;
+    if (writer->refusal() != StoreRefusal::none) request_.record.say(text(writer->refusal()));
+    state_.follower.emplace(writer->shared_fill());
+    writer->publish_head();
+    auto const growing = writer->growing();
+    start_pump(std::move(writer), expected);
+    state_.object = as_it_came(growing->parts(), growing);
     return Step::deliver;
 }
 
+void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<Bytes> expected) {
+    auto const& body = *writer->growing()->body();
+    http::BrokenBody const coming{.first = body.size(), .done = 0, .announced = expected, .length = body.expected()};
+    auto fetch = upstream_.hand_over();
+    auto pump = std::make_unique<FillPump>(request_.services, request_.options, std::move(writer), std::move(fetch.exchange),
+                                           std::move(fetch.use), std::move(fetch.pool_key));
+    auto const& sources = upstream_.sources();
+    if (rest_.may_go_on())
+        pump->may_resume(std::make_unique<Resumption>(request_.services, request_.client, request_.target.host_field, sources.all(),
+                                                      sources.at(), coming));
+    if (request_.client.nobody()) pump->keep_until(steady_now() + request_.options->deadlines.fill);
+    FillPump::start(std::move(pump));
+}
+
 Step Storing::refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary) {
-    auto& cache = request_.services.cache;
     request_.services.counters.not_stored.add(StoreRefusal::no_room);
-    if (auto* disk = cache.disk()) disk->not_offered(store::NotStored::no_room);
     request_.record.note_use(request_, store::Object::make(parts, nullptr));   // another policy would have found room
-    auto const newer = cache::outline(parts);
-    if (!request_.client.nobody()) cache.supersede_in_memory(*state_.lead.fill(), *newer, vary);
+    if (!request_.client.nobody()) state_.lead.give_unstored(parts, vary);
     state_.why_not_stored = text(StoreRefusal::no_room);
     state_.lead.refuse(state_.why_not_stored);
     return Step::stream;
-}
-
-/// For a body that goes to the disk as it comes; a small one goes when it is whole.
-std::unique_ptr<store::DiskFill> Storing::begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected) {
-    auto* disk = request_.services.cache.disk();
-    bool const part = parts.status == 206;
-    if (!disk || (!part && expected.value_or(UINT64_MAX) <= store::Object::inline_body_max)) return nullptr;
-    if (part) {
-        auto const place = http::part_of(upstream_.head(), expected);
-        if (!place || place->length > disk->options().object_max) return nullptr;
-    }
-    // If the disk admits objects at their second request, an object that memory holds whole comes to the disk from there.
-    bool const by_itself = part || !expected || *expected > request_.services.cache.object_max();
-    if (disk->options().admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
-    auto why = store::NotStored::none;
-    auto fill = disk->begin(parts.key, expected, part ? store::DiskFill::Of::part : store::DiskFill::Of::whole, why);
-    if (!fill) state_.lead.keep_off_disk();   // it is not asked again when the body is whole
-    return fill;
 }
 
 /// The object for this client: the response as it came, if some of its fields are not stored (RFC 9111 5.2.2.4, 5.2.2.7).
@@ -264,7 +221,7 @@ void Storing::tell_fetches(http::ResponseHead const& head, cache::Fill const* by
     store::Object::Parts parts;
     parts.key = key;
     parts.head = text;
-    request_.services.cache.heard(request_.key, cache::outline(parts), vary, by);
+    request_.services.cache.tell(request_.key, *cache::outline(parts), vary, by);
 }
 
 net::awaitable<Step> Storing::take_head() {
@@ -314,11 +271,11 @@ net::awaitable<Step> Storing::freshen() {
         request_.record.say(text(why));
         state_.lead.refuse(text(why));
         cache.purge(request_.key);
-        co_await request_.outlives(store::DiskStore::Survives::process);
+        co_await request_.outlives(store::Survives::process);
         state_.object = store::Object::make(parts, nullptr);
         co_return Step::deliver;
     }
-    state_.object = cache.make_object(parts, request_.key.fingerprint);
+    state_.object = cache.memory().make_object(parts, request_.key.fingerprint);
     request_.record.cache_status.stored = state_.object != nullptr;
     if (!state_.object) state_.object = store::Object::make(parts, nullptr);
     set_ttl(parts.terms, arrived);
@@ -330,24 +287,24 @@ net::awaitable<Step> Storing::freshen() {
 void Storing::outdate(store::ObjectPtr stale) {
     auto vary = vary_of(request_.scratch.stored_head);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, request_.head().fields);
-    auto object = request_.services.cache.make_object(cache::outdated(*stale), request_.key.fingerprint);
-    if (!object) request_.services.cache.forget(request_.key, *stale);
+    auto& cache = request_.services.cache;
+    auto object = cache.memory().make_object(cache::outdated(*stale), request_.key.fingerprint);
+    if (!object) cache.forget(request_.key, *stale);
     state_.lead.complete(std::move(object), std::move(vary), std::move(variant));
 }
 
 // ---- parts (RFC 9111 3.3, 3.4) ----
 
 net::awaitable<void> Storing::find_parts() {
-    auto& cache = request_.services.cache;
-    auto parts = cache.parts(request_.key, request_.head());
+    auto const query = request_.query(cache::Collapse::alone);
     auto const here = request_.executor();
-    if (!parts && cache.disk()) parts = co_await cache.parts_from_disk(request_.key, request_.head(), here);
+    auto parts = co_await request_.services.cache.parts(query, here);
     if (parts) ask_for_rest(std::move(parts));
 }
 
 void Storing::ask_for_rest(store::ObjectPtr parts) {
     auto const length = parts->body()->size();
-    auto const missing = lacks(*parts, request_.services.cache.object_max());
+    auto const missing = lacks(*parts, request_.services.cache.memory().object_max());
     if (!missing || !request_.may_have(*parts)) return;
     request_.scratch.read_head_of(*parts);
     state_.missing = *missing;

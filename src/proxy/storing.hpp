@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "cache/writer.hpp"
 #include "proxy/fetch_state.hpp"
 #include "proxy/request.hpp"
 #include "proxy/rest_of_body.hpp"
@@ -44,13 +45,11 @@ private:
     std::string key_of(http::VaryNames const& vary, std::string const& variant) const;
     bool is_combinable(http::ResponseHead const& response) const;
     bool is_too_large() const;
-    net::awaitable<void> supersede_on_disk(store::Object::Parts const& parts, http::VaryNames const& vary);
     Step store_whole(store::Object::Parts const& parts, http::VaryNames vary, std::string variant);
     Step start_fill(store::Object::Parts parts, http::VaryNames vary, std::string variant);
+    void start_pump(std::unique_ptr<cache::Writer> writer, std::optional<Bytes> expected);
     Step refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary);
-    http::StoreRefusal too_large_for_memory(Bytes body) const;
     std::string_view whole_body_at_hand();
-    std::unique_ptr<store::DiskFill> begin_on_disk(store::Object::Parts const& parts, std::optional<Bytes> expected);
     store::ObjectPtr as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const;
     void set_ttl(http::Terms const& terms, WallTime arrived);
     void ask_for_rest(store::ObjectPtr parts);

@@ -4,6 +4,8 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/error.hpp>
 
+#include "util/gather.hpp"
+
 namespace garner::proxy {
 
 void Upload::start(client::Exchange& exchange, std::function<void(Fault)> faulty) {
@@ -55,21 +57,19 @@ std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, 
 net::awaitable<bool> Upload::pass_on(std::string_view piece) {
     auto const& client = request_.client;
     bool const chunked = client.body_framing().kind == http::Framing::Kind::chunked;
-    std::array<iovec, 3> parts;
-    std::size_t used = 0;
+    Gather<3> pieces;
     char header[18];
     std::string end;
     if (!piece.empty()) {
-        if (chunked) parts[used++] = {header, http::write_chunk_header(piece.size(), header)};
-        parts[used++] = {const_cast<char*>(piece.data()), piece.size()};
-        if (chunked) parts[used++] = {const_cast<char*>("\r\n"), 2};
+        if (chunked) pieces.add({header, http::write_chunk_header(piece.size(), header)});
+        pieces.add(piece);
+        if (chunked) pieces.add("\r\n");
     } else if (chunked) {
         end.append("0\r\n").append(http::announced_trailers(client.trailers(), client.head().fields)).append("\r\n");
-        parts[used++] = {end.data(), end.size()};
+        pieces.add(end);
     }
-    if (used == 0) co_return true;
-    std::span<iovec> gathered(parts.data(), used);
-    auto const trouble = co_await exchange_->send(gathered, request_.options->deadlines.body);
+    if (pieces.empty()) co_return true;
+    auto const trouble = co_await exchange_->send(pieces.take(), request_.options->deadlines.body);
     co_return trouble == client::Trouble::none;
 }
 

@@ -41,7 +41,7 @@ bool Cleaner::wipe(std::uint32_t segment) {
     std::array<char, segment_head_bytes> head;
     // The disk may take them in another order: a later one must do for those before it, which it makes useless to keep.
     SegmentHead const empty{.wiped = std::max(generation, log_.wiped_until())};
-    encode(empty, Place{header.id, 0, start}, head);
+    encode(empty, Location{header.id, 0, start}, head);
     std::array<char, footer_tail_bytes> const no_footer{};
     log_.wiping(generation);
     bool const wiped = !file_.write_at(start, {head.data(), head.size()}).error &&
@@ -103,7 +103,7 @@ std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
 /// nobody needs the room.
 std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
-    Place place{header.id, log_.segment(number).generation, 0};
+    Location place{header.id, log_.segment(number).generation, 0};
     grant_share(place.generation);
     auto const wanted = this->wanted(live);
     bool room = true;
@@ -138,7 +138,7 @@ Cleaner::Again Cleaner::unreadable(Bytes offset, std::string const& why) {
 }
 
 /// However slow the disk is: newcomers find no more room than this does. Where all segments are full, room comes from here.
-Cleaner::Again Cleaner::write_again(Place const& place, std::string_view bytes) {
+Cleaner::Again Cleaner::write_again(Location const& place, std::string_view bytes) {
     auto const read = decode(bytes, place);
     if (read.damage != Damage::none) return unreadable(place.offset, "it is damaged");
     while (!stopping_) {

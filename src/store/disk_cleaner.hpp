@@ -27,7 +27,7 @@ public:
     /// Told of each record that left.
     using Gone = std::function<void(Fingerprint, Bytes)>;
     /// Writes it again, and puts it in the index where it still stands at that place; false: no room.
-    using Write = std::function<bool(Record const&, Place const&)>;
+    using Write = std::function<bool(Record const&, Location const&)>;
     /// Makes void for good what all segments up to this generation hold; false: that could not be written.
     using Void = std::function<bool(std::uint64_t generation)>;
 
@@ -55,7 +55,7 @@ private:
     bool wipe(std::uint32_t segment);
     enum class Again : std::uint8_t { written, damaged, no_room };
     Again unreadable(Bytes offset, std::string const& why);
-    Again write_again(Place const& place, std::string_view bytes);
+    Again write_again(Location const& place, std::string_view bytes);
     void evict(Live const& record);
 
     io::File const& file_;

@@ -1,5 +1,5 @@
 // What the disk tier tells of itself.
-#include "store/disk_tier.hpp"
+#include "store/log_store.hpp"
 
 namespace garner::store {
 
@@ -20,9 +20,9 @@ char const* text(NotStored why) {
 
 namespace disk {
 
-std::uint64_t Tier::first_sequence() const { return first_sequence_.load(); }
+std::uint64_t LogStore::first_sequence() const { return first_sequence_.load(); }
 
-DiskStats Tier::stats() const {
+DiskStats LogStore::stats() const {
     DiskStats stats;
     stats.path = options().path;
     {

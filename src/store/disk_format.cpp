@@ -32,7 +32,7 @@ T get(char const* at) {
     return value;
 }
 
-std::uint64_t seed_of(Place const& place) {
+std::uint64_t seed_of(Location const& place) {
     std::array<std::uint64_t, 3> const parts{place.store, place.generation, place.offset};
     return XXH3_64bits(parts.data(), sizeof parts);
 }
@@ -126,7 +126,7 @@ StoreHeader grown(StoreHeader header, Bytes size) {
 // ---- segments ----
 // 0 magic, 8 check, 16 generation, 24 opened, 32 wiped
 
-void encode(SegmentHead const& head, Place place, std::span<char, segment_head_bytes> into) {
+void encode(SegmentHead const& head, Location place, std::span<char, segment_head_bytes> into) {
     std::fill(into.begin(), into.end(), '\0');
     auto* at = into.data();
     put(at, segment_magic);
@@ -203,7 +203,7 @@ void copy_body(char* to, std::string_view body) {
 
 }  // namespace
 
-void encode(RecordParts const& parts, Place place, std::span<char> into) {
+void encode(RecordParts const& parts, Location place, std::span<char> into) {
     auto const& head = parts.head;
     auto const seed = seed_of(place);
     auto* at = into.data();
@@ -240,7 +240,7 @@ void encode(RecordParts const& parts, Place place, std::span<char> into) {
     put(at + check_at, check_of_head({at, head.body_at()}, seed));
 }
 
-RecordRead decode_head(std::string_view bytes, Place place) {
+RecordRead decode_head(std::string_view bytes, Location place) {
     RecordRead read;
     auto const* at = bytes.data();
     read.damage = Damage::another;
@@ -277,7 +277,7 @@ std::uint64_t generation_said(std::string_view bytes) {
     return begins ? get<std::uint64_t>(bytes.data() + 32) : 0;
 }
 
-RecordRead decode(std::string_view bytes, Place place) {
+RecordRead decode(std::string_view bytes, Location place) {
     auto read = decode_head(bytes, place);
     if (read.damage != Damage::none) return read;
     auto const* table = bytes.data() + read.record.head.body_at() - read.record.head.blocks() * sizeof(std::uint64_t);
@@ -447,7 +447,7 @@ std::uint64_t check_of_footer(std::string_view entries, std::string_view tail, s
 
 }  // namespace
 
-std::string encode(Footer const& footer, Place place) {
+std::string encode(Footer const& footer, Location place) {
     std::string bytes(footer.bytes(), '\0');
     auto* at = bytes.data();
     for (auto const& entry : footer.entries) {

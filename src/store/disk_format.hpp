@@ -53,7 +53,7 @@ StoreHeader shape_of(Bytes size);
 StoreHeader grown(StoreHeader, Bytes size);
 
 /// Where a structure stands: seeds its checksum.
-struct Place {
+struct Location {
     std::uint64_t store = 0;              // StoreHeader::id
     std::uint64_t generation = 0;         // of the segment: each time one is written anew there is a new number
     Bytes offset = 0;                     // in the file
@@ -64,7 +64,7 @@ struct SegmentHead {
     WallTime opened{};
     std::uint64_t wiped = 0;              // segments up to this generation hold nothing, whatever their own heads say
 };
-void encode(SegmentHead const&, Place, std::span<char, segment_head_bytes> into);
+void encode(SegmentHead const&, Location, std::span<char, segment_head_bytes> into);
 std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint64_t store, Bytes offset);
 
 enum class RecordKind : std::uint8_t {
@@ -104,7 +104,7 @@ struct RecordParts {
     Bytes measure();
 };
 /// `into` has exactly head.bytes().
-void encode(RecordParts const&, Place, std::span<char> into);
+void encode(RecordParts const&, Location, std::span<char> into);
 
 /// A record that was read; views into its bytes.
 struct Record {
@@ -126,11 +126,11 @@ struct RecordRead {
 };
 /// Checks all but the body; `bytes` may go on behind the record. With `cut` the head has the sizes that stand there: where
 /// they go on behind the end of `bytes` before the body begins, nothing was checked yet, and they may be anything.
-RecordRead decode_head(std::string_view bytes, Place);
+RecordRead decode_head(std::string_view bytes, Location);
 /// What a record that begins here would have for its generation, unchecked; 0: none begins here.
 std::uint64_t generation_said(std::string_view bytes);
 /// Checks the body, too.
-RecordRead decode(std::string_view bytes, Place);
+RecordRead decode(std::string_view bytes, Location);
 
 /// What an object's record says beside its text.
 struct ObjectMeta {
@@ -171,7 +171,7 @@ struct Footer {
     static Bytes footer_bytes(std::size_t entries) { return entries * footer_entry_bytes + footer_tail_bytes; }
 };
 /// For the end of a segment: `place.offset` is where the segment ends.
-std::string encode(Footer const&, Place);
+std::string encode(Footer const&, Location);
 /// `bytes` end where the segment does. When the entries are not all there, `needed` says how many bytes to come with; it is
 /// not checked then: what is longer than a segment is no footer.
 struct FooterRead {

@@ -2,7 +2,7 @@
 #include <spdlog/spdlog.h>
 
 #include "net/waiter.hpp"
-#include "store/disk_tier.hpp"
+#include "store/log_store.hpp"
 
 namespace garner::store::disk {
 
@@ -11,13 +11,13 @@ namespace {
 constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
 constexpr milliseconds buffer_pause{20};               // in the buffers
 
-Log::Reaches reach_of(DiskStore::Survives what) {
-    return what == DiskStore::Survives::power ? Log::Reaches::disk : Log::Reaches::file;
+Log::Reaches reach_of(Survives what) {
+    return what == Survives::power ? Log::Reaches::disk : Log::Reaches::file;
 }
 
 }  // namespace
 
-bool Tier::forget(std::string_view key) {
+bool LogStore::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) {
         ran_without_ = true;   // what is there may be outdated from now on
@@ -35,7 +35,7 @@ bool Tier::forget(std::string_view key) {
     return may_be_there || waits || digging.is_open_to_others();
 }
 
-void Tier::drop(Fingerprint hash) {
+void LogStore::drop(Fingerprint hash) {
     auto* works = this->works();
     if (!works) return;
     Graves::Digging digging(works->graves, hash);
@@ -45,7 +45,7 @@ void Tier::drop(Fingerprint hash) {
 }
 
 /// A record that cannot be read, or is damaged.
-void Tier::bad(Fingerprint hash, Bytes offset) {
+void LogStore::bad(Fingerprint hash, Bytes offset) {
     auto& works = *made_;
     Graves::Digging digging(works.graves, hash);
     works.recovery.bury(hash);
@@ -54,13 +54,13 @@ void Tier::bad(Fingerprint hash, Bytes offset) {
 }
 
 /// The head of a body whose pieces the log has come over since: nobody shall be told that it is here.
-void Tier::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
+void LogStore::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
     auto const read = made_->reader.read_here(hash, there);
     if (read && !is_complete(read)) bad(hash, there.offset);
 }
 
 /// What was taken off the index, if it was there, is to stay away.
-void Tier::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes) {
+void LogStore::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes) {
     if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
     digging.bury();   // after recovery was told: nothing older may come back then
@@ -68,7 +68,7 @@ void Tier::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::o
 
 /// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
 /// something newer that never came to the disk.
-void Tier::evict_victims(Works& works) {
+void LogStore::evict_victims(Works& works) {
     constexpr int at_once = 1'000;
     for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
         auto const hash = works.order->victim();
@@ -84,7 +84,7 @@ void Tier::evict_victims(Works& works) {
     }
 }
 
-bool Tier::append_tombstone(Fingerprint hash) {
+bool LogStore::append_tombstone(Fingerprint hash) {
     RecordParts parts;
     parts.head.kind = RecordKind::tombstone;
     parts.head.hash = hash;
@@ -92,7 +92,7 @@ bool Tier::append_tombstone(Fingerprint hash) {
 }
 
 /// What a failed write took with it is not there; nor may anything older be.
-void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
+void LogStore::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
     auto& works = *made_;
     auto const start = works.log.header().start_of(segment);
     spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
@@ -105,7 +105,7 @@ void Tier::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
 }
 
 /// Nothing up to this generation is found by a restart, whatever its segments say.
-bool Tier::make_void(std::uint64_t generation) {
+bool LogStore::make_void(std::uint64_t generation) {
     auto& works = *made_;
     MutexLock const lock(works.store_mutex);
     auto const trouble = works.store.make_void(generation);
@@ -114,7 +114,7 @@ bool Tier::make_void(std::uint64_t generation) {
 }
 
 /// The same of all that was begun until now; what is stored in the open segment from now on does not outlive this process.
-bool Tier::make_all_void() {
+bool LogStore::make_all_void() {
     auto const newest = made_->log.newest_generation();
     if (newest == 0) return false;
     spdlog::warn("disk: {}: too much is gone that the file still has: nothing of what it has is found by the next start",
@@ -122,7 +122,7 @@ bool Tier::make_all_void() {
     return make_void(newest);
 }
 
-net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
+net::awaitable<bool> LogStore::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
     auto const until = steady_now() + settle_patience;
@@ -137,7 +137,7 @@ net::awaitable<bool> Tier::settled(Survives what, net::Executor executor) {
     co_return false;
 }
 
-bool Tier::wait_until_settled(Survives what) {
+bool LogStore::wait_until_settled(Survives what) {
     auto* works = this->works();
     if (!works) return false;
     auto const until = steady_now() + settle_patience;

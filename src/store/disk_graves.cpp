@@ -16,19 +16,19 @@ void Graves::Digging::bury() {
 }
 
 bool Graves::is_open(Fingerprint hash, std::uint32_t own) const {
-    auto const& place = place_of(hash);
+    auto const& bucket = bucket_of(hash);
     // In this order: who is done with it has said before how far the log goes.
-    if (place.pending.load() > own || all_.load()) return true;
-    auto const end = place.end.load();
+    if (bucket.pending.load() > own || all_.load()) return true;
+    auto const end = bucket.end.load();
     return end != 0 && end > written_();
 }
 
 /// Somewhere before its end.
 void Graves::note_appended(Fingerprint hash) {
-    auto& place = place_of(hash);
+    auto& bucket = bucket_of(hash);
     auto const end = end_();
-    auto known = place.end.load();
-    while (known < end && !place.end.compare_exchange_weak(known, end)) {
+    auto known = bucket.end.load();
+    while (known < end && !bucket.end.compare_exchange_weak(known, end)) {
     }
 }
 
@@ -42,10 +42,10 @@ void Graves::note_owed(Fingerprint hash) {
         ++more_owed_;
         return;
     }
-    if (owed_.insert(hash).second) ++place_of(hash).pending;
+    if (owed_.insert(hash).second) ++bucket_of(hash).pending;
     if (owed_.size() <= owed_max_) return;
     all_ = true;
-    for (auto const one : owed_) --place_of(one).pending;
+    for (auto const one : owed_) --bucket_of(one).pending;
     owed_.clear();
 }
 
@@ -77,7 +77,7 @@ bool Graves::pay(std::size_t most) {
         }
         on_its_way_ = false;
         if (!paid) note_owed(hash);
-        --place_of(hash).pending;
+        --bucket_of(hash).pending;
         if (!paid) return false;
     }
     return !all_;

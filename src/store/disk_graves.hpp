@@ -32,8 +32,8 @@ public:
     /// Made before something is taken off the index: who finds nothing there any more waits for the tombstone all the same.
     class Digging {
     public:
-        Digging(Graves& graves, Fingerprint hash) : graves_(graves), hash_(hash) { ++graves_.place_of(hash_).pending; }
-        ~Digging() { --graves_.place_of(hash_).pending; }
+        Digging(Graves& graves, Fingerprint hash) : graves_(graves), hash_(hash) { ++graves_.bucket_of(hash_).pending; }
+        ~Digging() { --graves_.bucket_of(hash_).pending; }
         Digging(Digging const&) = delete;
         Digging& operator=(Digging const&) = delete;
 
@@ -62,13 +62,13 @@ public:
 
 private:
     /// Of the hashes with the same first bits, for of some no more are known: see Index::hash_bits_max.
-    struct Place {
+    struct Bucket {
         std::atomic<std::uint32_t> pending{0};   // not in the log: about to be, or owed
         std::atomic<std::uint64_t> end{0};       // of the log behind the last tombstone
     };
-    static constexpr unsigned place_bits = 12;
-    Place& place_of(Fingerprint hash) { return places_[hash >> (64 - place_bits)]; }
-    Place const& place_of(Fingerprint hash) const { return places_[hash >> (64 - place_bits)]; }
+    static constexpr unsigned bucket_bits = 12;
+    Bucket& bucket_of(Fingerprint hash) { return buckets_[hash >> (64 - bucket_bits)]; }
+    Bucket const& bucket_of(Fingerprint hash) const { return buckets_[hash >> (64 - bucket_bits)]; }
     bool is_open(Fingerprint hash, std::uint32_t own) const;
     bool pay(std::size_t most) REQUIRES(paying_) EXCLUDES(mutex_);
     void owe(Fingerprint hash);
@@ -80,7 +80,7 @@ private:
     Position const end_, written_;
     VoidAll const void_all_;
     std::size_t const owed_max_;
-    std::array<Place, 1 << place_bits> places_;
+    std::array<Bucket, 1 << bucket_bits> buckets_;
     std::atomic<bool> all_{false};    // too much was owed
     Mutex paying_;               // held by who pays
     mutable Mutex mutex_;

@@ -72,7 +72,7 @@ void Log::end() {
 
 // ---- appending ----
 
-std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
+std::optional<Log::Reservation> Log::reserve(RecordHead const& head, Purpose purpose) {
     MutexLock const lock(mutex_);
     if (!running_ || failing_) return std::nullopt;
     auto const bytes = head.bytes();
@@ -92,7 +92,7 @@ std::optional<Log::Room> Log::reserve(RecordHead const& head, Purpose purpose) {
     entry.freshness = head.freshness;
     entry.in_pieces = head.in_pieces;
     buffer.entries.push_back(entry);
-    Room room;
+    Reservation room;
     room.buffer = open_;
     room.into = {buffer.bytes.get() + at, bytes};
     room.place = {header_.id, buffer.generation, header_.start_of(buffer.segment) + at};
@@ -104,7 +104,7 @@ bool Log::fits_in_open(Bytes record) const {
     return open_ && open_->used + record + Footer::footer_bytes(open_->entries.size() + 1) <= header_.segment_bytes;
 }
 
-void Log::commit(Room const& room) {
+void Log::commit(Reservation const& room) {
     bool wake;
     {
         MutexLock const lock(mutex_);
@@ -117,7 +117,7 @@ void Log::commit(Room const& room) {
     if (wake) work_.notify_one();
 }
 
-void Log::waste(Room const& room) {
+void Log::waste(Reservation const& room) {
     MutexLock const lock(mutex_);
     auto const at = static_cast<std::uint32_t>((room.into.data() - room.buffer->bytes.get()) / static_cast<std::ptrdiff_t>(unit));
     for (auto entry = room.buffer->entries.rbegin(); entry != room.buffer->entries.rend(); ++entry)
@@ -140,7 +140,7 @@ bool Log::open_next(Purpose purpose) {
     buffer->generation = generation_++;
     buffer->opened = wall_now();
     buffer->position = end_position_;
-    Place const place{header_.id, buffer->generation, header_.start_of(buffer->segment)};
+    Location const place{header_.id, buffer->generation, header_.start_of(buffer->segment)};
     encode({buffer->generation, buffer->opened, wiped_until_}, place, std::span<char, segment_head_bytes>(buffer->bytes.get(), segment_head_bytes));
     buffer->used = std::max(segment_head_bytes, alignment_);
     std::fill(buffer->bytes.get() + segment_head_bytes, buffer->bytes.get() + buffer->used, '\0');
@@ -372,7 +372,7 @@ Log::Written Log::write(Buffer const& buffer, Turn const& turn) const {
     auto const at = start + turn.from;
     int const data_error = (turn.past_cache ? file_.write_past_cache_at(at, ready) : file_.write_at(at, ready)).error;
     if (data_error || !turn.is_last) return {data_error, data_error, ready.size()};
-    auto const footer = encode(Footer{buffer.generation, buffer.opened, buffer.entries}, Place{header_.id, buffer.generation, end});
+    auto const footer = encode(Footer{buffer.generation, buffer.opened, buffer.entries}, Location{header_.id, buffer.generation, end});
     int const error = file_.write_at(end - footer.size(), footer).error;
     if (!error) file_.start_writing(start, header_.segment_bytes);
     return {0, error, ready.size() + footer.size()};

@@ -56,16 +56,16 @@ public:
     void end();
 
     /// Room for a record of head.bytes(), to be filled by encode() and then told by commit().
-    struct Room {
+    struct Reservation {
         std::shared_ptr<struct Buffer> buffer;
         std::span<char> into;
-        Place place;
+        Location place;
         WallTime opened{};
     };
-    std::optional<Room> reserve(RecordHead const& head, Purpose purpose);
-    void commit(Room const& room);
+    std::optional<Reservation> reserve(RecordHead const& head, Purpose purpose);
+    void commit(Reservation const& room);
     /// Before commit(): the record in it, encoded again with this kind, is not needed after all.
-    void waste(Room const& room);
+    void waste(Reservation const& room);
 
     /// The segment that an offset in the file belongs to.
     std::uint32_t segment_of(Bytes offset) const;
@@ -76,7 +76,7 @@ public:
     StoreHeader const& header() const { return header_; }
     /// The record that begins there: where it is not written yet its bytes, as long as `owner` lives; else it is in the file.
     struct Found {
-        Place place;
+        Location place;
         std::shared_ptr<void const> owner;
         std::string_view bytes;
     };

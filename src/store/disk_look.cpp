@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "net/waiter.hpp"
-#include "store/disk_tier.hpp"
+#include "store/log_store.hpp"
 
 namespace garner::store {
 
@@ -17,7 +17,7 @@ std::unique_ptr<DiskStore> DiskStore::open_existing(DiskOptions const& options, 
         fault = "there is no store at " + file + (error ? ": " + error.message() : "");
         return nullptr;
     }
-    auto tier = std::make_unique<disk::Tier>(options);
+    auto tier = std::make_unique<disk::LogStore>(options);
     if (!tier->start(fault, disk::StoreFile::When::as_it_is)) return nullptr;
     return tier;
 }
@@ -64,7 +64,7 @@ constexpr Bytes look_step = 256 * KiB;   // that is read at once where heads lie
 constexpr std::size_t close_together = 8;
 
 /// nullptr when its head is longer than usual, damaged or gone, or its body is not all there.
-ObjectPtr object_told(Core& core, std::string_view bytes, Place const& place) {
+ObjectPtr object_told(Core& core, std::string_view bytes, Location const& place) {
     auto const read = decode_head(bytes, place);
     bool const told = read.damage == Damage::none || (read.damage == Damage::cut && !read.record.key.empty());
     auto text = read.record.meta;
@@ -108,7 +108,7 @@ private:
 
 }  // namespace
 
-std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) {
+std::vector<ObjectPtr> LogStore::heads_of(std::uint32_t segment) {
     auto const& works = *this->works();
     std::vector<Index::Entry> wanted;
     each_live(works, segment, contents_of(works, segment), [&](FooterEntry const& entry, Index::Entry const& known) {
@@ -126,7 +126,7 @@ std::vector<ObjectPtr> Tier::heads_of(std::uint32_t segment) {
     return objects;
 }
 
-net::awaitable<bool> Tier::heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) {
+net::awaitable<bool> LogStore::heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) co_return false;
     net::Waiter waiter(executor);
@@ -142,7 +142,7 @@ net::awaitable<bool> Tier::heads(std::uint32_t segment, std::vector<ObjectPtr>& 
     co_return true;
 }
 
-bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
+bool LogStore::list(std::uint32_t segment, std::vector<Listed>& into) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
     auto const now = wall_now();
@@ -166,7 +166,7 @@ bool Tier::list(std::uint32_t segment, std::vector<Listed>& into) {
     return true;
 }
 
-ObjectPtr Tier::peek(std::string_view key) {
+ObjectPtr LogStore::peek(std::string_view key) {
     auto* works = this->works();
     auto const hash = works ? hash_of(key, seed()) : Fingerprint{};
     auto const entry = works ? works->index.find(hash) : std::nullopt;
@@ -176,12 +176,12 @@ ObjectPtr Tier::peek(std::string_view key) {
     return is_it ? object_of(*this, read) : nullptr;
 }
 
-std::optional<DiskStore::Stretch> Tier::segment_from(std::uint64_t generation) const {
+std::optional<DiskStore::Stretch> LogStore::segment_from(std::uint64_t generation) const {
     auto const* works = this->works();
     return works ? works->log.segment_from(generation) : std::nullopt;
 }
 
-void Tier::list_waiting(std::vector<Listed>& into) const {
+void LogStore::list_waiting(std::vector<Listed>& into) const {
     auto const now = wall_now();
     for (auto const& object : long_.waiting()) {
         if (object->kind() != Object::Kind::response) continue;
@@ -196,7 +196,7 @@ void Tier::list_waiting(std::vector<Listed>& into) const {
 }
 
 /// How many there were.
-std::uint64_t Tier::forget_unseen(Works& works, std::uint32_t segment, Contents const& contents) {
+std::uint64_t LogStore::forget_unseen(Works& works, std::uint32_t segment, Contents const& contents) {
     auto const unseen = unseen_in(works.index, works.log.header(), segment, contents);
     if (works.log.segment(segment).generation != contents.generation) return 0;   // opened anew since
     for (auto const& [hash, entry] : unseen) bad(hash, entry.offset);
@@ -204,7 +204,7 @@ std::uint64_t Tier::forget_unseen(Works& works, std::uint32_t segment, Contents 
     return unseen.size();
 }
 
-bool Tier::verify(std::uint32_t segment, Verified& sum) {
+bool LogStore::verify(std::uint32_t segment, Verified& sum) {
     auto* works = this->works();
     if (!works || segment >= works->log.segments()) return false;
     auto const contents = contents_of(*works, segment);

@@ -68,7 +68,7 @@ public:
 
     std::size_t size() const { return bytes_.size(); }
     std::string_view from(Bytes at) const { return bytes_.substr(at); }
-    Place place(Bytes at, std::uint64_t generation) const { return {id_, generation, start_ + at}; }
+    Location place(Bytes at, std::uint64_t generation) const { return {id_, generation, start_ + at}; }
 
     /// As decode_head(), which costs as much as the head says that it is long; Damage::head, too, for one that cannot be.
     RecordRead head_at(Bytes at, std::uint64_t generation) {
@@ -382,7 +382,7 @@ void Recovery::leave_footer(std::uint32_t segment, Walked const& walked) const {
     auto const& header = log_.header();
     auto const end = header.start_of(segment) + header.segment_bytes;
     if (walked.end + walked.bytes() > header.segment_bytes) return;
-    auto const text = encode(walked, Place{header.id, walked.generation, end});
+    auto const text = encode(walked, Location{header.id, walked.generation, end});
     (void)file_.write_at(end - text.size(), text);   // else it is walked again
 }
 

@@ -17,6 +17,9 @@ namespace garner::store {
 /// have seconds since 1970 until the year 2514.
 inline constexpr unsigned numbers_of_a_second = 30;
 
+/// All that was forgotten and stored outlives the process, or a power failure, too.
+enum class Survives : std::uint8_t { process, power };
+
 /// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
 /// nothing that can be found.
 class DiskFill {
@@ -80,7 +83,6 @@ public:
     virtual bool forget(std::string_view key) = 0;
     /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too);
     /// false when that takes more than 5 s.
-    enum class Survives : std::uint8_t { process, power };
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
     /// The same for a thread that may wait.
     virtual bool wait_until_settled(Survives what) = 0;

@@ -77,8 +77,8 @@ public:
             gone += std::erase_if(segment, [key](Entry const& entry) { return entry.listed.key == key; });
         return gone > 0;
     }
-    net::awaitable<bool> settled(Survives, net::Executor) override { co_return settles; }
-    bool wait_until_settled(Survives) override { return settles; }
+    net::awaitable<bool> settled(store::Survives, net::Executor) override { co_return settles; }
+    bool wait_until_settled(store::Survives) override { return settles; }
     void stop() override {}
     bool used(std::string_view) override { return false; }
     net::awaitable<bool> heads(std::uint32_t, std::vector<store::ObjectPtr>&, net::Executor) override { co_return false; }

@@ -16,10 +16,10 @@ TEST(Cache, an_unknown_url_is_absent_and_its_fetch_is_ours_to_lead) {
     auto found = scene.lookup("u");
     EXPECT_EQ(found.kind, Kind::absent);
     EXPECT_TRUE(found.lead);
-    EXPECT_TRUE(found.lead.leads_others());
+    EXPECT_TRUE(found.lead.fill()->leads_others());
     EXPECT_FALSE(found.follow);
     EXPECT_FALSE(found.object);
-    EXPECT_EQ(scene.cache.stats().fills, 1u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 1u);
 }
 
 TEST(Cache, what_is_stored_is_fresh_until_its_lifetime_is_over) {
@@ -45,8 +45,8 @@ TEST(Cache, one_leads_the_validation_of_what_is_stale_and_others_follow) {
     EXPECT_FALSE(second.lead);
     scene.complete(first.lead, "u", {.body = "new", .request = later});
     EXPECT_EQ(scene.stored("u", later), "new");
-    EXPECT_EQ(scene.cache.stats().objects, 1u);
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 1u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
 TEST(Cache, one_revalidates_behind_what_may_be_sent_stale_meanwhile_whoever_asks) {
@@ -87,11 +87,9 @@ TEST(Cache, what_must_go_alone_neither_leads_nor_follows) {
     EXPECT_FALSE(stale.follow);
 }
 
-TEST(Cache, contains_fresh_answers_without_moving_anything) {
+TEST(Cache, peek_tells_what_is_fresh_for_whom) {
     Scene scene({.policy = "lru"});
-    auto fresh = [&](std::string_view url, Ask const& ask = {}) {
-        return scene.cache.contains_fresh(scene.cache.key(url), Scene::head(ask), ask.now);
-    };
+    auto fresh = [&](std::string_view url, Ask const& ask = {}) { return scene.peek(url, ask).kind == Lookup::Kind::fresh; };
     scene.store("u", {.lifetime = 100});
     scene.store("v", Scene::varying("german", "accept-language", "de"));
     EXPECT_TRUE(fresh("u"));
@@ -99,17 +97,15 @@ TEST(Cache, contains_fresh_answers_without_moving_anything) {
     EXPECT_FALSE(fresh("w"));
     EXPECT_TRUE(fresh("v", with("accept-language", "de")));
     EXPECT_FALSE(fresh("v", with("accept-language", "fr")));
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
 TEST(Cache, peek_finds_what_a_lookup_would_and_leaves_no_trace) {
     Scene scene({.size = 70 * KiB, .policy = "lru", .object_max = 16 * KiB, .shards = 1});
-    auto peek = [&](std::string_view url, Ask const& ask = {}) {
-        return scene.cache.peek(scene.cache.key(url), Scene::head(ask), ask.control, ask.now, ask.collapse);
-    };
+    auto peek = [&](std::string_view url, Ask const& ask = {}) { return scene.peek(url, ask); };
     EXPECT_EQ(peek("/a").kind, Lookup::Kind::absent);
     EXPECT_TRUE(peek("/a").fetches.empty());
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
     {
         auto leader = scene.lookup("/a");
         auto found = peek("/a");
@@ -123,17 +119,17 @@ TEST(Cache, peek_finds_what_a_lookup_would_and_leaves_no_trace) {
     EXPECT_EQ(peek("/a").kind, Lookup::Kind::fresh);
     EXPECT_EQ(peek("/a", at(now + seconds{2'000})).kind, Lookup::Kind::stale);
     EXPECT_EQ(peek("/a", at(now + seconds{2'000})).answer.reason, http::ReuseReason::stale);
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 
     // Were it moved in the order, the least recently used one would stay.
     std::string const body(10 * KiB, 'x');
     Answer large;
     large.body = body;
     for (auto url : {"/b", "/c", "/d", "/e", "/f", "/g", "/h"}) {
-        EXPECT_TRUE(scene.cache.stats().evictions > 0 || peek("/a").object);
+        EXPECT_TRUE(scene.cache.memory().stats().evictions > 0 || peek("/a").object);
         scene.store(url, large);
     }
-    EXPECT_EQ(scene.cache.stats().evictions, 2u) << "/a, and as it was small the next one";
+    EXPECT_EQ(scene.cache.memory().stats().evictions, 2u) << "/a, and as it was small the next one";
     EXPECT_FALSE(peek("/a").object);
     EXPECT_FALSE(peek("/b").object);
     EXPECT_TRUE(peek("/c").object);
@@ -143,14 +139,14 @@ TEST(Cache, peek_tells_variants_and_refused_sharing) {
     Scene scene;
     for (auto language : {"de", "fr"}) scene.store("/a", Scene::varying(language, "accept-language", language));
     auto const ask = with("accept-language", "en");
-    auto found = scene.cache.peek(scene.cache.key("/a"), Scene::head(ask), {}, ask.now, ask.collapse);
+    auto found = scene.peek("/a", ask);
     EXPECT_EQ(found.vary, "accept-language");
     EXPECT_EQ(found.selected, "accept-language:en\n");
     EXPECT_EQ(found.variants, (std::vector<std::string>{"accept-language:de\n", "accept-language:fr\n"}));
     EXPECT_TRUE(found.variant_missing());
 
     scene.lookup("/b").lead.refuse("private");
-    found = scene.cache.peek(scene.cache.key("/b"), Scene::head({}), {}, wall_now(), Collapse::lead_and_follow);
+    found = scene.peek("/b");
     EXPECT_EQ(found.kind, Lookup::Kind::pass);
     EXPECT_GT(found.passes_until, unix_seconds(wall_now()) + 100);
 }
@@ -169,14 +165,14 @@ TEST(Cache, a_purge_removes_the_url_and_says_whether_something_was_there) {
 TEST(Cache, a_purge_during_a_fetch_keeps_its_answer_from_being_stored) {
     Scene scene;
     auto leader = scene.lookup("u");
-    Follower follower(scene.cache, scene.lookup("u").follow);
+    Follower follower(scene.lookup("u").follow);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     auto next = scene.lookup("u");
     EXPECT_EQ(next.kind, Kind::absent) << "nobody joins what began before the purge";
     scene.complete(leader.lead, "u", {.body = "old"});
     EXPECT_EQ(follower.view().phase, Phase::complete) << "who follows reads on";
     EXPECT_EQ(follower.view().object->bytes(), "old");
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
     scene.complete(next.lead, "u", {.body = "new"});
     EXPECT_EQ(scene.stored("u"), "new");
 }
@@ -186,29 +182,29 @@ TEST(Cache, an_invalidation_between_the_conditional_request_and_its_304_holds) {
     auto later = at(wall_now() + seconds{200});
     scene.store("u", {.body = "old", .lifetime = 100});
     auto leading = scene.lookup("u", later);
-    auto beside = scene.cache.lease_alone(scene.cache.key("u"), leading.object);
+    auto beside = scene.cache.lease(scene.cache.key("u"), leading.object);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     scene.complete(leading.lead, "u", {.body = "old", .request = later});
     scene.complete(beside, "u", {.body = "old", .request = later});
     EXPECT_EQ(scene.kind("u", later), Kind::absent);
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
 }
 
 TEST(Cache, a_follower_promoted_after_a_purge_still_stores_nothing) {
     Scene scene;
     auto leader = scene.lookup("u");
-    Follower follower(scene.cache, scene.lookup("u").follow);
+    Follower follower(scene.lookup("u").follow);
     scene.cache.purge(scene.cache.key("u"));
     leader.lead.drop();
     ASSERT_TRUE(follower.promoted());
     auto lead = follower.take_lead();
     scene.complete(lead, "u");
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
 }
 
 TEST(Cache, an_answer_that_came_earlier_does_not_replace_a_later_one) {
     Scene scene;
-    auto slow = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
+    auto slow = scene.cache.lease(scene.cache.key("u"), nullptr);
     auto early = scene.object("u", {.body = "early"});
     scene.store("u", {.body = "late"});
     slow.complete(early, {}, {});
@@ -233,9 +229,9 @@ TEST(Cache, forgets_one_object_and_nothing_that_took_its_place) {
 TEST(Cache, an_object_the_budget_has_no_room_for_is_shared_but_not_stored) {
     Scene scene;
     auto leader = scene.lookup("u");
-    Follower follower(scene.cache, scene.lookup("u").follow);
-    auto body = scene.cache.make_body(100'000);
-    auto room = scene.cache.room(*body, 0);
+    Follower follower(scene.lookup("u").follow);
+    auto body = scene.cache.memory().make_body(100'000);
+    auto room = scene.cache.memory().room(*body, 0);
     body->grow(room.size());
     body->finish(store::Body::State::complete);
     store::Object::Parts parts;
@@ -244,7 +240,7 @@ TEST(Cache, an_object_the_budget_has_no_room_for_is_shared_but_not_stored) {
     // Its body is charged, its head is not: what is in the index must be counted wholly.
     leader.lead.complete(store::Object::make(parts, nullptr), {}, {});
     EXPECT_EQ(follower.view().phase, Phase::complete);
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
 }
 
 // ---- not for sharing ----
@@ -252,7 +248,7 @@ TEST(Cache, an_object_the_budget_has_no_room_for_is_shared_but_not_stored) {
 TEST(Cache, a_refused_answer_makes_later_requests_fetch_beside_each_other_for_two_minutes) {
     Scene scene;
     auto leader = scene.lookup("u");
-    Follower follower(scene.cache, scene.lookup("u").follow);
+    Follower follower(scene.lookup("u").follow);
     leader.lead.refuse("private");
     EXPECT_EQ(follower.view().phase, Phase::refused);
     EXPECT_STREQ(follower.view().reason, "private");
@@ -261,7 +257,7 @@ TEST(Cache, a_refused_answer_makes_later_requests_fetch_beside_each_other_for_tw
     EXPECT_EQ(one.kind, Kind::pass);
     EXPECT_EQ(two.kind, Kind::pass);
     EXPECT_TRUE(one.lead && two.lead);
-    EXPECT_FALSE(one.lead.leads_others());
+    EXPECT_FALSE(one.lead.fill()->leads_others());
     EXPECT_EQ(scene.kind("other"), Kind::absent);
     one.lead.refuse("private");
     EXPECT_EQ(scene.kind("u", at(now + seconds{122})), Kind::absent) << "refusals beside others do not prolong it";
@@ -298,7 +294,7 @@ TEST(Cache, a_body_too_large_to_keep_is_followed_no_more_and_passes) {
     leader.lead.stop_storing("larger than object_max");
     EXPECT_EQ(scene.lookup("u").kind, Kind::pass);
     scene.complete(leader.lead, "u");
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
 }
 
 // ---- variants ----
@@ -320,9 +316,9 @@ TEST(Variants, a_purge_takes_all_of_them) {
     Scene scene;
     scene.store("u", Scene::varying("german", "accept-language", "de"));
     scene.store("u", Scene::varying("french", "accept-language", "fr"));
-    EXPECT_EQ(scene.cache.stats().objects, 3u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 3u);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
     EXPECT_EQ(scene.used(), 0u);
 }
 
@@ -341,7 +337,7 @@ TEST(Variants, at_most_64_and_the_oldest_goes) {
     EXPECT_EQ(stored(1), "-");
     EXPECT_EQ(stored(2), "2");
     EXPECT_EQ(stored(64), "64");
-    EXPECT_EQ(scene.cache.stats().objects, 65u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 65u);
 }
 
 TEST(Variants, another_vary_takes_the_place_of_the_old_one_with_all_variants) {
@@ -350,7 +346,7 @@ TEST(Variants, another_vary_takes_the_place_of_the_old_one_with_all_variants) {
     scene.store("u", Scene::varying("zipped", "accept-encoding", "gzip"));
     EXPECT_EQ(scene.stored("u", with("accept-encoding", "gzip")), "zipped");
     EXPECT_EQ(scene.stored("u", with("accept-language", "de")), "-");
-    EXPECT_EQ(scene.cache.stats().objects, 2u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 2u);
 }
 
 TEST(Variants, an_answer_without_vary_takes_the_place_of_marker_and_variants) {
@@ -358,19 +354,19 @@ TEST(Variants, an_answer_without_vary_takes_the_place_of_marker_and_variants) {
     scene.store("u", Scene::varying("german", "accept-language", "de"));
     scene.store("u", {.body = "for all"});
     EXPECT_EQ(scene.stored("u", with("accept-language", "de")), "for all");
-    EXPECT_EQ(scene.cache.stats().objects, 1u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 1u);
     scene.store("u", Scene::varying("german", "accept-language", "de"));
     EXPECT_EQ(scene.stored("u", with("accept-language", "de")), "german");
     EXPECT_EQ(scene.stored("u"), "-");
-    EXPECT_EQ(scene.cache.stats().objects, 2u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 2u);
 }
 
 TEST(Variants, vary_star_is_never_stored) {
     Scene scene;
-    auto lead = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
+    auto lead = scene.cache.lease(scene.cache.key("u"), nullptr);
     http::VaryNames star{.star = true, .names = {}};
     lead.complete(scene.object("u"), star, {});
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
     EXPECT_EQ(scene.used(), 0u);
 }
 
@@ -380,7 +376,7 @@ TEST(Variants, a_304_that_brings_another_vary_leaves_nothing_behind_that_is_neve
     scene.store("u", {.body = "old", .lifetime = 100});
     auto leader = scene.lookup("u", later);
     leader.lead.complete(scene.object("u", {.body = "old"}), http::parse_vary("accept"), "accept\n");
-    EXPECT_EQ(scene.cache.stats().objects, 1u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 1u);
     EXPECT_EQ(scene.kind("u", later), Kind::stale);
 }
 
@@ -411,7 +407,7 @@ TEST(Variants, a_validated_variant_keeps_its_place_among_them) {
     german.request = later;
     scene.complete(leader.lead, "u", german);
     EXPECT_EQ(scene.stored("u", later), "german");
-    EXPECT_EQ(scene.cache.stats().objects, 2u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 2u);
 }
 
 // With LRU a marker that nobody counts as used would be the oldest, and take its variants with it.
@@ -423,7 +419,7 @@ TEST(Variants, that_are_in_use_do_not_leave_with_their_marker) {
         scene.store("filler" + std::to_string(i), {.body = big});
         ASSERT_EQ(scene.stored("u", with("accept-language", "de")), "german") << i;
     }
-    EXPECT_GT(scene.cache.stats().evictions, 50u);
+    EXPECT_GT(scene.cache.memory().stats().evictions, 50u);
 }
 
 TEST(Variants, leave_with_their_marker_when_it_is_evicted) {
@@ -434,7 +430,7 @@ TEST(Variants, leave_with_their_marker_when_it_is_evicted) {
     for (int i = 0; i < 100; ++i) scene.store("filler" + std::to_string(i), {.body = big});
     EXPECT_FALSE(scene.lookup("u").variant_missing) << "the marker is gone";
     for (int i = 0; i < 100; ++i) scene.cache.purge(scene.cache.key("filler" + std::to_string(i)));
-    EXPECT_EQ(scene.cache.stats().objects, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 0u);
     EXPECT_EQ(scene.used(), 0u);
 }
 

@@ -22,7 +22,7 @@ using Phase = FillView::Phase;
 struct Fetch : Scene {
     Lookup leader = lookup("u");
     std::deque<Follower> followers;
-    Follower& follow() { return followers.emplace_back(cache, lookup("u").follow); }
+    Follower& follow() { return followers.emplace_back(lookup("u").follow); }
 };
 
 TEST(Fill, followers_see_the_head_the_growth_and_the_end) {
@@ -41,7 +41,7 @@ TEST(Fill, followers_see_the_head_the_growth_and_the_end) {
     fetch.leader.lead.complete(object, {}, {});
     EXPECT_EQ(follower.view().phase, Phase::complete);
     EXPECT_FALSE(fetch.leader.lead);
-    EXPECT_EQ(fetch.cache.stats().fills, 0u);
+    EXPECT_EQ(fetch.cache.memory().stats().fills, 0u);
 }
 
 TEST(Fill, a_failure_is_told_to_all) {
@@ -73,7 +73,7 @@ TEST(Fill, a_lease_dropped_before_the_head_promotes_one_follower_the_first) {
 
 TEST(Fill, a_promoted_follower_that_dies_before_it_leads_passes_the_lead_on) {
     Fetch fetch;
-    std::optional<Follower> first(std::in_place, fetch.cache, fetch.leader.lead.fill());
+    std::optional<Follower> first(std::in_place, fetch.leader.lead.fill());
     auto& second = fetch.follow();
     fetch.leader.lead.drop();
     ASSERT_TRUE(first->promoted());
@@ -82,7 +82,7 @@ TEST(Fill, a_promoted_follower_that_dies_before_it_leads_passes_the_lead_on) {
     second.take_lead().drop();
     EXPECT_TRUE(second.promoted()) << "it is still waiting";
     fetch.followers.clear();
-    EXPECT_EQ(fetch.cache.stats().fills, 0u);
+    EXPECT_EQ(fetch.cache.memory().stats().fills, 0u);
 }
 
 TEST(Fill, a_lease_dropped_after_the_head_fails_the_fill) {
@@ -92,15 +92,15 @@ TEST(Fill, a_lease_dropped_after_the_head_fails_the_fill) {
     fetch.leader.lead.drop();
     EXPECT_FALSE(follower.promoted());
     EXPECT_EQ(follower.view().phase, Phase::failed);
-    EXPECT_EQ(fetch.cache.stats().fills, 0u);
-    EXPECT_EQ(fetch.cache.stats().objects, 0u);
+    EXPECT_EQ(fetch.cache.memory().stats().fills, 0u);
+    EXPECT_EQ(fetch.cache.memory().stats().objects, 0u);
 }
 
 TEST(Fill, who_comes_to_a_fill_without_a_leader_fetches_for_himself) {
     Fetch fetch;
     auto fill = fetch.lookup("u").follow;
     fetch.leader.lead.drop();
-    Follower late(fetch.cache, fill);
+    Follower late(fill);
     EXPECT_FALSE(late.promoted());
     EXPECT_EQ(late.view().phase, Phase::refused);
     EXPECT_EQ(fetch.kind("u"), Kind::absent) << "no mark: the next may lead";
@@ -229,11 +229,11 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
     std::atomic<int> leaders{0};
     std::atomic<int> answered{0};
     auto lead = [&](FillLease lease, std::mt19937& random) {
-        if (lease.leads_others()) {
+        if (lease.fill()->leads_others()) {
             EXPECT_EQ(leaders.fetch_add(1), 0) << "two leaders of one URL";
         }
         if (random() % 64 == 0) std::this_thread::yield();
-        if (lease.leads_others()) leaders.fetch_sub(1);
+        if (lease.fill()->leads_others()) leaders.fetch_sub(1);
         if (random() % 8 == 0)
             lease.fail({502, "trouble"});
         else
@@ -249,7 +249,7 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
                 continue;
             }
             if (random() % 16 == 0) std::this_thread::yield();
-            Follower follower(scene.cache, found.follow);
+            Follower follower(found.follow);
             auto give_up = steady_now() + seconds{10};
             for (;;) {
                 if (follower.promoted()) {
@@ -268,7 +268,7 @@ TEST(Fill, leaders_that_die_while_others_join_leave_nobody_behind) {
     for (unsigned seed = 1; seed <= 4; ++seed) threads.emplace_back(work, seed);
     threads.clear();
     EXPECT_GT(answered, 0);
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
 }  // namespace

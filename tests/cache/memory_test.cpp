@@ -50,7 +50,7 @@ protected:
 
     void expect_told(Scene const& scene) const {
         auto const measured = bytes_in_use() - before;
-        auto const stats = scene.cache.stats();
+        auto const stats = scene.cache.memory().stats();
         auto const used = static_cast<double>(stats.used);
         EXPECT_NEAR(used / measured, 1, 0.05) << stats.used << " charged, of it " << stats.metadata
                                               << " for index and policy; measured " << measured;
@@ -67,13 +67,13 @@ INSTANTIATE_TEST_SUITE_P(Cache, Memory, every_row, [](auto const& row) {
 TEST_P(Memory, of_many_small_objects_is_what_is_charged) {
     Scene scene({.size = 256 * MiB, .policy = policy});
     for (int i = 0; i < 100'000; ++i) scene.store("http://origin.example/" + std::to_string(i));
-    EXPECT_EQ(scene.cache.stats().objects, 100'000u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 100'000u);
     expect_told(scene);
     // Full, with all that a policy remembers of those that left.
-    auto const used = scene.cache.stats().used;
+    auto const used = scene.cache.memory().stats().used;
     scene.cache.reconfigure({.size = used, .policy = policy});
     for (int i = 0; i < 50'000; ++i) scene.store("http://other.example/" + std::to_string(i));
-    EXPECT_GT(scene.cache.stats().evictions, 40'000u);
+    EXPECT_GT(scene.cache.memory().stats().evictions, 40'000u);
     expect_told(scene);
 }
 
@@ -84,11 +84,11 @@ TEST_P(Memory, of_variants_marks_and_failures_is_what_is_charged) {
         auto const url = "/" + std::to_string(i);
         scene.store(url, Scene::varying("text", "accept", std::to_string(i % 3)));
         if (i % 5) continue;
-        auto lead = scene.cache.lease_alone(scene.cache.key(url + "/failed"), nullptr);
-        scene.cache.remember_failure(*lead.fill(), scene.cache.key(url + "/failed"), failure, false, {});
+        auto lead = scene.cache.lease(scene.cache.key(url + "/failed"), nullptr);
+        lead.fill()->remember_failure(failure, false, {}, {});
         scene.lookup(url + "/private").lead.refuse("private");
     }
-    EXPECT_GT(scene.cache.stats().failures, 1'500u);
+    EXPECT_GT(scene.cache.memory().stats().failures, 1'500u);
     expect_told(scene);
 }
 

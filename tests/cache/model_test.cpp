@@ -116,7 +116,7 @@ protected:
         ASSERT_EQ(found.follow != nullptr, follows);
         ASSERT_EQ(bool(found.lead), !follows);
         if (follows) return;
-        ASSERT_EQ(found.lead.leads_others(), !passes);
+        ASSERT_EQ(found.lead.fill()->leads_others(), !passes);
         fetching.push_back(
             {url, accept, std::move(found.lead), naive.url(url).purges, !passes, known ? known->body : "",
              sought(url, accept)});
@@ -190,7 +190,7 @@ TEST_F(Model, agrees_with_a_naive_cache) {
     fetching.clear();
     for (auto const& url : urls) purge(url);
     EXPECT_EQ(scene.used(), 0u);
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
 }  // namespace

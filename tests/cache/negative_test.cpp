@@ -252,11 +252,11 @@ TEST(NegativeCache, a_purge_forgets_and_says_that_something_was_there) {
     Cache cache(Options{});
     auto const url = cache.key("/a");
     EXPECT_FALSE(cache.purge(url));
-    cache.failures().remember(url, refused, false, doubling, steady_now());
-    EXPECT_EQ(cache.stats().failures, 1u);
+    cache.memory().failures().remember(url, refused, false, doubling, steady_now());
+    EXPECT_EQ(cache.memory().stats().failures, 1u);
     EXPECT_TRUE(cache.purge(url));
-    EXPECT_FALSE(cache.failures().find(url, steady_now()));
-    EXPECT_EQ(cache.stats().failures, 0u);
+    EXPECT_FALSE(cache.memory().failures().find(url, steady_now()));
+    EXPECT_EQ(cache.memory().stats().failures, 0u);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cache/scene.hpp"
+#include "store/run.hpp"
 #include "http/range.hpp"
 
 namespace garner::cache {
@@ -29,9 +30,9 @@ struct Parts : ::testing::Test {
         head += lines;
         if (!whole) head.append("Content-Range: ").append(http::format_content_range({range, length})).append("\r\n");
         auto key = scene.cache.key("u");
-        auto body = scene.cache.make_body(range.size());
+        auto body = scene.cache.memory().make_body(range.size());
         while (body->size() < range.size()) {
-            auto room = scene.cache.room(*body, key.fingerprint);
+            auto room = scene.cache.memory().room(*body, key.fingerprint);
             body->grow(room.size());
         }
         body->finish(store::Body::State::complete);
@@ -42,9 +43,9 @@ struct Parts : ::testing::Test {
         parts.body = std::move(body);
         parts.terms = Scene::terms(lifetime);
         parts.status = whole ? 200 : 206;
-        parts.sequence = scene.cache.next_sequence();
+        parts.sequence = scene.next();
         parts.source = source;
-        return scene.cache.make_object(parts, key.fingerprint);
+        return scene.cache.memory().make_object(parts, key.fingerprint);
     }
     std::string variant() const {
         return vary.empty() ? "" : http::variant_key(http::parse_vary(vary), Scene::head(ask).fields);
@@ -52,8 +53,8 @@ struct Parts : ::testing::Test {
     /// Stores what was received; a part joins first.
     void keep(store::ObjectPtr object) {
         auto key = scene.cache.key("u");
-        auto lead = scene.cache.lease_alone(key, nullptr);
-        if (object->status() == 206) object = join_part(scene.cache, *object, nullptr, key.fingerprint, freshness);
+        auto lead = scene.cache.lease(key, nullptr);
+        if (object->status() == 206) object = join_part(scene.cache.memory(), *object, nullptr, key.fingerprint, freshness);
         lead.complete(std::move(object), http::parse_vary(vary), variant());
     }
     void keep(Bytes first, Bytes last) { keep(received({first, last})); }
@@ -64,13 +65,19 @@ struct Parts : ::testing::Test {
         request.fields.emplace_back("Range", value);
         auto head = Scene::head(request);
         head.method = http::Method::get;
-        auto found = scene.cache.lookup_parts(scene.cache.key("u"), head, {}, wall_now() + seconds(later));
-        if (found.object) EXPECT_EQ(found.kind, later < 100 ? Lookup::Kind::fresh : Lookup::Kind::stale);
-        return found.object != nullptr;
+        auto found = scene.cache.lookup({scene.cache.key("u"), head, {}, wall_now() + seconds(later), Collapse::alone});
+        if (!found.object || !is_incomplete(*found.object)) return false;
+        EXPECT_EQ(found.kind, later < 100 ? Lookup::Kind::fresh : Lookup::Kind::stale);
+        return true;
     }
     bool has_whole() { return scene.kind("u", ask) == Lookup::Kind::fresh; }
-    store::ObjectPtr there() { return scene.cache.parts(scene.cache.key("u"), Scene::head(ask)); }
-    std::uint64_t objects() const { return scene.cache.stats().objects; }
+    store::ObjectPtr there() {
+        auto const head = Scene::head(ask);
+        http::RequestCacheControl const control;
+        Query const query{scene.cache.key("u"), head, control, wall_now(), Collapse::alone};
+        return store::run([&](net::Executor executor) { return scene.cache.parts(query, executor); });
+    }
+    std::uint64_t objects() const { return scene.cache.memory().stats().objects; }
 };
 
 TEST_F(Parts, answer_for_what_they_hold_and_are_no_whole) {
@@ -181,7 +188,7 @@ TEST_F(Parts, that_may_be_stale_while_revalidated_are_validated_first) {
     keep(0, 99);
     auto head = Scene::head(request);
     head.method = http::Method::get;
-    auto found = scene.cache.lookup_parts(scene.cache.key("u"), head, {}, wall_now() + seconds(150));
+    auto found = scene.cache.lookup({scene.cache.key("u"), head, {}, wall_now() + seconds(150), Collapse::alone});
     EXPECT_EQ(found.kind, Lookup::Kind::stale);
     EXPECT_EQ(found.answer.reason, http::ReuseReason::stale);
 }
@@ -216,8 +223,8 @@ TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
 
 TEST_F(Parts, are_purged_and_not_stored_after_that) {
     keep(0, 99);
-    auto lead = scene.cache.lease_alone(scene.cache.key("u"), nullptr);
-    auto joined = join_part(scene.cache, *received({100, 199}), nullptr, scene.cache.key("u").fingerprint, freshness);
+    auto lead = scene.cache.lease(scene.cache.key("u"), nullptr);
+    auto joined = join_part(scene.cache.memory(), *received({100, 199}), nullptr, scene.cache.key("u").fingerprint, freshness);
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     lead.complete(std::move(joined), {}, {});
     EXPECT_FALSE(has("0-9"));

@@ -30,9 +30,9 @@ auto const every_policy = testing::ValuesIn(policy::all().begin(), policy::all()
 /// A complete object whose body lies beside it, filled piece by piece; nullptr when there was no room.
 store::ObjectPtr receive(Scene& scene, std::string_view url, std::string const& bytes) {
     auto const near = scene.cache.key(url).fingerprint;
-    auto body = scene.cache.make_body(bytes.size());
+    auto body = scene.cache.memory().make_body(bytes.size());
     while (body->size() < bytes.size()) {
-        auto room = scene.cache.room(*body, near);
+        auto room = scene.cache.memory().room(*body, near);
         if (room.empty()) return body->finish(store::Body::State::failed), nullptr;
         auto const piece = std::min<std::size_t>(room.size(), bytes.size() - body->size());
         std::copy_n(bytes.data() + body->size(), piece, room.data());
@@ -44,8 +44,8 @@ store::ObjectPtr receive(Scene& scene, std::string_view url, std::string const& 
     parts.head = "HTTP/1.1 200 OK\r\n";
     parts.body = body;
     parts.terms = Scene::terms(1'000);
-    parts.sequence = scene.cache.next_sequence();
-    return scene.cache.make_object(parts, near);
+    parts.sequence = scene.next();
+    return scene.cache.memory().make_object(parts, near);
 }
 
 std::string bytes_of(store::Object const& object) {
@@ -93,7 +93,7 @@ public:
         growing_.clear();
         for (int i = 0; i < 400; ++i) purge("/" + std::to_string(i));
         EXPECT_EQ(scene_.used(), 0u);
-        EXPECT_EQ(scene_.cache.stats().objects, 0u);
+        EXPECT_EQ(scene_.cache.memory().stats().objects, 0u);
     }
     /// All that happened, for comparing.
     std::string const& told() const { return told_; }
@@ -115,11 +115,11 @@ private:
     }
     void store_large(std::string const& url) {
         auto const body = std::to_string(++answers_) + std::string(70'000 + random_() % 100'000, 'y');
-        auto lead = scene_.cache.lease_alone(scene_.cache.key(url), nullptr);
+        auto lead = scene_.cache.lease(scene_.cache.key(url), nullptr);
         store(lead, url, receive(scene_, url, body), body);
         // Fills of others take their room meanwhile, and some of them come to nothing.
-        growing_.push_back(scene_.cache.make_body(std::nullopt));
-        scene_.cache.room(*growing_.back(), scene_.cache.key(url).fingerprint);
+        growing_.push_back(scene_.cache.memory().make_body(std::nullopt));
+        scene_.cache.memory().room(*growing_.back(), scene_.cache.key(url).fingerprint);
         if (growing_.size() > 3) growing_.erase(growing_.begin());
     }
     void store(FillLease& lead, std::string const& url, store::ObjectPtr object, std::string const& body) {
@@ -135,16 +135,16 @@ private:
     void purge(std::string const& url) {
         scene_.cache.purge(scene_.cache.key(url));
         stored_.erase(url);
-        EXPECT_EQ(scene_.cache.peek(scene_.cache.key(url), {}, {}, wall_now(), Collapse::alone).kind, Kind::absent);
+        EXPECT_EQ(scene_.peek(url, {.collapse = Collapse::alone}).kind, Kind::absent);
     }
     void set_policy() {
         auto const rows = policy::all();
         options_.policy = rows[random_() % rows.size()].name;
-        auto const before = scene_.cache.stats().objects;
+        auto const before = scene_.cache.memory().stats().objects;
         scene_.cache.reconfigure(options_);
         told_ += 'p';
         // Another policy may need more for itself; otherwise nothing leaves.
-        EXPECT_GE(scene_.cache.stats().objects + 40, before);
+        EXPECT_GE(scene_.cache.memory().stats().objects + 40, before);
     }
     void set_size() {
         options_.size = (1 + random_() % 4) * MiB;
@@ -153,7 +153,7 @@ private:
         told_ += 's';
     }
     void expect_account() {
-        auto const stats = scene_.cache.stats();
+        auto const stats = scene_.cache.memory().stats();
         ASSERT_LE(stats.used, stats.capacity);
         ASSERT_EQ(stats.used, stats.cached + stats.metadata + stats.filling);
         ASSERT_EQ(stats.policy, options_.policy);
@@ -193,8 +193,8 @@ TEST_P(EveryPolicy, works_in_the_least_size_and_harms_nothing_in_less) {
             if (scene.stored(url) == "body")
                 ++hits;
             else if (auto object = scene.object(url))
-                scene.cache.lease_alone(scene.cache.key(url), nullptr).complete(object, {}, {});
-            ASSERT_LE(scene.cache.stats().used, size);
+                scene.cache.lease(scene.cache.key(url), nullptr).complete(object, {}, {});
+            ASSERT_LE(scene.cache.memory().stats().used, size);
         }
         if (size >= 64 * KiB) {
             EXPECT_GT(hits, 1'000u) << size;
@@ -204,29 +204,29 @@ TEST_P(EveryPolicy, works_in_the_least_size_and_harms_nothing_in_less) {
 
 TEST_P(EveryPolicy, index_and_policy_are_charged_as_they_grow_and_stay_so) {
     Scene scene(options(64 * MiB));
-    auto const before = scene.cache.stats().metadata;
+    auto const before = scene.cache.memory().stats().metadata;
     for (int i = 0; i < 20'000; ++i) scene.store("/" + std::to_string(i));
-    auto const stats = scene.cache.stats();
+    auto const stats = scene.cache.memory().stats();
     EXPECT_GT(stats.metadata, before + 20'000 * (16 + 8));
     EXPECT_LT(stats.metadata, before + 20'000 * (16 + 16 + 40) + 200 * KiB) << "at most 40 bytes of policy an object";
     EXPECT_EQ(stats.used, stats.cached + stats.metadata);
     for (int i = 0; i < 20'000; ++i) scene.cache.purge(scene.cache.key("/" + std::to_string(i)));
-    EXPECT_GT(scene.cache.stats().metadata, before + 20'000 * (16 + 8)) << "arrays do not shrink";
+    EXPECT_GT(scene.cache.memory().stats().metadata, before + 20'000 * (16 + 8)) << "arrays do not shrink";
 }
 
 TEST_P(EveryPolicy, a_much_smaller_size_gives_the_arrays_back) {
     auto smaller = options(64 * MiB);
     Scene scene(smaller);
     for (int i = 0; i < 50'000; ++i) scene.store("/" + std::to_string(i));
-    auto const before = scene.cache.stats().metadata;
+    auto const before = scene.cache.memory().stats().metadata;
     smaller.size = MiB;
     scene.cache.reconfigure(smaller);
-    EXPECT_LT(scene.cache.stats().metadata, before / 4);
-    EXPECT_LE(scene.cache.stats().used, MiB);
+    EXPECT_LT(scene.cache.memory().stats().metadata, before / 4);
+    EXPECT_LE(scene.cache.memory().stats().used, MiB);
     std::size_t kept = 0;
     for (int i = 0; i < 5'000; ++i) {
         scene.store("/" + std::to_string(i));
-        ASSERT_LE(scene.cache.stats().used, MiB);
+        ASSERT_LE(scene.cache.memory().stats().used, MiB);
         kept += scene.stored("/" + std::to_string(i)) == "body";
     }
     EXPECT_GT(kept, 4'000u);
@@ -250,11 +250,11 @@ TEST_P(EveryPair, keeps_contents_and_budget) {
     for (int i = 0; i < 600; ++i) scene.store(url(i), {.body = body(i)});
     for (int i = 0; i < 600; i += 3) scene.cache.purge(scene.cache.key(url(i)));
     for (int i = 0; i < 600; i += 2) scene.lookup(url(i), {.collapse = Collapse::alone});
-    auto const before = scene.cache.stats();
+    auto const before = scene.cache.memory().stats();
     EXPECT_EQ(before.objects, 400u);
     options.policy = other;
     scene.cache.reconfigure(options);
-    auto const after = scene.cache.stats();
+    auto const after = scene.cache.memory().stats();
     EXPECT_EQ(after.policy, other);
     EXPECT_EQ(after.objects, before.objects);
     EXPECT_EQ(after.cached, before.cached);
@@ -265,9 +265,9 @@ TEST_P(EveryPair, keeps_contents_and_budget) {
     options.size = 256 * KiB;
     options.object_max = 64 * KiB;
     scene.cache.reconfigure(options);
-    EXPECT_LE(scene.cache.stats().used, options.size);
+    EXPECT_LE(scene.cache.memory().stats().used, options.size);
     for (int i = 600; i < 1'200; ++i) scene.store(url(i), {.body = std::string(2'000, 'x')});
-    EXPECT_LE(scene.cache.stats().used, options.size);
+    EXPECT_LE(scene.cache.memory().stats().used, options.size);
     for (int i = 0; i < 1'200; ++i) scene.cache.purge(scene.cache.key(url(i)));
     EXPECT_EQ(scene.used(), 0u);
 }
@@ -293,7 +293,7 @@ TEST(Policies, change_under_load_and_nothing_is_lost_or_overdrawn) {
                 scene.complete(found.lead, url, {.body = body});
             }
             if (random() % 64 == 0) scene.cache.purge(scene.cache.key(url));
-            ASSERT_LE(scene.cache.budget().used(), size);
+            ASSERT_LE(scene.cache.memory().budget().used(), size);
         }
     };
     std::vector<std::jthread> threads;
@@ -303,7 +303,7 @@ TEST(Policies, change_under_load_and_nothing_is_lost_or_overdrawn) {
             std::this_thread::sleep_for(milliseconds{20});
             options.policy = row.name;
             scene.cache.reconfigure(options);
-            auto const stats = scene.cache.stats();
+            auto const stats = scene.cache.memory().stats();
             EXPECT_EQ(stats.policy, row.name);
             EXPECT_LE(stats.used, size);
         }

@@ -16,11 +16,11 @@ using Kind = Lookup::Kind;
 
 /// Receives and stores a body of so many bytes; false when there was no room for it.
 bool receive(Scene& scene, std::string_view url, Bytes size, bool known_length) {
-    auto lead = scene.cache.lease_alone(scene.cache.key(url), nullptr);
+    auto lead = scene.cache.lease(scene.cache.key(url), nullptr);
     auto near = lead.fill()->primary();
-    auto body = scene.cache.make_body(known_length ? std::optional<Bytes>(size) : std::nullopt);
+    auto body = scene.cache.memory().make_body(known_length ? std::optional<Bytes>(size) : std::nullopt);
     while (body->size() < size) {
-        auto room = scene.cache.room(*body, near);
+        auto room = scene.cache.memory().room(*body, near);
         if (room.empty()) {
             body->finish(store::Body::State::failed);
             return false;
@@ -33,14 +33,14 @@ bool receive(Scene& scene, std::string_view url, Bytes size, bool known_length) 
     parts.head = "HTTP/1.1 200 OK\r\n";
     parts.body = body;
     parts.terms = Scene::terms(1'000);
-    parts.sequence = scene.cache.next_sequence();
-    auto object = scene.cache.make_object(parts, near);
+    parts.sequence = scene.next();
+    auto object = scene.cache.memory().make_object(parts, near);
     lead.complete(object, {}, {});
     return object != nullptr;
 }
 
 void expect_empty(Cache const& cache) {
-    auto stats = cache.stats();
+    auto stats = cache.memory().stats();
     EXPECT_EQ(stats.used, stats.metadata);
     EXPECT_EQ(stats.cached, 0u);
     EXPECT_EQ(stats.filling, 0u);
@@ -54,7 +54,7 @@ TEST(Room, all_figures_return_to_zero_when_everything_is_purged) {
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(receive(scene, "large" + std::to_string(i), 300'000, i % 2 == 0));
     for (int i = 0; i < 10; ++i)
         scene.store("varies", Scene::varying("text", "accept", std::to_string(i)));
-    auto stats = scene.cache.stats();
+    auto stats = scene.cache.memory().stats();
     EXPECT_EQ(stats.objects, 200u + 5 + 11);
     EXPECT_EQ(stats.used, stats.cached + stats.metadata);
     for (int i = 0; i < 200; ++i) EXPECT_TRUE(scene.cache.purge(scene.cache.key("small" + std::to_string(i))));
@@ -68,8 +68,8 @@ TEST(Room, what_a_reader_still_holds_stays_counted) {
     EXPECT_TRUE(receive(scene, "u", 300'000, true));
     auto held = scene.lookup("u").object;
     scene.cache.purge(scene.cache.key("u"));
-    EXPECT_GE(scene.cache.stats().used, 300'000u);
-    EXPECT_EQ(scene.cache.stats().cached, 0u);
+    EXPECT_GE(scene.cache.memory().stats().used, 300'000u);
+    EXPECT_EQ(scene.cache.memory().stats().cached, 0u);
     held = nullptr;
     expect_empty(scene.cache);
 }
@@ -79,10 +79,10 @@ TEST(Room, an_object_of_object_max_is_kept_when_memory_is_twice_that) {
         for (bool known : {true, false}) {
             Scene scene({.size = 8 * MiB, .policy = policy, .object_max = 4 * MiB});
             for (int i = 0; i < 2'000; ++i) scene.store("s" + std::to_string(i), {.body = std::string(4'000, 'x')});
-            ASSERT_GT(scene.cache.stats().used, 7 * MiB);
+            ASSERT_GT(scene.cache.memory().stats().used, 7 * MiB);
             EXPECT_TRUE(receive(scene, "large", 4 * MiB, known));
             EXPECT_EQ(scene.kind("large"), Kind::fresh) << policy;
-            EXPECT_LE(scene.cache.stats().used, 8 * MiB);
+            EXPECT_LE(scene.cache.memory().stats().used, 8 * MiB);
         }
 }
 
@@ -91,13 +91,13 @@ TEST(Room, growing_bodies_together_keep_to_their_share) {
     std::vector<store::BodyPtr> bodies;
     Bytes got = 0;
     for (int i = 0; i < 20; ++i) {
-        bodies.push_back(scene.cache.make_body(256 * KiB));
-        got += scene.cache.room(*bodies.back(), 0).size();
+        bodies.push_back(scene.cache.memory().make_body(256 * KiB));
+        got += scene.cache.memory().room(*bodies.back(), 0).size();
     }
     EXPECT_EQ(got, 2 * MiB);
-    EXPECT_EQ(scene.cache.stats().filling, 2 * MiB);
+    EXPECT_EQ(scene.cache.memory().stats().filling, 2 * MiB);
     EXPECT_EQ(scene.used(), 2 * MiB);
-    EXPECT_GT(scene.cache.stats().refused_for_room, 0u);
+    EXPECT_GT(scene.cache.memory().stats().refused_for_room, 0u);
     bodies.clear();
     expect_empty(scene.cache);
 }
@@ -105,9 +105,9 @@ TEST(Room, growing_bodies_together_keep_to_their_share) {
 TEST(Room, what_cannot_fit_evicts_nobody) {
     Scene scene({.size = MiB, .object_max = 512 * KiB});
     for (int i = 0; i < 100; ++i) scene.store("s" + std::to_string(i));
-    EXPECT_FALSE(scene.cache.reserve(MiB + 1, 0));
-    EXPECT_FALSE(scene.cache.reserve(UINT64_MAX, 0));
-    EXPECT_EQ(scene.cache.stats().evictions, 0u);
+    EXPECT_FALSE(scene.cache.memory().reserve(MiB + 1, 0));
+    EXPECT_FALSE(scene.cache.memory().reserve(UINT64_MAX, 0));
+    EXPECT_EQ(scene.cache.memory().stats().evictions, 0u);
 }
 
 TEST(Room, pinned_objects_do_not_make_a_newcomer_empty_the_cache) {
@@ -118,9 +118,9 @@ TEST(Room, pinned_objects_do_not_make_a_newcomer_empty_the_cache) {
         scene.store("s" + std::to_string(i), {.body = bytes});
         if (auto object = scene.lookup("s" + std::to_string(i)).object) held.push_back(object);
     }
-    auto before = scene.cache.stats().objects;
-    EXPECT_FALSE(scene.cache.reserve(64 * KiB, 0));
-    EXPECT_GT(scene.cache.stats().objects, before / 2) << "evicting more would only hurt";
+    auto before = scene.cache.memory().stats().objects;
+    EXPECT_FALSE(scene.cache.memory().reserve(64 * KiB, 0));
+    EXPECT_GT(scene.cache.memory().stats().objects, before / 2) << "evicting more would only hurt";
 }
 
 /// A key that lives in this shard.
@@ -137,7 +137,7 @@ TEST(Room, a_shard_above_its_share_shrinks_itself_and_spares_the_others) {
     auto others = key_in(scene.cache, 1, 4, 0);
     scene.store(others, {.body = bytes});
     for (int i = 0; i < 500; ++i) scene.store(key_in(scene.cache, 0, 4, i), {.body = bytes});
-    EXPECT_GT(scene.cache.stats().evictions, 200u);
+    EXPECT_GT(scene.cache.memory().stats().evictions, 200u);
     EXPECT_EQ(scene.kind(others), Kind::fresh);
 }
 
@@ -150,7 +150,7 @@ TEST(Room, a_shard_below_its_share_takes_from_the_fullest) {
         newcomers.push_back(key_in(scene.cache, 1, 4, i));
         scene.store(newcomers.back(), {.body = bytes});
     }
-    EXPECT_GT(scene.cache.stats().evictions, 0u);
+    EXPECT_GT(scene.cache.memory().stats().evictions, 0u);
     for (auto const& key : newcomers) EXPECT_EQ(scene.kind(key), Kind::fresh);
 }
 
@@ -159,19 +159,19 @@ TEST(Room, a_smaller_size_evicts_and_a_new_policy_keeps_what_is_there) {
     Scene scene(options);
     std::string bytes(4'000, 'x');
     for (int i = 0; i < 500; ++i) scene.store("s" + std::to_string(i), {.body = bytes});
-    EXPECT_EQ(scene.cache.stats().objects, 500u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 500u);
     options.policy = "gdsf";
     scene.cache.reconfigure(options);
-    EXPECT_EQ(scene.cache.stats().objects, 500u);
-    EXPECT_EQ(scene.cache.stats().evictions, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().objects, 500u);
+    EXPECT_EQ(scene.cache.memory().stats().evictions, 0u);
     options.size = MiB;
     options.object_max = 256 * KiB;
     scene.cache.reconfigure(options);
-    auto stats = scene.cache.stats();
+    auto stats = scene.cache.memory().stats();
     EXPECT_LE(stats.used, MiB);
     EXPECT_GT(stats.used, MiB - 10'000) << "not more than need be";
     EXPECT_EQ(stats.capacity, MiB);
-    EXPECT_EQ(scene.cache.object_max(), 256 * KiB);
+    EXPECT_EQ(scene.cache.memory().object_max(), 256 * KiB);
     int hits = 0;
     for (int i = 0; i < 500; ++i) hits += scene.stored("s" + std::to_string(i)) == bytes;
     EXPECT_EQ(static_cast<std::uint64_t>(hits), stats.objects);
@@ -203,12 +203,12 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
                     readers.push_back(found.object);
                 }
                 if (found.lead && random() % 2) scene.complete(found.lead, which, {.body = "led"});
-                if (found.follow) Follower(scene.cache, found.follow).wake_on_change(0, {});
+                if (found.follow) Follower(found.follow).wake_on_change(0, {});
             }
             }
             if (readers.size() > 4) readers.erase(readers.begin());
-            ASSERT_LE(scene.cache.budget().used(), size);
-            ASSERT_LE(scene.cache.budget().filling(), std::max(size / 4, MiB));
+            ASSERT_LE(scene.cache.memory().budget().used(), size);
+            ASSERT_LE(scene.cache.memory().budget().filling(), std::max(size / 4, MiB));
         }
     };
     std::vector<std::jthread> threads;
@@ -218,13 +218,13 @@ TEST(Room, the_budget_holds_under_random_load_from_many_threads) {
         std::this_thread::sleep_for(milliseconds{100});
         other.policy = i % 2 ? "gdsf" : "lru";
         scene.cache.reconfigure(other);
-        EXPECT_LE(scene.cache.stats().used, size);
+        EXPECT_LE(scene.cache.memory().stats().used, size);
     }
     over = true;
     threads.clear();
     // The shards are read one after the other: while others store, their sum is of no one moment.
-    EXPECT_LE(scene.cache.stats().cached, size);
-    EXPECT_GT(scene.cache.stats().evictions, 100u);
+    EXPECT_LE(scene.cache.memory().stats().cached, size);
+    EXPECT_GT(scene.cache.memory().stats().evictions, 100u);
     for (int i = 0; i < 300; ++i) scene.cache.purge(scene.cache.key("u" + std::to_string(i)));
     expect_empty(scene.cache);
 }
@@ -241,12 +241,12 @@ TEST(Room, bodies_that_something_else_takes_leave_half_of_the_share_to_those_tha
     Scene scene({.size = 8 * MiB, .object_max = MiB, .fill_share = 0.25});
     std::vector<store::BodyPtr> bodies;
     auto const begin = [&] {
-        bodies.push_back(scene.cache.make_body(MiB));
+        bodies.push_back(scene.cache.memory().make_body(MiB));
         bodies.back()->set_source(std::make_shared<Taker>());
         return bodies.back().get();
     };
     auto const fill = [&](store::Body& body) {
-        auto const room = scene.cache.room(body, 0);
+        auto const room = scene.cache.memory().room(body, 0);
         body.grow(room.size());
         return room.size();
     };
@@ -258,7 +258,7 @@ TEST(Room, bodies_that_something_else_takes_leave_half_of_the_share_to_those_tha
     EXPECT_EQ(fill(*second), 64 * KiB);
     EXPECT_EQ(fill(*second), 0u);    // it can do with that
     for (int i = 0; i < 15; ++i) EXPECT_EQ(fill(*begin()), 64 * KiB) << i;
-    EXPECT_EQ(scene.cache.stats().filling, 2 * MiB);
+    EXPECT_EQ(scene.cache.memory().stats().filling, 2 * MiB);
     EXPECT_EQ(fill(*begin()), 0u);
 }
 

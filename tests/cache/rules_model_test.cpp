@@ -165,14 +165,14 @@ protected:
         parts.head = "HTTP/1.1 200 OK\r\n";
         parts.bytes = body;
         parts.terms = http::terms_of(head, control, now, now, {});
-        parts.sequence = scene.cache.next_sequence();
+        parts.sequence = scene.next();
         bool const same = found.object && one_in(2);   // a 304: new terms for the old body
         if (same) {
             parts.bytes = found.object->bytes();
             parts.sequence = found.object->sequence();
         }
         auto const bytes = std::string(parts.bytes);
-        found.lead.complete(scene.cache.make_object(parts, scene.cache.key(url).fingerprint), {}, {});
+        found.lead.complete(scene.cache.memory().make_object(parts, scene.cache.key(url).fingerprint), {}, {});
         naive.insert_or_assign(url, Kept{bytes, said, now});
     }
 
@@ -203,7 +203,7 @@ TEST_F(RulesModel, agree_with_a_naive_reading) {
     if (HasFatalFailure()) return;
     for (int i = 0; i < 20; ++i) scene.cache.purge(scene.cache.key("u" + std::to_string(i)));
     EXPECT_EQ(scene.used(), 0u);
-    EXPECT_EQ(scene.cache.stats().fills, 0u);
+    EXPECT_EQ(scene.cache.memory().stats().fills, 0u);
 }
 
 }  // namespace

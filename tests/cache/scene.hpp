@@ -32,7 +32,7 @@ struct Scene {
 
     /// What is charged beside index, policy and remembered failures.
     Bytes used() const {
-        auto const stats = cache.stats();
+        auto const stats = cache.memory().stats();
         return stats.used - stats.metadata;
     }
 
@@ -42,7 +42,10 @@ struct Scene {
         return head;
     }
     Lookup lookup(std::string_view url, Ask const& ask = {}) {
-        return cache.lookup(cache.key(url), head(ask), ask.control, ask.now, ask.collapse);
+        return cache.lookup({cache.key(url), head(ask), ask.control, ask.now, ask.collapse});
+    }
+    Peek peek(std::string_view url, Ask const& ask = {}) {
+        return cache.peek({cache.key(url), head(ask), ask.control, ask.now, ask.collapse});
     }
     Lookup::Kind kind(std::string_view url, Ask const& ask = {}) { return lookup(url, ask).kind; }
     /// The stored body, or "-" when it is not there fresh.
@@ -73,8 +76,8 @@ struct Scene {
         parts.bytes = answer.body;
         parts.terms = terms(answer.lifetime, answer.request.now);
         parts.terms.stale_while_revalidate = answer.while_revalidate;
-        parts.sequence = cache.next_sequence();
-        return cache.make_object(parts, cache.key(url).fingerprint);
+        parts.sequence = next();
+        return cache.memory().make_object(parts, cache.key(url).fingerprint);
     }
     /// Ends a fetch with a whole answer.
     void complete(FillLease& lead, std::string_view url, Answer const& answer = {}) {
@@ -82,7 +85,7 @@ struct Scene {
     }
     /// Fetches and stores.
     void store(std::string_view url, Answer const& answer = {}) {
-        auto lead = cache.lease_alone(cache.key(url), nullptr);
+        auto lead = cache.lease(cache.key(url), nullptr);
         complete(lead, url, answer);
     }
     /// The variant for requests whose field has this value.
@@ -93,6 +96,17 @@ struct Scene {
         answer.request.fields = {{name, value}};
         return answer;
     }
+
+    /// What has just come is numbered so.
+    std::uint64_t next() { return supersession().next(); }
+    /// A client is given this, which `by` has fetched: see Supersession.
+    bool give(Fill& by, store::Object const& newer, http::VaryNames const& vary, store::ObjectPtr const& known_parts) {
+        return supersession().give(by, newer.parts(), vary, known_parts);
+    }
+    void give_unstored(Fill& by, store::Object const& newer, http::VaryNames const& vary) {
+        supersession().give_unstored(by, newer, vary);
+    }
+    Supersession& supersession() { return cache.fetches_.supersession(); }
 
     Cache cache;
 };

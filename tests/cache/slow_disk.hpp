@@ -45,8 +45,8 @@ public:
     }
     void not_offered(store::NotStored) override {}
     bool forget(std::string_view key) override { return objects_.erase(std::string(key)) > 0; }
-    net::awaitable<bool> settled(Survives, net::Executor) override { co_return true; }
-    bool wait_until_settled(Survives) override { return true; }
+    net::awaitable<bool> settled(store::Survives, net::Executor) override { co_return true; }
+    bool wait_until_settled(store::Survives) override { return true; }
     void demote(store::Object const& object) override { store(object.parts()); }
     void stop() override {}
     store::DiskStats stats() const override { return {}; }

@@ -16,7 +16,7 @@ store::ObjectPtr freshened(Scene& scene, std::string_view url, store::ObjectPtr 
     parts.bytes = old->bytes();
     parts.terms = Scene::terms(1'000);
     parts.sequence = old->sequence();
-    return scene.cache.make_object(parts, scene.cache.key(url).fingerprint);
+    return scene.cache.memory().make_object(parts, scene.cache.key(url).fingerprint);
 }
 
 Answer expired(std::string_view body) {
@@ -36,7 +36,7 @@ TEST(TimeOrder, a_304_that_comes_after_a_newer_response_does_not_take_its_place)
     Scene scene;
     scene.store("u", expired("old"));
     auto old = scene.lookup("u").object;
-    auto late = scene.cache.lease_alone(scene.cache.key("u"), old);
+    auto late = scene.cache.lease(scene.cache.key("u"), old);
     scene.store("u", plain("new"));
     late.complete(freshened(scene, "u", old), {}, {});
     EXPECT_EQ(scene.stored("u"), "new");
@@ -47,7 +47,7 @@ TEST(TimeOrder, nor_while_readers_have_bytes_of_the_newer_one) {
     scene.store("u", expired("old"));
     auto leading = scene.lookup("u");
     ASSERT_EQ(leading.kind, Kind::stale);
-    auto late = scene.cache.lease_alone(scene.cache.key("u"), leading.object);
+    auto late = scene.cache.lease(scene.cache.key("u"), leading.object);
     auto newer = scene.object("u", plain("new"));
     leading.lead.head_is_storable(newer, {}, {});
     late.complete(freshened(scene, "u", leading.object), {}, {});
@@ -71,10 +71,10 @@ TEST(TimeOrder, a_failure_of_before_the_purge_is_not_remembered_after_it) {
     scene.cache.purge(key);
     auto after = scene.lookup("u");
     FetchFailure failure{502, "trouble"};
-    scene.cache.remember_failure(*before.lead.fill(), key, failure, false, {});
-    EXPECT_FALSE(scene.cache.failures().find(key, steady_now()));
-    scene.cache.remember_failure(*after.lead.fill(), key, failure, false, {});
-    EXPECT_TRUE(scene.cache.failures().find(key, steady_now()));
+    before.lead.fill()->remember_failure(failure, false, {}, {});
+    EXPECT_FALSE(scene.cache.memory().failures().find(key, steady_now()));
+    after.lead.fill()->remember_failure(failure, false, {}, {});
+    EXPECT_TRUE(scene.cache.memory().failures().find(key, steady_now()));
 }
 
 TEST(TimeOrder, where_the_URL_varies_only_those_of_one_variant_wait_for_one_another) {
@@ -85,8 +85,8 @@ TEST(TimeOrder, where_the_URL_varies_only_those_of_one_variant_wait_for_one_anot
     EXPECT_EQ(scene.kind("u", with("cookie", "1")), Kind::busy);
     auto other = scene.lookup("u", with("cookie", "2"));
     EXPECT_EQ(other.kind, Kind::absent);
-    EXPECT_TRUE(other.lead.leads_others());
-    EXPECT_EQ(scene.cache.stats().fills, 2u);
+    EXPECT_TRUE(other.lead.fill()->leads_others());
+    EXPECT_EQ(scene.cache.memory().stats().fills, 2u);
 }
 
 TEST(TimeOrder, a_hundred_thousand_variants_of_one_URL_are_at_most_64) {
@@ -94,7 +94,7 @@ TEST(TimeOrder, a_hundred_thousand_variants_of_one_URL_are_at_most_64) {
     for (int i = 0; i < 100'000; ++i) {
         auto value = std::to_string(i);
         scene.store("u", Scene::varying("body", "cookie", value));
-        if (i % 1'000 == 0) ASSERT_LE(scene.cache.stats().objects, 65u);   // and their marker
+        if (i % 1'000 == 0) ASSERT_LE(scene.cache.memory().stats().objects, 65u);   // and their marker
     }
     EXPECT_EQ(scene.stored("u", with("cookie", "99999")), "body");
     EXPECT_EQ(scene.stored("u", with("cookie", "1")), "-");

@@ -24,10 +24,10 @@ void store(Scene& scene, void (*change)(store::Object::Parts&)) {
     parts.head = "HTTP/1.1 200 OK\r\n";
     parts.bytes = "body";
     parts.terms = Scene::terms(1'000);
-    parts.sequence = scene.cache.next_sequence();
+    parts.sequence = scene.next();
     change(parts);
-    auto lead = scene.cache.lease_alone(scene.cache.key(url), nullptr);
-    lead.complete(scene.cache.make_object(parts, scene.cache.key(url).fingerprint), {}, {});
+    auto lead = scene.cache.lease(scene.cache.key(url), nullptr);
+    lead.complete(scene.cache.memory().make_object(parts, scene.cache.key(url).fingerprint), {}, {});
 }
 
 TEST(WouldServe, what_stays_fresh_for_the_margin) {

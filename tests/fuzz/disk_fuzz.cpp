@@ -14,7 +14,7 @@ namespace {
 using namespace garner;
 using namespace garner::store::disk;
 
-constexpr Place here{.store = 7, .generation = 5, .offset = 65'536};
+constexpr Location here{.store = 7, .generation = 5, .offset = 65'536};
 constexpr std::size_t check_at = 8, checked_from = 16;
 
 std::uint64_t seed_here() {
@@ -100,7 +100,7 @@ void check_segment_head(std::string_view bytes) {
     auto const head = decode_segment_head(bytes, here.store, here.offset);
     if (!head) return;
     std::array<char, segment_head_bytes> again{};
-    encode(*head, Place{here.store, head->generation, here.offset}, again);
+    encode(*head, Location{here.store, head->generation, here.offset}, again);
     check(decode_segment_head({again.data(), again.size()}, here.store, here.offset).has_value());
 }
 
@@ -145,7 +145,7 @@ void check_footer(std::string_view bytes) {
     auto const read = decode_footer(bytes, here.store, here.offset);
     if (!read.footer) return;
     check(read.needed <= bytes.size() && read.footer->bytes() == read.needed);
-    auto const again = encode(*read.footer, Place{here.store, read.footer->generation, here.offset});
+    auto const again = encode(*read.footer, Location{here.store, read.footer->generation, here.offset});
     auto const back = decode_footer(again, here.store, here.offset);
     check(back.footer && back.footer->entries.size() == read.footer->entries.size());
 }

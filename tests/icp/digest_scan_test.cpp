@@ -101,28 +101,28 @@ TEST(Walk, meets_all_that_stays_whatever_comes_and_leaves) {
     Scene scene({.size = 64 * MiB, .shards = 4});
     for (int i = 0; i < 2'000; ++i) scene.store(key_of("http://stays/" + std::to_string(i)));
     std::set<std::string> met;
-    cache::Cache::Walk walk;
+    cache::MemoryTier::Walk walk;
     std::vector<store::ObjectPtr> objects;
     std::size_t steps = 0;
     for (bool more = true; more; ++steps) {
-        more = scene.cache.walk(walk, objects);
-        EXPECT_LE(objects.size(), cache::Cache::walk_step);
+        more = scene.cache.memory().walk(walk, objects);
+        EXPECT_LE(objects.size(), cache::MemoryTier::walk_step);
         for (auto const& object : objects) met.emplace(object->key());
         objects.clear();
         scene.store(key_of("http://comes/" + std::to_string(steps)));
         ASSERT_LT(steps, 1'000u);
     }
     for (int i = 0; i < 2'000; ++i) EXPECT_TRUE(met.contains(key_of("http://stays/" + std::to_string(i))));
-    EXPECT_FALSE(scene.cache.walk(walk, objects));
+    EXPECT_FALSE(scene.cache.memory().walk(walk, objects));
     EXPECT_TRUE(objects.empty());
 }
 
 TEST(Walk, ends_over_nothing) {
     Scene scene;
-    cache::Cache::Walk walk;
+    cache::MemoryTier::Walk walk;
     std::vector<store::ObjectPtr> objects;
     std::size_t steps = 1;
-    while (scene.cache.walk(walk, objects)) ++steps;
+    while (scene.cache.memory().walk(walk, objects)) ++steps;
     EXPECT_TRUE(objects.empty());
     EXPECT_LE(steps, 64u);
 }

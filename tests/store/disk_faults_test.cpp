@@ -50,7 +50,7 @@ protected:
     }
     void forget_all(int count) {
         for (int i = 0; i < count; ++i) disk->forget(key(i));
-        ASSERT_TRUE(settled(DiskStore::Survives::power));
+        ASSERT_TRUE(settled(Survives::power));
         EXPECT_EQ(found(count), 0);
     }
     /// The file as a kill leaves it, or a copy of it from before then.
@@ -163,12 +163,12 @@ TEST_F(DiskFaults, a_power_failure_does_not_bring_back_what_was_evicted_and_then
     for (int i = 1; !wiping; ++i)
         while (disk->store(parts(key(i), pattern(60'000, static_cast<unsigned>(i)))) == NotStored::too_slow && !wiping)
             std::this_thread::sleep_for(1ms);
-    EXPECT_TRUE(settled(DiskStore::Survives::power));
+    EXPECT_TRUE(settled(Survives::power));
     EXPECT_TRUE(disk->may_have(key(1)));
     faulty = 0;
     ASSERT_TRUE(eventually([&] { return !disk->may_have(key(1)); }));
     disk->forget(key(1));
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     restart_with_copy();
     EXPECT_EQ(load(key(1)), nullptr);
 }
@@ -183,12 +183,12 @@ TEST_F(DiskFaults, what_was_evicted_stays_away_where_the_sync_behind_that_fails)
     };
     open();
     store(key(1), pattern(60'000, 1));
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     for (int i = 2; disk->may_have(key(1)); ++i)
         ASSERT_EQ(store(key(i), pattern(60'000, static_cast<unsigned>(i))), NotStored::none);
     disk->forget(key(1));
     faulty = 1;
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     // Of what was written between the two syncs nothing came to the disk; the header did, which was synced of its own.
     std::fstream(copy(), std::ios::in | std::ios::out | std::ios::binary) << head_of(file(), disk::header_area);
     restart_with_copy();
@@ -222,17 +222,17 @@ TEST_F(DiskFaults, a_sync_that_failed_promises_nothing_of_what_was_written_befor
     open();
     store(key(0), "old");
     store(key(1), "old");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     faulty = 1;
     store(key(0), "new");
     disk->forget(key(1));
-    ASSERT_TRUE(settled(DiskStore::Survives::power)) << "by the next sync";
+    ASSERT_TRUE(settled(Survives::power)) << "by the next sync";
     EXPECT_LT(faulty, 1);
     EXPECT_EQ(disk->stats().write_errors, 1u);
     EXPECT_EQ(disk->stats().state, DiskStats::State::working);
     EXPECT_EQ(load(key(0)), nullptr) << "nobody knows whether it came to the disk";
     store(key(2), "later");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     restart();
     EXPECT_EQ(load(key(0)), nullptr);
     EXPECT_EQ(load(key(1)), nullptr);
@@ -246,7 +246,7 @@ TEST_F(DiskFaults, nobody_waits_for_ever_for_a_disk_that_does_not_sync) {
     open();
     faulty = 1;
     store(key(0), "new");
-    EXPECT_FALSE(settled(DiskStore::Survives::power));
+    EXPECT_FALSE(settled(Survives::power));
     EXPECT_TRUE(eventually([&] { return disk->stats().state == DiskStats::State::failing; }));
 }
 
@@ -377,7 +377,7 @@ TEST_F(DiskFaults, after_a_failed_sync_what_the_open_segment_has_is_written_agai
     };
     open();
     store(key(1), "on the disk");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     int const before = heads;
     fails = true;
     store(key(2), "may be lost");
@@ -385,7 +385,7 @@ TEST_F(DiskFaults, after_a_failed_sync_what_the_open_segment_has_is_written_agai
     EXPECT_TRUE(eventually([&] { return load(key(2)) == nullptr; }));
     EXPECT_EQ(body_of(key(1)), "on the disk");
     store(key(3), "after it");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     keep_copy();
     restart_with_copy();
     EXPECT_EQ(body_of(key(1)), "on the disk");
@@ -405,12 +405,12 @@ TEST_F(DiskFaults, what_is_written_while_a_sync_fails_is_lost_with_it) {
     };
     open();
     store(key(1), "on the disk");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     sync = Sync::is_to_fail;
     store(key(2), "before it");
     ASSERT_TRUE(eventually([&] { return sync == Sync::is_failing; }));
     store(key(3), "during it");
-    ASSERT_TRUE(settled(DiskStore::Survives::process));
+    ASSERT_TRUE(settled(Survives::process));
     EXPECT_EQ(body_of(key(3)), "during it");
     sync = Sync::works;
     EXPECT_TRUE(eventually([&] { return load(key(2)) == nullptr && load(key(3)) == nullptr; }));
@@ -425,7 +425,7 @@ TEST_F(DiskFaults, what_cannot_be_buried_before_the_end_is_not_found_by_the_next
     };
     open();
     store(key(1), "purged");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));
+    ASSERT_TRUE(settled(Survives::power));
     fails = true;
     disk->forget(key(1));
     EXPECT_FALSE(settled());

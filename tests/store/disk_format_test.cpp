@@ -22,7 +22,7 @@ bool operator==(ObjectMeta::Span const& a, ObjectMeta::Span const& b) {
 
 namespace {
 
-constexpr Place here{.store = 0x1234567890abcdef, .generation = 77, .offset = header_area + 4096};
+constexpr Location here{.store = 0x1234567890abcdef, .generation = 77, .offset = header_area + 4096};
 
 std::string bytes_of(std::size_t count, std::uint64_t seed = 1) {
     std::mt19937_64 random(seed);
@@ -149,7 +149,7 @@ TEST(DiskHeader, has_a_shape_for_every_size_that_fits_in_it) {
 
 // ---- segment heads ----
 
-std::string segment_head(Place place = here) {
+std::string segment_head(Location place = here) {
     std::string bytes(segment_head_bytes, '#');
     encode(SegmentHead{place.generation, WallTime(milliseconds(1'700'000'000'123)), 3}, place,
            std::span<char, segment_head_bytes>(bytes.data(), segment_head_bytes));
@@ -198,7 +198,7 @@ struct Given {
     }
 };
 
-std::string record(Given const& given, Place place = here) {
+std::string record(Given const& given, Location place = here) {
     std::vector<std::string_view> body(given.body.begin(), given.body.end());
     RecordParts parts{.head = {.kind = given.kind, .freshness = 5, .in_pieces = given.kind == RecordKind::object, .hash = given.hash, .sequence = given.sequence,
                                .first = given.first()},
@@ -292,7 +292,7 @@ TEST(DiskRecord, zeroed_from_anywhere_on_is_not_good) {
 }
 
 TEST(DiskRecord, of_another_store_place_or_generation_is_none_here) {
-    auto const good = [](Place written) { return decode(record({}, written), here).damage == Damage::none; };
+    auto const good = [](Location written) { return decode(record({}, written), here).damage == Damage::none; };
     EXPECT_TRUE(good(here));
     auto other = here;
     other.store += 1;
@@ -637,7 +637,7 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
 
     Footer footer{7, WallTime(milliseconds(5)), {}};
     auto const start = header.start_of(1);
-    Place place{header.id, footer.generation, start};
+    Location place{header.id, footer.generation, start};
     file = with(file, start, segment_head(place));
     std::vector<Given> const all{{.hash = 1}, {.kind = RecordKind::piece, .key = "", .body = {bytes_of(100'000)}, .hash = 2},
                                  {.kind = RecordKind::tombstone, .body = {}, .hash = 3}};
@@ -650,10 +650,10 @@ TEST(DiskStoreBytes, are_what_the_document_says_to_a_reader_that_knows_nothing_e
                                   .in_pieces = given.kind == RecordKind::object});
         place.offset += bytes.size();
     }
-    auto const left = record({.hash = 4}, Place{header.id, 3, place.offset});
+    auto const left = record({.hash = 4}, Location{header.id, 3, place.offset});
     file = with(file, place.offset, left);
     auto const end = header.start_of(2);
-    file = with(file, end - footer.bytes(), encode(footer, Place{header.id, footer.generation, end}));
+    file = with(file, end - footer.bytes(), encode(footer, Location{header.id, footer.generation, end}));
 
     auto const image = test::DiskImage::of(file);
     ASSERT_EQ(image.headers().size(), 2u);

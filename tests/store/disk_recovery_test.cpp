@@ -149,7 +149,7 @@ TEST_F(DiskRecovery, believes_the_records_where_an_older_footer_stands_behind_th
     auto const generation = image().segments()[1].generation;
     disk::Footer const older{generation - 2, wall_now(), {}};
     auto const end = start_of(2);
-    auto const tail = encode(older, disk::Place{header.id, older.generation, end});
+    auto const tail = encode(older, disk::Location{header.id, older.generation, end});
     write(end - tail.size(), tail);
     damage_head(1);
     open();
@@ -173,7 +173,7 @@ TEST_F(DiskRecovery, knows_by_what_made_a_later_segment_free_that_an_earlier_one
     ASSERT_GE(free, 2u);
     auto const generation = earliest->left[0].generation;
     std::array<char, disk::segment_head_bytes> head;
-    encode(disk::SegmentHead{generation, wall_now()}, disk::Place{before.header().id, generation, earliest->place.at}, head);
+    encode(disk::SegmentHead{generation, wall_now()}, disk::Location{before.header().id, generation, earliest->place.at}, head);
     write(earliest->place.at, {head.data(), head.size()});
     for (int starts = 0; starts < 2; ++starts) {
         open();
@@ -206,7 +206,7 @@ TEST_F(DiskRecovery, is_not_led_on_by_bodies_that_look_like_heads) {
     parts.head.hash = 4711;
     Bytes const at = 15 * MiB;
     std::string record(parts.measure(), '\0');
-    encode(parts, disk::Place{header.id, segment.generation, header.start_of(0) + at}, record);
+    encode(parts, disk::Location{header.id, segment.generation, header.start_of(0) + at}, record);
     bytes.replace(at, record.size(), record);
     std::ofstream(file(), std::ios::binary) << std::string(header_area, '\0') << bytes;
     auto const opened = io::File::open(file().string(), io::File::Mode::write, nullptr);

@@ -95,7 +95,7 @@ protected:
         for (; reader.next(piece, MiB) == 1; reader.advance(piece[0].size())) bytes += piece[0];
         return bytes;
     }
-    bool settled(DiskStore::Survives what = DiskStore::Survives::process) {
+    bool settled(Survives what = Survives::process) {
         auto* store = disk.get();
         return run([store, what](net::Executor executor) { return store->settled(what, executor); });
     }

@@ -12,7 +12,7 @@ namespace garner::store::disk {
 struct FakeCore : Core {
     struct Stored {
         std::string bytes;
-        Place place;
+        Location place;
     };
     std::map<Fingerprint, Stored> records;
     std::set<Fingerprint> dropped;

@@ -302,6 +302,7 @@ TEST_F(Large, a_variant_of_it_is_found_on_disk) {
     EXPECT_TRUE(eventually([&] { return proxy.stats()["cache"]["fills"] == 0; })) << "until then it is followed";
     EXPECT_TRUE(get(proxy, origin(), "/film", {{"Accept-Language", "de"}}).hit());
     EXPECT_FALSE(get(proxy, origin(), "/film", {{"Accept-Language", "fr"}}).hit());
+    ASSERT_TRUE(eventually([&] { return figure("buffered_bytes") == 0; })) << "a kill loses what is not written yet";
     kill();
     start();
     EXPECT_TRUE(get(this->proxy(), origin(), "/film", {{"Accept-Language", "de"}}).hit());

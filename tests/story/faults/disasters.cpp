@@ -251,9 +251,13 @@ TEST(Disasters, after_a_PURGE_or_a_POST_at_any_step_of_a_fill_nothing_older_is_s
                     if (step != Step::just_after) answer.go_to(Step::just_after);
                     EXPECT_TRUE(old.body() == pattern(shape.size, 1));
                     EXPECT_TRUE(old.complete());
+                    // Two responses, and nobody knows which the origin made last: it is asked again.
+                    bool const unknown = step == Step::before_head;
+                    if (unknown) origin.answer(path, film(shape, 2));
                     auto again = get(proxy, origin, path);
                     EXPECT_TRUE(again.body() == pattern(shape.size, 2));
-                    EXPECT_TRUE(again.hit());
+                    EXPECT_EQ(again.hit(), !unknown);
+                    if (unknown) EXPECT_TRUE(get(proxy, origin, path).hit());
                 }
 }
 

@@ -1,4 +1,4 @@
-#include "store/disk_tier.hpp"
+#include "store/log_store.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -10,7 +10,7 @@
 namespace garner::store {
 
 std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
-    auto tier = std::make_unique<disk::Tier>(options);
+    auto tier = std::make_unique<disk::LogStore>(options);
     if (!tier->start(fault, disk::StoreFile::When::at_start)) return nullptr;
     return tier;
 }
@@ -51,7 +51,7 @@ Works::Mishap Works::mishap() {
 
 // ---- opening ----
 
-bool Tier::start(std::string& fault, StoreFile::When when) {
+bool LogStore::start(std::string& fault, StoreFile::When when) {
     std::string trouble;
     auto const opening = open_file(when, trouble);
     if (opening == Opening::in_use) {
@@ -70,7 +70,7 @@ bool Tier::start(std::string& fault, StoreFile::When when) {
     return true;
 }
 
-void Tier::stop() {
+void LogStore::stop() {
     auto* works = this->works();
     if (!works) return;
     works->reader.stop();
@@ -78,7 +78,7 @@ void Tier::stop() {
     works->log.forget_waiting();
 }
 
-Tier::~Tier() {
+LogStore::~LogStore() {
     long_.stop();
     {
         MutexLock const lock(mutex_);
@@ -98,13 +98,13 @@ Tier::~Tier() {
 }
 
 /// What cannot be buried is not found by the next start either.
-void Tier::pay_at_the_end() {
+void LogStore::pay_at_the_end() {
     if (made_->graves.pay()) return;
     made_->log.wait_until_settled(Log::Reaches::file, end_patience);   // makes room in the buffers
     if (!made_->graves.pay()) make_all_void();
 }
 
-Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
+LogStore::Opening LogStore::open_file(StoreFile::When when, std::string& trouble) {
     auto opened = StoreFile::open(options(), when);
     trouble = opened.trouble;
     if (opened.in_use) return Opening::in_use;
@@ -116,7 +116,7 @@ Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
     auto came = [this](LiveBytes::Sum const& sum) { live_.came(sum); };
     auto in_pieces = [this](Fingerprint hash, Index::Entry const& there) { drop_incomplete(hash, there); };
     auto bad = [this](Fingerprint hash, Bytes offset) { this->bad(hash, offset); };
-    auto write = [this](Record const& record, Place const& place) { return write_again(record, place); };
+    auto write = [this](Record const& record, Location const& place) { return write_again(record, place); };
     auto gone = [this](Fingerprint hash, Bytes bytes) {
         made_->order->removed(hash, policy::Left::evicted);
         note_left(bytes);
@@ -141,7 +141,7 @@ Tier::Opening Tier::open_file(StoreFile::When when, std::string& trouble) {
     return Opening::done;
 }
 
-void Tier::reconfigure(DiskOptions const& fresh) {
+void LogStore::reconfigure(DiskOptions const& fresh) {
     {
         MutexLock const lock(mutex_);
         auto next = all_options_.back();
@@ -152,14 +152,14 @@ void Tier::reconfigure(DiskOptions const& fresh) {
     tell_options();
 }
 
-void Tier::tell_options() {
+void LogStore::tell_options() {
     auto* works = works_.load();
     if (!works) return;
     works->log.sync_every(options().sync);
     works->reader.wait_at_most(options().patience);
 }
 
-void Tier::say(std::string trouble) {
+void LogStore::say(std::string trouble) {
     {
         MutexLock const lock(mutex_);
         if (trouble_ == trouble) return;
@@ -170,12 +170,12 @@ void Tier::say(std::string trouble) {
 
 // ---- what others ask ----
 
-bool Tier::may_have(std::string_view key) const {
+bool LogStore::may_have(std::string_view key) const {
     auto const* works = this->works();
     return works && works->index.find(hash_of(key, works->log.header().seed));
 }
 
-bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
+bool LogStore::is_fresh_until(std::string_view key, WallTime until) const {
     auto const* works = this->works();
     if (!works) return false;
     auto const entry = works->index.find(hash_of(key, works->log.header().seed));
@@ -184,7 +184,7 @@ bool Tier::is_fresh_until(std::string_view key, WallTime until) const {
     return opened + seconds(Freshness::seconds(entry->freshness)) > until;
 }
 
-bool Tier::used(std::string_view key) {
+bool LogStore::used(std::string_view key) {
     auto* works = this->works();
     if (!works) return false;
     auto const hash = hash_of(key, works->log.header().seed);
@@ -193,7 +193,7 @@ bool Tier::used(std::string_view key) {
     return !is_here && options().admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
 }
 
-net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executor) {
+net::awaitable<ObjectPtr> LogStore::load(std::string_view key, net::Executor executor) {
     if (!works()) co_return nullptr;
     auto const record = co_await read(hash_of(key, seed()), executor);
     if (!record || record.record.head.kind != RecordKind::object || record.record.key != key) co_return nullptr;
@@ -212,7 +212,7 @@ net::awaitable<ObjectPtr> Tier::load(std::string_view key, net::Executor executo
     co_return object;
 }
 
-net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) {
+net::awaitable<ReadRecord> LogStore::read(Fingerprint hash, net::Executor executor) {
     auto* works = this->works();
     if (!works) co_return ReadRecord{};
     auto const entry = works->index.use(hash);
@@ -223,14 +223,14 @@ net::awaitable<ReadRecord> Tier::read(Fingerprint hash, net::Executor executor) 
     co_return record;
 }
 
-bool Tier::has(Fingerprint hash) const {
+bool LogStore::has(Fingerprint hash) const {
     auto const* works = this->works();
     return works && works->index.find(hash);
 }
 
 // ---- what comes in ----
 
-NotStored Tier::why_not(Bytes body) {
+NotStored LogStore::why_not(Bytes body) {
     auto* works = this->works();
     if (!works || removed_ || works->log.failing()) return NotStored::failing;
     if (body > options().object_max) return NotStored::too_large;
@@ -238,13 +238,13 @@ NotStored Tier::why_not(Bytes body) {
     return NotStored::none;
 }
 
-NotStored Tier::refused(NotStored why) {
+NotStored LogStore::refused(NotStored why) {
     not_stored_[static_cast<std::size_t>(why)].fetch_add(1, std::memory_order_relaxed);
     return why;
 }
 
 /// DiskOptions::rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
-bool Tier::may_spend() {
+bool LogStore::may_spend() {
     auto const rate = static_cast<double>(options().rate);
     if (rate == 0) return true;
     MutexLock const lock(mutex_);
@@ -254,13 +254,13 @@ bool Tier::may_spend() {
     return allowance_ > 0;
 }
 
-void Tier::spend(Bytes bytes) {
+void LogStore::spend(Bytes bytes) {
     if (options().rate == 0) return;
     MutexLock const lock(mutex_);
     allowance_ -= static_cast<double>(bytes);
 }
 
-NotStored Tier::store(Object::Parts const& parts) {
+NotStored LogStore::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
     // What is written already, and only has a new head, would be lost with the old one.
@@ -281,7 +281,7 @@ NotStored Tier::store(Object::Parts const& parts) {
     return why;
 }
 
-std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) {
+std::unique_ptr<DiskFill> LogStore::begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of, NotStored& why) {
     why = why_not(key, length.value_or(options().object_min));
     if (why != NotStored::none) {
         refused(why);
@@ -293,7 +293,7 @@ std::unique_ptr<DiskFill> Tier::begin(std::string_view key, std::optional<Bytes>
 }
 
 /// The same, and whether it is asked for often enough, and not too much was written of late.
-NotStored Tier::why_not(std::string_view key, Bytes body) {
+NotStored LogStore::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
     if (why != NotStored::none) return why;
     bool const is_new = options().admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
@@ -301,20 +301,20 @@ NotStored Tier::why_not(std::string_view key, Bytes body) {
     return may_spend() ? NotStored::none : NotStored::rate;
 }
 
-void Tier::note(NotStored outcome, Object::Parts const& parts) {
+void LogStore::note(NotStored outcome, Object::Parts const& parts) {
     if (outcome == NotStored::none)
         note_stored(parts);
     else
         refused(outcome);
 }
 
-void Tier::note_stored(Object::Parts const& parts) {
+void LogStore::note_stored(Object::Parts const& parts) {
     stored_.fetch_add(1, std::memory_order_relaxed);
     stored_bytes_.fetch_add(parts.head.size() + (parts.body ? parts.body->size() : parts.bytes.size()),
                             std::memory_order_relaxed);
 }
 
-void Tier::demote(Object const& object) {
+void LogStore::demote(Object const& object) {
     // Had it been asked for twice, it would be here.
     bool const is_known = options().admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
     if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
@@ -329,7 +329,7 @@ void Tier::demote(Object const& object) {
     if (write_object(*this, parts) == NotStored::none) stored_.fetch_add(1, std::memory_order_relaxed);
 }
 
-NotStored Tier::append(RecordParts& parts, Purpose purpose) {
+NotStored LogStore::append(RecordParts& parts, Purpose purpose) {
     bool const fetched = purpose == Purpose::newcomer || purpose == Purpose::head;
     auto* works = this->works();
     if (!works || works->log.failing() || (removed_ && fetched)) return NotStored::failing;
@@ -352,7 +352,7 @@ NotStored Tier::append(RecordParts& parts, Purpose purpose) {
 
 /// A record whose segment is needed. Its copy lies behind what came meanwhile: where that took its place, the copy must
 /// not be found by a restart.
-bool Tier::write_again(Record const& record, Place const& place) {
+bool LogStore::write_again(Record const& record, Location const& place) {
     auto& works = *this->works();
     std::string_view const body = record.body;
     RecordParts parts;
@@ -379,7 +379,7 @@ bool Tier::write_again(Record const& record, Place const& place) {
 // ---- threads ----
 
 /// False when all is to end.
-bool Tier::pause(milliseconds time) {
+bool LogStore::pause(milliseconds time) {
     auto const until = steady_now() + time;
     MutexLock const lock(mutex_);
     while (!stopping_ && stopped_.wait_until(mutex_, until)) {
@@ -387,7 +387,7 @@ bool Tier::pause(milliseconds time) {
     return !stopping_;
 }
 
-void Tier::look_after() {
+void LogStore::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
         if (auto* works = this->works(); works && !works->log.failing()) {
             works->graves.pay_by_voiding();
@@ -401,12 +401,12 @@ void Tier::look_after() {
 }
 
 /// Of a store that could not be opened so far. It is found out at the latest when this process is told to end.
-void Tier::give_up_what_is_outdated() {
+void LogStore::give_up_what_is_outdated() {
     if (ran_without_ && !given_up_ && !works()) given_up_ = StoreFile::give_up(options());
 }
 
 /// After a fault: whether it is gone.
-void Tier::try_again() {
+void LogStore::try_again() {
     auto* works = this->works();
     if (!works) {
         std::string trouble;
@@ -427,7 +427,7 @@ void Tier::try_again() {
 
 /// What is stored in a file that nobody can open any more is lost with this process: nothing more is. One that was only
 /// moved may be back.
-void Tier::look_for_file(Works& works) {
+void LogStore::look_for_file(Works& works) {
     auto const [mishap, is_cut_short] = works.mishap();
     bool const removed = !mishap.empty();
     if (owes_void_) owes_void_ = !make_all_void();
@@ -447,13 +447,13 @@ void Tier::look_for_file(Works& works) {
     removed_ = removed;   // who sees it finds the reason, too
 }
 
-void Tier::works_again(char const* how) {
+void LogStore::works_again(char const* how) {
     spdlog::info("disk: {} {}", file_name(), how);
     MutexLock const lock(mutex_);
     trouble_.clear();
 }
 
-void Tier::clean() {
+void LogStore::clean() {
     while (pause(milliseconds(1))) {
         auto* works = this->works();
         if (!works || !works->recovery.order_is_told() || works->log.failing()) {

@@ -52,12 +52,12 @@ struct Works {
     io::Pool lookers{1, 16};           // beside the reader, whose threads are for requests
 };
 
-class Tier final : public DiskStore, public Core {
+class LogStore final : public DiskStore, public Core {
 public:
-    explicit Tier(DiskOptions options)
+    explicit LogStore(DiskOptions options)
         : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
-    ~Tier() override;
+    ~LogStore() override;
     /// False, with `fault`, when another process has the store, or it is to be opened as it is, and cannot be. Else the
     /// threads run.
     bool start(std::string& fault, StoreFile::When when);
@@ -116,7 +116,7 @@ private:
     std::uint64_t forget_unseen(Works& works, std::uint32_t segment, Contents const& contents);
     bool is_complete(ReadRecord const& read) { return object_of(*this, read) != nullptr; }
     void drop_incomplete(Fingerprint hash, Index::Entry const& there);
-    bool write_again(Record const& record, Place const& place);
+    bool write_again(Record const& record, Location const& place);
     void bad(Fingerprint hash, Bytes offset);
     void left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);

@@ -79,7 +79,7 @@ TEST_F(DiskTier, what_was_forgotten_stays_so) {
     EXPECT_TRUE(settled());
     EXPECT_FALSE(disk->forget("fhttp://a/"));
     EXPECT_EQ(load("fhttp://a/"), nullptr);
-    EXPECT_TRUE(settled(DiskStore::Survives::power));
+    EXPECT_TRUE(settled(Survives::power));
     restart();
     EXPECT_EQ(load("fhttp://a/"), nullptr);
     EXPECT_EQ(body_of("fhttp://b/"), "other");
@@ -219,7 +219,7 @@ TEST_F(DiskTier, a_disk_that_fails_is_left_and_taken_up_again) {
     open();
     store("fhttp://before/", "there");
     store("fhttp://gone/", "old");
-    ASSERT_TRUE(settled(DiskStore::Survives::power));   // else a sync that fails takes it along
+    ASSERT_TRUE(settled(Survives::power));   // else a sync that fails takes it along
     faults.write_error = ENOSPC;
     ASSERT_TRUE(eventually([&] {
         store("fhttp://gone/", "new");

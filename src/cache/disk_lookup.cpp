@@ -1,0 +1,215 @@
+#include "cache/disk_lookup.hpp"
+
+#include <utility>
+
+#include "cache/parts.hpp"
+#include "store/body_source.hpp"
+
+namespace garner::cache {
+
+namespace {
+
+// An object that is replaced again and again while the disk is read is fetched in the end.
+constexpr int looks_max = 3;
+
+bool is_marker(store::ObjectPtr const& object) { return object && object->kind() == store::Object::Kind::vary_marker; }
+
+}  // namespace
+
+/// Costs a miss a hash and a probe.
+bool Cache::may_be_on_disk(Lookup const& found, Query const& query) const {
+    if (!disk_ || found.kind != Lookup::Kind::absent) return false;
+    bool const in_parts = query.request.fields.has(http::Name::range);
+    return found.variant_missing || disk_.may_have(query.key.text) || (in_parts && disk_.may_have(parts_text(query.key.text)));
+}
+
+net::awaitable<void> Cache::look_on_disk(Lookup& found, Query const& query, net::Executor executor) {
+    DiskLookup on_disk(*this, query, executor);
+    for (int looks = 0; looks < looks_max && found.may_be_on_disk; ++looks) {
+        if (co_await on_disk.look(found)) co_return;
+        found = lookup(query);
+    }
+}
+
+net::awaitable<store::ObjectPtr> Cache::parts(Query const& query, net::Executor executor) {
+    store::ObjectPtr found;
+    {
+        auto& shard = memory_.shard(query.key.fingerprint);
+        MutexLock const lock(shard.mutex);
+        found = store::ObjectPtr(find_parts(shard, query).object);
+    }
+    if (found || !disk_) co_return found;
+    DiskLookup on_disk(*this, query, executor);
+    co_return co_await on_disk.find_parts();
+}
+
+/// The response that the request selects; what was stored before the URL's Vary changed is none.
+net::awaitable<DiskLookup::OnDisk> DiskLookup::find(bool variant_missing) {
+    auto const& [key, request, control, now, collapse] = query_;
+    OnDisk found;
+    if (variant_missing)
+        found.marker = cache_.memory_.find(key.text, key.fingerprint);
+    else
+        found.object = co_await cache_.disk_.load(key.text, executor_);
+    if (is_marker(found.object)) found.marker.swap(found.object);
+    std::string text(key.text);
+    if (found.marker) {
+        if (!is_marker(found.marker)) co_return OnDisk{};
+        found.variant = http::variant_key(found.marker->head(), request.fields);
+        text = variant_text(key.text, found.variant);
+        found.object = co_await cache_.disk_.load(text, executor_);
+        if (is_over(found)) found.object = nullptr;
+    }
+    if (found.object || !request.fields.has(http::Name::range)) co_return found;
+    found.object = co_await cache_.disk_.load_parts(text, executor_);
+    if (is_over(found) || (found.object && !can_answer(*found.object, request, now))) found.object = nullptr;
+    co_return found;
+}
+
+net::awaitable<store::ObjectPtr> DiskLookup::find_parts() {
+    auto const& key = query_.key;
+    OnDisk found;
+    std::string text(key.text);
+    found.marker = cache_.memory_.find(key.text, key.fingerprint);
+    if (found.marker) {
+        if (!is_marker(found.marker)) co_return nullptr;
+        text = variant_text(key.text, http::variant_key(found.marker->head(), query_.request.fields));
+    }
+    found.object = co_await cache_.disk_.load_parts(text, executor_);
+    if (!found.object || !found.object->body() || !found.object->body()->missing() || is_over(found)) co_return nullptr;
+    co_return co_await into_memory(found);
+}
+
+/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more. Where the disk does
+/// not give the bytes, `loaded.object` goes: what is known to be incomplete shall not be begun.
+net::awaitable<store::ObjectPtr> DiskLookup::into_memory(OnDisk& loaded) {
+    auto& memory = cache_.memory_;
+    auto& disk = cache_.disk_;
+    auto const primary = query_.key.fingerprint;
+    auto parts = loaded.object->parts();
+    Bytes const to_come = parts.body ? parts.body->size() : 0;
+    if (!memory.admits(parts, primary, to_come)) co_return nullptr;
+    if (parts.body) {
+        bool room = true;
+        // What comes slowly is sent as it comes, beside memory: nobody waits until it is all there.
+        auto const give_up = steady_now() + disk.store()->options().patience;
+        auto reserve = [&](Bytes bytes) {
+            room = steady_now() < give_up && memory.reserve_growing(bytes, primary);
+            return room;
+        };
+        auto const source = parts.body->source();
+        parts.body = co_await store::in_memory(parts.body, memory.budget(), reserve, executor_);
+        if (!parts.body && room && source && !source->is_whole()) disk.forget(parts.key);
+        if (!parts.body && room) loaded.object = nullptr;
+        if (!parts.body) co_return nullptr;
+    }
+    co_return memory.make_object(parts, primary);
+}
+
+/// Of a URL whose variant is not there: the next to be stored then goes beside those that are.
+void DiskLookup::keep_marker(store::Object const& marker, Fill const& by) {
+    auto const& key = query_.key;
+    auto& memory = cache_.memory_;
+    auto const charged = memory.make_object(marker.parts(), key.fingerprint);
+    if (!charged) return;
+    auto& shard = memory.shard(key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    if (cache_.fetches_.supersession().is_overtaken(shard, by) || shard.find(key.fingerprint, key.text)) return;
+    shard.put(key.fingerprint, charged);
+    memory.settle(shard, key.fingerprint);
+}
+
+Lookup DiskLookup::look_again(bool whole) {
+    if (!whole) return cache_.look_for_parts(query_);
+    auto& shard = cache_.memory_.shard(query_.key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    auto const found = cache_.select(shard, query_.key, query_.request).found;
+    return found ? cache_.answer_from(shard, found, query_) : Lookup{};
+}
+
+net::awaitable<bool> DiskLookup::look(Lookup& found) {
+    // What is purged or stored meanwhile finds this lease, and what was read before it neither comes into memory nor is sent.
+    bool const leads = static_cast<bool>(found.lead);
+    auto lead = leads ? std::move(found.lead) : cache_.lease(query_.key, nullptr);
+    auto& supersession = cache_.fetches_.supersession();
+    supersession.begin_to_read(*lead.fill());
+    auto loaded = co_await find(found.variant_missing);
+    lead.fill()->marker_ = loaded.marker;
+    store::ObjectPtr charged;
+    if (loaded.object) charged = co_await into_memory(loaded);
+    bool const is_whole = loaded.object && !is_incomplete(*loaded.object);
+    if (charged) {
+        http::VaryNames vary;
+        if (loaded.marker) vary = http::parse_vary(loaded.marker->head());
+        auto const sequence = loaded.marker ? loaded.marker->sequence() : 0;
+        if (!lead.loaded(charged, vary, loaded.variant, sequence)) co_return false;
+        auto again = look_again(is_whole);
+        if (again.object) {
+            found = std::move(again);
+            found.from_disk = true;
+            co_return true;
+        }
+    } else if (supersession.is_overtaken(*lead.fill())) {
+        lead.look_again();
+        co_return false;
+    }
+    if (!loaded.object) {
+        if (loaded.marker && !found.variant_missing) keep_marker(*loaded.marker, *lead.fill());
+        found.variant_missing = static_cast<bool>(loaded.marker);
+        if (leads) found.lead = std::move(lead);
+        co_return true;
+    }
+    auto object = charged ? charged : loaded.object;
+    auto const answer = is_whole ? http::may_reuse(object->terms(), query_.control, query_.now)
+                                 : may_reuse_parts(*object, query_.control, query_.now);
+    found.answer_with(std::move(object), answer);
+    found.variant_missing = false;
+    found.from_disk = true;
+    if (found.kind == Lookup::Kind::stale && leads && lead)
+        found.lead = std::move(lead);
+    else if (lead)
+        lead.look_again();
+    co_return true;
+}
+
+// ---- for people ----
+
+Peek Cache::peek(Query const& query, bool on_disk) const {
+    auto peek = peek_in_memory(query);
+    peek.disk_was_read = on_disk && disk_ && peek.kind == Lookup::Kind::absent && !peek.parts;
+    if (peek.disk_was_read) peek_on_disk(peek, query);
+    return peek;
+}
+
+/// As DiskLookup::find().
+void Cache::peek_on_disk(Peek& absent, Query const& query) const {
+    auto const& [key, request, control, now, collapse] = query;
+    auto& disk = *disk_.store();
+    auto object = absent.vary.empty() ? disk.peek(key.text) : nullptr;
+    auto marker = absent.vary.empty() ? nullptr : memory_.find(key.text, key.fingerprint);
+    if (is_marker(object)) marker.swap(object);
+    std::string text(key.text);
+    if (marker) {
+        absent.vary = marker->head();
+        absent.selected = http::variant_key(absent.vary, request.fields);
+        text = variant_text(key.text, absent.selected);
+        object = disk.peek(text);
+    }
+    auto const is_current = [&marker](store::ObjectPtr const& found) {
+        return found && (!marker || found->sequence() >= marker->sequence());
+    };
+    if (is_current(object)) {
+        absent.answer_with(object, http::may_reuse(object->terms(), control, now));
+        absent.from_disk = true;
+        return;
+    }
+    auto const parts = disk.peek(parts_text(text));
+    if (!is_current(parts)) return;
+    absent.parts = parts;
+    absent.from_disk = true;
+    bool const of_range = request.fields.has(http::Name::range);
+    absent.part_missing = of_range && !can_answer(*parts, request, now);
+    if (of_range && !absent.part_missing) absent.answer_with(parts, may_reuse_parts(*parts, control, now));
+}
+
+}  // namespace garner::cache

@@ -1,0 +1,40 @@
+// One look on disk for what memory has not.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "cache/cache.hpp"
+
+namespace garner::cache {
+
+/// Of one request; the query outlives it.
+class DiskLookup {
+public:
+    DiskLookup(Cache& cache, Query const& query, net::Executor executor) : cache_(cache), query_(query), executor_(executor) {}
+
+    /// See Cache::look_on_disk. False: the URL was purged, or something else stored under it, while the disk was read; the lookup is
+    /// to be made again.
+    net::awaitable<bool> look(Lookup& found);
+    /// See Cache::parts.
+    net::awaitable<store::ObjectPtr> find_parts();
+
+private:
+    struct OnDisk {
+        store::ObjectPtr object;
+        store::ObjectPtr marker;    // of a URL with variants
+        std::string variant;        // http::variant_key
+    };
+    net::awaitable<OnDisk> find(bool variant_missing);
+    net::awaitable<store::ObjectPtr> into_memory(OnDisk& loaded);
+    void keep_marker(store::Object const& marker, Fill const& by);
+    Lookup look_again(bool whole);
+    bool is_over(OnDisk const& found) const {
+        return found.object && found.marker && found.object->sequence() < found.marker->sequence();
+    }
+
+    Cache& cache_;
+    Query const& query_;
+    net::Executor executor_;
+};
+
+}  // namespace garner::cache

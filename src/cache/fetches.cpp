@@ -1,0 +1,79 @@
+#include "cache/fetches.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace garner::cache {
+
+FillLease Fetches::start(Shard& shard, Key const& key, store::ObjectPtr stale, bool leads_others) {
+    auto fill = std::make_shared<Fill>(*this, std::string(key.text), key.fingerprint, std::move(stale), supersession_.next());
+    fill->leads_others_ = leads_others;
+    shard.add_fill(fill);
+    return FillLease(std::move(fill));
+}
+
+FillLease Fetches::start_alone(Key const& key, store::ObjectPtr stale) {
+    auto& shard = memory_.shard(key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    auto const is_stored = [&](store::Object const& object) REQUIRES(shard.mutex) {
+        return memory_.find(shard, object.key()).object == &object || (!object.charged() && disk_.may_have(object.key()));
+    };
+    // Purged since it was looked up: a 304 must not bring it back.
+    bool const is_gone = stale && !is_stored(*stale);
+    auto lease = start(shard, key, std::move(stale), false);
+    lease.fill()->in_shard(shard.mutex).stored = !is_gone;
+    return lease;
+}
+
+void Fetches::end_in_vain(Shard& shard, Fill& fill) {
+    shard.remove_fill(fill);
+    if (fill.refreshes_) shard.pause_refresh(fill.primary(), unix_seconds(wall_now()) + refresh_pause_seconds);
+}
+
+void Fetches::end(Fill& fill, char const* reason) {
+    auto& shard = memory_.shard(fill.primary());
+    MutexLock const lock(shard.mutex);
+    end_in_vain(shard, fill);
+    // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
+    if (reason && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
+    memory_.settle(shard, fill.primary());
+}
+
+/// Under the lock, so that a fill with a leader is always registered: a purge must find it.
+bool Fetches::promote_or_end(Fill& fill) {
+    auto& shard = memory_.shard(fill.primary());
+    MutexLock const lock(shard.mutex);
+    if (fill.promote_next()) return true;
+    end_in_vain(shard, fill);
+    memory_.settle(shard, fill.primary());
+    return false;
+}
+
+void Fetches::stop_storing(Fill& fill, char const* reason) {
+    auto& shard = memory_.shard(fill.primary());
+    std::vector<store::ObjectPtr> gone;
+    MutexLock const lock(shard.mutex);
+    end_in_vain(shard, fill);
+    auto const object = fill.view().object;
+    // Somebody was given some of it; a refresh for nobody leaves what there is.
+    if (object && Supersession::may_store(shard, fill) && fill.is_given())
+        supersession_.drop_older(shard, {fill, *object, object->key(), fill.varies_by()}, gone);
+    fill.in_shard(shard.mutex).stored = false;
+    if (reason) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
+    memory_.settle(shard, fill.primary());
+}
+
+bool Fetches::remember_failure(Fill const& fill, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
+                               std::optional<Witness> const& witness) {
+    Key const key{fill.key(), fill.primary()};
+    // Made before, since nothing may be evicted under the lock: it must be the same as where a purge detaches the fill.
+    auto const most = memory_.failures().most_growth(key, failure);
+    if (!memory_.reserve(most, key.fingerprint)) return !witness;
+    memory_.budget().release(most);
+    auto& shard = memory_.shard(key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    if (!Supersession::may_store(shard, fill)) return !witness;
+    return memory_.failures().remember(key, failure, of_head_only, terms, steady_now(), witness);
+}
+
+}  // namespace garner::cache

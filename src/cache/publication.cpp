@@ -1,0 +1,179 @@
+// How a response comes into the index of a tier, and what leaves for it: the only place where one does.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "cache/fetches.hpp"
+#include "cache/parts.hpp"
+
+namespace garner::cache {
+
+/// What came, and where it would lie.
+class Publication {
+public:
+    Publication(Fetches& fetches, Fill& fill, Brought const& brought);
+    /// True when it is kept.
+    bool run();
+
+private:
+    store::ObjectPtr make_marker(std::uint64_t sequence) const;
+    bool may_come(Shard& shard) REQUIRES(shard.mutex);
+    void look_around(Shard const& shard) REQUIRES(shard.mutex);
+    bool is_outdone(Shard const& shard) const REQUIRES(shard.mutex);
+    bool grows_newer(Shard const& shard) const REQUIRES(shard.mutex);
+    void put_in_memory(Shard& shard) REQUIRES(shard.mutex);
+    bool put_on_disk();
+    bool is_fetched() const { return brought_.came == Came::fetched; }
+    Supersession::Newcomer newcomer() const { return {fill_, *brought_.object, whole_, names_}; }
+
+    MemoryTier& memory_;
+    DiskTier& disk_;
+    Supersession& supersession_;
+    Fill& fill_;
+    Brought const& brought_;
+    bool keep_ = false;
+    bool to_memory_ = false;
+    bool to_disk_ = false;          // where it was not refused already
+    bool incomplete_ = false;
+    bool marked_on_disk_ = false;   // by a marker that has this Vary
+    std::string names_;             // of its Vary, as http::to_string
+    store::ObjectPtr marker_;       // of a URL with variants
+    std::string whole_;             // the key of the whole of it
+    // Of one response there is the whole or parts, never both.
+    std::string text_, rival_;
+    // Under the lock: what is at the URL now.
+    Shard::Found at_primary_;
+    bool same_vary_ = false;        // that is the marker of this Vary
+    std::vector<store::ObjectPtr> gone_;   // freed after the lock
+};
+
+bool Fetches::publish(Fill& fill, Brought const& brought) { return Publication(*this, fill, brought).run(); }
+
+Publication::Publication(Fetches& fetches, Fill& fill, Brought const& brought)
+    : memory_(fetches.memory_), disk_(fetches.disk_), supersession_(fetches.supersession_), fill_(fill), brought_(brought) {
+    auto const& [object, vary, variant, came, marker, on_disk] = brought;
+    to_disk_ = disk_ && is_fetched() && !fill.off_disk_;
+    // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
+    to_memory_ = object && object->charged() && (!object->body() || object->body()->is_resident());
+    // A part that has not found its place is none.
+    keep_ = object && (to_memory_ || to_disk_) && !vary.star && object->status() != 206;
+    names_ = http::to_string(vary);
+    whole_ = vary.empty() ? fill.key() : variant_text(fill.key(), variant);
+    if (!keep_) return;
+    incomplete_ = is_incomplete(*object);
+    text_ = whole_;
+    rival_ = parts_text(whole_);
+    if (incomplete_) text_.swap(rival_);
+    // What memory has forgotten meanwhile is no new Vary: the variants on disk stay what they are.
+    marked_on_disk_ = fill.marker_ && fill.marker_->head() == names_;
+    if (!vary.empty()) marker_ = make_marker(marked_on_disk_ ? fill.marker_->sequence() : marker);
+    keep_ = vary.empty() || marker_;
+}
+
+store::ObjectPtr Publication::make_marker(std::uint64_t sequence) const {
+    store::Object::Parts parts;
+    parts.kind = store::Object::Kind::vary_marker;
+    parts.key = fill_.key();
+    parts.head = names_;
+    parts.sequence = sequence;
+    return memory_.make_object(parts, fill_.primary());
+}
+
+bool Publication::run() {
+    auto const primary = fill_.primary();
+    auto& shard = memory_.shard(primary);
+    MutexLock const lock(shard.mutex);
+    bool const may_come = this->may_come(shard);
+    if (may_come) put_in_memory(shard);
+    bool const kept_on_disk = may_come && disk_ && is_fetched() && put_on_disk();
+    if (may_come && disk_ && is_fetched()) supersession_.note_change_on_disk(shard, primary);
+    if (may_come && is_fetched()) Supersession::detach_older(shard, newcomer());
+    shard.remove_fill(fill_);
+    if (!may_come) return false;
+    memory_.settle(shard, primary);
+    return to_memory_ || kept_on_disk;
+}
+
+/// Where it may not, a client got it nevertheless: older ones may not answer any more.
+bool Publication::may_come(Shard& shard) {
+    auto const& object = brought_.object;
+    // The fill leaves the shard, and with the last one the URL's history goes: the reader is told by the fill.
+    if (!is_fetched() && supersession_.is_overtaken(shard, fill_)) fill_.in_shard(shard.mutex).stored = false;
+    if (!Supersession::may_store(shard, fill_)) return false;
+    // The variants that it brings back are over.
+    if (marked_on_disk_ && Supersession::is_unmarked(shard, fill_)) keep_ = false;
+    bool const supersedes = object && is_fetched() && !brought_.vary.star;
+    // A 304 may have changed Vary: an object under another key than its own would never be found again.
+    bool const is_found = keep_ && object->key() == text_;
+    if (keep_ && !is_found) return false;
+    if (is_found) look_around(shard);
+    if (is_found && !is_outdone(shard)) return true;
+    if (supersedes) supersession_.drop_older(shard, newcomer(), gone_);
+    return false;
+}
+
+void Publication::look_around(Shard const& shard) {
+    at_primary_ = shard.find(fill_.primary(), fill_.key());
+    auto const* there = at_primary_.object;
+    same_vary_ = marker_ && there && there->kind() == store::Object::Kind::vary_marker && there->head() == marker_->head();
+}
+
+/// By what is there, or by what somebody has been given or told already.
+bool Publication::is_outdone(Shard const& shard) const {
+    auto const& object = *brought_.object;
+    auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
+    if (is_newer(memory_.find(shard, text_))) return true;
+    if (!same_vary_ && is_newer(at_primary_)) return true;
+    if (is_fetched() && Supersession::contradicts_told(shard, newcomer())) return true;
+    if (is_fetched() && Supersession::contradicts_given(shard, newcomer())) return true;
+    if (grows_newer(shard)) return true;
+    // The whole is worth more than its own parts, whichever began first.
+    auto const rival = memory_.find(shard, rival_);
+    if (!rival) return false;
+    if (incomplete_) return is_newer(rival) || outranks_parts(*rival.object, object, wall_now());
+    return is_newer(rival) && !is_same_representation(*rival.object, object, wall_now());
+}
+
+/// Readers have bytes of a newer response already, and not of a part alone.
+bool Publication::grows_newer(Shard const& shard) const {
+    auto const& object = *brought_.object;
+    return std::ranges::any_of(shard.fills(fill_.primary()), [&](FillPtr const& other) {
+        auto const view = other->view();
+        return view.phase == FillView::Phase::body && view.object->status() != 206 && view.object->key() == object.key() &&
+               view.object->sequence() > object.sequence();
+    });
+}
+
+void Publication::put_in_memory(Shard& shard) {
+    auto const primary = fill_.primary();
+    auto const of_text = memory_.fingerprint_of(text_);
+    if (!incomplete_) shard.clear_pass(primary);   // parts say nothing about the whole
+    if (!same_vary_) {
+        shard.drop_variants(primary, gone_);
+        if (marker_) gone_.push_back(shard.put(primary, marker_));
+        if (marker_) gone_.push_back(memory_.drop_parts(shard, fill_.key(), policy::Left::replaced));
+    }
+    auto const rival = memory_.find(shard, rival_);
+    if (rival) gone_.push_back(shard.remove(rival.slot, policy::Left::replaced));
+    auto const there = shard.find(of_text, text_);
+    if (there && to_memory_ && fill_.stale().get() == there.object)
+        gone_.push_back(shard.freshen(there.slot, brought_.object));
+    else if (to_memory_)
+        gone_.push_back(shard.put(of_text, brought_.object));
+    else if (there)
+        gone_.push_back(shard.remove(there.slot, policy::Left::replaced));
+    if (marker_ && to_memory_) gone_.push_back(shard.add_variant(primary, of_text));
+}
+
+/// True when it is kept there. Without its marker no variant would be found, though it come from memory later.
+bool Publication::put_on_disk() {
+    auto const& url = fill_.key();
+    bool const marked = same_vary_ || (marked_on_disk_ && !at_primary_);
+    if (marker_ && (!marked || !disk_.may_have(url))) {
+        disk_.store()->store(same_vary_ ? at_primary_.object->parts() : marker_->parts());
+        if (!marked) disk_.forget(parts_text(url));
+    }
+    return to_disk_ && disk_.keep(*brought_.object, rival_, brought_.on_disk);
+}
+
+}  // namespace garner::cache

@@ -1,0 +1,32 @@
+// Pieces for one gathered write.
+#pragma once
+#include <sys/uio.h>
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace garner {
+
+/// At most N pieces, in order; borrowed. Allocates nothing.
+template <std::size_t N>
+class Gather {
+public:
+    /// An empty one takes no place.
+    void add(std::string_view bytes) {
+        if (!bytes.empty()) pieces_[used_++] = {const_cast<char*>(bytes.data()), bytes.size()};
+    }
+    bool empty() const { return used_ == 0; }
+    /// There is room for so many more.
+    bool has_room_for(std::size_t pieces) const { return used_ + pieces <= N; }
+    /// All of them; what is added from now on belongs to the next write, and overwrites these.
+    std::span<iovec> take() { return {pieces_.data(), std::exchange(used_, 0)}; }
+
+private:
+    std::array<iovec, N> pieces_;
+    std::size_t used_ = 0;
+};
+
+}  // namespace garner
