@@ -36,9 +36,10 @@ public:
     /// error. Of a URL whose answers vary, only where they vary on Accept-Encoding alone, and then of any variant: whoever
     /// asks for others does not say what they accept. Counts as no use; allocates nothing for a URL without variants.
     bool would_serve(Key const&, WallTime now, milliseconds margin) const;
-    /// The stored parts of what this request selects, whatever their age; nullptr when there are none. What only the disk has
-    /// is brought into memory where it lacks one run of bytes, and memory has room for the whole.
-    net::awaitable<store::ObjectPtr> parts(Query const&, net::Executor);
+    /// The stored parts of what this request selects, whatever their age, in memory; nullptr when there are none.
+    store::ObjectPtr parts(Query const&) const;
+    /// The same of parts that only the disk has and that lack one run of bytes, brought into memory where that has room for the whole.
+    net::awaitable<store::ObjectPtr> parts_from_disk(Query const&, net::Executor);
 
     /// For a request that did not get a lease by lookup: stores if nothing newer came, leads nobody.
     FillLease lease(Key const& key, store::ObjectPtr stale) { return fetches_.start_alone(key, std::move(stale)); }

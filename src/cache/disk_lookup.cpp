@@ -31,14 +31,7 @@ net::awaitable<void> Cache::look_on_disk(Lookup& found, Query const& query, net:
     }
 }
 
-net::awaitable<store::ObjectPtr> Cache::parts(Query const& query, net::Executor executor) {
-    store::ObjectPtr found;
-    {
-        auto& shard = memory_.shard(query.key.fingerprint);
-        MutexLock const lock(shard.mutex);
-        found = store::ObjectPtr(find_parts(shard, query).object);
-    }
-    if (found || !disk_) co_return found;
+net::awaitable<store::ObjectPtr> Cache::parts_from_disk(Query const& query, net::Executor executor) {
     DiskLookup on_disk(*this, query, executor);
     co_return co_await on_disk.find_parts();
 }

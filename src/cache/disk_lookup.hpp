@@ -15,7 +15,7 @@ public:
     /// See Cache::look_on_disk. False: the URL was purged, or something else stored under it, while the disk was read; the lookup is
     /// to be made again.
     net::awaitable<bool> look(Lookup& found);
-    /// See Cache::parts.
+    /// See Cache::parts_from_disk.
     net::awaitable<store::ObjectPtr> find_parts();
 
 private:

@@ -160,6 +160,12 @@ Shard::Found Cache::find_parts(Shard const& shard, Query const& query) const {
     return memory_.find(shard, parts_text(selected.marker ? std::string_view(selected.variant) : query.key.text));
 }
 
+store::ObjectPtr Cache::parts(Query const& query) const {
+    auto& shard = memory_.shard(query.key.fingerprint);
+    MutexLock const lock(shard.mutex);
+    return store::ObjectPtr(find_parts(shard, query).object);
+}
+
 Lookup Cache::look_for_parts(Query const& query) {
     Lookup result;
     auto& shard = memory_.shard(query.key.fingerprint);

@@ -81,7 +81,8 @@ net::awaitable<Step> Fetching::fetch() {
     upstream_.sources().ask_who_has_it();
     set_conditions();
     auto& lead = state_.lead;
-    if (!state_.stale && lead && lead.fill()->leads_others()) co_await storing_.find_parts();
+    bool const wants_all = !state_.stale && lead && lead.fill()->leads_others();
+    if (wants_all && !storing_.find_parts() && request_.services.cache.disk()) co_await storing_.find_parts_on_disk();
     // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
     // only freshen.
     if (!lead && (state_.stale || request_.head().method == Method::get))

@@ -295,10 +295,17 @@ void Storing::outdate(store::ObjectPtr stale) {
 
 // ---- parts (RFC 9111 3.3, 3.4) ----
 
-net::awaitable<void> Storing::find_parts() {
+bool Storing::find_parts() {
+    auto parts = request_.services.cache.parts(request_.query(cache::Collapse::alone));
+    bool const found = parts != nullptr;
+    if (found) ask_for_rest(std::move(parts));
+    return found;
+}
+
+net::awaitable<void> Storing::find_parts_on_disk() {
     auto const query = request_.query(cache::Collapse::alone);
     auto const here = request_.executor();
-    auto parts = co_await request_.services.cache.parts(query, here);
+    auto parts = co_await request_.services.cache.parts_from_disk(query, here);
     if (parts) ask_for_rest(std::move(parts));
 }
 

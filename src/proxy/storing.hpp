@@ -31,7 +31,9 @@ public:
     net::awaitable<Step> take_head();
 
     /// An object that is to be fetched whole may be stored in parts: then the origin is asked for the rest alone.
-    net::awaitable<void> find_parts();
+    /// In memory. Every miss calls it, so it is no coroutine. True when there are some.
+    bool find_parts();
+    net::awaitable<void> find_parts_on_disk();
     /// The response is exactly what the parts lack, of the same representation and from the same address.
     bool completes(store::Object const& parts) const;
     /// RFC 9111 3.4: the stored head with what the 206 says anew, over the bytes of both.

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "cache/scene.hpp"
-#include "store/run.hpp"
 #include "http/range.hpp"
 
 namespace garner::cache {
@@ -74,8 +73,7 @@ struct Parts : ::testing::Test {
     store::ObjectPtr there() {
         auto const head = Scene::head(ask);
         http::RequestCacheControl const control;
-        Query const query{scene.cache.key("u"), head, control, wall_now(), Collapse::alone};
-        return store::run([&](net::Executor executor) { return scene.cache.parts(query, executor); });
+        return scene.cache.parts({scene.cache.key("u"), head, control, wall_now(), Collapse::alone});
     }
     std::uint64_t objects() const { return scene.cache.memory().stats().objects; }
 };
