@@ -3,7 +3,7 @@
 run_tests.py --results FOLDER --name NAME [--jobs N] [--filter REGEX] PROGRAM...
 
 Each GoogleTest program is asked for its tests; they are run in packets of about `packet_seconds` by the times of an
-earlier run, the longest first. Scenes mostly wait: more are begun as long as the processors have time. A fuzzer is a packet by
+earlier run, else by those of tests/times.json, the longest first. Scenes mostly wait: more are begun as long as the processors have time. A fuzzer is a packet by
 itself. A test that fails runs again by itself once all others are done, and both logs are kept and printed: it counts as
 flaky when it passes then (test_summary.py says how many of those a run may have).
 
@@ -249,13 +249,18 @@ class Run:
         print(f"== {self.name}: {self.done} of {self.total} tests; {what}", flush=True)
 
 
+def usual_times():
+    """Of the long tests, on the machine where they were written down last: GARNER_WRITE=1 tools/test."""
+    return json.loads((pathlib.Path(__file__).resolve().parent.parent / "tests" / "times.json").read_text())
+
+
 def take_times(report):
     """Of an earlier run, by program and test; its report goes away, so that it cannot pass for that of this run."""
     earlier = report.with_suffix(".earlier")
     if report.exists():
         report.rename(earlier)
     if not earlier.exists():
-        return {}
+        return usual_times()
     tests = json.loads(earlier.read_text())["tests"]
     return {program: {test: one["seconds"] for test, one in ones.items()} for program, ones in tests.items()}
 

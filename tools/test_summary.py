@@ -1,5 +1,7 @@
 """Adds up what run_tests.py wrote, and ends with one line: N passed, N failed.
 
+With --write-times, the times of the long tests go to a file, by which a first run orders them.
+
 A test that failed and then passed by itself counts as passed, and as flaky: more than `flaky_most` of them in a run are a
 failure. With --units, also the slowest units: each is a ninja log and the line from which this run wrote.
 """
@@ -12,6 +14,7 @@ import sys
 
 flaky_most = 3
 slowest_most = 10
+long_seconds = 2.0
 
 
 def slowest_units(logs):
@@ -31,6 +34,17 @@ def slowest_tests(runs):
     return sorted(tests, reverse=True)[:slowest_most]
 
 
+def write_times(runs, file):
+    """The longest time of each long test, whole tenths of a second, so that few lines change."""
+    times = collections.defaultdict(dict)
+    for run in runs.values():
+        for program, tests in run["tests"].items():
+            for test, one in tests.items():
+                if one["seconds"] >= long_seconds and not program.startswith("fuzz_"):
+                    times[program][test] = max(times[program].get(test, 0.0), round(one["seconds"], 1))
+    file.write_text(json.dumps(times, indent=1, sort_keys=True) + "\n")
+
+
 def print_slowest(title, rows):
     print(f"slowest {title}:")
     for seconds, where, what in rows:
@@ -41,6 +55,7 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--broken", type=int, default=0, help="presets without results; each is one failure")
     arguments.add_argument("--times", action="store_true")
+    arguments.add_argument("--write-times", type=pathlib.Path)
     arguments.add_argument("--units", action="append", default=[], metavar="NINJA_LOG:LINE")
     arguments.add_argument("reports", nargs="*", type=pathlib.Path)
     chosen = arguments.parse_args()
@@ -67,6 +82,8 @@ def main():
     if flaky > flaky_most:
         all_results["failed"] += 1
         print(f"failed: {flaky} flaky tests in one run; at most {flaky_most} are accepted")
+    if chosen.write_times:
+        write_times(runs, chosen.write_times)
     if chosen.times:
         logs = [one.rpartition(":") for one in chosen.units]
         print_slowest("units", slowest_units([(pathlib.Path(log), int(line)) for log, _, line in logs]))
