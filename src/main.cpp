@@ -24,6 +24,7 @@
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
 #include "util/exit_code.hpp"
+#include "util/result.hpp"
 #include "util/units.hpp"
 
 namespace {
@@ -114,8 +115,9 @@ public:
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
         if (!server_) return false;
         if (config_.admin.enabled) {
-            admin_ = admin::AdminServer::open(admin_options(), *server_, fault);
-            if (!admin_) return false;
+            auto opened = admin::AdminServer::open(admin_options(), *server_);
+            if (!opened) return fault = opened.fault().text(), false;
+            admin_ = *std::move(opened);
         }
         // Root is for ports alone: what it opens by a name, the user may have put there.
         if (account) fault = io::become(*account);
@@ -124,8 +126,9 @@ public:
         if (account && !open_disk(fault)) return false;
         if (!server_->open_log(fault)) return false;
         if (!config_.seen.address.empty()) {
-            seen_ = seen::Service::open(config_.seen, fault);
-            if (!seen_) return false;
+            auto opened = seen::Service::open(config_.seen);
+            if (!opened) return fault = opened.fault().text(), false;
+            seen_ = *std::move(opened);
         }
         tell_sampling();
         server_->start();
@@ -208,8 +211,8 @@ public:
 
     bool stop() {
         if (admin_) admin_->stop();
-        auto const fault = seen_ ? seen_->stop() : std::string();
-        if (!fault.empty()) spdlog::error("the set of seen URLs: {}", fault);
+        auto const stopped = seen_ ? seen_->stop() : Result<void>();
+        if (!stopped) spdlog::error("the set of seen URLs: {}", stopped.fault().text());
         return server_->stop(config_.proxy.deadlines.drain, interrupted_again);
     }
 

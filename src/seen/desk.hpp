@@ -55,7 +55,6 @@ public:
     void count(Batch const&, bool forwarded, bool durable);
 
     Counters counters;
-    bool draining = false;
     std::uint32_t connections_now = 0;
     Bytes held_bytes() const { return held_; }
     seconds uptime() const { return std::chrono::floor<seconds>(steady_now() - started_); }

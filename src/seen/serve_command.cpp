@@ -125,16 +125,16 @@ int serve(Options const& options, std::ostream& err) {
     for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-    std::string fault;
-    auto const service = Service::open(options, fault);
-    if (!service) return fail(fault);
-    service->start();
-    err << "garner seen serve listens on http://" << service->address() << "/ (" << service->set_text()
+    auto const opened = Service::open(options);
+    if (!opened) return fail(opened.fault().text());
+    auto& service = **opened;
+    service.start();
+    err << "garner seen serve listens on http://" << service.address() << "/ (" << service.set_text()
         << "); stop it with Ctrl-C\n" << std::flush;
     int signal = 0;
     ::sigwait(&signals, &signal);
-    fault = service->stop();
-    return fault.empty() ? exit_done : fail(fault);
+    auto const stopped = service.stop();
+    return stopped ? exit_done : fail(stopped.fault().text());
 }
 
 }  // namespace

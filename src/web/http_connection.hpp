@@ -1,0 +1,102 @@
+// One connection of a client to one of the program's own HTTP services, and its requests one after the other.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
+
+#include "net/asio.hpp"
+#include "util/bytes.hpp"
+#include "util/clock.hpp"
+#include "util/ip.hpp"
+#include "util/link.hpp"
+
+namespace garner::web {
+
+/// The head of a request. Its views live until the next one is received.
+struct Request {
+    std::string_view method, target;            // as they came
+    std::string_view authority, path, query;    // the parts of the target; the authority of an absolute one
+    IpAddress client;
+    IpEndpoint own;                             // the address at which the connection was accepted
+    boost::beast::http::fields const* fields = nullptr;
+
+    std::size_t count(std::string_view field) const { return fields->count({field.data(), field.size()}); }
+    /// Of the first field of this name; empty if there is none.
+    std::string_view value(std::string_view field) const;
+};
+
+struct Reply {
+    unsigned status = 200;
+    std::string body = {};
+    std::string type = "text/plain; charset=utf-8";
+    std::string fields = {};   // further ones, each with its end of line: "Retry-After: 1\r\n"
+    std::string content_policy = "default-src 'none'; frame-ancestors 'none'";
+};
+
+/// 405, unless the request's method is one of "GET, HEAD".
+std::optional<Reply> wrong_method(Request const&, std::string_view allowed);
+
+/// Takes the next piece of a body; false: the rest is not wanted.
+using TakePiece = std::function<bool(std::string_view piece)>;
+/// Puts the next piece in place of the one before; false, and nothing in its place: there is no more.
+using NextPiece = std::function<bool(std::string& piece)>;
+
+/// Refuses requests whose host or body the client and this server could read differently. Sends no CORS fields.
+class HttpConnection : public Link {
+public:
+    struct Limits {
+        std::uint32_t head_bytes = 8 * KiB;
+        Bytes body_bytes = 16 * KiB;
+        milliseconds idle{15'000};       // from the end of a reply to the end of the next head
+        milliseconds progress{15'000};   // of a body without a byte; of a piece of a reply until it is taken
+        bool draining = false;           // each connection ends with its next reply
+    };
+
+    /// `limits` outlives the connection.
+    HttpConnection(Limits const& limits, net::TcpSocket, IpEndpoint own, IpAddress client);
+
+    /// Waits for a request. False: there will be no more. One that cannot be read is refused here.
+    net::awaitable<bool> receive();
+    Request const& request() const { return request_; }
+    /// The status with which receive() refused a request; 0: none.
+    unsigned refused_with() const { return refused_with_; }
+
+    /// Gives the body to `take`, piece by piece. A reply: it cannot be read, or is too long or too slow.
+    net::awaitable<std::optional<Reply>> read_body(TakePiece const& take);
+
+    /// Ends the connection behind the reply if the body was not read to its end.
+    net::awaitable<void> send(Reply const&);
+    /// The same with a body of `length` bytes that `next` gives piece by piece.
+    net::awaitable<void> send(Reply const& head, std::uint64_t length, NextPiece const& next);
+
+    /// Waits for a request, since then.
+    bool idle() const { return idle_; }
+    SteadyTime since() const { return since_; }
+    /// Ends what it sends and receives.
+    void close() { stream_.close(); }
+
+private:
+    void show_request();
+    std::optional<Reply> ambiguity() const;
+    std::string begin_reply(Reply const&, std::uint64_t length);
+    net::awaitable<bool> write(std::string_view head, std::string_view body = {});
+    net::awaitable<void> end_reply(bool written);
+
+    Limits const& limits_;
+    boost::beast::basic_stream<net::asio::ip::tcp, net::Executor> stream_;
+    boost::beast::flat_buffer buffer_;
+    std::optional<boost::beast::http::request_parser<boost::beast::http::buffer_body>> parser_;
+    Request request_;
+    std::string piece_;          // of the body, then of the reply
+    SteadyTime since_ = steady_now();
+    bool idle_ = true;
+    bool last_ = false;          // no request comes behind this one
+    unsigned refused_with_ = 0;
+};
+
+}  // namespace garner::web
