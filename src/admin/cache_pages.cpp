@@ -1,7 +1,6 @@
 #include "admin/cache_pages.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <set>
@@ -11,6 +10,7 @@
 #include "cache/parts.hpp"
 #include "http/dates.hpp"
 #include "store/disk_store.hpp"
+#include "util/option_words.hpp"
 
 namespace garner::admin {
 
@@ -41,15 +41,12 @@ public:
         : cache_(cache), disk_(disk), question_(question), pattern_(question.pattern),
           segments_(disk ? disk->stats().segments : 0) {}
 
-    Json page() {
-        auto at = question_.at;
+    Result<Json> page() {
+        auto const& at = question_.at;
         if (question_.what == What::purge) return purge(at);
-        if (at.empty()) at = "0";
         std::uint32_t segment = 0;
-        auto const* end = at.data() + at.size();
-        auto const [read_to, error] = std::from_chars(at.data(), end, segment);
-        if (error != std::errc() || read_to != end || segment >= segments_)
-            return {{"fault", disk_ ? "there is no page " + at : std::string("there is no disk tier: disk.path is empty")}};
+        if (!disk_) return Fault{"there is no disk tier: disk.path is empty"};
+        if ((!at.empty() && !read_whole_number(at, segment)) || segment >= segments_) return Fault{"there is no page " + at};
         return question_.what == What::list ? list(segment) : verify(segment);
     }
 
@@ -78,7 +75,7 @@ private:
         return page;
     }
 
-    Json purge(std::string const& at) const {
+    Result<Json> purge(std::string const& at) const {
         std::uint64_t generation = 0;
         cache::Cache::Walk walk;
         char more = 0;
@@ -88,7 +85,7 @@ private:
         if (std::sscanf(at.c_str(), "rest:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, false);
         int const read = std::sscanf(at.c_str(), "memory:%" SCNu64 ":%zu:%u%c", &generation, &walk.shard, &walk.slot, &more);
         if (read == 3 && cache_) return purge_memory(generation, walk);
-        return {{"fault", "there is no page " + at}};
+        return Fault{"there is no page " + at};
     }
 
     static std::string in_memory(std::uint64_t generation, cache::Cache::Walk const& walk) {
@@ -173,7 +170,7 @@ std::string_view name_of(What what) {
     return "";
 }
 
-Json cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question) {
+Result<Json> cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question) {
     return Pages(cache, disk, question).page();
 }
 

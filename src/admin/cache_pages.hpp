@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cache/cache.hpp"
+#include "util/result.hpp"
 
 namespace garner::admin {
 
@@ -25,8 +26,8 @@ std::string_view name_of(PageQuestion::What);
 ///
 /// All pages have "next", null on the last one, and "done" of "of". A page of a list has "objects". One of verify counts
 /// "records", "damaged" and "bytes". One of purge counts what it "purged", in memory too, and says whether that is
-/// "durable". With a question that cannot be answered there is only a "fault".
-nlohmann::ordered_json cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question);
+/// "durable". Fails on a page that does not exist.
+Result<nlohmann::ordered_json> cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question);
 
 /// What a key says: a URL in normal form in one part of the cache, and the request fields that select a variant of it.
 struct KeyParts {
