@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <span>
 #include <thread>
 
@@ -86,14 +87,22 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
 
 void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
 
-/// Whose lines most of the dropped ones are.
 // The user does not want to wait for what still runs.
 std::atomic<bool> interrupted_again{false};
 
+/// Whose lines most of the dropped ones are.
 std::string most_of(proxy::AccessLog::Stats const& log) {
     if (log.dropped_most.empty()) return {};
     auto const& most = log.dropped_most.front();
     return "; most of client " + most.client + " with status " + std::to_string(most.status) + ": " + std::to_string(most.lines);
+}
+
+/// Moves what was opened to its place.
+template <class T>
+Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) {
+    if (!opened) return opened.fault();
+    place = *std::move(opened);
+    return {};
 }
 
 class House {
@@ -106,40 +115,27 @@ public:
         if (disk_) disk_->stop();
     }
 
-    bool open(std::string& fault) {
+    Result<void> open() {
+        std::string fault;
         auto const account = config::account_to_take(config_, fault);
-        if (!fault.empty()) return false;
+        if (!fault.empty()) return Fault{fault};
         for (auto const& trouble : account ? config::give_files(config_, *account) : std::vector<std::string>{})
             spdlog::warn("cannot give user {} {}; chown it yourself", account->name, trouble);
-        if (!account && !open_disk(fault)) return false;
+        if (!account && !open_disk(fault)) return Fault{fault};
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
-        if (!server_) return false;
-        if (config_.admin.enabled) {
-            auto opened = admin::AdminServer::open(admin_options(), *server_);
-            if (!opened) return fault = opened.fault().text(), false;
-            admin_ = *std::move(opened);
-        }
+        if (!server_) return Fault{fault};
+        if (config_.admin.enabled)
+            if (auto const opened = keep(admin_, admin::AdminServer::open(admin_options(), *server_)); !opened) return opened;
         // Root is for ports alone: what it opens by a name, the user may have put there.
         if (account) fault = io::become(*account);
-        if (!fault.empty()) return false;
+        if (!fault.empty()) return Fault{fault};
         if (account) spdlog::info("running as user {}", account->name);
-        if (account && !open_disk(fault)) return false;
-        if (!server_->open_log(fault)) return false;
-        if (!config_.seen.address.empty()) {
-            auto opened = seen::Service::open(config_.seen);
-            if (!opened) return fault = opened.fault().text(), false;
-            seen_ = *std::move(opened);
-        }
-        tell_sampling();
-        server_->start();
-        if (admin_) admin_->start();
-        if (seen_) seen_->start();
-        if (server_->connections_max() < few_connections)
-            spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
-                         server_->connections_max());
-        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
-                  seen_ ? seen_->address() : std::string());
-        return true;
+        if (account && !open_disk(fault)) return Fault{fault};
+        if (!server_->open_log(fault)) return Fault{fault};
+        if (!config_.seen.address.empty())
+            if (auto const opened = keep(seen_, seen::Service::open(config_.seen)); !opened) return opened;
+        start();
+        return {};
     }
 
     /// SIGHUP: a file with faults leaves everything as it is.
@@ -222,6 +218,18 @@ public:
     }
 
 private:
+    void start() {
+        tell_sampling();
+        server_->start();
+        if (admin_) admin_->start();
+        if (seen_) seen_->start();
+        if (server_->connections_max() < few_connections)
+            spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
+                         server_->connections_max());
+        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
+                  seen_ ? seen_->address() : std::string());
+    }
+
     bool open_disk(std::string& fault) {
         if (config_.disk.path.empty()) return true;
         disk_ = store::DiskStore::open(config_.disk, fault);
@@ -327,22 +335,11 @@ int run(CommandLine line) {
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
     House house(std::move(line), loaded.config);
-    std::string fault;
-    if (!house.open(fault)) {
-        std::fprintf(stderr, "garner: not started: %s\n", fault.c_str());
+    if (auto const opened = house.open(); !opened) {
+        std::fprintf(stderr, "garner: not started: %s\n", opened.fault().text().c_str());
         return exit_failed;
     }
     return serve(house, signals);
-}
-
-admin::Command::Kind kind_of(CommandLine::Command command) {
-    using Kind = admin::Command::Kind;
-    switch (command) {
-    case CommandLine::Command::purge: return Kind::purge;
-    case CommandLine::Command::explain: return Kind::explain;
-    case CommandLine::Command::peers: return Kind::peers;
-    default: return Kind::stats;
-    }
 }
 
 /// garner cache: the running proxy's, or the store that the same configuration names.
@@ -375,18 +372,22 @@ int ask(CommandLine const& line) {
         std::fputs("garner: this configuration has no admin address to ask\n", stderr);
         return exit_failed;
     }
-    admin::Command command;
-    command.kind = kind_of(line.command);
-    command.url = line.url;
-    command.method = line.method;
-    command.fields = line.fields;
-    command.client = line.client;
-    command.accelerator = line.accelerator;
-    command.json = line.json;
-    command.what_if = line.what_if;
-    command.rebuild_digest = line.rebuild_digest;
-    command.address = place.address;
-    command.port = place.port;
+    using Kind = admin::Command::Kind;
+    static std::map<CommandLine::Command, Kind> const kinds{{CommandLine::Command::purge, Kind::purge},
+                                                            {CommandLine::Command::explain, Kind::explain},
+                                                            {CommandLine::Command::peers, Kind::peers},
+                                                            {CommandLine::Command::stats, Kind::stats}};
+    admin::Command const command{.kind = kinds.at(line.command),
+                                 .url = line.url,
+                                 .method = line.method,
+                                 .fields = line.fields,
+                                 .client = line.client,
+                                 .accelerator = line.accelerator,
+                                 .json = line.json,
+                                 .what_if = line.what_if,
+                                 .rebuild_digest = line.rebuild_digest,
+                                 .address = place.address,
+                                 .port = place.port};
     return admin::run_command(command, std::cout, std::cerr);
 }
 

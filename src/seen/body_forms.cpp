@@ -33,7 +33,7 @@ public:
         return !to_.full();
     }
 
-    std::string finish() override {
+    Result<void> finish() override {
         if (begun_) take(kept_);
         return {};
     }
@@ -67,9 +67,9 @@ public:
         return !to_.full();
     }
 
-    std::string finish() override {
-        return kept_ == 0 ? "" : "fingerprints have 8 bytes each, and after the last one there are " +
-                                     std::to_string(kept_) + " more";
+    Result<void> finish() override {
+        if (kept_ == 0) return {};
+        return Fault{"fingerprints have 8 bytes each, and after the last one there are " + std::to_string(kept_) + " more"};
     }
 
 private:

@@ -8,6 +8,7 @@
 
 #include "seen/answers.hpp"
 #include "seen/batch.hpp"
+#include "util/result.hpp"
 
 namespace garner::seen {
 
@@ -17,8 +18,8 @@ public:
     virtual ~BodyReader() = default;
     /// False once the rest is not worth reading: the body is broken, or the batch is full.
     virtual bool read(std::string_view piece) = 0;
-    /// After the last piece: empty, or one line that says why this is no such body at all. Then nothing of it counts.
-    virtual std::string finish() = 0;
+    /// After the last piece. Fails if this is no such body at all; then nothing of it counts.
+    virtual Result<void> finish() = 0;
 };
 
 struct BodyForm {

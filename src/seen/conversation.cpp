@@ -169,8 +169,7 @@ private:
             co_return refusal;
         }
         if (!fits) co_return overloaded("Too many batches are under way.");
-        auto const fault = reader->finish();
-        if (!fault.empty()) co_return unreadable(400, fault);
+        if (auto const whole = reader->finish(); !whole) co_return unreadable(400, whole.fault().text());
         if (!batch_.too_many) co_return std::nullopt;
         ++desk_.counters.too_large;
         co_return Reply{413, "A batch has at most " + std::to_string(desk_.options().batch_links) + " links.\n"};

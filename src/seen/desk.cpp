@@ -4,23 +4,12 @@
 
 namespace garner::seen {
 
-std::unique_ptr<Desk> Desk::open(Options const& options, net::asio::io_context& io, std::string& fault) {
-    if (fault = fault_of(options); !fault.empty()) return nullptr;
+Result<std::unique_ptr<Desk>> Desk::open(Options const& options, net::asio::io_context& io) {
+    auto keeper = SetKeeper::open(options);
+    if (!keeper) return keeper.fault();
     std::unique_ptr<Desk> desk(new Desk(options, io));
-    SetKeeper::Options keeper;
+    desk->keeper_ = *std::move(keeper);
     desk->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
-    keeper.set = {.expected = options.expected,
-                  .memory = options.memory,
-                  .directory = options.directory,
-                  .layers = desk->sorting_.layers.names()};
-    keeper.set_name = options.set;
-    keeper.cache = options.cache;
-    keeper.cache_entries = options.cache_entries;
-    keeper.waiting_links = options.waiting_links;
-    keeper.waiting_batches = options.waiting_batches;
-    desk->keeper_ = SetKeeper::open(keeper, fault);
-    if (!desk->keeper_) return nullptr;
-
     desk->sorting_.links_max = options.batch_links;
     auto const partitions = static_cast<std::uint32_t>(options.peers.size());
     desk->links_.resize(std::max(partitions, 1u));

@@ -34,8 +34,8 @@ struct Counters {
 /// Used on the loop's thread.
 class Desk {
 public:
-    /// nullptr with one line in `fault`. `io` outlives it.
-    static std::unique_ptr<Desk> open(Options const&, net::asio::io_context& io, std::string& fault);
+    /// `io` outlives it. Fails as SetKeeper::open.
+    static Result<std::unique_ptr<Desk>> open(Options const&, net::asio::io_context& io);
 
     Options const& options() const { return options_; }
     Sorting const& sorting() const { return sorting_; }

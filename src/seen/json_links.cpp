@@ -55,10 +55,10 @@ bool JsonLinks::read(std::string_view piece) {
     return state_ != State::broken && !to_.full();
 }
 
-std::string JsonLinks::finish() {
+Result<void> JsonLinks::finish() {
     if (state_ == State::before_list) break_off("it is empty");
     if (state_ == State::before_element || state_ == State::in_element) break_off("it breaks off");
-    return fault_;
+    return fault_.empty() ? Result<void>() : Fault{fault_};
 }
 
 /// Goes on by a byte at least, or into an element.

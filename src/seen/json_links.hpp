@@ -11,7 +11,7 @@ public:
     explicit JsonLinks(LinkSorter& to) : to_(to) {}
 
     bool read(std::string_view piece) override;
-    std::string finish() override;
+    Result<void> finish() override;
 
 private:
     enum class State : std::uint8_t { before_list, before_element, in_element, after_list, broken };

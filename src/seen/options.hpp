@@ -8,6 +8,7 @@
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
+#include "util/result.hpp"
 
 namespace garner::seen {
 
@@ -53,12 +54,12 @@ struct Options {
     friend bool operator==(Options const&, Options const&) = default;
 };
 
-/// "10.0.0.3:3132,[::1]:3132,seen.example:3132"; empty with `fault`, one line, when one of them is none.
-std::vector<Peer> read_peers(std::string_view list, std::string& fault);
+/// "10.0.0.3:3132,[::1]:3132,seen.example:3132".
+Result<std::vector<Peer>> read_peers(std::string_view list);
 
 inline constexpr milliseconds peer_answer_least{100}, peer_answer_most{600'000};
 
-/// Empty, or one line that names what does not fit and the mend. Opens nothing.
-std::string fault_of(Options const&);
+/// Fails if something does not fit. Opens nothing.
+Result<void> validate(Options const&);
 
 }  // namespace garner::seen

@@ -15,7 +15,7 @@ Service::Service() = default;
 Service::~Service() { (void)stop(); }
 
 Result<std::unique_ptr<Service>> Service::open(Options const& options) {
-    if (auto const fault = fault_of(options); !fault.empty()) return Fault{fault};
+    if (auto const fits = validate(options); !fits) return fits.fault();
     std::unique_ptr<Service> service(new Service);
     web::HttpService::Options http{options.address, options.port, options.connections};
     http.limits = {options.head_bytes, options.body_bytes, options.idle, options.progress};
@@ -25,9 +25,9 @@ Result<std::unique_ptr<Service>> Service::open(Options const& options) {
         http, [&desk = service->desk_](web::HttpConnection& connection) { return converse(*desk, connection); });
     if (!opened) return Fault{opened.fault().what, "cannot listen on " + opened.fault().where};
     service->http_ = *std::move(opened);
-    std::string fault;
-    service->desk_ = Desk::open(options, service->http_->io(), fault);
-    if (!service->desk_) return Fault{fault};
+    auto desk = Desk::open(options, service->http_->io());
+    if (!desk) return desk.fault();
+    service->desk_ = *std::move(desk);
     return service;
 }
 
@@ -46,8 +46,7 @@ Result<void> Service::stop() {
         for (auto const& link : desk_->links())
             if (link) link->stop();
     });
-    auto const fault = desk_->keeper().close();
-    return fault.empty() ? Result<void>() : Fault{fault};
+    return desk_->keeper().close();
 }
 
 std::string const& Service::address() const { return http_->address(); }

@@ -10,9 +10,11 @@
 #include "crawl/fronted_set.hpp"
 #include "crawl/url_sets.hpp"
 #include "seen/answers.hpp"
+#include "seen/options.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 #include "util/mutex.hpp"
+#include "util/result.hpp"
 
 namespace garner::seen {
 
@@ -20,15 +22,6 @@ namespace garner::seen {
 /// for one.
 class SetKeeper {
 public:
-    struct Options {
-        crawl::SetOptions set = {};               // its memory bounds a set in memory, too
-        std::string set_name = {};                // empty: on disk when there is a directory, else in memory
-        std::string cache = "line";               // a spec of crawl::seen_caches(); empty: none in front
-        std::uint64_t cache_entries = 1 << 16;
-        std::uint64_t waiting_links = 4'000'000;  // beyond them nothing more is taken; one batch always is
-        std::uint32_t waiting_batches = 1'024;
-    };
-
     enum class Outcome : std::uint8_t {
         added,
         not_added,     // nothing of it is in the set; later it may be
@@ -58,8 +51,8 @@ public:
         std::string last_fault;
     };
 
-    /// nullptr with one line in `fault`: a directory in use, no such set or cache.
-    static std::unique_ptr<SetKeeper> open(Options const&, std::string& fault);
+    /// Fails on a directory in use, and where there is no such set or cache.
+    static Result<std::unique_ptr<SetKeeper>> open(Options const&);
     /// For a set that is there already. `front` may be nullptr; else `empty_one` makes others like it.
     SetKeeper(Options const&, std::unique_ptr<crawl::UrlSet>, std::unique_ptr<crawl::SeenCache> front,
               std::function<std::unique_ptr<crawl::SeenCache>()> empty_one);
@@ -71,11 +64,11 @@ public:
     bool has_room(std::uint64_t links) const;
     /// Empty, or why done() of a durable task never says `added`: one line with the mend.
     std::string const& why_it_forgets() const { return why_it_forgets_; }
-    std::string const& set_name() const { return options_.set_name; }
+    std::string const& set_name() const { return options_.set; }
     Stats stats() const;
 
-    /// Finishes what waits, and makes it survive; then it takes nothing more. Empty, or why that may not be so.
-    std::string close();
+    /// Finishes what waits, and makes it survive; then it takes nothing more. Fails if it may not survive.
+    Result<void> close();
 
 private:
     bool has_room_now(std::uint64_t links) const REQUIRES(mutex_);
@@ -91,7 +84,7 @@ private:
     void note(std::string const& fault);
     void show_set();
 
-    Options options_;
+    Options const options_;
     std::string why_it_forgets_;
     std::function<std::unique_ptr<crawl::SeenCache>()> make_front_;
     std::unique_ptr<crawl::FrontedSet> fronted_;   // when there is a front

@@ -26,7 +26,7 @@ void read(std::string_view type, std::string_view body, std::size_t piece, Read&
     auto const reader = seen::body_form(type)->make(sorter);
     for (std::size_t at = 0; at < body.size(); at += std::min(piece, body.size() - at))
         if (!reader->read(body.substr(at, piece))) break;
-    into.fault = reader->finish();
+    into.fault = reader->finish().fault_text();
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Read read(std::string_view type, std::string_view body, Sorting const& sorting =
     auto const reader = body_form(type)->make(sorter);
     for (std::size_t at = 0; at < body.size(); at += std::min(piece, body.size() - at))
         if (!reader->read(body.substr(at, piece))) break;
-    result.fault = reader->finish();
+    result.fault = reader->finish().fault_text();
     return result;
 }
 
