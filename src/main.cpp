@@ -127,9 +127,10 @@ public:
         if (config_.admin.enabled)
             if (auto const opened = keep(admin_, admin::AdminServer::open(admin_options(), *server_)); !opened) return opened;
         // Root is for ports alone: what it opens by a name, the user may have put there.
-        if (account) fault = io::become(*account);
-        if (!fault.empty()) return Fault{fault};
-        if (account) spdlog::info("running as user {}", account->name);
+        if (account) {
+            if (auto const became = to_result(io::become(*account)); !became) return became;
+            spdlog::info("running as user {}", account->name);
+        }
         if (account && !open_disk(fault)) return Fault{fault};
         if (!server_->open_log(fault)) return Fault{fault};
         if (!config_.seen.address.empty())

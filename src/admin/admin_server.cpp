@@ -18,7 +18,7 @@ Result<std::unique_ptr<AdminServer>> AdminServer::open(Options const& options, p
     http.thread = "admin";
     auto opened = web::HttpService::open(
         http, [&self = *admin](web::HttpConnection& connection) { return self.serve(connection); });
-    if (!opened) return Fault{opened.fault().what, "the admin address cannot be " + opened.fault().where};
+    if (!opened) return Fault{.what = opened.fault().what, .where = "the admin address cannot be " + opened.fault().where};
     admin->http_ = *std::move(opened);
     admin->tick_.emplace(admin->http_->io());
     return admin;

@@ -9,7 +9,7 @@
 #include "admin/cache_text.hpp"
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
-#include "admin/stats_json.hpp"
+#include "admin/metrics.hpp"
 #include "admin/summary.hpp"
 #include "store/disk_store.hpp"
 #include "util/exit_code.hpp"
@@ -91,7 +91,7 @@ private:
     }
 
     int open_store(std::string const& nobody) {
-        if (command_.disk.path.empty()) return fail({nobody, "", "start it or pass --config FILE"});
+        if (command_.disk.path.empty()) return fail({nobody, "start it or pass --config FILE"});
         std::string fault;
         auto disk = command_.open(command_.disk, fault);
         if (!disk) return fail({fault + "; " + nobody});

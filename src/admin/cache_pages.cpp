@@ -1,6 +1,7 @@
 #include "admin/cache_pages.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <set>
@@ -162,12 +163,8 @@ private:
 }  // namespace
 
 std::string_view name_of(What what) {
-    switch (what) {
-    case What::list: return "list";
-    case What::verify: return "verify";
-    case What::purge: return "purge";
-    }
-    return "";
+    constexpr std::array<std::string_view, 3> names{"list", "verify", "purge"};   // in the order of PageQuestion::What
+    return names[static_cast<std::size_t>(what)];
 }
 
 Result<Json> cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question) {

@@ -47,16 +47,7 @@ public:
     }
     void raw(std::string const& text) { text_ += text; }
 
-    /// What origins wrote must not command a terminal: control characters become '?', those of C1 in UTF-8 too.
-    std::string take() {
-        for (std::size_t i = 0; i < text_.size(); ++i) {
-            auto const byte = static_cast<unsigned char>(text_[i]);
-            bool const c1 = byte == 0xc2 && i + 1 < text_.size() && static_cast<unsigned char>(text_[i + 1]) < 0xa0;
-            if ((byte < 0x20 && byte != '\n') || byte == 0x7f) text_[i] = '?';
-            if (c1) text_[i] = text_[i + 1] = '?';
-        }
-        return std::move(text_);
-    }
+    std::string take() { return printable(std::move(text_)); }
 
 private:
     std::string text_;
@@ -146,8 +137,9 @@ void vary(Page& page, Json const& all) {
 void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
     if (!stored.is_object()) return page.line("stored", text_at(all, "on_disk") == "no" ? "no, not on disk either" : "no");
-    page.line("stored", (text_at(stored, "tier") == "disk" ? "on disk" : "in memory") +
-                            filled(stored, ", status {status}, body {body_bytes:bytes}, costs {cost_bytes:bytes}, sequence {sequence}"));
+    std::string const place = text_at(stored, "tier") == "disk" ? "on disk" : "in memory";
+    page.line("stored", place + filled(stored, ", status {status}, body {body_bytes:bytes}, costs {cost_bytes:bytes}, "
+                                               "sequence {sequence}"));
     bool const sourced = !text_at(stored, "from_address").empty();
     page.line("stored", filled(stored, sourced ? "since {arrived} from {from_address}" : "since {arrived}"));
 }
@@ -207,17 +199,20 @@ void freshness(Page& page, Json const& all) {
 
 void going_on(Page& page, Json const& all) {
     for (auto const& fetch : at(all, "fetches"))
-        page.line("fetched now", filled(fetch, "{phase}, {followers} followers") + (is(fetch, "validates") ? ", a revalidation" : "") +
+        page.line("fetched now", filled(fetch, "{phase}, {followers} followers") +
+                                     (is(fetch, "validates") ? ", a revalidation" : "") +
                                      (is(fetch, "followed") ? "; this request would follow" : ""));
     if (at(all, "not_shared_seconds").is_number())
-        page.line("marked", filled(all, "the last answer was not stored ({not_shared_reason}): for {not_shared_seconds:span} yet no "
-                                        "request waits for another's fetch"));
+        page.line("marked", filled(all, "the last answer was not stored ({not_shared_reason}): for {not_shared_seconds:span} yet "
+                                        "no request waits for another's fetch"));
     if (auto const& failure = at(all, "name_failure"); failure.is_object())
         page.line("name", filled(failure, "not resolved: {reason}; remembered for {left_seconds:span} yet"));
-    if (auto const& failure = at(all, "failure"); failure.is_object())
-        page.line("failure", filled(failure, "{status} {reason}; remembered for {left_seconds:span} yet") +
-                                 (is(failure, "of_head_only") ? ", for HEAD only" : "") +
-                                 filled(failure, at(failure, "only_for").is_string() ? ", for this request of {only_for} only" : ""));
+    if (auto const& failure = at(all, "failure"); failure.is_object()) {
+        auto what = filled(failure, "{status} {reason}; remembered for {left_seconds:span} yet");
+        if (is(failure, "of_head_only")) what += ", for HEAD only";
+        if (at(failure, "only_for").is_string()) what += filled(failure, ", for this request of {only_for} only");
+        page.line("failure", what);
+    }
 }
 
 /// "campus (parent, ICP) MISS in 0.8 ms"

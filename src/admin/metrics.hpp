@@ -29,5 +29,7 @@ std::span<Metric const> metrics();
 
 /// Prometheus' text format 0.0.4. A figure for which nothing was measured is NaN.
 std::string metrics_text(Report const&);
+/// Units are in the table. A figure for which nothing was measured is null.
+nlohmann::ordered_json stats_json(Report const&);
 
 }  // namespace garner::admin

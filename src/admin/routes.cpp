@@ -7,7 +7,6 @@
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
-#include "admin/stats_json.hpp"
 #include "http/uri.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"

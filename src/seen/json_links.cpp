@@ -58,7 +58,7 @@ bool JsonLinks::read(std::string_view piece) {
 Result<void> JsonLinks::finish() {
     if (state_ == State::before_list) break_off("it is empty");
     if (state_ == State::before_element || state_ == State::in_element) break_off("it breaks off");
-    return fault_.empty() ? Result<void>() : Fault{fault_};
+    return to_result(fault_);
 }
 
 /// Goes on by a byte at least, or into an element.

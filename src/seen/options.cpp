@@ -14,7 +14,7 @@ namespace garner::seen {
 namespace {
 
 Result<Peer> read_peer(std::string_view text) {
-    Fault const fault{quoted_word(text) + " is no host and port", "", "write 10.0.0.3:3132, with a comma between two"};
+    Fault const fault{quoted_word(text) + " is no host and port", "write 10.0.0.3:3132, with a comma between two"};
     auto const colon = text.rfind(':');
     if (colon == text.npos || colon == 0) return fault;
     auto host = text.substr(0, colon);
@@ -29,24 +29,24 @@ Result<Peer> read_peer(std::string_view text) {
 
 Result<void> validate_address(Options const& options) {
     auto const address = parse_ip(options.address);
-    if (!address) return Fault{quoted_word(options.address) + " is no IP address", "", "write 127.0.0.1, or 0.0.0.0 for all"};
+    if (!address) return Fault{quoted_word(options.address) + " is no IP address", "write 127.0.0.1, or 0.0.0.0 for all"};
     if (address->is_loopback() || !options.allow.empty()) return {};
-    return Fault{"on " + options.address + " others may ask, and nobody is allowed to", "", "name their networks, such as 10.0.0.0/8"};
+    return Fault{"on " + options.address + " others may ask, and nobody is allowed to",
+                 "name their networks, such as 10.0.0.0/8"};
 }
 
 Result<void> validate_layers(Options const& options) {
     auto const fault = options.layers.empty() ? std::string() : crawl::UrlLayers::read(options.layers).fault;
-    return fault.empty() ? Result<void>() : Fault{fault, "layers"};
+    return fault.empty() ? Result<void>() : Fault{.what = fault, .where = "layers"};
 }
 
 Result<void> validate_set(Options const& options) {
     if (options.set.empty()) return {};
     auto const* row = crawl::find_url_set(options.set);
-    if (!row) return Fault{"no set " + quoted_word(options.set), "", "there are " + crawl::url_set_names()};
-    if (row->on_disk && options.directory.empty()) return Fault{"the set " + options.set + " lies on disk", "", "name its directory"};
-    if (row->on_disk || options.directory.empty()) return {};
-    return Fault{"the set " + options.set + (row->elsewhere ? " lies elsewhere" : " lies in memory"), "",
-                 "leave out the directory, or the set"};
+    if (!row) return Fault{"no set " + quoted_word(options.set), "there are " + crawl::url_set_names()};
+    if (row->on_disk != options.directory.empty()) return {};
+    auto const place = row->on_disk ? " lies on disk" : row->elsewhere ? " lies elsewhere" : " lies in memory";
+    return Fault{"the set " + options.set + place, row->on_disk ? "name its directory" : "leave out the directory, or the set"};
 }
 
 /// What it needs beside its name shows when it is made.
@@ -60,14 +60,13 @@ Result<void> validate_cache(Options const& options) {
 
 Result<void> validate_partitions(Options const& options) {
     auto const& peers = options.peers;
-    if (peers.size() > partitions_max)
-        return Fault{std::to_string(peers.size()) + " partitions", "", "at most " + std::to_string(partitions_max)};
-    if (!peers.empty() && options.partition >= peers.size())
-        return Fault{"partition " + std::to_string(options.partition) + " of " + std::to_string(peers.size()), "", "they count from 0"};
+    auto const own = std::to_string(options.partition), of = std::to_string(peers.size());
+    if (peers.size() > partitions_max) return Fault{of + " partitions", "at most " + std::to_string(partitions_max)};
+    if (!peers.empty() && options.partition >= peers.size()) return Fault{"partition " + own + " of " + of, "they count from 0"};
     for (auto peer = peers.begin(); peer != peers.end(); ++peer)
         if (auto const same = std::find(peers.begin(), peer, *peer); same != peer)
             return Fault{"partitions " + std::to_string(same - peers.begin()) + " and " + std::to_string(peer - peers.begin()) +
-                             " are both " + peer->text(), "", "give each its own process"};
+                             " are both " + peer->text(), "give each its own process"};
     return {};
 }
 

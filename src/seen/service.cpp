@@ -23,7 +23,7 @@ Result<std::unique_ptr<Service>> Service::open(Options const& options) {
     // The address first: a set takes its time to open.
     auto opened = web::HttpService::open(
         http, [&desk = service->desk_](web::HttpConnection& connection) { return converse(*desk, connection); });
-    if (!opened) return Fault{opened.fault().what, "cannot listen on " + opened.fault().where};
+    if (!opened) return Fault{.what = opened.fault().what, .where = "cannot listen on " + opened.fault().where};
     service->http_ = *std::move(opened);
     auto desk = Desk::open(options, service->http_->io());
     if (!desk) return desk.fault();

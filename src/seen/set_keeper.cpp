@@ -35,8 +35,8 @@ Result<Front> make_front(Options const& options, std::uint64_t seed) try {
     if (made.cache) return std::move(made.cache);
     return Fault{made.fault};
 } catch (std::bad_alloc const&) {
-    return Fault{"the cache " + options.cache + " of " + std::to_string(options.cache_entries) + " entries does not fit into memory",
-                 "", "take fewer"};
+    auto const entries = std::to_string(options.cache_entries);
+    return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory", "take fewer"};
 }
 
 Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uint64_t seed) try {
@@ -45,7 +45,7 @@ Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uin
     if (made.set) return std::move(made.set);
     return Fault{made.fault};
 } catch (std::bad_alloc const&) {
-    return Fault{"the set " + options.set + " does not fit into memory", "", "expect fewer entries, or give it a directory"};
+    return Fault{"the set " + options.set + " does not fit into memory", "expect fewer entries, or give it a directory"};
 }
 
 }  // namespace
@@ -66,7 +66,7 @@ Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
     if (!(*set)->why_it_forgets().empty() && bytes > options.memory)
         return Fault{"the set " + options.set + " and its cache of " + std::to_string(options.cache_entries) + " entries take " +
                          size_text(bytes) + " from the beginning, more than the memory of " + size_text(options.memory),
-                     "", "give it more, or the cache fewer entries"};
+                     "give it more, or the cache fewer entries"};
     auto const empty_one = [options, seed] { return make_empty_front(options, seed).cache; };
     return std::make_unique<SetKeeper>(options, *std::move(set), *std::move(front), empty_one);
 }
@@ -124,8 +124,7 @@ Result<void> SetKeeper::close() {
         woken_.notify_one();
         thread_.join();
     }
-    auto const fault = running && broken_.empty() && why_it_forgets_.empty() ? set().sync() : broken_;
-    return fault.empty() ? Result<void>() : Fault{fault};
+    return to_result(running && broken_.empty() && why_it_forgets_.empty() ? set().sync() : broken_);
 }
 
 crawl::UrlSet& SetKeeper::set() const { return fronted_ ? static_cast<crawl::UrlSet&>(*fronted_) : *bare_; }

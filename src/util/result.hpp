@@ -13,8 +13,8 @@ namespace garner {
 /// An error for a person to read.
 struct Fault {
     std::string what;         // "no set \"trie\""
-    std::string where = {};   // the option, address or file: "--set", "127.0.0.1 port 3131"; may be empty
     std::string mend = {};    // a suggested fix: "there are lines, runs"; may be empty
+    std::string where = {};   // the option, address or file: "--set", "127.0.0.1 port 3131"; may be empty
 
     /// One line: "where: what; mend".
     std::string text() const { return (where.empty() ? "" : where + ": ") + what + (mend.empty() ? "" : "; " + mend); }
@@ -58,5 +58,11 @@ public:
     Result() : Result<std::monostate>(std::monostate()) {}
     Result(Fault fault) : Result<std::monostate>(std::move(fault)) {}
 };
+
+/// From a function that returns its error as a text, which is empty if there is none.
+inline Result<void> to_result(std::string fault) {
+    if (fault.empty()) return {};
+    return Fault{std::move(fault)};
+}
 
 }  // namespace garner

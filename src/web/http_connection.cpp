@@ -143,7 +143,8 @@ std::string HttpConnection::begin_reply(Reply const& reply, std::uint64_t length
                 "\r\nDate: " + http::format_http_date(unix_seconds(wall_now())) + "\r\nContent-Type: " + reply.type +
                 "\r\nContent-Length: " + std::to_string(length) + "\r\n" + reply.fields +
                 "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nCross-Origin-Resource-Policy: same-origin\r\n"
-                "Content-Security-Policy: " + reply.content_policy + "\r\n";
+                "Content-Security-Policy: ";
+    head.append(reply.content_policy).append("\r\n");
     if (last_) head += "Connection: close\r\n";
     else if (parser_->get().version() == 10) head += "Connection: keep-alive\r\n";
     return head + "\r\n";

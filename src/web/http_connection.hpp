@@ -35,7 +35,7 @@ struct Reply {
     std::string body = {};
     std::string type = "text/plain; charset=utf-8";
     std::string fields = {};   // further ones, each with its end of line: "Retry-After: 1\r\n"
-    std::string content_policy = "default-src 'none'; frame-ancestors 'none'";
+    std::string_view content_policy = "default-src 'none'; frame-ancestors 'none'";
 };
 
 /// 405, unless the request's method is one of "GET, HEAD".

@@ -24,7 +24,8 @@ IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint
 
 Result<std::unique_ptr<HttpService>> HttpService::open(Options const& options, Serve serve) {
     std::unique_ptr<HttpService> service(new HttpService(options, std::move(serve)));
-    if (auto const error = service->listen()) return Fault{error.message(), options.address + " port " + std::to_string(options.port)};
+    if (auto const error = service->listen())
+        return Fault{.what = error.message(), .where = options.address + " port " + std::to_string(options.port)};
     service->address_ = plain(service->acceptor_.local_endpoint()).text();
     return service;
 }

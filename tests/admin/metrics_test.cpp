@@ -10,7 +10,6 @@
 #include <set>
 #include <sstream>
 
-#include "admin/stats_json.hpp"
 #include "peers.hpp"
 #include "support/places.hpp"
 #include "web/prometheus.hpp"

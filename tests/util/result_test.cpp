@@ -8,7 +8,7 @@ namespace garner {
 namespace {
 
 Result<int> half(int number) {
-    if (number % 2) return Fault{"3 is odd", "--number", "write an even number"};
+    if (number % 2) return Fault{"3 is odd", "write an even number", "--number"};
     return number / 2;
 }
 
@@ -25,8 +25,8 @@ TEST(Result, is_a_value_or_a_fault) {
 
 TEST(Result, a_fault_names_only_what_it_knows) {
     EXPECT_EQ(Fault{"no space left"}.text(), "no space left");
-    EXPECT_EQ((Fault{"no space left", "/var/cache"}.text()), "/var/cache: no space left");
-    EXPECT_EQ((Fault{"no space left", "", "delete files"}.text()), "no space left; delete files");
+    EXPECT_EQ((Fault{.what = "no space left", .where = "/var/cache"}.text()), "/var/cache: no space left");
+    EXPECT_EQ((Fault{"no space left", "delete files"}.text()), "no space left; delete files");
 }
 
 TEST(Result, moves_out_what_cannot_be_copied) {
@@ -47,6 +47,8 @@ TEST(Result, without_a_value_tells_success_from_failure) {
     Result<void> const failed = Fault{"input/output error"};
     EXPECT_FALSE(failed);
     EXPECT_EQ(failed.fault().what, "input/output error");
+    EXPECT_TRUE(to_result(""));
+    EXPECT_EQ(to_result("no space left").fault_text(), "no space left");
 }
 
 TEST(ResultDeathTest, reading_what_is_not_there_stops_the_process) {
