@@ -1,4 +1,4 @@
-// garner: builds the house from the ground up, hands each room its options, and waits for signals.
+// garner: makes the parts of the program from the lowest room up, hands each its options, and waits for signals.
 #include <atomic>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -105,13 +105,13 @@ Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) 
     return {};
 }
 
-class House {
+class App {
 public:
-    House(CommandLine line, config::Config config)
+    App(CommandLine line, config::Config config)
         : line_(std::move(line)), config_(std::move(config)), policy_(first_policy(config_)),
           cache_(cache_options(config_, policy_)) {}
 
-    ~House() {
+    ~App() {
         if (disk_) disk_->stop();
     }
 
@@ -297,21 +297,21 @@ void end_at_next_interrupt() {
 }
 
 /// Waits for signals until one of them ends the process.
-int serve(House& house, sigset_t const& signals) {
+int serve(App& app, sigset_t const& signals) {
     for (;;) {
         constexpr timespec look_after_every{.tv_sec = 1, .tv_nsec = 0};
         int signal = ::sigtimedwait(&signals, nullptr, &look_after_every);
-        if (signal < 0) house.look_after();
-        if (signal == SIGHUP) house.reload();
-        if (signal == SIGUSR1) house.reopen_log();
+        if (signal < 0) app.look_after();
+        if (signal == SIGHUP) app.reload();
+        if (signal == SIGUSR1) app.reopen_log();
         if (signal != SIGTERM && signal != SIGINT) continue;
-        house.say_goodbye();
+        app.say_goodbye();
         std::thread(end_at_next_interrupt).detach();
-        if (!house.stop()) {
+        if (!app.stop()) {
             spdlog::warn("something would not end in time");
-            house.settle_disk();
+            app.settle_disk();
             std::fflush(nullptr);
-            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // its worker still uses the house: nothing may be taken down
+            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // its worker still uses the app: nothing may be destroyed
         }
         return interrupted_again ? 128 + SIGINT : 0;
     }
@@ -335,12 +335,12 @@ int run(CommandLine line) {
     for (int signal : {SIGHUP, SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-    House house(std::move(line), loaded.config);
-    if (auto const opened = house.open(); !opened) {
+    App app(std::move(line), loaded.config);
+    if (auto const opened = app.open(); !opened) {
         std::fprintf(stderr, "garner: not started: %s\n", opened.fault().text().c_str());
         return exit_failed;
     }
-    return serve(house, signals);
+    return serve(app, signals);
 }
 
 /// garner cache: the running proxy's, or the store that the same configuration names.

@@ -8,7 +8,7 @@
 #include "config/key_parts.hpp"
 #include "config/rule_form.hpp"
 #include "http/uri.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "util/text.hpp"
 
 namespace garner::config {

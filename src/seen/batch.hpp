@@ -10,7 +10,7 @@
 #include "crawl/host_splitter.hpp"
 #include "crawl/url_layers.hpp"
 #include "seen/answered_cache.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 
@@ -18,7 +18,7 @@ namespace garner::seen {
 
 /// What is asked, and the answers as they become known, all in the order in which the links came.
 struct Batch {
-    std::vector<Answer> answers;                        // one a link; asked_here and unreachable() are still open
+    std::vector<LinkStatus> answers;                    // one a link; asked_here and unreachable() are still open
     std::vector<Fingerprint> own;                       // one for each asked_here
     std::vector<std::vector<Fingerprint>> foreign;      // by partition; one for each unreachable(partition)
     std::uint64_t refused = 0;
@@ -29,9 +29,9 @@ struct Batch {
     /// Nothing in it; keeps its memory, if that is not much.
     void clear(std::uint32_t partitions);
     /// Takes the set's answers, 0 or 1 each, in place of asked_here.
-    void take_own(std::span<Answer const> answered);
+    void take_own(std::span<LinkStatus const> answered);
     /// The same of a partition.
-    void take_foreign(std::uint32_t partition, std::span<Answer const> answered);
+    void take_foreign(std::uint32_t partition, std::span<LinkStatus const> answered);
 };
 
 /// How URLs become fingerprints, and whose they are.
@@ -57,7 +57,7 @@ public:
     /// A text that may be a URL, in any bytes.
     void take(std::string_view text);
     /// What is none for sure.
-    void refuse(Answer why);
+    void refuse(LinkStatus why);
     /// A fingerprint, which has no host: ours.
     void take_fingerprint(Fingerprint url);
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/batch.hpp"
 #include "util/result.hpp"
 
@@ -23,7 +23,7 @@ public:
 };
 
 struct BodyForm {
-    AnswerForm answer;                                               // in which it is answered, unless another is asked for
+    ReplyForm answer;                                               // in which it is answered, unless another is asked for
     std::unique_ptr<BodyReader> (*make)(LinkSorter& to);
 };
 
@@ -33,6 +33,6 @@ BodyForm const* body_form(std::string_view content_type);
 
 /// By Accept (RFC 9110 12.5.1): the one it wants most, of equals the first; nothing when it names none: then it is as the
 /// body's.
-std::optional<AnswerForm> asked_form(std::string_view accept);
+std::optional<ReplyForm> asked_form(std::string_view accept);
 
 }  // namespace garner::seen

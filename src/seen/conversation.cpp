@@ -38,7 +38,7 @@ bool is_literal_host(std::string_view host) {
 
 struct Asked {
     BodyForm const* form = nullptr;
-    AnswerForm answer = AnswerForm::text;
+    ReplyForm answer = ReplyForm::text;
     bool durable = false;
     bool forwarded = false;
 };
@@ -54,14 +54,14 @@ struct Forward {
 
 class Conversation {
 public:
-    Conversation(Desk& desk, web::HttpConnection& connection)
-        : desk_(desk), connection_(connection), request_(connection.request()), sorter_(desk.sorting()) {
-        ++desk_.connections_now;
-        ++desk_.counters.connections;
+    Conversation(ServiceState& state, web::HttpConnection& connection)
+        : state_(state), connection_(connection), request_(connection.request()), sorter_(state.sorting()) {
+        ++state_.connections_now;
+        ++state_.counters.connections;
     }
     ~Conversation() {
         let_go();
-        --desk_.connections_now;
+        --state_.connections_now;
     }
 
     net::awaitable<void> answer() {
@@ -74,9 +74,9 @@ public:
 private:
     /// Who may not ask at all.
     std::optional<Reply> refusal() const {
-        if (!desk_.allows(request_.client)) return Reply{403, request_.client.text() + " may not ask here.\n"};
+        if (!state_.allows(request_.client)) return Reply{403, request_.client.text() + " may not ask here.\n"};
         if (request_.count("Origin") > 0) return Reply{403, "Pages in browsers may not ask here.\n"};
-        if (!parse_ip(desk_.options().address)->is_loopback()) return std::nullopt;
+        if (!parse_ip(state_.options().address)->is_loopback()) return std::nullopt;
         bool const host_is_literal = request_.count("Host") == 0 || is_literal_host(request_.value("Host"));
         if (!host_is_literal || (!request_.authority.empty() && !is_literal_host(request_.authority)))
             return Reply{421, "Here the host is an IP address, or localhost.\n"};
@@ -89,8 +89,8 @@ private:
         if (!seen && path != "/" && path != "/seen/stats" && path != "/metrics") return {404, std::string(usage)};
         if (auto const wrong = web::wrong_method(request_, seen ? "POST" : "GET, HEAD")) return *wrong;
         if (path == "/") return {200, std::string(usage)};
-        if (path == "/metrics") return {200, metrics_text(desk_), "text/plain; version=0.0.4; charset=utf-8"};
-        return {200, stats_json(desk_), "application/json"};
+        if (path == "/metrics") return {200, metrics_text(state_), "text/plain; version=0.0.4; charset=utf-8"};
+        return {200, stats_json(state_), "application/json"};
     }
 
     // ---- a batch ----
@@ -103,8 +103,8 @@ private:
         if (refusal) {
             co_await connection_.send(*refusal);
         } else {
-            desk_.count(batch_, asked.forwarded, asked.durable);
-            AnswerWriter writer(asked.answer, batch_.answers);
+            state_.count(batch_, asked.forwarded, asked.durable);
+            ReplyWriter writer(asked.answer, batch_.answers);
             web::NextPiece const next = [&writer](std::string& piece) { return writer.next(piece); };
             Reply head;
             head.type = type_of(asked.answer);
@@ -114,12 +114,12 @@ private:
     }
 
     Reply unreadable(unsigned status, std::string const& why) const {
-        ++desk_.counters.unreadable;
+        ++state_.counters.unreadable;
         return {status, why + "\n"};
     }
 
     Reply overloaded(std::string const& why) const {
-        ++desk_.counters.overloads;
+        ++state_.counters.overloads;
         return {.status = 503, .body = why + " Nothing of this batch was taken.\n", .fields = "Retry-After: 1\r\n"};
     }
 
@@ -135,68 +135,68 @@ private:
         asked.answer = asked_form(accept).value_or(asked.form->answer);
         asked.forwarded = request_.count(forwarded_field) > 0;
         auto const meant = request_.value(forwarded_field);
-        if (asked.forwarded && meant != desk_.own_words())
-            return unreadable(421, (desk_.own_words().empty() ? "There are no partitions here, and it is not "
-                                                              : "This is partition " + desk_.own_words() + ", not ") +
+        if (asked.forwarded && meant != state_.own_words())
+            return unreadable(421, (state_.own_words().empty() ? "There are no partitions here, and it is not "
+                                                              : "This is partition " + state_.own_words() + ", not ") +
                                        std::string(meant));
         // One that is forwarded is answered link by link.
-        auto const& forgets = desk_.keeper().why_it_forgets();
+        auto const& forgets = state_.keeper().why_it_forgets();
         if (asked.durable && !asked.forwarded && !forgets.empty()) return unreadable(400, "Nothing here is durable: " + forgets);
         // Whose they are only their hosts tell.
-        bool const octets = asked.form->answer == AnswerForm::octets;
-        if (octets && desk_.partitions() > 1 && !asked.forwarded)
+        bool const octets = asked.form->answer == ReplyForm::octets;
+        if (octets && state_.partitions() > 1 && !asked.forwarded)
             return unreadable(400, "A fingerprint does not tell its host, and hosts are shared between " +
-                                       std::to_string(desk_.partitions()) + " partitions: send URLs");
-        if (!desk_.keeper().has_room(0)) return overloaded("Too much waits for the set.");
+                                       std::to_string(state_.partitions()) + " partitions: send URLs");
+        if (!state_.keeper().has_room(0)) return overloaded("Too much waits for the set.");
         return std::nullopt;
     }
 
     net::awaitable<std::optional<Reply>> take_batch(Asked const& asked) {
-        batch_.clear(desk_.partitions());
+        batch_.clear(state_.partitions());
         sorter_.begin(batch_, asked.durable);
         auto const reader = asked.form->make(sorter_);
         bool fits = true;
         auto take_piece = [&](std::string_view piece) {
             bool const more = reader->read(piece);
             auto const before = std::exchange(held_, batch_.held_bytes());
-            fits = desk_.hold(before, held_);
+            fits = state_.hold(before, held_);
             return more && fits;
         };
         web::TakePiece const take = std::ref(take_piece);
         auto refusal = co_await connection_.read_body(take);
         if (refusal) {
-            ++(refusal->status == 413 ? desk_.counters.too_large : desk_.counters.unreadable);
+            ++(refusal->status == 413 ? state_.counters.too_large : state_.counters.unreadable);
             co_return refusal;
         }
         if (!fits) co_return overloaded("Too many batches are under way.");
         if (auto const whole = reader->finish(); !whole) co_return unreadable(400, whole.fault().text());
         if (!batch_.too_many) co_return std::nullopt;
-        ++desk_.counters.too_large;
-        co_return Reply{413, "A batch has at most " + std::to_string(desk_.options().batch_links) + " links.\n"};
+        ++state_.counters.too_large;
+        co_return Reply{413, "A batch has at most " + std::to_string(state_.options().batch_links) + " links.\n"};
     }
 
     /// Asks the set and the other partitions at once, and puts together what they say.
     net::awaitable<std::optional<Reply>> find_answers(Asked const& asked) {
-        if (!desk_.has_room(batch_)) co_return overloaded("Too much waits for the set, or for another partition.");
+        if (!state_.has_room(batch_)) co_return overloaded("Too much waits for the set, or for another partition.");
         own_answers_.resize(batch_.own.size());
-        net::Waiter waiter(desk_.io().get_executor());
+        net::Waiter waiter(state_.io().get_executor());
         SetKeeper::Task task{.links = batch_.own, .answers = own_answers_, .durable = asked.durable, .done = {}};
         task.done = [handle = waiter.handle()] { handle.wake(net::Wake::ready); };
         if (!batch_.own.empty()) {
-            if (!desk_.keeper().add(task)) co_return overloaded("Too much waits for the set.");
+            if (!state_.keeper().add(task)) co_return overloaded("Too much waits for the set.");
         }
-        auto const until = steady_now() + desk_.options().peer_answer;
+        auto const until = steady_now() + state_.options().peer_answer;
         begin_forwards(asked.durable, until);
         if (!batch_.own.empty()) co_await waiter.wait(until_answered);
         for (auto const& forward : forwards_) {
             co_await await_answer(*forward, until);
             batch_.take_foreign(forward->link.partition(), forward->task.answers);
         }
-        if (task.outcome == SetKeeper::Outcome::not_durable) std::ranges::replace(own_answers_, is_new, not_durable);
-        bool const added = task.outcome != SetKeeper::Outcome::not_added;
+        if (task.status == SetKeeper::TaskStatus::not_durable) std::ranges::replace(own_answers_, is_new, not_durable);
+        bool const added = task.status != SetKeeper::TaskStatus::not_added;
         if (!added && forwards_.empty()) co_return Reply{.status = 503, .body = task.fault + "\n", .fields = "Retry-After: 10\r\n"};
         // What the others have told is new is told, whatever is the matter here.
-        if (!added) own_answers_.assign(own_answers_.size(), unreachable(desk_.sorting().own));
+        if (!added) own_answers_.assign(own_answers_.size(), unreachable(state_.sorting().own));
         batch_.take_own(own_answers_);
         co_return std::nullopt;
     }
@@ -209,9 +209,9 @@ private:
 
     void begin_forwards(bool durable, SteadyTime until) {
         forwards_.clear();
-        for (auto const& link : desk_.links()) {
+        for (auto const& link : state_.links()) {
             if (!link || batch_.foreign[link->partition()].empty()) continue;
-            auto& forward = *forwards_.emplace_back(std::make_unique<Forward>(desk_.io().get_executor(), *link));
+            auto& forward = *forwards_.emplace_back(std::make_unique<Forward>(state_.io().get_executor(), *link));
             forward.task.links = batch_.foreign[link->partition()];
             forward.task.durable = durable;
             forward.task.until = until;
@@ -221,29 +221,29 @@ private:
     }
 
     void let_go() {
-        batch_.clear(desk_.partitions());
+        batch_.clear(state_.partitions());
         forwards_.clear();
         crawl::give_back(own_answers_);
-        desk_.hold(held_, 0);
+        state_.hold(held_, 0);
         held_ = 0;
     }
 
-    Desk& desk_;
+    ServiceState& state_;
     web::HttpConnection& connection_;
     web::Request const& request_;
     LinkSorter sorter_;
     Batch batch_;
-    Bytes held_ = 0;                            // that the desk counts for the batch
-    std::vector<Answer> own_answers_;
+    Bytes held_ = 0;                            // that the state counts for the batch
+    std::vector<LinkStatus> own_answers_;
     std::vector<std::unique_ptr<Forward>> forwards_;
 };
 
 }  // namespace
 
-net::awaitable<void> converse(Desk& desk, web::HttpConnection& connection) {
-    Conversation conversation(desk, connection);
+net::awaitable<void> converse(ServiceState& state, web::HttpConnection& connection) {
+    Conversation conversation(state, connection);
     while (co_await connection.receive()) co_await conversation.answer();
-    if (connection.refused_with() == 413) ++desk.counters.too_large;
+    if (connection.refused_with() == 413) ++state.counters.too_large;
 }
 
 }  // namespace garner::seen

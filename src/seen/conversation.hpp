@@ -1,11 +1,11 @@
 // What a crawler asks on one connection: batches of links, pages of figures.
 #pragma once
-#include "seen/desk.hpp"
+#include "seen/service_state.hpp"
 #include "web/http_connection.hpp"
 
 namespace garner::seen {
 
 /// Answers until the connection has no more requests.
-net::awaitable<void> converse(Desk&, web::HttpConnection&);
+net::awaitable<void> converse(ServiceState&, web::HttpConnection&);
 
 }  // namespace garner::seen

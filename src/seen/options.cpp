@@ -5,7 +5,7 @@
 #include "crawl/seen_caches.hpp"
 #include "crawl/url_layers.hpp"
 #include "crawl/url_sets.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"
 

@@ -15,7 +15,7 @@
 #include "net/asio.hpp"
 #include "net/wake.hpp"
 #include "seen/answered_cache.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/options.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
@@ -30,15 +30,15 @@ std::string forwarded_words(Options const&, std::uint32_t partition);
 /// One question at a time; what comes meanwhile goes with the next one. A question that fails is put again a few times, as
 /// long as somebody waits for it. All on one thread.
 ///
-/// When a question was sent and no answer came, or none that anybody still waited for, nobody was told which of its links are new, but the other process may know
-/// them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may come to
-/// a page twice, but never misses one.
+/// If a question was sent and no answer came in time, no crawler was told which of its links are new, but the other process
+/// may know them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may
+/// come to a page twice, but never misses one.
 class PeerLink {
 public:
     /// Stays where it is until `done` is woken, or it is given up.
     struct Task {
         std::span<Fingerprint const> links;
-        std::vector<Answer> answers = {};     // as many; unreachable() when no answer came
+        std::vector<LinkStatus> answers = {};     // as many; unreachable() when no answer came
         bool durable = false;
         SteadyTime until = SteadyTime::max();   // nothing is done for it any more
         net::WakeHandle done;
@@ -72,25 +72,25 @@ public:
 
 private:
     using Stream = boost::beast::basic_stream<net::asio::ip::tcp, net::Executor>;
-    enum class Outcome : std::uint8_t { answered, not_taken, unsure };
+    enum class QueryStatus : std::uint8_t { answered, not_taken, unsure };
     struct Part {                             // of a question
         Task* task;                           // nullptr: it was given up
         std::size_t links;
     };
 
     net::awaitable<void> ask();
-    net::awaitable<Outcome> exchange();
+    net::awaitable<QueryStatus> exchange();
     net::awaitable<bool> connect();
     net::awaitable<bool> resolve();
     net::awaitable<void> pause(milliseconds);
     bool connection_lives();
     void take_waiting();
-    Outcome judge();
-    Outcome failed(Outcome, std::string why);
+    QueryStatus judge();
+    QueryStatus failed(QueryStatus, std::string why);
     void remember_unsure(Fingerprint);
     bool is_wanted() const;
     void take_answers(std::string const& octets);
-    void take_answer(Fingerprint link, Answer&, bool wanted);
+    void take_answer(Fingerprint link, LinkStatus&, bool wanted);
     void hand_out();
     void let_go(Task const&);
 
@@ -114,7 +114,7 @@ private:
     std::vector<Part> asked_;
     SteadyTime until_ = {};                   // the last of theirs
     std::vector<Fingerprint> links_;          // of those that are asked
-    std::vector<Answer> answers_;
+    std::vector<LinkStatus> answers_;
     std::unordered_set<Fingerprint> unsure_;
     Stats stats_;
 };

@@ -10,7 +10,7 @@
 
 #include "crawl/seen_caches.hpp"
 #include "crawl/url_sets.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/service.hpp"
 #include "util/command_form.hpp"
 #include "util/exit_code.hpp"

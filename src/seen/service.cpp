@@ -4,7 +4,7 @@
 #include <boost/asio/detached.hpp>
 
 #include "seen/conversation.hpp"
-#include "seen/desk.hpp"
+#include "seen/service_state.hpp"
 #include "web/http_service.hpp"
 
 namespace garner::seen {
@@ -22,17 +22,17 @@ Result<std::unique_ptr<Service>> Service::open(Options const& options) {
     http.thread = "seen";
     // The address first: a set takes its time to open.
     auto opened = web::HttpService::open(
-        http, [&desk = service->desk_](web::HttpConnection& connection) { return converse(*desk, connection); });
+        http, [&state = service->state_](web::HttpConnection& connection) { return converse(*state, connection); });
     if (!opened) return Fault{.what = opened.fault().what, .where = "cannot listen on " + opened.fault().where};
     service->http_ = *std::move(opened);
-    auto desk = Desk::open(options, service->http_->io());
-    if (!desk) return desk.fault();
-    service->desk_ = *std::move(desk);
+    auto state = ServiceState::open(options, service->http_->io());
+    if (!state) return state.fault();
+    service->state_ = *std::move(state);
     return service;
 }
 
 void Service::start() {
-    for (auto const& link : desk_->links()) {
+    for (auto const& link : state_->links()) {
         if (!link) continue;
         auto running = link->run();
         asio::co_spawn(http_->io().get_executor(), std::move(running), asio::detached);
@@ -41,18 +41,18 @@ void Service::start() {
 }
 
 Result<void> Service::stop() {
-    if (!desk_) return {};
-    http_->stop(desk_->options().drain, [&] {
-        for (auto const& link : desk_->links())
+    if (!state_) return {};
+    http_->stop(state_->options().drain, [&] {
+        for (auto const& link : state_->links())
             if (link) link->stop();
     });
-    return desk_->keeper().close();
+    return state_->keeper().close();
 }
 
 std::string const& Service::address() const { return http_->address(); }
 
 std::string Service::set_text() const {
-    auto const& keeper = desk_->keeper();
+    auto const& keeper = state_->keeper();
     return keeper.set_name() + ", " + std::to_string(keeper.stats().entries) + " URLs";
 }
 

@@ -12,7 +12,7 @@ class HttpService;
 
 namespace garner::seen {
 
-class Desk;
+class ServiceState;
 
 /// A loop on a thread of its own, and another thread for the set. docs/url_seen.md says what it is asked and answers.
 class Service {
@@ -35,7 +35,7 @@ private:
     Service();
 
     std::unique_ptr<web::HttpService> http_;
-    std::unique_ptr<Desk> desk_;   // its timers and connections are those of the loop
+    std::unique_ptr<ServiceState> state_;   // its timers and connections are those of the loop
 };
 
 }  // namespace garner::seen

@@ -146,12 +146,12 @@ void SetKeeper::answer(std::vector<Task*> const& tasks) {
     add_all(tasks);
     std::vector<Task*> durable;
     for (auto* task : tasks)
-        if (task->durable && task->outcome == Outcome::added) durable.push_back(task);
+        if (task->durable && task->status == TaskStatus::added) durable.push_back(task);
         else finish(*task);
     if (durable.empty()) return;
     auto const fault = why_it_forgets_.empty() ? sync() : why_it_forgets_;
     for (auto* task : durable) {
-        if (!fault.empty()) task->outcome = Outcome::not_durable, task->fault = fault;
+        if (!fault.empty()) task->status = TaskStatus::not_durable, task->fault = fault;
         finish(*task);
     }
 }
@@ -171,7 +171,7 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
     if (fault.empty()) added = ask(tasks);
     if (fault.empty()) fault = added.fault;
     for (auto* task : tasks)
-        if (!fault.empty()) task->outcome = Outcome::not_added, task->fault = fault;
+        if (!fault.empty()) task->status = TaskStatus::not_added, task->fault = fault;
     if (!fault.empty()) return note(fault);
     show_set();
     MutexLock const lock(mutex_);

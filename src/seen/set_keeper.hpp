@@ -9,7 +9,7 @@
 
 #include "crawl/fronted_set.hpp"
 #include "crawl/url_sets.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/options.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
@@ -22,7 +22,7 @@ namespace garner::seen {
 /// for one.
 class SetKeeper {
 public:
-    enum class Outcome : std::uint8_t {
+    enum class TaskStatus : std::uint8_t {
         added,
         not_added,     // nothing of it is in the set; later it may be
         not_durable,   // it is in the set and answered, but what is new would not survive for sure
@@ -31,10 +31,10 @@ public:
     /// Stays where it is until `done` was called, on the keeper's thread, once.
     struct Task {
         std::span<Fingerprint const> links;
-        std::span<Answer> answers;                // as many
+        std::span<LinkStatus> answers;                // as many
         bool durable = false;                     // done only when what is new would survive a power failure
         std::function<void()> done;
-        Outcome outcome = Outcome::added;
+        TaskStatus status = TaskStatus::added;
         std::string fault = {};                   // one line when it is not added, or not durable
     };
 
@@ -90,7 +90,7 @@ private:
     std::unique_ptr<crawl::FrontedSet> fronted_;   // when there is a front
     std::unique_ptr<crawl::UrlSet> bare_;          // when there is none
     std::vector<Fingerprint> links_;               // of tasks that are asked together
-    std::vector<Answer> answers_;
+    std::vector<LinkStatus> answers_;
     std::string broken_;                           // for good
 
     mutable Mutex mutex_;

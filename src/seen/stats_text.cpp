@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Shown {
-    Desk& desk;
+    ServiceState& state;
     SetKeeper::Stats set;
 };
 
@@ -24,22 +24,22 @@ struct Figure {
     std::string_view name = {}, help = {};
 };
 
-std::string plain_word(Answer answer) { return std::string(word_of(answer).substr(1)); }   // without its !
+std::string plain_word(LinkStatus answer) { return std::string(word_of(answer).substr(1)); }   // without its !
 
 Json refused(Shown const& shown) {
     Json list = Json::object();
-    auto const& counts = shown.desk.counters.refused;
+    auto const& counts = shown.state.counters.refused;
     for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
-        if (counts[answer] > 0) list[plain_word(static_cast<Answer>(answer))] = counts[answer];
+        if (counts[answer] > 0) list[plain_word(static_cast<LinkStatus>(answer))] = counts[answer];
     return list;
 }
 
 Json by_answer(Shown const& shown) {
-    auto const& counters = shown.desk.counters;
+    auto const& counters = shown.state.counters;
     Json list{{"new", counters.fresh}, {"seen", counters.repeated}, {"unreachable", counters.unreachable},
               {"not-durable", counters.not_durable}};
     for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
-        list[plain_word(static_cast<Answer>(answer))] = counters.refused[answer];
+        list[plain_word(static_cast<LinkStatus>(answer))] = counters.refused[answer];
     return list;
 }
 
@@ -48,7 +48,7 @@ Json cache_hit_share(Shown const& shown) {
     return links > 0 ? 1 - static_cast<double>(shown.set.passed_cache) / links : 0;
 }
 
-template <auto Member> Json counter(Shown const& shown) { return shown.desk.counters.*Member; }
+template <auto Member> Json counter(Shown const& shown) { return shown.state.counters.*Member; }
 template <auto Member> Json of_set(Shown const& shown) { return shown.set.*Member; }
 template <auto Member> Json of_link(PeerLink const& link) { return link.stats().*Member; }
 
@@ -57,7 +57,7 @@ using Other = PeerLink::Stats;
 
 constexpr Figure<Shown> figures[]{
     {"/version", [](Shown const&) -> Json { return version; }},
-    {"/uptime_seconds", [](Shown const& shown) -> Json { return shown.desk.uptime().count(); }},
+    {"/uptime_seconds", [](Shown const& shown) -> Json { return shown.state.uptime().count(); }},
     {"/batches", counter<&Counters::batches>, "garner_seen_batches_total", "Batches answered."},
     {"/links", counter<&Counters::links>},
     {"/new", counter<&Counters::fresh>},
@@ -71,9 +71,9 @@ constexpr Figure<Shown> figures[]{
     {"/too_large", counter<&Counters::too_large>},
     {"/unreadable", counter<&Counters::unreadable>},
     {"/connections", counter<&Counters::connections>},
-    {"/connections_now", [](Shown const& shown) -> Json { return shown.desk.connections_now; }},
-    {"/held_bytes", [](Shown const& shown) -> Json { return shown.desk.held_bytes(); }},
-    {"/set/kind", [](Shown const& shown) -> Json { return shown.desk.keeper().set_name(); }},
+    {"/connections_now", [](Shown const& shown) -> Json { return shown.state.connections_now; }},
+    {"/held_bytes", [](Shown const& shown) -> Json { return shown.state.held_bytes(); }},
+    {"/set/kind", [](Shown const& shown) -> Json { return shown.state.keeper().set_name(); }},
     {"/set/entries", of_set<&Set::entries>, "garner_seen_set_entries", "URLs in the set."},
     {"/set/bits_per_entry", of_set<&Set::bits_per_entry>},
     {"/set/memory_bytes", of_set<&Set::memory_bytes>, "garner_seen_set_memory_bytes", "Memory of the set and its cache."},
@@ -93,8 +93,8 @@ constexpr Figure<Shown> figures[]{
 
 /// Where there are several partitions.
 constexpr Figure<Shown> partition_figures[]{
-    {"/partition/own", [](Shown const& shown) -> Json { return shown.desk.options().partition; }},
-    {"/partition/of", [](Shown const& shown) -> Json { return shown.desk.partitions(); }},
+    {"/partition/own", [](Shown const& shown) -> Json { return shown.state.options().partition; }},
+    {"/partition/of", [](Shown const& shown) -> Json { return shown.state.partitions(); }},
     {"/partition/forwarded_batches", counter<&Counters::forwarded_batches>},
     {"/partition/forwarded_links", counter<&Counters::forwarded_links>},
     {"/partition/kept_home", counter<&Counters::kept_home>},
@@ -128,27 +128,27 @@ void put(Json& json, std::span<Figure<Source> const> rows, Source const& from) {
 
 }  // namespace
 
-std::string stats_json(Desk& desk) {
-    Shown const shown{desk, desk.keeper().stats()};
+std::string stats_json(ServiceState& state) {
+    Shown const shown{state, state.keeper().stats()};
     Json json;
     put<Shown>(json, figures, shown);
-    if (desk.partitions() > 1) {
+    if (state.partitions() > 1) {
         put<Shown>(json, partition_figures, shown);
         auto& others = json["partition"]["others"] = Json::array();
-        for (auto const& link : desk.links())
+        for (auto const& link : state.links())
             if (link) put<PeerLink>(others.emplace_back(), link_figures, *link);
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string metrics_text(Desk& desk) {
-    Shown const shown{desk, desk.keeper().stats()};
+std::string metrics_text(ServiceState& state) {
+    Shown const shown{state, state.keeper().stats()};
     web::PrometheusText text;
     for (auto const& row : figures)
         if (!row.name.empty()) text.add(row.name, row.help, row.get(shown));
     for (auto const& row : link_figures) {
         Json by_partition = Json::object();
-        for (auto const& link : desk.links())
+        for (auto const& link : state.links())
             if (link && !row.name.empty()) by_partition[std::to_string(link->partition())] = row.get(*link);
         if (!by_partition.empty()) text.add(row.name, row.help, by_partition);
     }

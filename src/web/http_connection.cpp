@@ -19,11 +19,11 @@ namespace beast = boost::beast;
 namespace {
 
 constexpr std::size_t piece_bytes = 64 * KiB;
-constexpr std::size_t kept_bytes = 512 * KiB;   // of a buffer that a connection keeps between two requests
+constexpr std::size_t kept_bytes = 512 * KiB;   // a larger buffer is freed after its request
 
 std::string_view view(beast::string_view text) { return {text.data(), text.size()}; }
 
-/// What could not be read, in HTTP's terms; 0: the client has left.
+/// The status for a request that cannot be read; 0: the client has left.
 unsigned status_of(net::Error const& error) {
     using Failed = beast::http::error;
     static auto const& of_http = make_error_code(Failed::bad_method).category();
@@ -95,17 +95,18 @@ void HttpConnection::show_request() {
 /// RFC 9112 3.2 and 6.3.
 std::optional<Reply> HttpConnection::ambiguity() const {
     auto const hosts = request_.count("Host");
-    if (hosts > 1 || (hosts == 0 && parser_->get().version() > 10)) return Reply{400, "One Host field is wanted.\n"};
+    if (hosts > 1 || (hosts == 0 && parser_->get().version() > 10)) return Reply{400, "The request must have one Host field.\n"};
     auto const codings = request_.count("Transfer-Encoding"), lengths = request_.count("Content-Length");
     bool const chunked = codings == 1 && equals_ignoring_case(request_.value("Transfer-Encoding"), "chunked");
-    if (codings > 0 && (!chunked || lengths > 0)) return Reply{400, "Of Transfer-Encoding there is chunked alone.\n"};
+    if (codings > 0 && (!chunked || lengths > 0))
+        return Reply{400, "The only Transfer-Encoding supported is chunked, without Content-Length.\n"};
     if (lengths > 1 || (lengths == 1 && !parse_decimal(request_.value("Content-Length"))))
-        return Reply{400, "One Content-Length is wanted, a number.\n"};
+        return Reply{400, "Content-Length must be one number.\n"};
     auto const coding = request_.value("Content-Encoding"), expected = request_.value("Expect");
     if (!coding.empty() && !equals_ignoring_case(coding, "identity"))
-        return Reply{415, "A body is taken as it is, without Content-Encoding.\n"};
+        return Reply{415, "Content-Encoding is not supported.\n"};
     if (!expected.empty() && !equals_ignoring_case(expected, "100-continue"))
-        return Reply{417, "Of expectations there is 100-continue alone.\n"};
+        return Reply{417, "The only expectation supported is 100-continue.\n"};
     return std::nullopt;
 }
 
@@ -125,8 +126,8 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_body(TakePiece const& 
         stream_.expires_after(limits_.progress);
         auto const begun = steady_now();
         auto [error, bytes] = co_await beast::http::async_read_some(stream_, buffer_, *parser_, net::as_values);
-        if (error == beast::http::error::buffer_overflow)   // between the data
-            co_return Reply{400, "The body cannot be read: the line of a chunk, or the trailers, are too long\n"};
+        if (error == beast::http::error::buffer_overflow)   // outside the data
+            co_return Reply{400, "The body cannot be read: a chunk's line, or the trailers, are too long\n"};
         if (error && error != beast::http::error::need_buffer)
             co_return Reply{std::max(status_of(error), 400u), "The body cannot be read: " + error.message() + "\n"};
         more = take(std::string_view(piece_).substr(0, piece_.size() - body.size));

@@ -26,7 +26,7 @@ struct Request {
     boost::beast::http::fields const* fields = nullptr;
 
     std::size_t count(std::string_view field) const { return fields->count({field.data(), field.size()}); }
-    /// Of the first field of this name; empty if there is none.
+    /// The value of the first field of this name; empty if there is none.
     std::string_view value(std::string_view field) const;
 };
 
@@ -41,9 +41,9 @@ struct Reply {
 /// 405, unless the request's method is one of "GET, HEAD".
 std::optional<Reply> wrong_method(Request const&, std::string_view allowed);
 
-/// Takes the next piece of a body; false: the rest is not wanted.
+/// Takes the next piece of a body. Returns false if it does not want the rest.
 using TakePiece = std::function<bool(std::string_view piece)>;
-/// Puts the next piece in place of the one before; false, and nothing in its place: there is no more.
+/// Puts the next piece in place of the one before. Returns false, and leaves it empty, if there is no more.
 using NextPiece = std::function<bool(std::string& piece)>;
 
 /// Refuses requests whose host or body the client and this server could read differently. Sends no CORS fields.
@@ -53,28 +53,28 @@ public:
         std::uint32_t head_bytes = 8 * KiB;
         Bytes body_bytes = 16 * KiB;
         milliseconds idle{15'000};       // from the end of a reply to the end of the next head
-        milliseconds progress{15'000};   // of a body without a byte; of a piece of a reply until it is taken
-        bool draining = false;           // each connection ends with its next reply
+        milliseconds progress{15'000};   // until the next byte of a body comes, or a piece of a reply is taken
+        bool draining = false;           // each connection is closed after its next reply
     };
 
     /// `limits` outlives the connection.
     HttpConnection(Limits const& limits, net::TcpSocket, IpEndpoint own, IpAddress client);
 
-    /// Waits for a request. False: there will be no more. One that cannot be read is refused here.
+    /// Waits for a request, and refuses it if it cannot be read. Returns false if there will be no more.
     net::awaitable<bool> receive();
     Request const& request() const { return request_; }
-    /// The status with which receive() refused a request; 0: none.
+    /// The status with which receive() refused a request; 0 if it did not.
     unsigned refused_with() const { return refused_with_; }
 
-    /// Gives the body to `take`, piece by piece. A reply: it cannot be read, or is too long or too slow.
+    /// Gives the body to `take`, piece by piece. Returns a reply if it cannot be read, or is too long or too slow.
     net::awaitable<std::optional<Reply>> read_body(TakePiece const& take);
 
-    /// Ends the connection behind the reply if the body was not read to its end.
+    /// Closes the connection after the reply if the body was not read to its end.
     net::awaitable<void> send(Reply const&);
-    /// The same with a body of `length` bytes that `next` gives piece by piece.
+    /// Sends a body of `length` bytes that `next` gives piece by piece.
     net::awaitable<void> send(Reply const& head, std::uint64_t length, NextPiece const& next);
 
-    /// Waits for a request, since then.
+    /// Whether it waits for a request, and since when it did so last.
     bool idle() const { return idle_; }
     SteadyTime since() const { return since_; }
     /// Ends what it sends and receives.
@@ -92,10 +92,10 @@ private:
     boost::beast::flat_buffer buffer_;
     std::optional<boost::beast::http::request_parser<boost::beast::http::buffer_body>> parser_;
     Request request_;
-    std::string piece_;          // of the body, then of the reply
+    std::string piece_;          // the last one of the body, then of the reply
     SteadyTime since_ = steady_now();
     bool idle_ = true;
-    bool last_ = false;          // no request comes behind this one
+    bool last_ = false;          // no request follows
     unsigned refused_with_ = 0;
 };
 

@@ -18,7 +18,7 @@ public:
         std::string address = "127.0.0.1";   // an IP address
         std::uint16_t port = 0;              // 0: any that is free
         std::uint32_t connections = 128;     // when there are more, the one that waits for a request longest is closed
-        bool closes_busy = false;            // also one that does not wait; otherwise the new one is closed then
+        bool closes_busy = false;            // also one that is busy; otherwise the new one is closed if all are
         HttpConnection::Limits limits = {};
         char const* thread = "http";         // its name
     };
@@ -30,14 +30,14 @@ public:
     /// Stops it, too.
     ~HttpService() { stop(); }
 
-    /// What else runs on the thread: spawned before start(), ended by `then` of stop().
+    /// Runs on the thread. Coroutines beside the connections are spawned before start() and ended by `then` of stop().
     net::asio::io_context& io() { return io_; }
-    /// Where it really listens: "127.0.0.1:3131".
+    /// The address that it listens on: "127.0.0.1:3131".
     std::string const& address() const { return address_; }
 
     void start();
-    /// Idle connections are closed, the others get `drain` for the reply to their request. Then calls `then` on the thread,
-    /// and waits for the thread. Not to be started again.
+    /// Closes idle connections; the others get `drain` to finish their request. Then calls `then` on the thread, and waits for
+    /// the thread to end. It cannot be started again.
     void stop(milliseconds drain = {}, std::function<void()> const& then = {});
 
 private:

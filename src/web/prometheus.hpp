@@ -18,7 +18,8 @@ std::string_view type_of(std::string_view name);
 /// a value gets one from what is added.
 class PrometheusText {
 public:
-    /// A number; null is NaN. Of an object each member, whose name is the label's value. Of a text 1, and the text is the value.
+    /// An object has a sample for each member, whose name is the value of the label. A text is such a value, of a sample of 1.
+    /// Null is NaN.
     void add(std::string_view name, std::string_view help, nlohmann::ordered_json const& value);
     void add_histogram(std::string_view name, std::string_view help, LatencySnapshot const& times);
     std::string take() { return std::move(text_); }

@@ -76,7 +76,7 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
     seen::Sorting const sorting;
     seen::LinkSorter sorter(sorting);
     seen::Batch batch;
-    std::vector<seen::Answer> answers;
+    std::vector<seen::LinkStatus> answers;
     std::string piece;
     Steps best{1e9, 0, 0};
     for (int round = 0; round < rounds; ++round) {
@@ -99,7 +99,7 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
             fresh += added.fresh;
             auto const asked = cpu_now();
             batch.take_own(answers);
-            seen::AnswerWriter writer(seen::AnswerForm::text, batch.answers);
+            seen::ReplyWriter writer(seen::ReplyForm::text, batch.answers);
             check(writer.length() > 0);
             while (writer.next(piece)) {}
             steps.parse += parsed - begin, steps.set += asked - parsed, steps.write += cpu_now() - asked;

@@ -86,12 +86,12 @@ struct Question {
         task.durable = durable;
         task.done = [this] { answered.count_down(); };
     }
-    std::vector<Answer> const& wait() {
+    std::vector<LinkStatus> const& wait() {
         answered.wait();
         return answers;
     }
     std::vector<Fingerprint> links;
-    std::vector<Answer> answers;
+    std::vector<LinkStatus> answers;
     std::latch answered{1};
     SetKeeper::Task task;
 };
@@ -153,7 +153,7 @@ TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
     Question first({1, 2});
     ASSERT_TRUE(scene.keeper.add(first.task));
     first.wait();
-    EXPECT_EQ(first.task.outcome, SetKeeper::Outcome::not_added);
+    EXPECT_EQ(first.task.status, SetKeeper::TaskStatus::not_added);
     EXPECT_EQ(first.task.fault, "no space left");
     scene.hand->fault.clear();
     Question second({1, 2});
@@ -168,10 +168,10 @@ TEST(SetKeeper, says_what_would_not_survive) {
     Question durable({1}, true), other({2});
     ASSERT_TRUE(scene.keeper.add(durable.task));
     EXPECT_THAT(durable.wait(), ElementsAre(1)) << "it is new, and only its survival is in doubt";
-    EXPECT_EQ(durable.task.outcome, SetKeeper::Outcome::not_durable);
+    EXPECT_EQ(durable.task.status, SetKeeper::TaskStatus::not_durable);
     ASSERT_TRUE(scene.keeper.add(other.task));
     other.wait();
-    EXPECT_EQ(other.task.outcome, SetKeeper::Outcome::added);
+    EXPECT_EQ(other.task.status, SetKeeper::TaskStatus::added);
     EXPECT_EQ(scene.keeper.close().fault_text(), "input/output error");
 }
 
@@ -181,7 +181,7 @@ TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
     Question durable({1}, true);
     ASSERT_TRUE(scene.keeper.add(durable.task));
     EXPECT_THAT(durable.wait(), ElementsAre(1));
-    EXPECT_EQ(durable.task.outcome, SetKeeper::Outcome::not_durable);
+    EXPECT_EQ(durable.task.status, SetKeeper::TaskStatus::not_durable);
     EXPECT_EQ(durable.task.fault, "its appendonly is no");
     EXPECT_EQ(scene.keeper.close().fault_text(), "") << "who never promised has broken no promise";
     EXPECT_EQ(scene.hand->syncs, 0);
@@ -205,7 +205,7 @@ TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
     scene.hand->throws = false;
     ASSERT_TRUE(scene.keeper.add(second.task));
     second.wait();
-    EXPECT_EQ(second.task.outcome, SetKeeper::Outcome::not_added);
+    EXPECT_EQ(second.task.status, SetKeeper::TaskStatus::not_added);
     EXPECT_EQ(scene.hand->adds, 1);
 }
 

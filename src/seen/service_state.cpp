@@ -1,33 +1,33 @@
-#include "seen/desk.hpp"
+#include "seen/service_state.hpp"
 
 #include <algorithm>
 
 namespace garner::seen {
 
-Result<std::unique_ptr<Desk>> Desk::open(Options const& options, net::asio::io_context& io) {
+Result<std::unique_ptr<ServiceState>> ServiceState::open(Options const& options, net::asio::io_context& io) {
     auto keeper = SetKeeper::open(options);
     if (!keeper) return keeper.fault();
-    std::unique_ptr<Desk> desk(new Desk(options, io));
-    desk->keeper_ = *std::move(keeper);
-    desk->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
-    desk->sorting_.links_max = options.batch_links;
+    std::unique_ptr<ServiceState> state(new ServiceState(options, io));
+    state->keeper_ = *std::move(keeper);
+    state->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
+    state->sorting_.links_max = options.batch_links;
     auto const partitions = static_cast<std::uint32_t>(options.peers.size());
-    desk->links_.resize(std::max(partitions, 1u));
-    if (partitions < 2) return desk;
-    desk->sorting_.splitter = crawl::HostSplitter(partitions);
-    desk->sorting_.own = options.partition;
-    desk->sorting_.answered = &desk->answered_.emplace(options.answered_entries);
-    desk->own_words_ = forwarded_words(options, options.partition);
+    state->links_.resize(std::max(partitions, 1u));
+    if (partitions < 2) return state;
+    state->sorting_.splitter = crawl::HostSplitter(partitions);
+    state->sorting_.own = options.partition;
+    state->sorting_.answered = &state->answered_.emplace(options.answered_entries);
+    state->own_words_ = forwarded_words(options, options.partition);
     for (std::uint32_t i = 0; i < partitions; ++i)
-        if (i != options.partition) desk->links_[i] = std::make_unique<PeerLink>(io, options, i, *desk->answered_);
-    return desk;
+        if (i != options.partition) state->links_[i] = std::make_unique<PeerLink>(io, options, i, *state->answered_);
+    return state;
 }
 
-bool Desk::allows(IpAddress const& client) const {
+bool ServiceState::allows(IpAddress const& client) const {
     return client.is_loopback() || is_among(client, options_.allow);
 }
 
-bool Desk::has_room(Batch const& batch) const {
+bool ServiceState::has_room(Batch const& batch) const {
     if (!batch.own.empty() && !keeper_->has_room(batch.own.size())) return false;
     for (auto const& link : links_)
         if (link && !batch.foreign[link->partition()].empty() && !link->has_room(batch.foreign[link->partition()].size()))
@@ -35,12 +35,12 @@ bool Desk::has_room(Batch const& batch) const {
     return true;
 }
 
-bool Desk::hold(Bytes before, Bytes after) {
+bool ServiceState::hold(Bytes before, Bytes after) {
     held_ = held_ - before + after;
     return held_ <= options_.held_bytes || after <= before;
 }
 
-void Desk::count(Batch const& batch, bool forwarded, bool durable) {
+void ServiceState::count(Batch const& batch, bool forwarded, bool durable) {
     std::array<std::uint64_t, 256> counts{};
     for (auto const answer : batch.answers) ++counts[answer];
     ++counters.batches;

@@ -32,10 +32,10 @@ struct Counters {
 };
 
 /// Used on the loop's thread.
-class Desk {
+class ServiceState {
 public:
     /// `io` outlives it. Fails as SetKeeper::open.
-    static Result<std::unique_ptr<Desk>> open(Options const&, net::asio::io_context& io);
+    static Result<std::unique_ptr<ServiceState>> open(Options const&, net::asio::io_context& io);
 
     Options const& options() const { return options_; }
     Sorting const& sorting() const { return sorting_; }
@@ -60,7 +60,7 @@ public:
     seconds uptime() const { return std::chrono::floor<seconds>(steady_now() - started_); }
 
 private:
-    Desk(Options const& options, net::asio::io_context& io) : options_(options), io_(io) {}
+    ServiceState(Options const& options, net::asio::io_context& io) : options_(options), io_(io) {}
 
     Options const options_;
     net::asio::io_context& io_;
