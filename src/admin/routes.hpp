@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "admin/report.hpp"
-#include "web/http_connection.hpp"
+#include "web/http_message.hpp"
 
 namespace garner::admin {
 

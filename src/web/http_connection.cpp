@@ -6,7 +6,6 @@
 #include <boost/asio/write.hpp>
 
 #include "http/dates.hpp"
-#include "http/message.hpp"
 #include "util/least_rate.hpp"
 #include "util/text.hpp"
 #include "util/version.hpp"
@@ -33,16 +32,6 @@ unsigned status_of(net::Error const& error) {
 }
 
 }  // namespace
-
-std::optional<Reply> wrong_method(Request const& request, std::string_view allowed) {
-    bool is_allowed = false;
-    http::for_each_member(allowed, [&](std::string_view method) { is_allowed |= method == request.method; });
-    if (is_allowed) return std::nullopt;
-    std::string const methods(allowed);
-    return Reply{.status = 405, .body = "Allowed here: " + methods + "\n", .fields = "Allow: " + methods + "\r\n"};
-}
-
-std::string_view Request::value(std::string_view field) const { return view((*fields)[{field.data(), field.size()}]); }
 
 HttpConnection::HttpConnection(Limits const& limits, net::TcpSocket socket, IpEndpoint own, IpAddress client)
     : limits_(limits), stream_(std::move(socket)), buffer_(limits.head_bytes + piece_bytes) {

@@ -12,34 +12,10 @@
 #include "net/asio.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
-#include "util/ip.hpp"
 #include "util/link.hpp"
+#include "web/http_message.hpp"
 
 namespace garner::web {
-
-/// The head of a request. Its views live until the next one is received.
-struct Request {
-    std::string_view method, target;            // as they came
-    std::string_view authority, path, query;    // the parts of the target; the authority of an absolute one
-    IpAddress client;
-    IpEndpoint own;                             // the address at which the connection was accepted
-    boost::beast::http::fields const* fields = nullptr;
-
-    std::size_t count(std::string_view field) const { return fields->count({field.data(), field.size()}); }
-    /// The value of the first field of this name; empty if there is none.
-    std::string_view value(std::string_view field) const;
-};
-
-struct Reply {
-    unsigned status = 200;
-    std::string body = {};
-    std::string type = "text/plain; charset=utf-8";
-    std::string fields = {};   // further ones, each with its end of line: "Retry-After: 1\r\n"
-    std::string_view content_policy = "default-src 'none'; frame-ancestors 'none'";
-};
-
-/// 405, unless the request's method is one of "GET, HEAD".
-std::optional<Reply> wrong_method(Request const&, std::string_view allowed);
 
 /// Takes the next piece of a body. Returns false if it does not want the rest.
 using TakePiece = std::function<bool(std::string_view piece)>;
