@@ -50,7 +50,7 @@ std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config
     return std::make_shared<proxy::Options>(config.proxy);
 }
 
-/// What "auto" begins with.
+/// The policy that "auto" begins with.
 std::string first_policy(config::Config const& config) {
     return sim::AutoPolicy::is_spec(config.memory.policy) ? cache::Options{}.policy : config.memory.policy;
 }
@@ -76,7 +76,7 @@ proxy::ServerOptions server_options(config::Config const& config) {
     return options;
 }
 
-/// One line: where it listens, how to use it, how to stop it.
+/// One line: the addresses, how to use them, how to stop the program.
 void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin,
                std::string const& seen) {
     std::string places;
@@ -96,7 +96,7 @@ void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::
 // The user does not want to wait for what still runs.
 std::atomic<bool> interrupted_again{false};
 
-/// Whose lines most of the dropped ones are.
+/// Names the client with the most dropped lines.
 std::string most_of(proxy::AccessLog::Stats const& log) {
     if (log.dropped_most.empty()) return {};
     auto const& most = log.dropped_most.front();
@@ -132,7 +132,7 @@ public:
         if (!server_) return Fault{fault};
         if (config_.admin.enabled)
             if (auto const opened = keep(admin_, admin::AdminServer::open(admin_options(), *server_)); !opened) return opened;
-        // Root is for ports alone: what it opens by a name, the user may have put there.
+        // Root only opens ports: the user may have replaced a file that root would open by its name.
         if (account) {
             if (auto const became = to_result(io::become(*account)); !became) return became;
             spdlog::info("running as user {}", account->name);
@@ -147,7 +147,7 @@ public:
 
     /// SIGHUP: a file with faults leaves everything as it is.
     void reload() {
-        auto loaded = load(line_, config::NamedFiles::believed);   // what is open stays open
+        auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) {
             spdlog::error("the configuration has faults; the running one stays in force:");
             config::print_faults(loaded.faults, std::cerr);
@@ -197,7 +197,7 @@ public:
         if (++looks_ % looks_a_complaint == 0) complain();
     }
 
-    /// What the workers may not wait to say.
+    /// Logs errors that workers cannot wait to log.
     void complain() {
         auto log = server_->log_stats();
         if (log.write_errors > log_.write_errors)
@@ -281,12 +281,12 @@ private:
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
     std::unique_ptr<seen::Service> seen_;
-    proxy::AccessLog::Stats log_;   // as last looked at
+    proxy::AccessLog::Stats log_;   // at the last check
     static constexpr unsigned looks_a_complaint = 10;
     unsigned looks_ = 0;
 };
 
-/// What runs is broken off and logged; it is given a second for that. Every byte that the disk has confirmed is safe.
+/// Aborts running requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
 void end_at_next_interrupt() {
     constexpr milliseconds same_key{100};   // that a terminal and a wrapper both tell
     std::this_thread::sleep_for(same_key);
@@ -352,7 +352,7 @@ int run(CommandLine line) {
 /// garner cache: the running proxy's, or the store that the same configuration names.
 int ask_cache(CommandLine const& line, config::Config const& config) {
     using Kind = admin::CacheCommand::Kind;
-    spdlog::set_level(spdlog::level::off);   // what there is to say the command says
+    spdlog::set_level(spdlog::level::off);   // the command prints its own errors
     auto const& word = line.rest.front();
     admin::CacheCommand command;
     command.kind = word == "ls" ? Kind::list : word == "verify" ? Kind::verify : word == "purge" ? Kind::purge : Kind::stats;
@@ -366,7 +366,7 @@ int ask_cache(CommandLine const& line, config::Config const& config) {
     return admin::run_cache_command(command, std::cout, std::cerr);
 }
 
-/// purge, stats, peers and explain: what a running proxy is asked, at the admin address of the same configuration.
+/// purge, stats, peers and explain ask a running proxy at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
     if (!loaded.faults.empty()) {
@@ -407,7 +407,8 @@ struct SeenCommand {
 constexpr std::array seen_commands{
     SeenCommand{"canon", "prints the canonical form of URLs, and their fingerprints", crawl::canon_command},
     SeenCommand{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", sim::seen_set_command},
-    SeenCommand{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each", sim::seen_sim_command},
+    SeenCommand{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each",
+                sim::seen_sim_command},
     SeenCommand{"serve", "answers crawlers over HTTP which URLs they have seen", seen::serve_command},
     SeenCommand{"model", "makes a stream of links like that of a crawl of many threads", sim::seen_model_command},
 };

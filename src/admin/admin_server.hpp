@@ -19,13 +19,13 @@ namespace garner::admin {
 struct Options {
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;                // 0: any that is free
-    std::uint32_t connections = 128;          // when there are more, the one that has been silent longest goes
+    std::uint32_t connections = 128;          // when there are more, the one that waits for a request longest is closed
     std::uint32_t head_bytes = 8 * KiB;
     std::uint32_t body_bytes = 16 * KiB;
     std::vector<IpNetwork> allow = {};        // clients beside those on loopback
     std::vector<std::string> names = {};      // that Host may have beside the address; in lower case, without a port
     milliseconds request{15'000};             // from the end of the last answer to the end of the head
-    milliseconds progress{15'000};            // of a body, and for a client to take its answer
+    milliseconds progress{15'000};            // until the next byte of a body comes, or the reply is taken
 };
 
 /// Runs on a thread of its own. Answers clients on loopback and those of `allow`, and only where Host is its own
@@ -39,9 +39,9 @@ public:
     ~AdminServer();
 
     void start();
-    /// Ends all connections and the thread; not to be started again.
+    /// Ends all connections and the thread. It cannot be started again.
     void stop();
-    /// Where it really listens: "127.0.0.1:3131".
+    /// The address that it listens on: "127.0.0.1:3131".
     std::string const& address() const;
 
 private:

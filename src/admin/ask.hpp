@@ -19,14 +19,14 @@ struct Question {
     std::string target = "/";
     std::vector<std::pair<std::string_view, std::string>> form = {};   // sent with POST
     milliseconds patience{10'000};           // for all of it
-    Bytes body_max = 1 * MiB;                // of the answer
+    Bytes body_max = 1 * MiB;                // longest answer
 };
 
 /// Waits for the answer: a JSON object that has the member `wanted`. Sends the field "Garner-Admin: 1".
 Result<nlohmann::ordered_json> ask(Question const&, std::string_view wanted);
 
-/// Where an admin address is asked: an unspecified one listens everywhere, and this machine's own loopback is one of them.
-/// Fails if it is no IP address.
+/// The endpoint at which a command asks an admin address. An unspecified address listens everywhere, so it is asked on
+/// loopback. Fails if it is no IP address.
 Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port);
 
 }  // namespace garner::admin

@@ -22,9 +22,9 @@ namespace {
 using Kind = CacheCommand::Kind;
 using What = PageQuestion::What;
 
-/// Where the cache is: behind an admin address, or opened here.
+/// The cache: behind an admin address, or opened here.
 struct Source {
-    std::function<Result<Json>()> stats;   // as /stats.json, or of it only "disk"
+    std::function<Result<Json>()> stats;   // /stats.json, or only its member "disk"
     std::function<Result<Json>(PageQuestion const&)> page;
 };
 
@@ -49,7 +49,7 @@ Source opened_store(std::shared_ptr<store::DiskStore> disk) {
             [disk](PageQuestion const& page) { return cache_page(nullptr, disk.get(), page); }};
 }
 
-/// The same directory, however it is written.
+/// Compares directories by their inodes, too.
 bool is_same_place(std::string const& one, std::string const& other) {
     std::error_code error;
     return one == other || std::filesystem::equivalent(one, other, error);
@@ -90,11 +90,11 @@ private:
         return ours ? exit_done : open_store("the garner at " + place->text() + " has another store");
     }
 
-    int open_store(std::string const& nobody) {
-        if (command_.disk.path.empty()) return fail({nobody, "start it or pass --config FILE"});
+    int open_store(std::string const& no_proxy) {
+        if (command_.disk.path.empty()) return fail({no_proxy, "start it or pass --config FILE"});
         std::string fault;
         auto disk = command_.open(command_.disk, fault);
-        if (!disk) return fail({fault + "; " + nobody});
+        if (!disk) return fail({fault + "; " + no_proxy});
         source_ = opened_store(std::move(disk));
         opened_here_ = true;
         stats_ = *source_.stats();
@@ -117,7 +117,7 @@ private:
         }
         if (state() != "failing") return true;
         fail({"the disk tier fails: " + text_at(stats_, "disk.trouble")});
-        return command_.kind == Kind::purge;   // what memory has, and what the index knows
+        return command_.kind == Kind::purge;   // memory and the index can still be purged
     }
 
     /// Calls take(page) with one page after the other. False, and it has been told why, when one cannot be had.
@@ -168,7 +168,7 @@ private:
         return all ? exit_done : exit_failed;
     }
 
-    /// Reading slower than the disk could leaves it to those who wait for it.
+    /// Limits the reading, so that requests are not slowed down.
     void keep_to_rate(std::uint64_t bytes, SteadyTime begun) const {
         if (command_.rate == 0) return;
         auto const due = std::chrono::duration<double>(static_cast<double>(bytes) / static_cast<double>(command_.rate));

@@ -33,9 +33,9 @@ Json object_json(store::DiskStore::Listed const& listed) {
             {"fresh_seconds", listed.fresh_for}};
 }
 
-/// A list or a verification goes over the segments as they lie in the file. A purge goes over them in the order in which
-/// they were begun, then over memory, then over what was begun since: what moves meanwhile, from segment to segment, to
-/// memory or from there, is met further on.
+/// A list or a verification reads the segments in the order of the file. A purge reads them in the order in which they were
+/// begun, then memory, then the segments begun since: an object that moves meanwhile, between segments or to or from memory,
+/// is met later.
 class Pages {
 public:
     Pages(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question)
@@ -115,13 +115,13 @@ private:
         return with_purged({{"next", at}, {"done", done(last)}, {"of", segments_ + 1}}, purged);
     }
 
-    /// Of `segments_`, as far as that can be told of what grows meanwhile.
+    /// An estimate of how many of `segments_` are done, since their number grows meanwhile.
     std::uint64_t done(std::uint64_t generation) const {
         auto const oldest = disk_ ? disk_->segment_from(0) : std::nullopt;
         return oldest ? std::min<std::uint64_t>(generation - std::min(generation, oldest->generation) + 1, segments_) : 0;
     }
 
-    /// What is being fetched is not kept, wherever it would come to lie. How many URLs.
+    /// Marks fetches in progress, so that their objects are not stored. Returns the number of URLs.
     std::uint64_t purge_fetches() const {
         std::set<std::string> urls;
         for (auto const& key : cache_->fetches())

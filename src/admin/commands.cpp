@@ -63,7 +63,7 @@ Endpoint endpoint_of(Command const& command) {
     return {"GET", "/stats.json", "peers", print_peers};
 }
 
-/// What of the command is no request.
+/// Fails if the command does not describe a valid request.
 Result<void> check_request(Command const& command) {
     http::UriError error;
     bool const has_url = command.kind == Command::Kind::purge || command.kind == Command::Kind::explain;

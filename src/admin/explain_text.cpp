@@ -109,7 +109,7 @@ void rules(Page& page, Json const& all) {
         std::string what;
         for (auto const& [name, value] : rule.items()) {
             if (name == "name") continue;
-            // As in the configuration: the key, and the unit behind the value.
+            // The key as in the configuration, with the unit after the value.
             constexpr std::string_view unit = "_seconds";
             bool const time = name.ends_with(unit);
             what += (what.empty() ? ": " : ", ") + name.substr(0, name.size() - (time ? unit.size() : 0)) + " ";
@@ -223,7 +223,7 @@ std::string said(Json const& word, bool timed_out) {
     return who + (timed_out ? "no answer" : "not waited for");
 }
 
-std::string why_nobody_asked(Json const& sources) {
+std::string why_no_peer_asked(Json const& sources) {
     if (text_at(sources, "direct") == "always") return "nobody is asked: direct.always";
     if (!is(sources, "hierarchical")) return "nobody is asked: only a GET that any cache may answer is worth it";
     return "nobody is asked: none is eligible for this host, or it goes to one in any case";
@@ -235,7 +235,7 @@ void sources(Page& page, Json const& all) {
     if (!at(sources, "took_ms").is_number()) return page.line("peers", "the proxy did not come to ask them in time");
     std::string words, ways;
     for (auto const& word : at(sources, "asked")) words += (words.empty() ? "" : "; ") + said(word, is(sources, "timed_out"));
-    page.line("peers", words.empty() ? why_nobody_asked(sources) : words);
+    page.line("peers", words.empty() ? why_no_peer_asked(sources) : words);
     if (is(sources, "timed_out")) page.line("peers", "not all of those who were waited for answered in time");
     for (auto const& way : at(sources, "order"))
         ways += (ways.empty() ? "" : ", then ") + filled(way, at(way, "peer").is_string() ? "{why}/{peer}" : "{why}");

@@ -79,7 +79,7 @@ Json latency(Report const& report) {
     return json;
 }
 
-/// Of each peer: a member, or what a function makes of it.
+/// A value for each peer: a member, or the result of a function.
 template <auto Get>
 Json peer(Report const& report) {
     Json list = Json::array();

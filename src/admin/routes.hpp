@@ -1,4 +1,4 @@
-// What the admin address answers to a request: who may ask, what there is, and purges. Knows nothing of sockets.
+// The pages and actions of the admin address, and who may use them. Knows nothing of sockets.
 #pragma once
 #include <optional>
 #include <span>

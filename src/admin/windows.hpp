@@ -15,7 +15,7 @@ struct Sample {
     SteadyTime at{};
     std::uint64_t requests = 0;      // for an object: all but tunnels, refusals, failures, purges and Garner's own pages
     std::uint64_t hits = 0;
-    std::uint64_t bytes = 0;         // of bodies sent to clients
+    std::uint64_t bytes = 0;         // of body sent to clients
     std::uint64_t hit_bytes = 0;
 };
 
@@ -44,7 +44,7 @@ public:
     static constexpr seconds interval{5};                  // between two calls of add()
     static constexpr std::size_t most = 3'600 / 5 + 1;     // the oldest leaves
 
-    /// Not older than the newest one there is.
+    /// The sample is not older than the newest one.
     void add(Sample const&);
     /// Between the oldest sample that is inside the window, else the newest before it, and `now`. While less than the
     /// window has been sampled, that is since the first sample.

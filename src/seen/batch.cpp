@@ -48,7 +48,7 @@ bool LinkSorter::has_room() {
 }
 
 void LinkSorter::take(std::string_view text) {
-    if (text.ends_with('\r')) text.remove_suffix(1);   // what is canonical but for it is copied
+    if (text.ends_with('\r')) text.remove_suffix(1);   // a URL that is canonical without it is copied
     auto const fault = crawl::canonicalise(text, url_);
     if (fault != crawl::UrlFault::none) return refuse(refused(fault));
     if (!has_room()) return;

@@ -51,7 +51,7 @@ private:
     }
 
     LinkSorter& to_;
-    std::string kept_;                              // of a line that began in an earlier piece
+    std::string kept_;                              // a line that began in an earlier piece
     bool begun_ = false, too_long_ = false;
 };
 
@@ -88,7 +88,7 @@ private:
 
     LinkSorter& to_;
     std::array<char, sizeof(Fingerprint)> bytes_{};
-    std::size_t kept_ = 0;                          // of one that began in an earlier piece
+    std::size_t kept_ = 0;                          // bytes of a fingerprint that began in an earlier piece
 };
 
 template <class Links>

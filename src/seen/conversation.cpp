@@ -20,7 +20,7 @@ using web::Reply;
 
 namespace {
 
-// The set answers whatever happens; nobody is kept waiting for ever.
+// The set always answers, so this limit is never reached.
 constexpr milliseconds until_answered = std::chrono::hours{24 * 365};
 
 constexpr std::string_view usage =
@@ -72,7 +72,7 @@ public:
     }
 
 private:
-    /// Who may not ask at all.
+    /// For clients and pages that may not ask at all.
     std::optional<Reply> refusal() const {
         if (!state_.allows(request_.client)) return Reply{403, request_.client.text() + " may not ask here.\n"};
         if (request_.count("Origin") > 0) return Reply{403, "Pages in browsers may not ask here.\n"};
@@ -142,7 +142,7 @@ private:
         // One that is forwarded is answered link by link.
         auto const& forgets = state_.keeper().why_it_forgets();
         if (asked.durable && !asked.forwarded && !forgets.empty()) return unreadable(400, "Nothing here is durable: " + forgets);
-        // Whose they are only their hosts tell.
+        // Only a host tells the partition of a link.
         bool const octets = asked.form->answer == ReplyForm::octets;
         if (octets && state_.partitions() > 1 && !asked.forwarded)
             return unreadable(400, "A fingerprint does not tell its host, and hosts are shared between " +
@@ -175,7 +175,7 @@ private:
         co_return Reply{413, "A batch has at most " + std::to_string(state_.options().batch_links) + " links.\n"};
     }
 
-    /// Asks the set and the other partitions at once, and puts together what they say.
+    /// Asks the set and the other partitions at once, and joins their answers.
     net::awaitable<std::optional<Reply>> find_answers(Asked const& asked) {
         if (!state_.has_room(batch_)) co_return overloaded("Too much waits for the set, or for another partition.");
         own_answers_.resize(batch_.own.size());
@@ -195,7 +195,7 @@ private:
         if (task.status == SetKeeper::TaskStatus::not_durable) std::ranges::replace(own_answers_, is_new, not_durable);
         bool const added = task.status != SetKeeper::TaskStatus::not_added;
         if (!added && forwards_.empty()) co_return Reply{.status = 503, .body = task.fault + "\n", .fields = "Retry-After: 10\r\n"};
-        // What the others have told is new is told, whatever is the matter here.
+        // The answers of other partitions are delivered even if this set fails.
         if (!added) own_answers_.assign(own_answers_.size(), unreachable(state_.sorting().own));
         batch_.take_own(own_answers_);
         co_return std::nullopt;

@@ -1,4 +1,4 @@
-// What is answered for each link of a batch, and how that is written.
+// The status of each link of a batch, and how the reply writes it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace garner::seen {
 
-/// One link's answer: below `not_text` as the constants say, then a partition each.
+/// Up to `not_durable` as the constants say; from 128 on a partition each.
 using LinkStatus = std::uint8_t;
 
-inline constexpr LinkStatus already_seen = 0;   // as in crawl::UrlSet's is_new
+inline constexpr LinkStatus already_seen = 0;   // 0 and 1 are those of crawl::UrlSet's is_new
 inline constexpr LinkStatus is_new = 1;
-/// No URL that is fetched; not for UrlFault::none.
+/// The link is no URL that is fetched; not for UrlFault::none.
 constexpr LinkStatus refused(crawl::UrlFault why) { return static_cast<LinkStatus>(1 + static_cast<unsigned>(why)); }
 inline constexpr LinkStatus not_text = 1 + crawl::url_fault_count;        // an element of a JSON list that is no string
 /// New and in the set, of whose process was wanted that it survives, and which does not promise it.
@@ -23,7 +23,7 @@ inline constexpr LinkStatus not_durable = not_text + 1;
 inline constexpr std::uint32_t partitions_max = 64;
 /// Its partition has not answered: whether it was seen is not known.
 constexpr LinkStatus unreachable(std::uint32_t partition) { return static_cast<LinkStatus>(128 + partition); }
-/// Not yet known: the set of this process is asked. Never written.
+/// The set of this process is being asked. Never written.
 inline constexpr LinkStatus asked_here = 255;
 
 constexpr bool is_refused(LinkStatus status) { return status > is_new && status <= not_text; }
@@ -36,7 +36,7 @@ std::string_view word_of(LinkStatus);
 enum class ReplyForm : std::uint8_t { text, json, octets };
 inline constexpr char octet_refused = 2, octet_unreachable = 3, octet_not_durable = 4;
 
-/// As a Content-Type.
+/// The Content-Type.
 std::string_view type_of(ReplyForm);
 
 /// Writes the answers of a batch piece by piece.

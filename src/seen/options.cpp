@@ -49,7 +49,7 @@ Result<void> validate_set(Options const& options) {
     return Fault{"the set " + options.set + place, row->on_disk ? "name its directory" : "leave out the directory, or the set"};
 }
 
-/// What it needs beside its name shows when it is made.
+/// Its other requirements are checked when it is made.
 Result<void> validate_cache(Options const& options) {
     if (options.cache.empty()) return {};
     auto const spec = crawl::read_cache_spec(options.cache);

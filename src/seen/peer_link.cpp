@@ -98,7 +98,7 @@ net::awaitable<void> PeerLink::run() {
     }
 }
 
-/// As many as one question may hold.
+/// Up to the maximum of one question.
 void PeerLink::take_waiting() {
     until_ = {};
     while (!waiting_.empty()) {
@@ -116,7 +116,7 @@ bool PeerLink::is_wanted() const {
     return !stopped_ && steady_now() < until_ && std::ranges::any_of(asked_, [](Part const& part) { return part.task; });
 }
 
-/// Who does not answer is asked again, unless the question before went without an answer as well.
+/// Repeats a question that got no answer, unless the question before got none either.
 net::awaitable<void> PeerLink::ask() {
     bool const was_up = stats_.up;
     for (std::size_t tries = 0; is_wanted(); ++tries) {
@@ -143,7 +143,7 @@ net::awaitable<PeerLink::QueryStatus> PeerLink::exchange() {
     head_ = std::string("POST /seen") + (durable ? "?durable=1" : "") + " HTTP/1.1\r\nHost: " + place_.text() +
             "\r\nContent-Type: application/octet-stream\r\nContent-Length: " + std::to_string(bytes) + "\r\n" +
             std::string(forwarded_field) + ": " + words_ + "\r\n\r\n";
-    // As they lie in memory: the lowest byte first.
+    // Fingerprints are sent as they are in memory: the lowest byte first.
     static_assert(std::endian::native == std::endian::little);
     std::array<asio::const_buffer, 2> const parts{asio::buffer(head_), asio::buffer(links_)};
     stats_.links += links_.size();
@@ -151,7 +151,7 @@ net::awaitable<PeerLink::QueryStatus> PeerLink::exchange() {
     stats_.bytes_sent += bytes;
     stream_->expires_at(until_);
     auto [unsent, sent] = co_await asio::async_write(*stream_, parts, net::as_values);
-    // Of a batch that has not come whole nothing is taken.
+    // The peer takes nothing of a truncated batch.
     if (unsent && sent < head_.size() + bytes) co_return failed(QueryStatus::not_taken, told(unsent));
     parser_.emplace();
     parser_->body_limit(links_.size() + 64 * KiB);
@@ -183,8 +183,8 @@ PeerLink::QueryStatus PeerLink::failed(QueryStatus status, std::string why) {
     return status;
 }
 
-/// A question on a connection that the other side has closed meanwhile would get no answer, and nobody could say whether
-/// it was read.
+/// If the peer has closed the connection, a question on it would get no answer, and it would be unknown whether the peer
+/// read it.
 bool PeerLink::connection_lives() {
     if (!stream_) return false;
     char byte = 0;
@@ -256,7 +256,8 @@ void PeerLink::take_answers(std::string const& octets) {
     stats_.unsure = unsure_.size();
 }
 
-/// In the order of the links: what nobody hears is new goes to who asked for it next, in the same question, too.
+/// In the order of the links: a new link whose task was given up is new to the next task that asks for it, in the same
+/// question, too.
 void PeerLink::take_answer(Fingerprint link, LinkStatus& answer, bool wanted) {
     ++stats_.answered;
     if (!wanted) {

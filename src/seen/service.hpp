@@ -23,10 +23,10 @@ public:
     ~Service();
 
     void start();
-    /// Batches under way get Options::drain to come in; what has come is answered. Then the set is made to survive and
-    /// closed. Fails if it may not survive. Not to be started again.
+    /// Batches under way get Options::drain to arrive, and are answered. Then the set is synchronized and closed. Fails if
+    /// the set may not survive. It cannot be started again.
     Result<void> stop();
-    /// Where it really listens: "127.0.0.1:3132".
+    /// The address that it listens on: "127.0.0.1:3132".
     std::string const& address() const;
     /// Such as "runs, 12345 URLs".
     std::string set_text() const;

@@ -30,7 +30,7 @@ crawl::MadeCache make_empty_front(Options const& options, std::uint64_t seed) {
 
 Result<Front> make_front(Options const& options, std::uint64_t seed) try {
     if (options.cache.empty()) return Front();
-    // What simulations alone can have is refused by validate().
+    // validate() refuses caches that only simulations can have.
     auto made = make_empty_front(options, seed);
     if (made.cache) return std::move(made.cache);
     return Fault{made.fault};

@@ -18,8 +18,8 @@
 
 namespace garner::seen {
 
-/// What waits together is asked together: sets on disk answer large batches cheapest, and one sync serves all who asked
-/// for one.
+/// Tasks that wait at the same time are asked in one batch: sets on disk answer large batches cheapest, and one sync serves
+/// all tasks that need one.
 class SetKeeper {
 public:
     enum class TaskStatus : std::uint8_t {
@@ -43,7 +43,7 @@ public:
         Bytes memory_bytes = 0, file_bytes = 0;
         double bits_per_entry = 0;
         std::uint64_t links = 0, fresh = 0;       // asked, and new of them
-        std::uint64_t passed_cache = 0;           // of the links, those that the set was asked
+        std::uint64_t passed_cache = 0;           // links that were not in the cache
         std::uint64_t batches = 0;                // that were asked together
         std::uint64_t syncs = 0, faults = 0;
         std::uint64_t waiting_links = 0;
@@ -53,7 +53,7 @@ public:
 
     /// Fails on a directory in use, and where there is no such set or cache.
     static Result<std::unique_ptr<SetKeeper>> open(Options const&);
-    /// For a set that is there already. `front` may be nullptr; else `empty_one` makes others like it.
+    /// Takes an existing set. `front` may be nullptr; otherwise `empty_one` makes others like it.
     SetKeeper(Options const&, std::unique_ptr<crawl::UrlSet>, std::unique_ptr<crawl::SeenCache> front,
               std::function<std::unique_ptr<crawl::SeenCache>()> empty_one);
     /// Finishes what waits, and makes it survive.
@@ -89,7 +89,7 @@ private:
     std::function<std::unique_ptr<crawl::SeenCache>()> make_front_;
     std::unique_ptr<crawl::FrontedSet> fronted_;   // when there is a front
     std::unique_ptr<crawl::UrlSet> bare_;          // when there is none
-    std::vector<Fingerprint> links_;               // of tasks that are asked together
+    std::vector<Fingerprint> links_;               // the tasks' links in one batch
     std::vector<LinkStatus> answers_;
     std::string broken_;                           // for good
 

@@ -91,7 +91,7 @@ constexpr Figure<Shown> figures[]{
     {"", counter<&Counters::kept_home>, "garner_seen_kept_home_total", "Links of other partitions whose answers were known."},
 };
 
-/// Where there are several partitions.
+/// Shown if there are several partitions.
 constexpr Figure<Shown> partition_figures[]{
     {"/partition/own", [](Shown const& shown) -> Json { return shown.state.options().partition; }},
     {"/partition/of", [](Shown const& shown) -> Json { return shown.state.partitions(); }},
