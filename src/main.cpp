@@ -1,4 +1,5 @@
-// garner: builds the house from the ground up, hands each room its options, and waits for signals.
+// garner: makes the parts of the program from the lowest room up, hands each its options, and waits for signals.
+#include <array>
 #include <atomic>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -6,24 +7,31 @@
 
 #include <cstdio>
 #include <iostream>
+#include <map>
 #include <span>
 #include <thread>
 
 #include "admin/admin_server.hpp"
 #include "admin/cache_command.hpp"
 #include "admin/commands.hpp"
-#include "admin/seen_command.hpp"
 #include "config/check_command.hpp"
 #include "config/command_line.hpp"
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
 #include "config/run_as.hpp"
+#include "crawl/canon_command.hpp"
 #include "proxy/server.hpp"
+#include "seen/serve_command.hpp"
 #include "seen/service.hpp"
 #include "sim/auto_policy.hpp"
+#include "sim/seen_model_command.hpp"
+#include "sim/seen_set_command.hpp"
+#include "sim/seen_sim_command.hpp"
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
+#include "util/command_form.hpp"
 #include "util/exit_code.hpp"
+#include "util/result.hpp"
 #include "util/units.hpp"
 
 namespace {
@@ -42,7 +50,7 @@ std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config
     return std::make_shared<proxy::Options>(config.proxy);
 }
 
-/// What "auto" begins with.
+/// The policy that "auto" begins with.
 std::string first_policy(config::Config const& config) {
     return sim::AutoPolicy::is_spec(config.memory.policy) ? cache::Options{}.policy : config.memory.policy;
 }
@@ -68,7 +76,7 @@ proxy::ServerOptions server_options(config::Config const& config) {
     return options;
 }
 
-/// One line: where it listens, how to use it, how to stop it.
+/// One line: the addresses, how to use them, how to stop the program.
 void say_hello(proxy::Server const& server, config::Config const& config, std::string const& admin,
                std::string const& seen) {
     std::string places;
@@ -85,63 +93,61 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
 
 void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
 
-/// Whose lines most of the dropped ones are.
 // The user does not want to wait for what still runs.
 std::atomic<bool> interrupted_again{false};
 
+/// Names the client with the most dropped lines.
 std::string most_of(proxy::AccessLog::Stats const& log) {
     if (log.dropped_most.empty()) return {};
     auto const& most = log.dropped_most.front();
     return "; most of client " + most.client + " with status " + std::to_string(most.status) + ": " + std::to_string(most.lines);
 }
 
-class House {
+/// Moves what was opened to its place.
+template <class T>
+Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) {
+    if (!opened) return opened.fault();
+    place = *std::move(opened);
+    return {};
+}
+
+class App {
 public:
-    House(CommandLine line, config::Config config)
+    App(CommandLine line, config::Config config)
         : line_(std::move(line)), config_(std::move(config)), policy_(first_policy(config_)),
           cache_(cache_options(config_, policy_)) {}
 
-    ~House() {
+    ~App() {
         if (disk_) disk_->stop();
     }
 
-    bool open(std::string& fault) {
+    Result<void> open() {
+        std::string fault;
         auto const account = config::account_to_take(config_, fault);
-        if (!fault.empty()) return false;
+        if (!fault.empty()) return Fault{fault};
         for (auto const& trouble : account ? config::give_files(config_, *account) : std::vector<std::string>{})
             spdlog::warn("cannot give user {} {}; chown it yourself", account->name, trouble);
-        if (!account && !open_disk(fault)) return false;
+        if (!account && !open_disk(fault)) return Fault{fault};
         server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
-        if (!server_) return false;
-        if (config_.admin.enabled) {
-            admin_ = admin::AdminServer::open(admin_options(), *server_, fault);
-            if (!admin_) return false;
+        if (!server_) return Fault{fault};
+        if (config_.admin.enabled)
+            if (auto const opened = keep(admin_, admin::AdminServer::open(admin_options(), *server_)); !opened) return opened;
+        // Root only opens ports: the user may have replaced a file that root would open by its name.
+        if (account) {
+            if (auto const became = to_result(io::become(*account)); !became) return became;
+            spdlog::info("running as user {}", account->name);
         }
-        // Root is for ports alone: what it opens by a name, the user may have put there.
-        if (account) fault = io::become(*account);
-        if (!fault.empty()) return false;
-        if (account) spdlog::info("running as user {}", account->name);
-        if (account && !open_disk(fault)) return false;
-        if (!server_->open_log(fault)) return false;
-        if (!config_.seen.address.empty()) {
-            seen_ = seen::Service::open(config_.seen, fault);
-            if (!seen_) return false;
-        }
-        tell_sampling();
-        server_->start();
-        if (admin_) admin_->start();
-        if (seen_) seen_->start();
-        if (server_->connections_max() < few_connections)
-            spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
-                         server_->connections_max());
-        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
-                  seen_ ? seen_->address() : std::string());
-        return true;
+        if (account && !open_disk(fault)) return Fault{fault};
+        if (!server_->open_log(fault)) return Fault{fault};
+        if (!config_.seen.address.empty())
+            if (auto const opened = keep(seen_, seen::Service::open(config_.seen)); !opened) return opened;
+        start();
+        return {};
     }
 
     /// SIGHUP: a file with faults leaves everything as it is.
     void reload() {
-        auto loaded = load(line_, config::NamedFiles::believed);   // what is open stays open
+        auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) {
             spdlog::error("the configuration has faults; the running one stays in force:");
             config::print_faults(loaded.faults, std::cerr);
@@ -191,7 +197,7 @@ public:
         if (++looks_ % looks_a_complaint == 0) complain();
     }
 
-    /// What the workers may not wait to say.
+    /// Logs errors that workers cannot wait to log.
     void complain() {
         auto log = server_->log_stats();
         if (log.write_errors > log_.write_errors)
@@ -208,8 +214,8 @@ public:
 
     bool stop() {
         if (admin_) admin_->stop();
-        auto const fault = seen_ ? seen_->stop() : std::string();
-        if (!fault.empty()) spdlog::error("the set of seen URLs: {}", fault);
+        auto const stopped = seen_ ? seen_->stop() : Result<void>();
+        if (!stopped) spdlog::error("the set of seen URLs: {}", stopped.fault().text());
         return server_->stop(config_.proxy.deadlines.drain, interrupted_again);
     }
 
@@ -219,6 +225,18 @@ public:
     }
 
 private:
+    void start() {
+        tell_sampling();
+        server_->start();
+        if (admin_) admin_->start();
+        if (seen_) seen_->start();
+        if (server_->connections_max() < few_connections)
+            spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
+                         server_->connections_max());
+        say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
+                  seen_ ? seen_->address() : std::string());
+    }
+
     bool open_disk(std::string& fault) {
         if (config_.disk.path.empty()) return true;
         disk_ = store::DiskStore::open(config_.disk, fault);
@@ -263,12 +281,12 @@ private:
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
     std::unique_ptr<seen::Service> seen_;
-    proxy::AccessLog::Stats log_;   // as last looked at
+    proxy::AccessLog::Stats log_;   // at the last check
     static constexpr unsigned looks_a_complaint = 10;
     unsigned looks_ = 0;
 };
 
-/// What runs is broken off and logged; it is given a second for that. Every byte that the disk has confirmed is safe.
+/// Aborts running requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
 void end_at_next_interrupt() {
     constexpr milliseconds same_key{100};   // that a terminal and a wrapper both tell
     std::this_thread::sleep_for(same_key);
@@ -285,21 +303,21 @@ void end_at_next_interrupt() {
 }
 
 /// Waits for signals until one of them ends the process.
-int serve(House& house, sigset_t const& signals) {
+int serve(App& app, sigset_t const& signals) {
     for (;;) {
         constexpr timespec look_after_every{.tv_sec = 1, .tv_nsec = 0};
         int signal = ::sigtimedwait(&signals, nullptr, &look_after_every);
-        if (signal < 0) house.look_after();
-        if (signal == SIGHUP) house.reload();
-        if (signal == SIGUSR1) house.reopen_log();
+        if (signal < 0) app.look_after();
+        if (signal == SIGHUP) app.reload();
+        if (signal == SIGUSR1) app.reopen_log();
         if (signal != SIGTERM && signal != SIGINT) continue;
-        house.say_goodbye();
+        app.say_goodbye();
         std::thread(end_at_next_interrupt).detach();
-        if (!house.stop()) {
+        if (!app.stop()) {
             spdlog::warn("something would not end in time");
-            house.settle_disk();
+            app.settle_disk();
             std::fflush(nullptr);
-            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // its worker still uses the house: nothing may be taken down
+            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // its worker still uses the app: nothing may be destroyed
         }
         return interrupted_again ? 128 + SIGINT : 0;
     }
@@ -323,29 +341,18 @@ int run(CommandLine line) {
     for (int signal : {SIGHUP, SIGUSR1, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-    House house(std::move(line), loaded.config);
-    std::string fault;
-    if (!house.open(fault)) {
-        std::fprintf(stderr, "garner: not started: %s\n", fault.c_str());
+    App app(std::move(line), loaded.config);
+    if (auto const opened = app.open(); !opened) {
+        std::fprintf(stderr, "garner: not started: %s\n", opened.fault().text().c_str());
         return exit_failed;
     }
-    return serve(house, signals);
-}
-
-admin::Command::Kind kind_of(CommandLine::Command command) {
-    using Kind = admin::Command::Kind;
-    switch (command) {
-    case CommandLine::Command::purge: return Kind::purge;
-    case CommandLine::Command::explain: return Kind::explain;
-    case CommandLine::Command::peers: return Kind::peers;
-    default: return Kind::stats;
-    }
+    return serve(app, signals);
 }
 
 /// garner cache: the running proxy's, or the store that the same configuration names.
 int ask_cache(CommandLine const& line, config::Config const& config) {
     using Kind = admin::CacheCommand::Kind;
-    spdlog::set_level(spdlog::level::off);   // what there is to say the command says
+    spdlog::set_level(spdlog::level::off);   // the command prints its own errors
     auto const& word = line.rest.front();
     admin::CacheCommand command;
     command.kind = word == "ls" ? Kind::list : word == "verify" ? Kind::verify : word == "purge" ? Kind::purge : Kind::stats;
@@ -359,7 +366,7 @@ int ask_cache(CommandLine const& line, config::Config const& config) {
     return admin::run_cache_command(command, std::cout, std::cerr);
 }
 
-/// purge, stats, peers and explain: what a running proxy is asked, at the admin address of the same configuration.
+/// purge, stats, peers and explain ask a running proxy at the admin address of the same configuration.
 int ask(CommandLine const& line) {
     auto loaded = load(line, config::NamedFiles::believed);
     if (!loaded.faults.empty()) {
@@ -372,19 +379,48 @@ int ask(CommandLine const& line) {
         std::fputs("garner: this configuration has no admin address to ask\n", stderr);
         return exit_failed;
     }
-    admin::Command command;
-    command.kind = kind_of(line.command);
-    command.url = line.url;
-    command.method = line.method;
-    command.fields = line.fields;
-    command.client = line.client;
-    command.accelerator = line.accelerator;
-    command.json = line.json;
-    command.what_if = line.what_if;
-    command.rebuild_digest = line.rebuild_digest;
-    command.address = place.address;
-    command.port = place.port;
+    using Kind = admin::Command::Kind;
+    static std::map<CommandLine::Command, Kind> const kinds{{CommandLine::Command::purge, Kind::purge},
+                                                            {CommandLine::Command::explain, Kind::explain},
+                                                            {CommandLine::Command::peers, Kind::peers},
+                                                            {CommandLine::Command::stats, Kind::stats}};
+    admin::Command const command{.kind = kinds.at(line.command),
+                                 .url = line.url,
+                                 .method = line.method,
+                                 .fields = line.fields,
+                                 .client = line.client,
+                                 .accelerator = line.accelerator,
+                                 .json = line.json,
+                                 .what_if = line.what_if,
+                                 .rebuild_digest = line.rebuild_digest,
+                                 .address = place.address,
+                                 .port = place.port};
     return admin::run_command(command, std::cout, std::cerr);
+}
+
+/// A command of `garner seen`. A new one needs its own file and a row here.
+struct SeenCommand {
+    std::string_view name;
+    char const* what;   // one line for --help
+    int (*run)(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+};
+constexpr std::array seen_commands{
+    SeenCommand{"canon", "prints the canonical form of URLs, and their fingerprints", crawl::canon_command},
+    SeenCommand{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", sim::seen_set_command},
+    SeenCommand{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each",
+                sim::seen_sim_command},
+    SeenCommand{"serve", "answers crawlers over HTTP which URLs they have seen", seen::serve_command},
+    SeenCommand{"model", "makes a stream of links like that of a crawl of many threads", sim::seen_model_command},
+};
+
+int run_seen_command(std::span<std::string const> arguments) {
+    SeenCommand const* chosen = nullptr;
+    std::vector<std::string> rest;
+    CommandForm form("garner seen", "Commands for crawlers: which URLs have been seen.");
+    for (auto const& row : seen_commands) form.subcommand(row.name, row.what, [&] { chosen = &row; }, &rest);
+    if (auto const code = form.read(arguments).print(std::cout, std::cerr)) return *code;
+    std::ios::sync_with_stdio(false);   // it reads and writes millions of lines
+    return chosen->run(rest, std::cin, std::cout, std::cerr);
 }
 
 }  // namespace
@@ -403,8 +439,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::sim:
         return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen:
-        std::ios::sync_with_stdio(false);   // it reads and writes millions of lines
-        return admin::seen_command(line.rest, std::cin, std::cout, std::cerr);
+        return run_seen_command(line.rest);
     case CommandLine::Command::run:
         try {
             return run(std::move(line));

@@ -1,22 +1,31 @@
 // The admin address: /metrics, /stats.json, a page, and purges.
 #pragma once
+#include <boost/asio/thread_pool.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
-#include "proxy/server.hpp"
+#include "admin/routes.hpp"
+#include "net/asio.hpp"
+#include "util/result.hpp"
+
+namespace garner::web {
+class HttpService;
+class HttpConnection;
+}
 
 namespace garner::admin {
 
 struct Options {
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;                // 0: any that is free
-    std::uint32_t connections = 128;          // when there are more, the one that has been silent longest goes
+    std::uint32_t connections = 128;          // when there are more, the one that waits for a request longest is closed
     std::uint32_t head_bytes = 8 * KiB;
     std::uint32_t body_bytes = 16 * KiB;
     std::vector<IpNetwork> allow = {};        // clients beside those on loopback
     std::vector<std::string> names = {};      // that Host may have beside the address; in lower case, without a port
-    milliseconds request{15'000};             // from the end of the last answer to the whole request
-    milliseconds answer{15'000};              // for a client to take its answer
+    milliseconds request{15'000};             // from the end of the last answer to the end of the head
+    milliseconds progress{15'000};            // until the next byte of a body comes, or the reply is taken
 };
 
 /// Runs on a thread of its own. Answers clients on loopback and those of `allow`, and only where Host is its own
@@ -24,21 +33,30 @@ struct Options {
 /// PURGE with the field "Garner-Admin: 1"; sends no CORS fields.
 class AdminServer {
 public:
-    /// nullptr with `fault` when the address cannot be had. `server` must outlive it.
-    static std::unique_ptr<AdminServer> open(Options const& options, proxy::Server& server, std::string& fault);
+    /// Fails when the address cannot be had. `server` must outlive it.
+    static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server);
     /// Stops it, too.
     ~AdminServer();
 
     void start();
-    /// Ends all connections and the thread; not to be started again.
+    /// Ends all connections and the thread. It cannot be started again.
     void stop();
-    /// Where it really listens: "127.0.0.1:3131".
+    /// The address that it listens on: "127.0.0.1:3131".
     std::string const& address() const;
 
 private:
-    struct Inside;
-    explicit AdminServer(std::unique_ptr<Inside> inside);
-    std::unique_ptr<Inside> inside_;
+    AdminServer(Options const&, proxy::Server&);
+
+    net::awaitable<void> serve(web::HttpConnection&);
+    net::awaitable<web::Reply> answer_apart(web::Request const&, std::string_view body);
+    net::awaitable<void> sample();
+
+    Options const options_;
+    Routes routes_;
+    std::unique_ptr<web::HttpService> http_;
+    std::optional<net::Timer> tick_;
+    bool stopped_ = false;
+    net::asio::thread_pool patient_{1};      // for requests that may wait; joined before all that they use goes
 };
 
 }  // namespace garner::admin

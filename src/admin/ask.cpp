@@ -2,10 +2,10 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
-#include <boost/asio/write.hpp>
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <nlohmann/json.hpp>
 
 #include "net/asio.hpp"
 #include "util/text.hpp"
@@ -17,85 +17,78 @@ namespace beast = boost::beast;
 
 namespace {
 
-std::string text_of(Question const& question) {
-    std::string out = question.method + " " + question.target + " HTTP/1.1\r\nHost: " + question.place.text() +
-                      "\r\nGarner-Admin: 1\r\nConnection: close\r\n";
-    if (question.method == "POST")
-        out += "Content-Type: application/x-www-form-urlencoded\r\n"
-               "Content-Length: " + std::to_string(question.body.size()) + "\r\n";
-    return out + "\r\n" + question.body;
-}
-
-std::string told(net::Error const& error) {
-    if (error == beast::error::timeout) return "no answer in time";
-    return lower_case(error.message());
-}
-
-class Asking {
-public:
-    Asking(Question const& question, asio::io_context& io)
-        : question_(question), text_(text_of(question)), stream_(io) {
-        parser_.body_limit(question.body_max);
-    }
-
-    net::awaitable<void> run() {
-        net::TcpEndpoint const place(asio::ip::make_address(question_.place.address.text()), question_.place.port);
-        stream_.expires_after(question_.patience);
-        auto [refused] = co_await stream_.async_connect(place, net::as_values);
-        if (refused) co_return fail(refused);
-        auto const buffer = asio::buffer(text_);
-        auto [unsent, sent] = co_await asio::async_write(stream_, buffer, net::as_values);
-        (void)sent;
-        if (unsent) co_return fail(unsent);
-        auto [unread, bytes] = co_await beast::http::async_read(stream_, buffer_, parser_, net::as_values);
-        (void)bytes;
-        if (unread) co_return fail(unread);
-        answered_.status = parser_.get().result_int();
-        answered_.body = std::move(parser_.get().body());
-    }
-
-    Answered take() { return std::move(answered_); }
-
-private:
-    void fail(net::Error const& error) { answered_.trouble = told(error); }
-
-    Question const& question_;
-    std::string text_;
-    beast::basic_stream<asio::ip::tcp, net::Executor> stream_;
-    beast::flat_buffer buffer_{256 * KiB};
-    beast::http::response_parser<beast::http::string_body> parser_;
-    Answered answered_;
-};
-
-}  // namespace
-
-Answered ask(Question const& question) {
-    asio::io_context io(1);
-    Asking asking(question, io);
-    auto running = asking.run();
-    asio::co_spawn(io.get_executor(), std::move(running), asio::detached);
-    io.run();
-    return asking.take();
-}
+using ResponseParser = beast::http::response_parser<beast::http::string_body>;
+using FormRequest = beast::http::request<beast::http::string_body>;
 
 std::string form_encoded(std::string_view text) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    constexpr char digits[] = "0123456789ABCDEF";
     std::string out;
     for (char c : text) {
-        if (plain.find(c) != plain.npos) {
-            out += c;
-            continue;
-        }
-        constexpr char digits[] = "0123456789ABCDEF";
         auto const byte = static_cast<unsigned char>(c);
-        out += {'%', digits[byte >> 4], digits[byte & 15]};
+        if (plain.find(c) != plain.npos) out += c;
+        else out += {'%', digits[byte >> 4], digits[byte & 15]};
     }
     return out;
 }
 
-std::optional<IpEndpoint> place_at(std::string const& address, std::uint16_t port) {
+FormRequest request_of(Question const& question) {
+    FormRequest request(beast::http::string_to_verb(question.method), question.target, 11);
+    request.set(beast::http::field::host, question.place.text());
+    request.set("Garner-Admin", "1");
+    request.set(beast::http::field::content_type, "application/x-www-form-urlencoded");
+    for (auto const& [name, value] : question.form)
+        request.body().append(request.body().empty() ? "" : "&").append(name).append("=").append(form_encoded(value));
+    request.keep_alive(false);
+    request.prepare_payload();
+    return request;
+}
+
+net::awaitable<net::Error> exchange(asio::io_context& io, Question const& question, ResponseParser& parser) {
+    beast::basic_stream<asio::ip::tcp, net::Executor> stream(io);
+    stream.expires_after(question.patience);
+    net::TcpEndpoint const place(asio::ip::make_address(question.place.address.text()), question.place.port);
+    auto [refused] = co_await stream.async_connect(place, net::as_values);
+    if (refused) co_return refused;
+    auto const request = request_of(question);
+    auto [unsent, sent] = co_await beast::http::async_write(stream, request, net::as_values);
+    if (unsent) co_return unsent;
+    beast::flat_buffer buffer(256 * KiB);
+    auto [unread, bytes] = co_await beast::http::async_read(stream, buffer, parser, net::as_values);
+    (void)sent, (void)bytes;
+    co_return unread;
+}
+
+std::string told(net::Error const& error) {
+    return error == beast::error::timeout ? "no answer in time" : lower_case(error.message());
+}
+
+}  // namespace
+
+Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wanted) {
+    asio::io_context io(1);
+    ResponseParser parser;
+    parser.body_limit(question.body_max);
+    net::Error error;
+    auto asking = exchange(io, question, parser);
+    asio::co_spawn(io.get_executor(), std::move(asking), [&error](std::exception_ptr, net::Error const& ended) { error = ended; });
+    io.run();
+    auto const place = question.place.text();
+    if (error) return Fault{"no garner answers at " + place + ": " + told(error), "start it or pass --config FILE"};
+    auto const& response = parser.get();
+    if (response.result_int() != 200) {
+        auto said = response.body().substr(0, 500);
+        if (said.ends_with('\n')) said.pop_back();
+        return Fault{place + " answers " + std::to_string(response.result_int()) + ": " + said};
+    }
+    auto json = nlohmann::ordered_json::parse(response.body(), nullptr, false);
+    if (json.is_object() && json.contains(wanted)) return json;
+    return Fault{"what answers at " + place + " is not garner"};
+}
+
+Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port) {
     auto parsed = parse_ip(address);
-    if (!parsed) return std::nullopt;
+    if (!parsed) return Fault{"the admin address \"" + address + "\" is not an IP address"};
     if (parsed->is_unspecified()) parsed = parsed->is_v4() ? IpAddress::v4(127, 0, 0, 1) : *parse_ip("::1");
     return IpEndpoint{*parsed, port};
 }

@@ -1,12 +1,15 @@
 // One question to a running Garner's admin address.
 #pragma once
-#include <optional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
+#include "util/result.hpp"
 
 namespace garner::admin {
 
@@ -14,25 +17,16 @@ struct Question {
     IpEndpoint place;
     std::string method = "GET";
     std::string target = "/";
-    std::string body = {};                   // a form, with POST
+    std::vector<std::pair<std::string_view, std::string>> form = {};   // sent with POST
     milliseconds patience{10'000};           // for all of it
-    Bytes body_max = 1 * MiB;                // of the answer
+    Bytes body_max = 1 * MiB;                // longest answer
 };
 
-struct Answered {
-    unsigned status = 0;
-    std::string body;
-    std::string trouble;                     // why there is no answer: "connection refused"; empty when there is one
-};
+/// Waits for the answer: a JSON object that has the member `wanted`. Sends the field "Garner-Admin: 1".
+Result<nlohmann::ordered_json> ask(Question const&, std::string_view wanted);
 
-/// Waits for the answer. Sends the field "Garner-Admin: 1".
-Answered ask(Question const&);
-
-/// As the value of a form's field.
-std::string form_encoded(std::string_view text);
-
-/// Where an admin address is asked: an unspecified one listens everywhere, and this machine's own loopback is one of them.
-/// Nothing when it is no IP address.
-std::optional<IpEndpoint> place_at(std::string const& address, std::uint16_t port);
+/// The endpoint at which a command asks an admin address. An unspecified address listens everywhere, so it is asked on
+/// loopback. Fails if it is no IP address.
+Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port);
 
 }  // namespace garner::admin

@@ -1,4 +1,4 @@
-// garner cache: what the tiers of the cache hold, listed, counted, checked and purged.
+// garner cache: lists, counts, verifies and purges the objects of the cache.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,13 +22,13 @@ struct CacheCommand {
     Bytes rate = 100 * MiB;              // verify: bytes a second that are read at most; 0: any
     std::string address = {};            // the running proxy's admin address; empty: it has none
     std::uint16_t port = 3131;
-    store::DiskOptions disk = {};        // of the configuration
+    store::DiskOptions disk = {};        // as configured
     /// Opens the store of a proxy that does not run: DiskStore::open.
     std::function<std::unique_ptr<store::DiskStore>(store::DiskOptions const&, std::string& fault)> open = {};
 };
 
-/// Asks the running proxy that has this store; where none runs it opens the store itself, which keeps a proxy from
-/// starting meanwhile. The exit code: 0 done; 1 nothing was purged, something was damaged, or there is no such cache;
+/// Asks the running proxy that has this store. If no proxy runs, it opens the store itself, and no proxy can start
+/// meanwhile. The exit code: 0 done; 1 nothing was purged, something was damaged, or there is no such cache;
 /// 2 a wrong address. The answer goes to `out`, troubles and how far it is to `err`.
 int run_cache_command(CacheCommand const&, std::ostream& out, std::ostream& err);
 

@@ -1,7 +1,7 @@
 #include "admin/cache_pages.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <cinttypes>
 #include <cstdio>
 #include <set>
@@ -11,6 +11,7 @@
 #include "cache/parts.hpp"
 #include "http/dates.hpp"
 #include "store/disk_store.hpp"
+#include "util/option_words.hpp"
 
 namespace garner::admin {
 
@@ -32,24 +33,21 @@ Json object_json(store::DiskStore::Listed const& listed) {
             {"fresh_seconds", listed.fresh_for}};
 }
 
-/// A list or a verification goes over the segments as they lie in the file. A purge goes over them in the order in which
-/// they were begun, then over memory, then over what was begun since: what moves meanwhile, from segment to segment, to
-/// memory or from there, is met further on.
+/// A list or a verification reads the segments in the order of the file. A purge reads them in the order in which they were
+/// begun, then memory, then the segments begun since: an object that moves meanwhile, between segments or to or from memory,
+/// is met later.
 class Pages {
 public:
     Pages(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question)
         : cache_(cache), disk_(disk), question_(question), pattern_(question.pattern),
           segments_(disk ? disk->stats().segments : 0) {}
 
-    Json page() {
-        auto at = question_.at;
+    Result<Json> page() {
+        auto const& at = question_.at;
         if (question_.what == What::purge) return purge(at);
-        if (at.empty()) at = "0";
         std::uint32_t segment = 0;
-        auto const* end = at.data() + at.size();
-        auto const [read_to, error] = std::from_chars(at.data(), end, segment);
-        if (error != std::errc() || read_to != end || segment >= segments_)
-            return {{"fault", disk_ ? "there is no page " + at : std::string("there is no disk tier: disk.path is empty")}};
+        if (!disk_) return Fault{"there is no disk tier: disk.path is empty"};
+        if ((!at.empty() && !read_whole_number(at, segment)) || segment >= segments_) return Fault{"there is no page " + at};
         return question_.what == What::list ? list(segment) : verify(segment);
     }
 
@@ -78,7 +76,7 @@ private:
         return page;
     }
 
-    Json purge(std::string const& at) const {
+    Result<Json> purge(std::string const& at) const {
         std::uint64_t generation = 0;
         cache::MemoryTier::Walk walk;
         char more = 0;
@@ -88,7 +86,7 @@ private:
         if (std::sscanf(at.c_str(), "rest:%" SCNu64 "%c", &generation, &more) == 1) return purge_segment(generation, 0, false);
         int const read = std::sscanf(at.c_str(), "memory:%" SCNu64 ":%zu:%u%c", &generation, &walk.shard, &walk.slot, &more);
         if (read == 3 && cache_) return purge_memory(generation, walk);
-        return {{"fault", "there is no page " + at}};
+        return Fault{"there is no page " + at};
     }
 
     static std::string in_memory(std::uint64_t generation, cache::MemoryTier::Walk const& walk) {
@@ -117,13 +115,13 @@ private:
         return with_purged({{"next", at}, {"done", done(last)}, {"of", segments_ + 1}}, purged);
     }
 
-    /// Of `segments_`, as far as that can be told of what grows meanwhile.
+    /// An estimate of how many of `segments_` are done, since their number grows meanwhile.
     std::uint64_t done(std::uint64_t generation) const {
         auto const oldest = disk_ ? disk_->segment_from(0) : std::nullopt;
         return oldest ? std::min<std::uint64_t>(generation - std::min(generation, oldest->generation) + 1, segments_) : 0;
     }
 
-    /// What is being fetched is not kept, wherever it would come to lie. How many URLs.
+    /// Marks fetches in progress, so that their objects are not stored. Returns the number of URLs.
     std::uint64_t purge_fetches() const {
         std::set<std::string> urls;
         for (auto const& key : cache_->memory().fetches())
@@ -165,15 +163,11 @@ private:
 }  // namespace
 
 std::string_view name_of(What what) {
-    switch (what) {
-    case What::list: return "list";
-    case What::verify: return "verify";
-    case What::purge: return "purge";
-    }
-    return "";
+    constexpr std::array<std::string_view, 3> names{"list", "verify", "purge"};   // in the order of PageQuestion::What
+    return names[static_cast<std::size_t>(what)];
 }
 
-Json cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question) {
+Result<Json> cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question) {
     return Pages(cache, disk, question).page();
 }
 

@@ -1,5 +1,5 @@
-// What the cache holds, page by page: `garner cache ls`, `verify` and `purge` ask for one after the other, of a running
-// proxy at its admin address, or of a store that they have opened themselves.
+// Pages of the objects in the cache. `garner cache ls`, `verify` and `purge` ask for one after the other: a running proxy at
+// its admin address, or a store that they have opened themselves.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cache/cache.hpp"
+#include "util/result.hpp"
 
 namespace garner::admin {
 
@@ -20,20 +21,20 @@ struct PageQuestion {
 /// "list", "verify", "purge"
 std::string_view name_of(PageQuestion::What);
 
-/// Of one segment of the disk tier, or of a part of memory: at most some tens of thousands of objects, read and checked;
-/// waits for the disk. `cache` is nullptr where no proxy runs, `disk` where there is no disk tier; one of them is there.
+/// A page covers one segment of the disk tier, or a part of memory: at most some tens of thousands of objects. Waits for the
+/// disk. `cache` is nullptr if no proxy runs, `disk` if there is no disk tier; one of them is there.
 ///
 /// All pages have "next", null on the last one, and "done" of "of". A page of a list has "objects". One of verify counts
 /// "records", "damaged" and "bytes". One of purge counts what it "purged", in memory too, and says whether that is
-/// "durable". With a question that cannot be answered there is only a "fault".
-nlohmann::ordered_json cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question);
+/// "durable". Fails on a page that does not exist.
+Result<nlohmann::ordered_json> cache_page(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question);
 
-/// What a key says: a URL in normal form in one part of the cache, and the request fields that select a variant of it.
+/// The parts of a cache key: a URL in normal form, its partition, and the request fields that select a variant.
 struct KeyParts {
     bool accelerator = false;
     std::string_view url;
     std::string_view variant;   // http::variant_key; empty: there is one response for all
-    bool of_parts = false;      // what is stored of a response in parts
+    bool of_parts = false;      // the object holds parts of a response
 };
 KeyParts parts_of_key(std::string_view key);
 

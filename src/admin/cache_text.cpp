@@ -1,12 +1,9 @@
 #include "admin/cache_text.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include "admin/human.hpp"
+#include "admin/json_members.hpp"
 
 namespace garner::admin {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -19,29 +16,22 @@ std::string freshness(std::int64_t seconds) {
     return "stale " + human_seconds(static_cast<double>(-seconds));
 }
 
-/// Control characters become '?'; the lines of selecting fields are told apart by "; ".
-std::string plain(std::string const& text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        auto const byte = static_cast<unsigned char>(text[i]);
-        if (byte == '\n')
-            out += i + 1 < text.size() ? "; " : "";
-        else
-            out += byte < 0x20 || byte == 0x7f ? '?' : text[i];
-    }
-    return out;
+/// The lines of selecting fields, each with its end, on one line: "accept:de; accept-encoding:gzip".
+std::string on_one_line(std::string text) {
+    if (text.ends_with('\n')) text.pop_back();
+    for (auto end = text.find('\n'); end != text.npos; end = text.find('\n', end)) text.replace(end, 1, "; ");
+    return printable(std::move(text));
 }
 
 }  // namespace
 
 std::string line_of_object(Json const& object) {
-    auto line = right(human_bytes(object.value("body_bytes", std::uint64_t{0})), 10) +
-                right(std::to_string(object.value("status", 0)), 5) + " " +
-                right(freshness(object.value("fresh_seconds", std::int64_t{0})), 15) + "  " + plain(object.value("url", ""));
-    if (object.contains("variant") && object["variant"].is_string())
-        line += " [" + plain(object["variant"].get<std::string>()) + "]";
-    if (!object.value("whole", true)) line += " (parts)";
-    if (object.value("partition", "") == "accelerator") line += " (accelerator)";
+    auto line = right(human_bytes(static_cast<std::uint64_t>(number_at(object, "body_bytes"))), 10) +
+                right(std::to_string(number_at(object, "status")), 5) + " " +
+                right(freshness(number_at(object, "fresh_seconds")), 15) + "  " + on_one_line(text_at(object, "url"));
+    if (auto const variant = text_at(object, "variant"); !variant.empty()) line += " [" + on_one_line(variant) + "]";
+    if (at(object, "whole") == false) line += " (parts)";
+    if (text_at(object, "partition") == "accelerator") line += " (accelerator)";
     return line;
 }
 

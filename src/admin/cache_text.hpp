@@ -5,10 +5,9 @@
 
 namespace garner::admin {
 
-/// Size, status, for how long it is fresh, and URL with what else tells it apart; without the end of the line. What
-/// origins and clients wrote commands no terminal.
+/// Size, status, freshness, URL and variant; without the end of the line. Control characters are replaced.
 std::string line_of_object(nlohmann::ordered_json const& object);
-/// The same object as JSON on one line.
+/// JSON on one line.
 std::string line_of_json(nlohmann::ordered_json const& object);
 
 }  // namespace garner::admin

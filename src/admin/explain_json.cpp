@@ -1,6 +1,7 @@
 #include "admin/explain_json.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "admin/figures.hpp"
 #include "http/dates.hpp"
@@ -18,8 +19,10 @@ std::int64_t whole_seconds(milliseconds time) { return std::chrono::ceil<seconds
 Json decision(http::Decision const& decision) {
     using Verdict = http::Decision::Verdict;
     char const* verdict = decision.allowed() ? "allowed" : decision.denied() ? "denied" : "undecided";
-    Json json{{"verdict", verdict}, {"rule", decision.whole_rule()}, {"closed", nullptr}, {"opens_closed", decision.opens_address || decision.opens_port}};
-    if (decision.closed) json["closed"] = decision.closed;
+    Json json{{"verdict", verdict},
+              {"rule", decision.whole_rule()},
+              {"closed", decision.closed ? Json(decision.closed) : Json(nullptr)},
+              {"opens_closed", decision.opens_address || decision.opens_port}};
     if (decision.verdict == Verdict::needs_destination) json["needs"] = "the name's addresses";
     return json;
 }
@@ -147,23 +150,13 @@ Json freshness(Explanation const& explained) {
             {"stale_if_unreachable_seconds", window(terms.stale_limit)}};
 }
 
-char const* phase_of(cache::FillView::Phase phase) {
-    using Phase = cache::FillView::Phase;
-    switch (phase) {
-    case Phase::head: return "waits for the head";
-    case Phase::body: return "receives the body";
-    case Phase::complete: return "complete";
-    case Phase::refused: return "not to be shared";
-    case Phase::failed: return "failed";
-    case Phase::look_again: return "was on disk";
-    }
-    return "";
-}
+constexpr std::array phase_names{"waits for the head", "receives the body", "complete",
+                                 "not to be shared",   "failed",            "was on disk"};   // in the order of FillView::Phase
 
 Json fetches(cache::Peek const& found) {
     Json all = Json::array();
     for (auto const& fill : found.fetches)
-        all.push_back({{"phase", phase_of(fill->view().phase)},
+        all.push_back({{"phase", phase_names[static_cast<std::size_t>(fill->view().phase)]},
                        {"followers", fill->followers()},
                        {"validates", fill->stale() != nullptr},
                        {"followed", fill == found.follow}});

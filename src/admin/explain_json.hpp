@@ -1,4 +1,4 @@
-// Why a URL is, or is not, answered from the cache, as JSON: GET or POST /explain. docs/metrics.md tells how to ask.
+// Why a URL is, or is not, answered from the cache, as JSON: GET or POST /explain. docs/metrics.md describes requests.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -6,7 +6,7 @@
 
 namespace garner::admin {
 
-/// Names tell units, as in /stats.json. What does not apply is null. Of an Explanation without a fault.
+/// Names contain units, as in /stats.json. Members that do not apply are null. The Explanation has no fault.
 nlohmann::ordered_json explain_json(proxy::Explanation const&);
 
 }  // namespace garner::admin

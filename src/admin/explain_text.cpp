@@ -1,6 +1,6 @@
 #include "admin/explain_text.hpp"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
 
 #include "admin/human.hpp"
 #include "admin/json_members.hpp"
@@ -8,24 +8,32 @@
 
 namespace garner::admin {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
-
-bool is(Json const& json, char const* name) { return at(json, name) == true; }
-std::string text(Json const& json, char const* name) {
-    auto const& value = at(json, name);
-    return value.is_string() ? value.get<std::string>() : "";
-}
-std::int64_t number(Json const& json, char const* name) {
-    auto const& value = at(json, name);
-    return value.is_number() ? value.get<std::int64_t>() : 0;
-}
 
 /// "4000 s (1 h 6 min)"
 std::string span(std::int64_t value) {
     auto const plain = std::to_string(value) + " s";
     return value < 120 ? plain : plain + " (" + human_seconds(static_cast<double>(value)) + ")";
+}
+
+/// "status", "body_bytes:bytes", "ttl_seconds:span"
+std::string member(Json const& json, std::string_view name) {
+    auto const path = name.substr(0, name.find(':'));
+    if (name.ends_with(":bytes")) return human_bytes(static_cast<std::uint64_t>(number_at(json, path)));
+    if (name.ends_with(":span")) return span(number_at(json, path));
+    auto const& value = at(json, path);
+    return value.is_number() ? value.dump() : text_at(json, path);
+}
+
+/// The text with the members that it names in braces: "status {status}".
+std::string filled(Json const& json, std::string_view text) {
+    std::string out;
+    for (auto open = text.find('{'); open != text.npos; open = text.find('{')) {
+        auto const name = text.substr(open + 1, text.find('}') - open - 1);
+        out.append(text.substr(0, open)).append(member(json, name));
+        text.remove_prefix(open + name.size() + 2);
+    }
+    return out.append(text);
 }
 
 /// Lines with their subject in front, once for those about the same.
@@ -39,16 +47,7 @@ public:
     }
     void raw(std::string const& text) { text_ += text; }
 
-    /// What origins wrote must not command a terminal: control characters become '?', those of C1 in UTF-8 too.
-    std::string take() {
-        for (std::size_t i = 0; i < text_.size(); ++i) {
-            auto const byte = static_cast<unsigned char>(text_[i]);
-            bool const c1 = byte == 0xc2 && i + 1 < text_.size() && static_cast<unsigned char>(text_[i + 1]) < 0xa0;
-            if ((byte < 0x20 && byte != '\n') || byte == 0x7f) text_[i] = '?';
-            if (c1) text_[i] = text_[i + 1] = '?';
-        }
-        return std::move(text_);
-    }
+    std::string take() { return printable(std::move(text_)); }
 
 private:
     std::string text_;
@@ -79,37 +78,29 @@ std::string meaning_of(std::string const& outcome) {
 }
 
 void verdict(Page& page, Json const& all) {
-    auto const& request = at(all, "request");
-    auto const outcome = text(all, "outcome");
-    page.raw(text(request, "method") + " " + text(request, "url") + "\n");
+    page.raw(filled(all, "{request.method} {request.url}\n"));
     std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "";
-    page.line("verdict", unless + outcome + ": " + text(all, "why"));
-    auto const status = number(all, "status");
-    page.line("", meaning_of(outcome) + (status ? "; status " + std::to_string(status) : ""));
+    page.line("verdict", unless + filled(all, "{outcome}: {why}"));
+    page.line("", meaning_of(text_at(all, "outcome")) + (number_at(all, "status") ? filled(all, "; status {status}") : ""));
 }
 
 std::string told(Json const& decision) {
-    auto const verdict = text(decision, "verdict");
-    auto const closed = text(decision, "closed");
-    auto const rule = text(decision, "rule");
-    if (verdict == "undecided") return "undecided until the name is resolved: " + rule;
-    if (!closed.empty()) return "denied: " + closed + ", which no rule opens (" + rule + ")";
-    return verdict + " by " + rule;
+    if (text_at(decision, "verdict") == "undecided") return filled(decision, "undecided until the name is resolved: {rule}");
+    bool const closed = !text_at(decision, "closed").empty();
+    return filled(decision, closed ? "denied: {closed}, which no rule opens ({rule})" : "{verdict} by {rule}");
 }
 
 void access(Page& page, Json const& all) {
-    auto const& listener = at(all, "listener");
-    auto const origin = text(listener, "origin");
-    page.line("listener", text(listener, "address") + ", " +
-                              (origin.empty() ? "forward proxy" : "accelerator for " + origin));
-    auto const& access = at(all, "access");
-    page.line("access", told(access));
-    if (is(access, "opens_closed")) page.line("access", "the rule opens what the defaults close");
-    if (auto const& source = at(access, "of_stored_address"); source.is_object())
+    bool const forward = text_at(all, "listener.origin").empty();
+    page.line("listener", filled(all, forward ? "{listener.address}, forward proxy"
+                                              : "{listener.address}, accelerator for {listener.origin}"));
+    page.line("access", told(at(all, "access")));
+    if (is(all, "access.opens_closed")) page.line("access", "the rule opens what the defaults close");
+    if (auto const& source = at(all, "access.of_stored_address"); source.is_object())
         page.line("access", "the address the stored response came from: " + told(source));
-    if (auto const& connection = at(access, "of_connection"); connection.is_object())
-        page.line("access", "connecting to " + text(connection, "address") + ": " + told(connection));
-    if (auto const bypass = text(all, "bypass"); !bypass.empty()) page.line("cache", "passed: " + bypass);
+    if (auto const& connection = at(all, "access.of_connection"); connection.is_object())
+        page.line("access", filled(connection, "connecting to {address}: ") + told(connection));
+    if (!text_at(all, "bypass").empty()) page.line("cache", filled(all, "passed: {bypass}"));
     if (is(all, "reload_ignored")) page.line("cache", "the client's reload is ignored, as a caching rule says");
 }
 
@@ -118,13 +109,13 @@ void rules(Page& page, Json const& all) {
         std::string what;
         for (auto const& [name, value] : rule.items()) {
             if (name == "name") continue;
-            // As in the configuration: the key, and the unit behind the value.
+            // The key as in the configuration, with the unit after the value.
             constexpr std::string_view unit = "_seconds";
             bool const time = name.ends_with(unit);
             what += (what.empty() ? ": " : ", ") + name.substr(0, name.size() - (time ? unit.size() : 0)) + " ";
             what += (value.is_string() ? value.get<std::string>() : value.dump()) + (time ? "s" : "");
         }
-        page.line("rules", text(rule, "name") + what);
+        page.line("rules", text_at(rule, "name") + what);
     }
 }
 
@@ -138,58 +129,47 @@ std::string joined(Json const& lines) {
 void vary(Page& page, Json const& all) {
     auto const& vary = at(all, "vary");
     if (!vary.is_object()) return;
-    page.line("vary", "on " + text(vary, "fields"));
-    auto const* selected = is(vary, "selected") ? "; stored" : "; not stored";
-    page.line("vary", "this request: " + joined(at(vary, "request")) + selected);
+    page.line("vary", filled(vary, "on {fields}"));
+    page.line("vary", "this request: " + joined(at(vary, "request")) + (is(vary, "selected") ? "; stored" : "; not stored"));
     for (auto const& variant : at(vary, "stored_variants")) page.line("vary", "stored: " + joined(variant));
 }
 
 void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
-    auto const on_disk = text(all, "on_disk");
-    if (!stored.is_object()) return page.line("stored", on_disk == "no" ? "no, not on disk either" : "no");
-    auto bytes = [&](char const* name) { return human_bytes(static_cast<std::uint64_t>(number(stored, name))); };
-    std::string const place = text(stored, "tier") == "disk" ? "on disk" : "in memory";
-    page.line("stored", place + ", status " + std::to_string(number(stored, "status")) + ", body " + bytes("body_bytes") +
-                            ", costs " + bytes("cost_bytes") + ", sequence " +
-                            std::to_string(number(stored, "sequence")));
-    auto const from = text(stored, "from_address");
-    page.line("stored", "since " + text(stored, "arrived") + (from.empty() ? "" : " from " + from));
+    if (!stored.is_object()) return page.line("stored", text_at(all, "on_disk") == "no" ? "no, not on disk either" : "no");
+    std::string const place = text_at(stored, "tier") == "disk" ? "on disk" : "in memory";
+    page.line("stored", place + filled(stored, ", status {status}, body {body_bytes:bytes}, costs {cost_bytes:bytes}, "
+                                               "sequence {sequence}"));
+    bool const sourced = !text_at(stored, "from_address").empty();
+    page.line("stored", filled(stored, sourced ? "since {arrived} from {from_address}" : "since {arrived}"));
 }
 
 void parts(Page& page, Json const& all) {
     auto const& parts = at(all, "parts");
     if (!parts.is_object()) return;
-    constexpr int shown_max = 16;
-    std::string ranges;
-    int shown = 0;
+    constexpr std::size_t shown_max = 16;
     auto const& stored = at(parts, "stored_ranges");
-    for (auto const& range : stored) {
-        if (shown++ == shown_max) break;
-        ranges += (ranges.empty() ? "" : ", ") + std::to_string(number(range, "first")) + "-" +
-                  std::to_string(number(range, "last"));
-    }
+    std::string ranges;
+    for (std::size_t i = 0; i < std::min(stored.size(), shown_max); ++i)
+        ranges += (ranges.empty() ? "" : ", ") + filled(stored[i], "{first}-{last}");
     if (stored.size() > shown_max) ranges += " and " + std::to_string(stored.size() - shown_max) + " more";
-    page.line("parts", "bytes " + ranges + " of " + std::to_string(number(parts, "length_bytes")) + " are stored");
-    if (auto const asks = text(parts, "asks"); !asks.empty()) page.line("parts", "the origin is asked for the rest: " + asks);
+    page.line("parts", "bytes " + ranges + filled(parts, " of {length_bytes} are stored"));
+    if (!text_at(parts, "asks").empty()) page.line("parts", filled(parts, "the origin is asked for the rest: {asks}"));
 }
 
 void age(Page& page, Json const& fresh) {
-    auto time = [&](char const* name) { return std::to_string(number(fresh, name)) + " s"; };
-    page.line("age", "Date " + text(fresh, "date") + ", apparent age " + time("apparent_age_seconds") + ", Age field " +
-                         time("age_field_seconds"));
-    page.line("age", "corrected " + time("corrected_initial_age_seconds") + " on arrival + " + time("resident_seconds") +
-                         " here = " + span(number(fresh, "current_age_seconds")));
+    page.line("age", filled(fresh, "Date {date}, apparent age {apparent_age_seconds} s, Age field {age_field_seconds} s"));
+    page.line("age", filled(fresh, "corrected {corrected_initial_age_seconds} s on arrival + {resident_seconds} s here = "
+                                   "{current_age_seconds:span}"));
 }
 
 void lifetime(Page& page, Json const& fresh) {
-    auto what = span(number(fresh, "lifetime_seconds")) + " from " + text(fresh, "lifetime_from");
-    if (auto const& factor = at(fresh, "heuristic_factor"); factor.is_number()) what += ", factor " + factor.dump();
-    page.line("lifetime", what);
-    auto const ttl = number(fresh, "ttl_seconds");
-    auto const sum = std::to_string(number(fresh, "lifetime_seconds")) + " s - " +
-                     std::to_string(number(fresh, "current_age_seconds")) + " s = ";
-    page.line("lifetime", sum + (ttl > 0 ? "fresh for " + span(ttl) : "stale for " + span(-ttl)));
+    bool const heuristic = at(fresh, "heuristic_factor").is_number();
+    page.line("lifetime", filled(fresh, heuristic ? "{lifetime_seconds:span} from {lifetime_from}, factor {heuristic_factor}"
+                                                  : "{lifetime_seconds:span} from {lifetime_from}"));
+    auto const ttl = number_at(fresh, "ttl_seconds");
+    page.line("lifetime", filled(fresh, "{lifetime_seconds} s - {current_age_seconds} s = ") +
+                              (ttl > 0 ? "fresh for " + span(ttl) : "stale for " + span(-ttl)));
     if (is(fresh, "no_cache")) page.line("lifetime", "no-cache: never without asking the origin");
 }
 
@@ -197,7 +177,7 @@ void stale_windows(Page& page, Json const& fresh) {
     if (is(fresh, "must_revalidate"))
         return page.line("when stale", "never served: must-revalidate, proxy-revalidate or s-maxage");
     auto window = [&](char const* name, char const* what) {
-        if (auto const length = number(fresh, name); length > 0)
+        if (auto const length = number_at(fresh, name); length > 0)
             page.line("when stale", std::string(what) + " for " + span(length) + " past the lifetime");
     };
     window("stale_while_revalidate_seconds", "served while revalidated");
@@ -219,32 +199,32 @@ void freshness(Page& page, Json const& all) {
 
 void going_on(Page& page, Json const& all) {
     for (auto const& fetch : at(all, "fetches"))
-        page.line("fetched now", text(fetch, "phase") + ", " + std::to_string(number(fetch, "followers")) +
-                                     " followers" + (is(fetch, "validates") ? ", a revalidation" : "") +
+        page.line("fetched now", filled(fetch, "{phase}, {followers} followers") +
+                                     (is(fetch, "validates") ? ", a revalidation" : "") +
                                      (is(fetch, "followed") ? "; this request would follow" : ""));
     if (at(all, "not_shared_seconds").is_number())
-        page.line("marked", "the last answer was not stored (" + text(all, "not_shared_reason") + "): for " +
-                                span(number(all, "not_shared_seconds")) + " yet no request waits for another's fetch");
+        page.line("marked", filled(all, "the last answer was not stored ({not_shared_reason}): for {not_shared_seconds:span} yet "
+                                        "no request waits for another's fetch"));
     if (auto const& failure = at(all, "name_failure"); failure.is_object())
-        page.line("name", "not resolved: " + text(failure, "reason") + "; remembered for " +
-                              span(number(failure, "left_seconds")) + " yet");
-    if (auto const& failure = at(all, "failure"); failure.is_object())
-        page.line("failure", std::to_string(number(failure, "status")) + " " + text(failure, "reason") +
-                                 "; remembered for " + span(number(failure, "left_seconds")) + " yet" +
-                                 (is(failure, "of_head_only") ? ", for HEAD only" : "") +
-                                 (at(failure, "only_for").is_string() ? ", for this request of " + text(failure, "only_for") + " only" : ""));
+        page.line("name", filled(failure, "not resolved: {reason}; remembered for {left_seconds:span} yet"));
+    if (auto const& failure = at(all, "failure"); failure.is_object()) {
+        auto what = filled(failure, "{status} {reason}; remembered for {left_seconds:span} yet");
+        if (is(failure, "of_head_only")) what += ", for HEAD only";
+        if (at(failure, "only_for").is_string()) what += filled(failure, ", for this request of {only_for} only");
+        page.line("failure", what);
+    }
 }
 
 /// "campus (parent, ICP) MISS in 0.8 ms"
 std::string said(Json const& word, bool timed_out) {
     auto const& took = at(word, "took_ms");
-    auto const who = text(word, "peer") + " (" + text(word, "type") + ", " + text(word, "protocol") + ") ";
-    if (took.is_number()) return who + text(word, "said") + " in " + with_decimals(took.get<double>(), 1) + " ms";
+    auto const who = filled(word, "{peer} ({type}, {protocol}) ");
+    if (took.is_number()) return who + text_at(word, "said") + " in " + with_decimals(took.get<double>(), 1) + " ms";
     return who + (timed_out ? "no answer" : "not waited for");
 }
 
-std::string why_nobody_asked(Json const& sources) {
-    if (text(sources, "direct") == "always") return "nobody is asked: direct.always";
+std::string why_no_peer_asked(Json const& sources) {
+    if (text_at(sources, "direct") == "always") return "nobody is asked: direct.always";
     if (!is(sources, "hierarchical")) return "nobody is asked: only a GET that any cache may answer is worth it";
     return "nobody is asked: none is eligible for this host, or it goes to one in any case";
 }
@@ -255,12 +235,10 @@ void sources(Page& page, Json const& all) {
     if (!at(sources, "took_ms").is_number()) return page.line("peers", "the proxy did not come to ask them in time");
     std::string words, ways;
     for (auto const& word : at(sources, "asked")) words += (words.empty() ? "" : "; ") + said(word, is(sources, "timed_out"));
-    page.line("peers", words.empty() ? why_nobody_asked(sources) : words);
+    page.line("peers", words.empty() ? why_no_peer_asked(sources) : words);
     if (is(sources, "timed_out")) page.line("peers", "not all of those who were waited for answered in time");
-    for (auto const& way : at(sources, "order")) {
-        ways += (ways.empty() ? "" : ", then ") + text(way, "why");
-        if (at(way, "peer").is_string()) ways += "/" + text(way, "peer");
-    }
+    for (auto const& way : at(sources, "order"))
+        ways += (ways.empty() ? "" : ", then ") + filled(way, at(way, "peer").is_string() ? "{why}/{peer}" : "{why}");
     page.line("source", ways);
     if (is(sources, "undecided")) page.line("source", "if the rules allow the name's addresses; else the origin alone");
 }

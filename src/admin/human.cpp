@@ -73,6 +73,16 @@ std::string human_seconds(double seconds) {
     return std::to_string(whole) + " s";
 }
 
+std::string printable(std::string text) {
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        auto const byte = static_cast<unsigned char>(text[i]);
+        bool const c1 = byte == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;
+        if ((byte < 0x20 && byte != '\n') || byte == 0x7f) text[i] = '?';
+        if (c1) text[i] = text[i + 1] = '?';
+    }
+    return text;
+}
+
 std::size_t columns(std::string_view text) {
     std::size_t count = 0;
     for (char c : text) count += (static_cast<unsigned char>(c) & 0xc0) != 0x80;

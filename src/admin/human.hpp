@@ -14,6 +14,10 @@ std::string human_micros(std::uint64_t micros);      // "340 µs", "1.25 ms", "1
 std::string human_share(std::optional<double>);      // of one: "12.3 %", "-"
 std::string human_seconds(double seconds);           // "42 s", "3 min 5 s", "2 h 10 min", "5 d 3 h"
 
+/// For a terminal, which must obey nothing that origins and clients wrote: control characters, those of C1 in UTF-8 too, are '?'.
+/// Ends of lines stay.
+std::string printable(std::string);
+
 /// On a terminal, where a character beyond ASCII takes one as well.
 std::size_t columns(std::string_view);
 

@@ -23,4 +23,18 @@ inline Json const& at(Json const& json, std::string_view path) {
     return json.is_object() && json.contains(pointer) ? json.at(pointer) : nothing;
 }
 
+inline bool is(Json const& json, std::string_view path) { return at(json, path) == true; }
+
+/// Empty when it is no text.
+inline std::string text_at(Json const& json, std::string_view path) {
+    auto const& value = at(json, path);
+    return value.is_string() ? value.get<std::string>() : "";
+}
+
+/// 0 when it is no number.
+inline std::int64_t number_at(Json const& json, std::string_view path) {
+    auto const& value = at(json, path);
+    return value.is_number() ? value.get<std::int64_t>() : 0;
+}
+
 }  // namespace garner::admin

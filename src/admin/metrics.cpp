@@ -79,7 +79,7 @@ Json latency(Report const& report) {
     return json;
 }
 
-/// Of each peer: a member, or what a function makes of it.
+/// A value for each peer: a member, or the result of a function.
 template <auto Get>
 Json peer(Report const& report) {
     Json list = Json::array();
@@ -94,16 +94,7 @@ Json state_of_peer(icp::PeerStats const& peer) {
     static constexpr std::array names{"alive", "suspect", "dead"};   // in the order of icp::Health
     return names[static_cast<std::size_t>(peer.health)];
 }
-Json name_of_peer(icp::PeerStats const& peer) { return peer.options.name; }
-Json type_of_peer(icp::PeerStats const& peer) { return name_of(peer.options.type); }
-Json host_of_peer(icp::PeerStats const& peer) { return peer.options.host; }
-Json port_of_peer(icp::PeerStats const& peer) { return peer.options.http; }
 Json address_of_peer(icp::PeerStats const& peer) { return peer.address.empty() ? Json(nullptr) : Json(peer.address); }
-Json is_alive(icp::PeerStats const& peer) { return peer.health == icp::Health::alive ? 1 : 0; }
-Json is_dead(icp::PeerStats const& peer) { return peer.health == icp::Health::dead ? 1 : 0; }
-Json query_rtt(icp::PeerStats const& peer) { return millis(peer.query_rtt); }
-Json connect_rtt(icp::PeerStats const& peer) { return millis(peer.connect_rtt); }
-Json throughput(icp::PeerStats const& peer) { return or_null(peer.throughput); }
 Json digest_entries(icp::PeerStats const& peer) { return peer.has_digest ? Json(peer.digest_entries) : Json(nullptr); }
 
 constexpr std::array disk_state_names{"off", "recovering", "working", "failing"};   // in the order of DiskStats::State
@@ -241,22 +232,24 @@ constexpr Metric all_metrics[]{
     {"origin.sent_bytes", "garner_origin_sent_bytes_total", "bytes", counter<&Counters::origin_sent>,
      "Bytes sent to origin servers.", "Origins", "sent"},
 
-    {"peers.name", "", "text", peer<name_of_peer>, "Name in the configuration."},
-    {"peers.type", "", "text", peer<type_of_peer>, "parent or sibling."},
-    {"peers.host", "", "text", peer<host_of_peer>, "Host in the configuration."},
-    {"peers.http", "", "port", peer<port_of_peer>, "HTTP port in the configuration."},
+    {"peers.name", "", "text", peer<[](Peer const& peer) { return peer.options.name; }>, "Name in the configuration."},
+    {"peers.type", "", "text", peer<[](Peer const& peer) { return name_of(peer.options.type); }>, "parent or sibling."},
+    {"peers.host", "", "text", peer<[](Peer const& peer) { return peer.options.host; }>, "Host in the configuration."},
+    {"peers.http", "", "port", peer<[](Peer const& peer) { return peer.options.http; }>, "HTTP port in the configuration."},
     {"peers.state", "", "text", peer<state_of_peer>,
      "alive: queried and waited for; suspect: the last query timed out, so queried and not waited for; dead: as suspect, and "
      "used only if there is no other source."},
-    {"", "garner_peer_alive{peer}", "0 or 1", peer<is_alive>, "1 if the peer is queried and waited for."},
-    {"", "garner_peer_dead{peer}", "0 or 1", peer<is_dead>, "1 if the peer is used only if there is no other source."},
+    {"", "garner_peer_alive{peer}", "0 or 1",
+     peer<[](Peer const& peer) { return peer.health == icp::Health::alive; }>, "1 if the peer is queried and waited for."},
+    {"", "garner_peer_dead{peer}", "0 or 1", peer<[](Peer const& peer) { return peer.health == icp::Health::dead; }>,
+     "1 if the peer is used only if there is no other source."},
     {"peers.address", "", "text", peer<address_of_peer>, "Resolved address; null while the host does not resolve."},
-    {"peers.query_rtt_ms", "garner_peer_query_rtt_seconds{peer}", "seconds", peer<query_rtt>,
-     "Smoothed time from a query to its reply."},
-    {"peers.connect_rtt_ms", "garner_peer_connect_rtt_seconds{peer}", "seconds", peer<connect_rtt>,
-     "Smoothed time to connect to the HTTP port."},
-    {"peers.bytes_per_second", "garner_peer_throughput{peer}", "bytes a second", peer<throughput>,
-     "Smoothed throughput of larger bodies from the peer."},
+    {"peers.query_rtt_ms", "garner_peer_query_rtt_seconds{peer}", "seconds",
+     peer<[](Peer const& peer) { return millis(peer.query_rtt); }>, "Smoothed time from a query to its reply."},
+    {"peers.connect_rtt_ms", "garner_peer_connect_rtt_seconds{peer}", "seconds",
+     peer<[](Peer const& peer) { return millis(peer.connect_rtt); }>, "Smoothed time to connect to the HTTP port."},
+    {"peers.bytes_per_second", "garner_peer_throughput{peer}", "bytes a second",
+     peer<[](Peer const& peer) { return or_null(peer.throughput); }>, "Smoothed throughput of larger bodies from the peer."},
     {"peers.connections", "garner_peer_connections{peer}", "connections", peer<&Peer::connections>,
      "Requests that the peer is answering."},
     {"peers.queries", "garner_peer_queries_total{peer}", "queries", peer<&Peer::queries>, "ICP and HTCP queries sent to the peer."},

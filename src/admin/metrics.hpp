@@ -27,11 +27,9 @@ struct Metric {
 /// In the order of /metrics and /stats.json. Rows of one family stand together.
 std::span<Metric const> metrics();
 
-/// The name without its labels, and "counter", "gauge" or "histogram".
-std::string_view family_of(Metric const&);
-std::string_view type_of(Metric const&);
-
 /// Prometheus' text format 0.0.4. A figure for which nothing was measured is NaN.
 std::string metrics_text(Report const&);
+/// Units are in the table. A figure for which nothing was measured is null.
+nlohmann::ordered_json stats_json(Report const&);
 
 }  // namespace garner::admin

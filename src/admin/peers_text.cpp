@@ -19,7 +19,7 @@ std::string where(Json const& peer) {
     return shown(at(peer, "host"), "text") + ":" + shown(port, "port");
 }
 
-/// Of queries; of connections where it is not asked.
+/// The round-trip time of queries, or of connections if the peer is not queried.
 std::string round_trip(Json const& peer) {
     for (auto const* name : {"query_rtt_ms", "connect_rtt_ms"})
         if (auto const& time = at(peer, name); time.is_number() && time.get<double>() >= 0)

@@ -10,7 +10,7 @@ namespace garner::admin {
 
 /// "peers" of /stats.json as a table of one line a peer; nothing without peers.
 std::optional<SummarySection> peers_table(nlohmann::ordered_json const& stats);
-/// The same as lines of text, aligned, at most 100 columns wide; says so when there are none.
+/// Aligned lines of text, at most 100 columns wide, or a line that says there are none.
 std::string peers_text(nlohmann::ordered_json const& stats);
 
 }  // namespace garner::admin

@@ -1,7 +1,6 @@
 // All that the figures, the page and the commands show.
 #pragma once
 #include "admin/figures.hpp"
-#include "admin/latency_windows.hpp"
 #include "admin/windows.hpp"
 #include "admin/write_costs.hpp"
 

@@ -4,38 +4,50 @@
 
 #include "admin/cache_pages.hpp"
 #include "admin/explain_json.hpp"
+#include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "admin/page.hpp"
-#include "admin/stats_json.hpp"
 #include "http/uri.hpp"
-#include "proxy/target.hpp"
 #include "store/disk_store.hpp"
 #include "util/text.hpp"
 
 namespace garner::admin {
 
+using web::Reply;
+
+struct Routes::Asked {
+    web::Request const& request;
+    std::string_view body;
+    bool meant;              // has "Garner-Admin: 1"
+};
+
+/// A new page needs a function and a row here.
+struct Routes::Row {
+    std::string_view path, methods;
+    bool changes;            // only for those who mean it; a foreign page must not make us read a segment either
+    Reply (Routes::*answer)(Asked const&);
+};
+
+Routes::Row const Routes::rows[]{
+    {"/", "GET, HEAD", false, &Routes::page},
+    {"/metrics", "GET, HEAD", false, &Routes::metrics},
+    {"/stats.json", "GET, HEAD", false, &Routes::stats},
+    // It changes nothing: a GET will do, and a POST takes what is too long for a target.
+    {"/explain", "GET, HEAD, POST", false, &Routes::explain},
+    {"/purge", "POST, PURGE", true, &Routes::purge},
+    {"/rebuild-digest", "POST", true, &Routes::rebuild_digest},
+    {"/cache/list", "POST", true, &Routes::cache_page},
+    {"/cache/verify", "POST", true, &Routes::cache_page},
+    {"/cache/purge", "POST", true, &Routes::cache_page},
+};
+
 namespace {
 
-Reply refusal(unsigned status, std::string text) {
-    Reply reply;
-    reply.status = status;
-    reply.body = std::move(text) + "\n";
-    return reply;
-}
+Reply refused(unsigned status, std::string const& text) { return {status, text + "\n"}; }
 
-Reply wrong_method(std::string allow) {
-    auto reply = refusal(405, "Here are only: " + allow);
-    reply.allow = std::move(allow);
-    return reply;
-}
-
-Reply not_meant() { return refusal(403, "To change something, send the field: Garner-Admin: 1"); }
-
-Reply of_type(std::string type, std::string body) {
-    Reply reply;
-    reply.type = std::move(type);
-    reply.body = std::move(body);
-    return reply;
+/// A URL, and what origins wrote, are bytes, not always UTF-8.
+Reply in_json(Json const& json, int indent = -1) {
+    return {200, json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n", "application/json"};
 }
 
 /// A name that an attacker points here (DNS rebinding) would make a foreign page's script one of our own: only the
@@ -51,95 +63,93 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
     return IpEndpoint{*address, port} == own;
 }
 
-/// `{"purged": true, "peers": [{"name": "campus", "answer": "purged"}]}`; without peers only the first.
-std::string purge_json(bool here, std::span<icp::Cleared const> peers) {
-    std::string text = here ? "{\"purged\": true" : "{\"purged\": false";
-    nlohmann::ordered_json list;
-    for (auto const& peer : peers) list.push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
-    if (!list.empty()) text += ", \"peers\": " + list.dump();
-    return text + "}\n";
-}
-
 int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     c = to_lower(c);
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-std::optional<std::string> form_decoded(std::string_view text) {
+/// Empty when it is badly encoded.
+std::string form_decoded(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '+') {
-            out += ' ';
-        } else if (text[i] != '%') {
-            out += text[i];
-        } else {
-            if (text.size() - i < 3) return std::nullopt;
-            int const high = hex_digit(text[i + 1]), low = hex_digit(text[i + 2]);
-            if (high < 0 || low < 0) return std::nullopt;
-            out += static_cast<char>(high * 16 + low);
-            i += 2;
+        if (text[i] != '%') {
+            out += text[i] == '+' ? ' ' : text[i];
+            continue;
         }
+        int const high = i + 2 < text.size() ? hex_digit(text[i + 1]) : -1, low = high < 0 ? -1 : hex_digit(text[i + 2]);
+        if (low < 0) return {};
+        out += static_cast<char>(high * 16 + low);
+        i += 2;
     }
     return out;
 }
 
+std::vector<std::string> form_values(std::string_view form, std::string_view name) {
+    std::vector<std::string> values;
+    while (!form.empty()) {
+        auto const part = form.substr(0, form.find('&'));
+        form.remove_prefix(std::min(part.size() + 1, form.size()));
+        if (part.substr(0, part.find('=')) != name || part.size() <= name.size()) continue;
+        values.push_back(form_decoded(part.substr(name.size() + 1)));
+    }
+    return values;
+}
+
 }  // namespace
 
-Reply Routes::answer(Request const& request) {
-    if (request.hosts.size() != 1) return refusal(400, "One Host field is wanted.");
-    if (!is_own_name(request.hosts.front(), request.own, names_))
-        return refusal(421, "This is http://" + request.own.text() + "/. To reach it under another name, list that in admin.names.");
+std::string form_value(std::string_view form, std::string_view name) {
+    auto values = form_values(form, name);
+    return values.empty() ? std::string() : std::move(values.front());
+}
 
+std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNetwork const> allow) const {
+    auto const& client = request.client;
+    if (!client.is_loopback() && !is_among(client, allow))
+        return refused(403, "The admin address does not serve " + client.text() + ": add its network to admin.allow.");
+    if (request.count("Host") == 0) return refused(400, "One Host field is wanted.");
+    if (is_own_name(request.value("Host"), request.own, names_)) return std::nullopt;
+    return refused(421, "This is http://" + request.own.text() + "/. To reach it under another name, list that in admin.names.");
+}
+
+Reply Routes::answer(web::Request const& request, std::string_view body) {
     bool const absolute = !request.target.starts_with('/');
-    if (absolute && request.method == "PURGE") return purge(request, request.target);
-    if (absolute) return refusal(421, "This is not a proxy.");
-
-    auto const mark = request.target.find('?');
-    auto const path = request.target.substr(0, mark);
-    if (path == "/purge") {
-        if (request.method != "POST" && request.method != "PURGE") return wrong_method("POST, PURGE");
-        auto url = mark == path.npos ? std::string() : form_value(request.target.substr(mark + 1), "url");
-        if (url.empty()) url = form_value(request.body, "url");
-        return purge(request, url);
-    }
-    if (path == "/explain") {
-        // It changes nothing: a GET will do, and a POST takes what is too long for a target.
-        if (request.method == "GET" || request.method == "HEAD")
-            return explain(request, mark == path.npos ? std::string_view() : request.target.substr(mark + 1));
-        return request.method == "POST" ? explain(request, request.body) : wrong_method("GET, HEAD, POST");
-    }
-    if (path == "/rebuild-digest") return request.method == "POST" ? rebuild_digest(request) : wrong_method("POST");
-    constexpr std::string_view cache = "/cache/";
-    if (path.starts_with(cache))
-        return request.method == "POST" ? cache_page(request, path.substr(cache.size())) : wrong_method("POST");
-    if (!shows_figures(path))
-        return refusal(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=..., "
+    if (absolute && request.method != "PURGE") return refused(421, "This is not a proxy.");
+    auto const path = absolute ? "/purge" : request.path;
+    auto const* const row = std::ranges::find(rows, path, &Row::path);
+    if (row == std::end(rows))
+        return refused(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=..., "
                             "/cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
-    if (request.method != "GET" && request.method != "HEAD") return wrong_method("GET, HEAD");
-    return show(path);
+    if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
+    bool const meant = request.value("Garner-Admin") == "1";
+    if (row->changes && !meant) return refused(403, "To change something, send the field: Garner-Admin: 1");
+    return (this->*row->answer)({request, body, meant});
 }
 
-bool Routes::shows_figures(std::string_view target) {
-    auto const path = target.substr(0, target.find('?'));
-    return path == "/" || path == "/metrics" || path == "/stats.json";
-}
+bool Routes::shows_figures(std::string_view path) { return path == "/" || path == "/metrics" || path == "/stats.json"; }
 
-Reply Routes::show(std::string_view path) {
-    auto const now = report();
-    if (path == "/metrics") return of_type("text/plain; version=0.0.4; charset=utf-8", metrics_text(now));
-    if (path == "/stats.json") return of_type("application/json", stats_json(now).dump(2) + "\n");
-    auto reply = of_type("text/html; charset=utf-8", page(stats_json(now)));
+Reply Routes::metrics(Asked const&) { return {200, metrics_text(report()), "text/plain; version=0.0.4; charset=utf-8"}; }
+
+Reply Routes::stats(Asked const&) { return in_json(stats_json(report()), 2); }
+
+Reply Routes::page(Asked const&) {
+    Reply reply{200, admin::page(stats_json(report())), "text/html; charset=utf-8"};
     reply.content_policy = page_policy();
     return reply;
 }
 
-Reply Routes::purge(Request const& request, std::string_view url) {
-    if (!request.meant) return not_meant();
+Reply Routes::purge(Asked const& asked) {
+    if (!asked.request.target.starts_with('/')) return purge_url(asked.request.target);
+    auto const url = form_value(asked.request.query, "url");
+    return purge_url(url.empty() ? form_value(asked.body, "url") : url);
+}
+
+/// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first.
+Reply Routes::purge_url(std::string_view url) {
     http::UriError error;
-    if (url.empty()) return refusal(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
+    if (url.empty()) return refused(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
     auto const uri = http::parse_absolute(url, error);
-    if (!uri) return refusal(400, std::string("The url is not one: ") + error.refusal);
+    if (!uri) return refused(400, std::string("The url is not one: ") + error.refusal);
     std::string normal;
     http::append_normalised(*uri, normal);
     bool found = server_.cache().purge(normal);
@@ -148,56 +158,50 @@ Reply Routes::purge(Request const& request, std::string_view url) {
     found |= !peers.empty() && server_.cache().purge(normal);
     auto* disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
-        return refusal(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.\n" +
+        return refused(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.\n" +
                                 icp::text_of(peers));
-    return of_type("application/json", purge_json(found, peers));
+    Json json{{"purged", found}};
+    for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
+    return in_json(json);
 }
 
-Reply Routes::rebuild_digest(Request const& request) {
-    if (!request.meant) return not_meant();
+Reply Routes::rebuild_digest(Asked const&) {
     bool const published = server_.mesh().roster()->options.digest.publish;
     if (published) server_.mesh().rebuild_digest();
-    return of_type("application/json", published ? "{\"rebuilding\": true}\n" : "{\"rebuilding\": false}\n");
+    return in_json({{"rebuilding", published}});
 }
 
-/// Reading a segment is work that a foreign page must not give us either.
-Reply Routes::cache_page(Request const& request, std::string_view which) {
-    if (!request.meant) return not_meant();
-    PageQuestion question;
+Reply Routes::cache_page(Asked const& asked) {
     using enum PageQuestion::What;
-    auto const known = {list, verify, purge};
-    auto const asked = std::find_if(known.begin(), known.end(), [&](auto what) { return name_of(what) == which; });
-    if (asked == known.end()) return refusal(404, "There is /cache/list, /cache/verify and /cache/purge");
-    question.what = *asked;
-    question.pattern = form_value(request.body, "pattern");
-    question.at = form_value(request.body, "at");
+    auto const path = asked.request.path;
+    PageQuestion question{path.ends_with("list") ? list : path.ends_with("verify") ? verify : purge};
+    question.pattern = form_value(asked.body, "pattern");
+    question.at = form_value(asked.body, "at");
     if (question.what == purge && question.pattern.empty())
-        return refusal(400, "A pattern is wanted: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
+        return refused(400, "A pattern is wanted: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
     auto& cache = server_.cache();
     auto const page = admin::cache_page(&cache, cache.disk().store(), question);
     if (page.contains("fault")) return refusal(400, page["fault"].get<std::string>());
     return of_type("application/json", page.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
-Reply Routes::explain(Request const& request, std::string_view form) {
+Reply Routes::explain(Asked const& asked) {
+    auto const form = asked.request.method == "POST" ? asked.body : asked.request.query;
     proxy::ExplainQuestion question;
     question.url = form_value(form, "url");
-    if (question.url.empty()) return refusal(400, "A url is wanted: /explain?url=http%3A%2F%2Fexample.com%2F");
+    if (question.url.empty()) return refused(400, "A url is wanted: /explain?url=http%3A%2F%2Fexample.com%2F");
     if (auto method = form_value(form, "method"); !method.empty()) question.method = std::move(method);
     question.fields = form_values(form, "field");
     question.accelerated = form_value(form, "accelerator") == "1";
     // A foreign page must not make us send what it likes to others, nor keep us waiting.
-    question.asks_others = request.meant;
+    question.asks_others = asked.meant;
     if (auto const client = form_value(form, "client"); !client.empty()) {
         auto const address = parse_ip(client);
-        if (!address) return refusal(400, "The client is not an IP address.");
+        if (!address) return refused(400, "The client is not an IP address.");
         question.client = *address;
     }
     auto const explained = proxy::explain(server_, question);
-    if (!explained.fault.empty()) return refusal(400, explained.fault);
-    // A URL is bytes, not always UTF-8.
-    auto const json = explain_json(explained).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    return of_type("application/json", json + "\n");
+    return explained.fault.empty() ? in_json(explain_json(explained), 2) : refused(400, explained.fault);
 }
 
 Report Routes::report() {
@@ -214,22 +218,6 @@ void Routes::sample() {
     samples_.add(sample_of(figures));
     latencies_.add(figures.at, {figures.hit_time, figures.miss_time});
     laps_.look(figures.disk);
-}
-
-std::vector<std::string> form_values(std::string_view form, std::string_view name) {
-    std::vector<std::string> values;
-    while (!form.empty()) {
-        auto const part = form.substr(0, form.find('&'));
-        form.remove_prefix(std::min(part.size() + 1, form.size()));
-        if (part.substr(0, part.find('=')) != name || part.size() <= name.size()) continue;
-        values.push_back(form_decoded(part.substr(name.size() + 1)).value_or(""));
-    }
-    return values;
-}
-
-std::string form_value(std::string_view form, std::string_view name) {
-    auto values = form_values(form, name);
-    return values.empty() ? std::string() : std::move(values.front());
 }
 
 }  // namespace garner::admin

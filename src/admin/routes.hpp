@@ -1,30 +1,15 @@
-// What the admin address answers to a request: who may ask, what there is, and purges. Knows nothing of sockets.
+// The pages and actions of the admin address, and who may use them. Knows nothing of sockets.
 #pragma once
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "admin/report.hpp"
-#include "util/ip.hpp"
+#include "web/http_message.hpp"
 
 namespace garner::admin {
-
-struct Request {
-    std::string_view method;
-    std::string_view target;                 // as it came
-    std::vector<std::string_view> hosts;     // the values of all Host fields
-    bool meant = false;                      // has "Garner-Admin: 1"
-    std::string_view body;
-    IpEndpoint own;                          // where the connection was accepted
-};
-
-struct Reply {
-    unsigned status = 200;
-    std::string type = "text/plain; charset=utf-8";
-    std::string body;
-    std::string allow;                       // 405: the methods there are
-    std::string content_policy = "default-src 'none'; frame-ancestors 'none'";
-};
 
 /// Figures, and sample(), are for one thread; all other requests, which may wait for peers or for the disk, for another one.
 class Routes {
@@ -32,18 +17,27 @@ public:
     /// `names`: further values of Host that are accepted; outlives this object.
     Routes(proxy::Server& server, std::vector<std::string> const& names) : server_(server), names_(names) { sample(); }
 
-    Reply answer(Request const&);
-    /// A request for this target is answered at once.
-    static bool shows_figures(std::string_view target);
+    /// For clients that are neither on loopback nor in `allow`, and for requests under another name.
+    std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow) const;
+    web::Reply answer(web::Request const&, std::string_view body);
+    /// A request for this path is answered at once.
+    static bool shows_figures(std::string_view path);
     /// To be called every Samples::interval.
     void sample();
 
 private:
-    Reply show(std::string_view path);
-    Reply purge(Request const&, std::string_view url);
-    Reply rebuild_digest(Request const&);
-    Reply cache_page(Request const&, std::string_view which);
-    Reply explain(Request const&, std::string_view form);
+    struct Asked;
+    struct Row;
+    static Row const rows[];
+
+    web::Reply metrics(Asked const&);
+    web::Reply stats(Asked const&);
+    web::Reply page(Asked const&);
+    web::Reply purge(Asked const&);
+    web::Reply purge_url(std::string_view url);
+    web::Reply rebuild_digest(Asked const&);
+    web::Reply cache_page(Asked const&);
+    web::Reply explain(Asked const&);
     Report report();
 
     proxy::Server& server_;
@@ -52,9 +46,6 @@ private:
     LatencySamples latencies_;
     LapWatch laps_;
 };
-
-/// All values of `name`, as form_value.
-std::vector<std::string> form_values(std::string_view form, std::string_view name);
 
 /// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when it is not there or
 /// is badly encoded.

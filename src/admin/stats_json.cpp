@@ -1,5 +1,4 @@
-#include "admin/stats_json.hpp"
-
+// The figures as JSON: GET /stats.json. docs/metrics.md lists every name.
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 

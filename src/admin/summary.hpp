@@ -24,7 +24,7 @@ struct SummarySection {
     std::vector<SummaryLine> lines;
 };
 
-/// What a glance should catch; `note` is more about it, in small print.
+/// A figure in large print on the page; `note` adds detail in small print.
 struct Headline {
     std::string title;
     std::string value;
@@ -36,14 +36,14 @@ std::string summary_title(nlohmann::ordered_json const& stats);
 std::vector<Headline> headlines(nlohmann::ordered_json const& stats);
 std::vector<SummarySection> summary(nlohmann::ordered_json const& stats);
 
-/// Hit ratios, estimated, of each policy at four sizes; the running one is marked. Nothing without enough traffic.
+/// Estimated hit ratios of each policy at four sizes; the policy in use is marked. Empty without enough traffic.
 std::optional<SummarySection> what_if(nlohmann::ordered_json const& stats);
-/// The same as lines of text, with what it stands on. Says so when there is nothing to tell yet.
+/// Lines of text, with the traffic that the estimate is based on, or a line that says there is none yet.
 std::string what_if_text(nlohmann::ordered_json const& stats);
 
 /// All of it as lines of text, aligned.
 std::string summary_text(nlohmann::ordered_json const& stats);
-/// The same of the tiers of the cache alone: those that `stats` has.
+/// Lines of text about the tiers of the cache that `stats` has.
 std::string tiers_text(nlohmann::ordered_json const& stats);
 
 }  // namespace garner::admin

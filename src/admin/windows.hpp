@@ -1,4 +1,4 @@
-// Hit ratios over the last minute, five minutes and hour, from samples of the counters.
+// Hit ratios and latencies over the last minutes, from samples of the counters and histograms.
 #pragma once
 #include <array>
 #include <deque>
@@ -6,6 +6,7 @@
 
 #include "admin/figures.hpp"
 #include "util/clock.hpp"
+#include "util/counter.hpp"
 
 namespace garner::admin {
 
@@ -14,7 +15,7 @@ struct Sample {
     SteadyTime at{};
     std::uint64_t requests = 0;      // for an object: all but tunnels, refusals, failures, purges and Garner's own pages
     std::uint64_t hits = 0;
-    std::uint64_t bytes = 0;         // of bodies sent to clients
+    std::uint64_t bytes = 0;         // of body sent to clients
     std::uint64_t hit_bytes = 0;
 };
 
@@ -43,7 +44,7 @@ public:
     static constexpr seconds interval{5};                  // between two calls of add()
     static constexpr std::size_t most = 3'600 / 5 + 1;     // the oldest leaves
 
-    /// Not older than the newest one there is.
+    /// The sample is not older than the newest one.
     void add(Sample const&);
     /// Between the oldest sample that is inside the window, else the newest before it, and `now`. While less than the
     /// window has been sampled, that is since the first sample.
@@ -51,6 +52,35 @@ public:
     WindowRatios all(Sample const& now) const;
 
 private:
+    std::deque<Sample> samples_;
+};
+
+struct Latencies {
+    LatencySnapshot hit;
+    LatencySnapshot miss;        // all other answers, without tunnels
+};
+
+inline constexpr std::array latency_windows{windows[0], windows[1]};   // 60 s and 5 min
+using WindowLatencies = std::array<Latencies, latency_windows.size()>;   // in the order of `latency_windows`
+
+/// The samples of the last five minutes, oldest first: at most 160 KiB.
+class LatencySamples {
+public:
+    static constexpr seconds interval{15};       // between two samples; an earlier one is not kept
+    static constexpr std::size_t most = 300 / 15 + 1;
+
+    /// Since the start, at the moment `at`, which is not before the last one.
+    void add(SteadyTime at, Latencies const& until_now);
+    /// Since the newest sample that is as old as the window, else since the oldest. Without samples all.
+    WindowLatencies over(SteadyTime at, Latencies const& until_now) const;
+
+private:
+    struct Sample {
+        SteadyTime at{};
+        Latencies until;
+    };
+    Latencies since(SteadyTime moment, Latencies const& until_now) const;
+
     std::deque<Sample> samples_;
 };
 

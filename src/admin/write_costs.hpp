@@ -1,4 +1,4 @@
-// What it costs the disk to store a byte.
+// Write amplification of the disk tier.
 #pragma once
 #include <optional>
 
@@ -30,7 +30,7 @@ private:
         Bytes stored = 0;
         Bytes written = 0;
     };
-    Mark last_;                        // of the first lap
+    Mark last_;                        // at the end of the first lap
     bool over_ = false;
 };
 

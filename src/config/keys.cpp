@@ -8,7 +8,7 @@
 #include "config/key_parts.hpp"
 #include "config/rule_form.hpp"
 #include "http/uri.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "util/text.hpp"
 
 namespace garner::config {
@@ -250,10 +250,10 @@ Form<Admin> admin() {
 
 Form<seen::Peer> seen_peer() {
     auto parse = [](std::string const& text, seen::Peer& into, std::string&) {
-        std::string fault;
-        auto const peers = seen::read_peers(text, fault);
-        if (peers.size() == 1) into = peers.front();
-        return peers.size() == 1;
+        auto const peers = seen::read_peers(text);
+        bool const is_one = peers && peers->size() == 1;
+        if (is_one) into = peers->front();
+        return is_one;
     };
     auto form = parsed<seen::Peer>("host and port", "a host and a port", "write \"10.0.0.3:3132\"", parse);
     form.show = [](seen::Peer const& peer) { return in_quotes(peer.text()); };
@@ -264,7 +264,7 @@ Form<seen::Options> seen_urls() {
     using T = seen::Options;
     auto const check = [](Reader& reader, Json const&, T& seen) {
         if (seen.address.empty()) return;
-        if (auto const fault = seen::fault_of(seen); !fault.empty()) reader.fault(fault, "docs/url_seen.md says what there is");
+        if (auto const fits = seen::validate(seen); !fits) reader.fault(fits.fault().text(), "docs/url_seen.md says what there is");
     };
     auto address = address_key<T>(endpoint(true), R"("")", "Address and port of the crawlers' service; empty for none.");
     return object_of<T>(

@@ -8,7 +8,7 @@ namespace garner::seen {
 
 namespace {
 
-void fill_in(std::span<Answer> answers, Answer open, std::span<Answer const> answered) {
+void fill_in(std::span<LinkStatus> answers, LinkStatus open, std::span<LinkStatus const> answered) {
     auto next = answered.begin();
     for (auto& answer : answers)
         if (answer == open) answer = *next++;
@@ -31,12 +31,12 @@ void Batch::clear(std::uint32_t partitions) {
     too_many = false;
 }
 
-void Batch::take_own(std::span<Answer const> answered) {
+void Batch::take_own(std::span<LinkStatus const> answered) {
     check(answered.size() == own.size());
     fill_in(answers, asked_here, answered);
 }
 
-void Batch::take_foreign(std::uint32_t partition, std::span<Answer const> answered) {
+void Batch::take_foreign(std::uint32_t partition, std::span<LinkStatus const> answered) {
     check(answered.size() == foreign[partition].size());
     fill_in(answers, unreachable(partition), answered);
 }
@@ -48,7 +48,7 @@ bool LinkSorter::has_room() {
 }
 
 void LinkSorter::take(std::string_view text) {
-    if (text.ends_with('\r')) text.remove_suffix(1);   // what is canonical but for it is copied
+    if (text.ends_with('\r')) text.remove_suffix(1);   // a URL that is canonical without it is copied
     auto const fault = crawl::canonicalise(text, url_);
     if (fault != crawl::UrlFault::none) return refuse(refused(fault));
     if (!has_room()) return;
@@ -68,7 +68,7 @@ void LinkSorter::take(std::string_view text) {
     }
 }
 
-void LinkSorter::refuse(Answer why) {
+void LinkSorter::refuse(LinkStatus why) {
     if (!has_room()) return;
     ++batch_->refused;
     batch_->answers.push_back(why);

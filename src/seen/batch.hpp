@@ -10,28 +10,28 @@
 #include "crawl/host_splitter.hpp"
 #include "crawl/url_layers.hpp"
 #include "seen/answered_cache.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 
 namespace garner::seen {
 
-/// What is asked, and the answers as they become known, all in the order in which the links came.
+/// The links of a request, and their answers as they become known, in the order in which the links came.
 struct Batch {
-    std::vector<Answer> answers;                        // one a link; asked_here and unreachable() are still open
+    std::vector<LinkStatus> answers;                    // one a link; asked_here and unreachable() are still open
     std::vector<Fingerprint> own;                       // one for each asked_here
     std::vector<std::vector<Fingerprint>> foreign;      // by partition; one for each unreachable(partition)
     std::uint64_t refused = 0;
-    std::uint64_t kept_home = 0;                        // of other partitions, and known to have been answered there
+    std::uint64_t kept_home = 0;                        // links of other partitions that were answered there before
     bool too_many = false;                              // more links than a batch may have
 
     Bytes held_bytes() const;
-    /// Nothing in it; keeps its memory, if that is not much.
+    /// Empties the batch, and keeps its memory if that is little.
     void clear(std::uint32_t partitions);
     /// Takes the set's answers, 0 or 1 each, in place of asked_here.
-    void take_own(std::span<Answer const> answered);
-    /// The same of a partition.
-    void take_foreign(std::uint32_t partition, std::span<Answer const> answered);
+    void take_own(std::span<LinkStatus const> answered);
+    /// Takes the answers of a partition in place of unreachable(partition).
+    void take_foreign(std::uint32_t partition, std::span<LinkStatus const> answered);
 };
 
 /// How URLs become fingerprints, and whose they are.
@@ -39,7 +39,7 @@ struct Sorting {
     crawl::UrlLayers layers;
     crawl::HostSplitter splitter{1};
     std::uint32_t own = 0;                              // our partition
-    AnsweredCache* answered = nullptr;                  // of other partitions' URLs; nullptr: there are none
+    AnsweredCache* answered = nullptr;                  // URLs of other partitions; nullptr: there are none
     std::uint64_t links_max = 1'000'000;                // in a batch
 };
 
@@ -49,15 +49,15 @@ public:
     /// `sorting` outlives it.
     explicit LinkSorter(Sorting const& sorting) : sorting_(sorting) {}
 
-    /// `durable`: what other partitions have answered before counts for nothing, as they may not have promised it to last.
+    /// `durable`: earlier answers of other partitions do not count, since those links may not be durable there.
     void begin(Batch& batch, bool durable = false) {
         batch_ = &batch;
         durable_ = durable;
     }
     /// A text that may be a URL, in any bytes.
     void take(std::string_view text);
-    /// What is none for sure.
-    void refuse(Answer why);
+    /// A link that is no URL.
+    void refuse(LinkStatus why);
     /// A fingerprint, which has no host: ours.
     void take_fingerprint(Fingerprint url);
 

@@ -33,7 +33,7 @@ public:
         return !to_.full();
     }
 
-    std::string finish() override {
+    Result<void> finish() override {
         if (begun_) take(kept_);
         return {};
     }
@@ -51,7 +51,7 @@ private:
     }
 
     LinkSorter& to_;
-    std::string kept_;                              // of a line that began in an earlier piece
+    std::string kept_;                              // a line that began in an earlier piece
     bool begun_ = false, too_long_ = false;
 };
 
@@ -67,9 +67,9 @@ public:
         return !to_.full();
     }
 
-    std::string finish() override {
-        return kept_ == 0 ? "" : "fingerprints have 8 bytes each, and after the last one there are " +
-                                     std::to_string(kept_) + " more";
+    Result<void> finish() override {
+        if (kept_ == 0) return {};
+        return Fault{"fingerprints have 8 bytes each, and after the last one there are " + std::to_string(kept_) + " more"};
     }
 
 private:
@@ -88,7 +88,7 @@ private:
 
     LinkSorter& to_;
     std::array<char, sizeof(Fingerprint)> bytes_{};
-    std::size_t kept_ = 0;                          // of one that began in an earlier piece
+    std::size_t kept_ = 0;                          // bytes of a fingerprint that began in an earlier piece
 };
 
 template <class Links>
@@ -96,17 +96,17 @@ std::unique_ptr<BodyReader> make(LinkSorter& to) {
     return std::make_unique<Links>(to);
 }
 
-constexpr BodyForm text{AnswerForm::text, make<TextLinks>};
-constexpr BodyForm json{AnswerForm::json, make<JsonLinks>};
-constexpr BodyForm octets{AnswerForm::octets, make<OctetLinks>};
+constexpr BodyForm text{ReplyForm::text, make<TextLinks>};
+constexpr BodyForm json{ReplyForm::json, make<JsonLinks>};
+constexpr BodyForm octets{ReplyForm::octets, make<OctetLinks>};
 
 /// Without parameters, in lower case.
 std::string bare(std::string_view type) { return lower_case(trim(type.substr(0, type.find(';')))); }
 
-std::optional<AnswerForm> form_called(std::string_view type) {
-    if (type == "text/plain") return AnswerForm::text;
-    if (type == "application/json") return AnswerForm::json;
-    if (type == "application/octet-stream") return AnswerForm::octets;
+std::optional<ReplyForm> form_called(std::string_view type) {
+    if (type == "text/plain") return ReplyForm::text;
+    if (type == "application/json") return ReplyForm::json;
+    if (type == "application/octet-stream") return ReplyForm::octets;
     return std::nullopt;
 }
 
@@ -134,8 +134,8 @@ BodyForm const* body_form(std::string_view content_type) {
     return type == "application/octet-stream" ? &octets : nullptr;
 }
 
-std::optional<AnswerForm> asked_form(std::string_view accept) {
-    std::optional<AnswerForm> wanted;
+std::optional<ReplyForm> asked_form(std::string_view accept) {
+    std::optional<ReplyForm> wanted;
     double most = 0;
     http::for_each_member(accept, [&](std::string_view one) {
         auto const form = form_called(bare(one));

@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/batch.hpp"
+#include "util/result.hpp"
 
 namespace garner::seen {
 
@@ -17,12 +18,12 @@ public:
     virtual ~BodyReader() = default;
     /// False once the rest is not worth reading: the body is broken, or the batch is full.
     virtual bool read(std::string_view piece) = 0;
-    /// After the last piece: empty, or one line that says why this is no such body at all. Then nothing of it counts.
-    virtual std::string finish() = 0;
+    /// After the last piece. Fails if this is no such body at all; then nothing of it counts.
+    virtual Result<void> finish() = 0;
 };
 
 struct BodyForm {
-    AnswerForm answer;                                               // in which it is answered, unless another is asked for
+    ReplyForm answer;                                               // in which it is answered, unless another is asked for
     std::unique_ptr<BodyReader> (*make)(LinkSorter& to);
 };
 
@@ -32,6 +33,6 @@ BodyForm const* body_form(std::string_view content_type);
 
 /// By Accept (RFC 9110 12.5.1): the one it wants most, of equals the first; nothing when it names none: then it is as the
 /// body's.
-std::optional<AnswerForm> asked_form(std::string_view accept);
+std::optional<ReplyForm> asked_form(std::string_view accept);
 
 }  // namespace garner::seen

@@ -19,8 +19,8 @@ std::string_view without_space(std::string_view text) {
     return text;
 }
 
-/// How many bytes of a string there are before what ends it, or escapes. Window by window: what is far away would be looked
-/// for again behind each escape before it.
+/// The number of bytes before the next quote or backslash. Searches window by window: a search for a distant quote would be
+/// repeated after each escape before it.
 std::size_t plain_bytes(std::string_view text) {
     constexpr std::size_t window = 64;
     for (std::size_t at = 0; at < text.size(); at += window) {
@@ -55,10 +55,10 @@ bool JsonLinks::read(std::string_view piece) {
     return state_ != State::broken && !to_.full();
 }
 
-std::string JsonLinks::finish() {
+Result<void> JsonLinks::finish() {
     if (state_ == State::before_list) break_off("it is empty");
     if (state_ == State::before_element || state_ == State::in_element) break_off("it breaks off");
-    return fault_;
+    return to_result(fault_);
 }
 
 /// Goes on by a byte at least, or into an element.
@@ -91,7 +91,7 @@ void JsonLinks::read_element(std::string_view& piece) {
     if (state_ != State::broken) state_ = last ? State::after_list : State::before_element;
 }
 
-/// Where in the piece the "," or "]" behind the element is; its size when it is not there.
+/// The place of the "," or "]" after the element; the size of the piece if it is not there.
 std::size_t JsonLinks::end_of_element(std::string_view piece) {
     for (std::size_t at = 0; at < piece.size(); ++at) {
         char const c = piece[at];
@@ -129,7 +129,7 @@ void JsonLinks::end_element() {
 void JsonLinks::take_element(std::string_view text) {
     ++elements_;
     text = without_space(text);
-    // Of what is too long there is the beginning.
+    // The beginning of a long element is kept.
     if (too_long_) return to_.refuse(text.starts_with('"') ? refused(crawl::UrlFault::too_long) : not_text);
     if (is_plain(text)) return to_.take(text.substr(1, text.size() - 2));
     take_any(text);

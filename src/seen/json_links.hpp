@@ -4,14 +4,14 @@
 
 namespace garner::seen {
 
-/// `["http://a.example/", …]`. An element that is no string, or one that is no text, is a link that is refused; what is no
-/// list, or breaks off, is no such body. The elements are read by nlohmann::json, plain strings without it.
+/// `["http://a.example/", …]`. An element that is no string, or no text, is a link that is refused. A body that is no list,
+/// or is truncated, is an error. nlohmann::json reads the elements that are no plain strings.
 class JsonLinks final : public BodyReader {
 public:
     explicit JsonLinks(LinkSorter& to) : to_(to) {}
 
     bool read(std::string_view piece) override;
-    std::string finish() override;
+    Result<void> finish() override;
 
 private:
     enum class State : std::uint8_t { before_list, before_element, in_element, after_list, broken };
@@ -27,10 +27,10 @@ private:
 
     LinkSorter& to_;
     State state_ = State::before_list;
-    std::string element_;                      // of the one that has begun
+    std::string element_;                      // as far as it has come
     bool too_long_ = false;
     bool in_string_ = false, escaped_ = false;
-    std::uint32_t depth_ = 0;                  // of lists and objects inside an element
+    std::uint32_t depth_ = 0;                  // nested lists and objects inside an element
     std::uint64_t elements_ = 0;
     std::string fault_;
 };

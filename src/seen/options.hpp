@@ -1,4 +1,4 @@
-// What the service is told: where it listens and for whom, its set, and the other processes it shares the hosts with.
+// The options of the service: address and clients, the set, the processes that share the hosts, limits.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,6 +8,7 @@
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
+#include "util/result.hpp"
 
 namespace garner::seen {
 
@@ -22,15 +23,15 @@ struct Peer {
 struct Options {
     std::string address = "127.0.0.1";        // an IP address
     std::uint16_t port = 3132;                // 0: any that is free
-    std::vector<IpNetwork> allow = {};        // who may ask, beside clients on loopback
+    std::vector<IpNetwork> allow = {};        // clients beside those on loopback
 
-    std::string set = {};                     // of crawl::url_sets(); empty: by whether there is a directory
-    std::string directory = {};               // of the set; empty: it lies in memory and goes with the process
-    Bytes memory = 1 * GiB;                   // what the set may take beside a batch
+    std::string set = {};                     // a name of crawl::url_sets(); empty: runs with a directory, else lines
+    std::string directory = {};               // where the set is kept; empty: in memory
+    Bytes memory = 1 * GiB;                   // limit of the set, without the batch
     std::uint64_t expected = 0;               // entries that will come, if that is known
     std::string cache = "line";               // before the set; empty: none
     std::uint64_t cache_entries = 1 << 16;
-    std::string layers = {};                  // of crawl::url_layer_names(), with commas
+    std::string layers = {};                  // names of crawl::url_layer_names(), with commas
 
     std::uint32_t partition = 0;              // ours, of peers.size()
     std::vector<Peer> peers = {};             // by partition, ourselves among them; empty: all hosts are ours
@@ -38,27 +39,27 @@ struct Options {
 
     // Bounds.
     std::uint64_t batch_links = 1'000'000;    // beyond: 413
-    Bytes body_bytes = 256 * MiB;             // of a request; beyond: 413
-    Bytes held_bytes = 512 * MiB;             // of batches under way, all together; beyond: 503
+    Bytes body_bytes = 256 * MiB;             // in a request; beyond: 413
+    Bytes held_bytes = 512 * MiB;             // all batches under way together; beyond: 503
     std::uint64_t waiting_links = 4'000'000;  // for the set, or for one other partition; beyond: 503
     std::uint32_t waiting_batches = 1'024;    // the same
     std::uint32_t connections = 256;          // beyond, the one that is idle longest goes
     std::uint32_t head_bytes = 8 * KiB;
 
     milliseconds idle{60'000};                // a connection between two requests
-    milliseconds progress{30'000};            // of a request or an answer without a byte
+    milliseconds progress{30'000};            // until the next byte of a request or a reply
     milliseconds peer_answer{20'000};         // for all that other partitions answer to a batch; then they are unreachable
-    milliseconds drain{10'000};               // what running batches get when it stops
+    milliseconds drain{10'000};               // for running batches when it stops
 
     friend bool operator==(Options const&, Options const&) = default;
 };
 
-/// "10.0.0.3:3132,[::1]:3132,seen.example:3132"; empty with `fault`, one line, when one of them is none.
-std::vector<Peer> read_peers(std::string_view list, std::string& fault);
+/// "10.0.0.3:3132,[::1]:3132,seen.example:3132".
+Result<std::vector<Peer>> read_peers(std::string_view list);
 
 inline constexpr milliseconds peer_answer_least{100}, peer_answer_most{600'000};
 
-/// Empty, or one line that names what does not fit and the mend. Opens nothing.
-std::string fault_of(Options const&);
+/// Fails if something does not fit. Opens nothing.
+Result<void> validate(Options const&);
 
 }  // namespace garner::seen

@@ -98,7 +98,7 @@ net::awaitable<void> PeerLink::run() {
     }
 }
 
-/// As many as one question may hold.
+/// Up to the maximum of one question.
 void PeerLink::take_waiting() {
     until_ = {};
     while (!waiting_.empty()) {
@@ -116,14 +116,14 @@ bool PeerLink::is_wanted() const {
     return !stopped_ && steady_now() < until_ && std::ranges::any_of(asked_, [](Part const& part) { return part.task; });
 }
 
-/// Who does not answer is asked again, unless the question before went without an answer as well.
+/// Repeats a question that got no answer, unless the question before got none either.
 net::awaitable<void> PeerLink::ask() {
     bool const was_up = stats_.up;
     for (std::size_t tries = 0; is_wanted(); ++tries) {
-        auto const outcome = co_await exchange();
-        if (outcome == Outcome::answered) break;
+        auto const status = co_await exchange();
+        if (status == QueryStatus::answered) break;
         ++stats_.failed_batches;
-        if (outcome == Outcome::unsure)
+        if (status == QueryStatus::unsure)
             for (auto const link : links_) remember_unsure(link);
         stream_.reset();
         if (stats_.up) spdlog::warn("partition {} at {}: {}", partition_, place_.text(), stats_.trouble);
@@ -133,17 +133,17 @@ net::awaitable<void> PeerLink::ask() {
     }
 }
 
-net::awaitable<PeerLink::Outcome> PeerLink::exchange() {
+net::awaitable<PeerLink::QueryStatus> PeerLink::exchange() {
     if (!connection_lives()) {
         bool const connected = co_await connect();
-        if (!connected) co_return Outcome::not_taken;
+        if (!connected) co_return QueryStatus::not_taken;
     }
     bool const durable = std::ranges::any_of(asked_, [](Part const& part) { return part.task && part.task->durable; });
     auto const bytes = links_.size() * sizeof(Fingerprint);
     head_ = std::string("POST /seen") + (durable ? "?durable=1" : "") + " HTTP/1.1\r\nHost: " + place_.text() +
             "\r\nContent-Type: application/octet-stream\r\nContent-Length: " + std::to_string(bytes) + "\r\n" +
             std::string(forwarded_field) + ": " + words_ + "\r\n\r\n";
-    // As they lie in memory: the lowest byte first.
+    // Fingerprints are sent as they are in memory: the lowest byte first.
     static_assert(std::endian::native == std::endian::little);
     std::array<asio::const_buffer, 2> const parts{asio::buffer(head_), asio::buffer(links_)};
     stats_.links += links_.size();
@@ -151,40 +151,40 @@ net::awaitable<PeerLink::Outcome> PeerLink::exchange() {
     stats_.bytes_sent += bytes;
     stream_->expires_at(until_);
     auto [unsent, sent] = co_await asio::async_write(*stream_, parts, net::as_values);
-    // Of a batch that has not come whole nothing is taken.
-    if (unsent && sent < head_.size() + bytes) co_return failed(Outcome::not_taken, told(unsent));
+    // The peer takes nothing of a truncated batch.
+    if (unsent && sent < head_.size() + bytes) co_return failed(QueryStatus::not_taken, told(unsent));
     parser_.emplace();
     parser_->body_limit(links_.size() + 64 * KiB);
     buffer_.clear();
     auto [unread, got] = co_await beast::http::async_read(*stream_, buffer_, *parser_, net::as_values);
     (void)got;
-    if (unread) co_return failed(Outcome::unsure, told(unread));
+    if (unread) co_return failed(QueryStatus::unsure, told(unread));
     co_return judge();
 }
 
-PeerLink::Outcome PeerLink::judge() {
+PeerLink::QueryStatus PeerLink::judge() {
     auto const& answer = parser_->get();
     auto const status = answer.result_int();
     auto const said = std::to_string(status) + " " + first_line(answer.body());
     if (!answer.keep_alive()) stream_.reset();
-    if (status >= 500 && status != 503) return failed(Outcome::unsure, said);
-    if (status != 200) return failed(Outcome::not_taken, said);
+    if (status >= 500 && status != 503) return failed(QueryStatus::unsure, said);
+    if (status != 200) return failed(QueryStatus::not_taken, said);
     if (answer.body().size() != links_.size())
-        return failed(Outcome::unsure, std::to_string(answer.body().size()) + " answers to " + std::to_string(links_.size()) +
+        return failed(QueryStatus::unsure, std::to_string(answer.body().size()) + " answers to " + std::to_string(links_.size()) +
                                            " links");
     take_answers(answer.body());
     if (!stats_.up) spdlog::info("partition {} at {} answers again", partition_, place_.text());
     stats_.up = true;
-    return Outcome::answered;
+    return QueryStatus::answered;
 }
 
-PeerLink::Outcome PeerLink::failed(Outcome outcome, std::string why) {
+PeerLink::QueryStatus PeerLink::failed(QueryStatus status, std::string why) {
     stats_.trouble = std::move(why);
-    return outcome;
+    return status;
 }
 
-/// A question on a connection that the other side has closed meanwhile would get no answer, and nobody could say whether
-/// it was read.
+/// If the peer has closed the connection, a question on it would get no answer, and it would be unknown whether the peer
+/// read it.
 bool PeerLink::connection_lives() {
     if (!stream_) return false;
     char byte = 0;
@@ -250,14 +250,15 @@ void PeerLink::take_answers(std::string const& octets) {
     for (auto const& part : asked_)
         for (auto const end = at + part.links; at < end; ++at) {
             if (octets[at] == octet_not_durable) answers_[at] = not_durable;
-            else if (octets[at] == is_new || octets[at] == already_seen) answers_[at] = static_cast<Answer>(octets[at]);
+            else if (octets[at] == is_new || octets[at] == already_seen) answers_[at] = static_cast<LinkStatus>(octets[at]);
             if (!is_unreachable(answers_[at])) take_answer(links_[at], answers_[at], part.task != nullptr);
         }
     stats_.unsure = unsure_.size();
 }
 
-/// In the order of the links: what nobody hears is new goes to who asked for it next, in the same question, too.
-void PeerLink::take_answer(Fingerprint link, Answer& answer, bool wanted) {
+/// In the order of the links: a new link whose task was given up is new to the next task that asks for it, in the same
+/// question, too.
+void PeerLink::take_answer(Fingerprint link, LinkStatus& answer, bool wanted) {
     ++stats_.answered;
     if (!wanted) {
         if (answer != already_seen) remember_unsure(link);

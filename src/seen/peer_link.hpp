@@ -15,30 +15,30 @@
 #include "net/asio.hpp"
 #include "net/wake.hpp"
 #include "seen/answered_cache.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/options.hpp"
 #include "util/clock.hpp"
 #include "util/hash.hpp"
 
 namespace garner::seen {
 
-/// The field of a batch that one process forwards to another. Such a batch is all the other one's, and goes no further.
+/// The field of a batch that one process forwards to another. The receiver answers all of it and forwards none.
 inline constexpr std::string_view forwarded_field = "Garner-Seen-Partition";
-/// Its value: whom it is meant for and what both must be told alike, such as "1/3 query-sort".
+/// Its value: the addressed partition and the options that both must share, such as "1/3 query-sort".
 std::string forwarded_words(Options const&, std::uint32_t partition);
 
-/// One question at a time; what comes meanwhile goes with the next one. A question that fails is put again a few times, as
-/// long as somebody waits for it. All on one thread.
+/// Sends one question at a time; tasks that come meanwhile go into the next one. A failed question is repeated a few times
+/// while a task waits for it. All on one thread.
 ///
-/// When a question was sent and no answer came, or none that anybody still waited for, nobody was told which of its links are new, but the other process may know
-/// them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may come to
-/// a page twice, but never misses one.
+/// If a question was sent and no answer came in time, no crawler was told which of its links are new, but the other process
+/// may know them from then on. Such links are remembered, and one that is then answered "seen" counts as new: a crawler may
+/// come to a page twice, but never misses one.
 class PeerLink {
 public:
     /// Stays where it is until `done` is woken, or it is given up.
     struct Task {
         std::span<Fingerprint const> links;
-        std::vector<Answer> answers = {};     // as many; unreachable() when no answer came
+        std::vector<LinkStatus> answers = {};     // as many; unreachable() when no answer came
         bool durable = false;
         SteadyTime until = SteadyTime::max();   // nothing is done for it any more
         net::WakeHandle done;
@@ -47,11 +47,11 @@ public:
     struct Stats {
         std::uint64_t links = 0, batches = 0;        // sent, repetitions too
         std::uint64_t answered = 0, fresh = 0;       // links
-        std::uint64_t failed_batches = 0, unreachable = 0;   // of the latter: links that got no answer
+        std::uint64_t failed_batches = 0, unreachable = 0;   // the latter: links that got no answer
         std::uint64_t unsure = 0;                    // links now remembered
         std::uint64_t unsure_forgotten = 0;
         std::uint64_t waiting_links = 0;
-        std::uint64_t bytes_sent = 0, bytes_received = 0;    // of bodies
+        std::uint64_t bytes_sent = 0, bytes_received = 0;    // in bodies
         bool up = true;                              // the last question was answered
         std::string trouble;                         // the last one
     };
@@ -60,37 +60,37 @@ public:
 
     bool has_room(std::uint64_t links) const;
     void add(Task&);
-    /// Nobody waits for it any more: what has not been answered stays unreachable().
+    /// The task no longer waits. Links without an answer stay unreachable().
     void give_up(Task&);
     Stats const& stats() const { return stats_; }
     Peer const& place() const { return place_; }
     std::uint32_t partition() const { return partition_; }
 
-    /// Runs until stop(); what then waits gets no answer.
+    /// Runs until stop(); tasks that wait then get no answer.
     net::awaitable<void> run();
     void stop();
 
 private:
     using Stream = boost::beast::basic_stream<net::asio::ip::tcp, net::Executor>;
-    enum class Outcome : std::uint8_t { answered, not_taken, unsure };
-    struct Part {                             // of a question
+    enum class QueryStatus : std::uint8_t { answered, not_taken, unsure };
+    struct Part {                             // one task's links in a question
         Task* task;                           // nullptr: it was given up
         std::size_t links;
     };
 
     net::awaitable<void> ask();
-    net::awaitable<Outcome> exchange();
+    net::awaitable<QueryStatus> exchange();
     net::awaitable<bool> connect();
     net::awaitable<bool> resolve();
     net::awaitable<void> pause(milliseconds);
     bool connection_lives();
     void take_waiting();
-    Outcome judge();
-    Outcome failed(Outcome, std::string why);
+    QueryStatus judge();
+    QueryStatus failed(QueryStatus, std::string why);
     void remember_unsure(Fingerprint);
     bool is_wanted() const;
     void take_answers(std::string const& octets);
-    void take_answer(Fingerprint link, Answer&, bool wanted);
+    void take_answer(Fingerprint link, LinkStatus&, bool wanted);
     void hand_out();
     void let_go(Task const&);
 
@@ -105,7 +105,7 @@ private:
     net::asio::ip::basic_resolver<net::asio::ip::tcp, net::Executor> resolver_;
     std::vector<net::TcpEndpoint> addresses_;
     std::optional<Stream> stream_;
-    boost::beast::flat_buffer buffer_{256 * KiB};   // of an answer's head, and between its data
+    boost::beast::flat_buffer buffer_{256 * KiB};   // the head of an answer, and chunk lines
     std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
     std::string head_;
     bool stopped_ = false;
@@ -113,8 +113,8 @@ private:
     std::deque<Task*> waiting_;
     std::vector<Part> asked_;
     SteadyTime until_ = {};                   // the last of theirs
-    std::vector<Fingerprint> links_;          // of those that are asked
-    std::vector<Answer> answers_;
+    std::vector<Fingerprint> links_;          // in the current question
+    std::vector<LinkStatus> answers_;
     std::unordered_set<Fingerprint> unsure_;
     Stats stats_;
 };

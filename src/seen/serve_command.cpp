@@ -10,7 +10,7 @@
 
 #include "crawl/seen_caches.hpp"
 #include "crawl/url_sets.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 #include "seen/service.hpp"
 #include "util/command_form.hpp"
 #include "util/exit_code.hpp"
@@ -38,11 +38,11 @@ std::string read_patience(std::string_view name, std::string_view value, millise
 }
 
 std::string read_address(std::string_view value, Options& options) {
-    std::string fault;
-    auto const places = read_peers(value, fault);
-    if (!fault.empty() || places.size() != 1) return "--listen: " + quoted_word(value) + " is no address and port; write 127.0.0.1:3132";
-    options.address = places.front().host == "localhost" ? "127.0.0.1" : places.front().host;
-    options.port = places.front().port;
+    auto const places = read_peers(value);
+    if (!places || places->size() != 1) return "--listen: " + quoted_word(value) + " is no address and port; write 127.0.0.1:3132";
+    auto const& [host, port] = places->front();
+    options.address = host == "localhost" ? "127.0.0.1" : host;
+    options.port = port;
     return parse_ip(options.address) ? "" : "--listen: " + quoted_word(options.address) + " is no IP address";
 }
 
@@ -56,9 +56,10 @@ std::string read_networks(std::string_view value, Options& options) {
 }
 
 std::string read_processes(std::string_view value, std::vector<Peer>& peers) {
-    std::string fault;
-    peers = read_peers(value, fault);
-    return fault.empty() ? "" : "--peers: " + fault;
+    auto const read = read_peers(value);
+    if (!read) return "--peers: " + read.fault().text();
+    peers = *read;
+    return {};
 }
 
 std::string check_partitions(Given& given) {
@@ -109,7 +110,7 @@ CommandForm::Reading read_options(std::span<std::string const> arguments, Given&
                 number(options.waiting_links, 1'000 * million))
         .check([&] {
             auto fault = check_partitions(given);
-            return fault.empty() ? fault_of(options) : fault;
+            return fault.empty() ? validate(options).fault_text() : fault;
         })
         .notes("Exit codes: 0 stopped, 1 failure, 2 wrong command line.");
     return form.read(arguments);
@@ -125,16 +126,16 @@ int serve(Options const& options, std::ostream& err) {
     for (int signal : {SIGHUP, SIGTERM, SIGINT}) sigaddset(&signals, signal);
     ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
-    std::string fault;
-    auto const service = Service::open(options, fault);
-    if (!service) return fail(fault);
-    service->start();
-    err << "garner seen serve listens on http://" << service->address() << "/ (" << service->set_text()
+    auto const opened = Service::open(options);
+    if (!opened) return fail(opened.fault().text());
+    auto& service = **opened;
+    service.start();
+    err << "garner seen serve listens on http://" << service.address() << "/ (" << service.set_text()
         << "); stop it with Ctrl-C\n" << std::flush;
     int signal = 0;
     ::sigwait(&signals, &signal);
-    fault = service->stop();
-    return fault.empty() ? exit_done : fail(fault);
+    auto const stopped = service.stop();
+    return stopped ? exit_done : fail(stopped.fault().text());
 }
 
 }  // namespace

@@ -4,30 +4,38 @@
 #include <string>
 
 #include "seen/options.hpp"
+#include "util/result.hpp"
+
+namespace garner::web {
+class HttpService;
+}
 
 namespace garner::seen {
+
+class ServiceState;
 
 /// A loop on a thread of its own, and another thread for the set. docs/url_seen.md says what it is asked and answers.
 class Service {
 public:
-    /// nullptr with one line in `fault`: an option that does not fit, an address in use, a directory in use.
-    static std::unique_ptr<Service> open(Options const&, std::string& fault);
+    /// Fails on an option that does not fit, an address in use, a directory in use.
+    static Result<std::unique_ptr<Service>> open(Options const&);
     /// Stops it, too.
     ~Service();
 
     void start();
-    /// Batches under way get Options::drain to come in; what has come is answered. Then the set is made to survive and
-    /// closed. Empty, or why it may not survive. Not to be started again.
-    std::string stop();
-    /// Where it really listens: "127.0.0.1:3132".
+    /// Batches under way get Options::drain to arrive, and are answered. Then the set is synchronized and closed. Fails if
+    /// the set may not survive. It cannot be started again.
+    Result<void> stop();
+    /// The address that it listens on: "127.0.0.1:3132".
     std::string const& address() const;
     /// Such as "runs, 12345 URLs".
     std::string set_text() const;
 
 private:
-    struct Inside;
-    explicit Service(std::unique_ptr<Inside> inside);
-    std::unique_ptr<Inside> inside_;
+    Service();
+
+    std::unique_ptr<web::HttpService> http_;
+    std::unique_ptr<ServiceState> state_;   // its timers and connections are those of the loop
 };
 
 }  // namespace garner::seen

@@ -10,6 +10,7 @@
 
 #include "crawl/kept_memory.hpp"
 #include "crawl/seen_caches.hpp"
+#include "crawl/url_layers.hpp"
 #include "util/units.hpp"
 
 namespace garner::seen {
@@ -21,50 +22,53 @@ std::uint64_t drawn_seed() {
     return std::uint64_t{random()} << 32 | random();
 }
 
-crawl::MadeCache empty_front(SetKeeper::Options const& options) {
-    return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed});
+using Front = std::unique_ptr<crawl::SeenCache>;
+
+crawl::MadeCache make_empty_front(Options const& options, std::uint64_t seed) {
+    return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = seed});
 }
 
-crawl::MadeCache make_front(SetKeeper::Options const& options) try {
-    if (options.cache.empty()) return {};
-    // What simulations alone can have is refused by fault_of().
-    auto made = empty_front(options);
-    if (made.cache && made.cache->claims())
-        spdlog::warn("the cache {} before the set may call a URL seen that never came, and the set is not asked then: such "
-                     "a URL is lost; line, scatter and quotient are exact",
-                     options.cache);
-    return made;
+Result<Front> make_front(Options const& options, std::uint64_t seed) try {
+    if (options.cache.empty()) return Front();
+    // validate() refuses caches that only simulations can have.
+    auto made = make_empty_front(options, seed);
+    if (made.cache) return std::move(made.cache);
+    return Fault{made.fault};
 } catch (std::bad_alloc const&) {
-    return {nullptr, "the cache " + options.cache + " of " + std::to_string(options.cache_entries) +
-                         " entries does not fit into memory; take fewer"};
+    auto const entries = std::to_string(options.cache_entries);
+    return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory", "take fewer"};
 }
 
-crawl::MadeSet make_set(SetKeeper::Options const& options) try {
-    return crawl::make_url_set(options.set_name, options.set);
+Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uint64_t seed) try {
+    auto const layers = crawl::UrlLayers::read(options.layers).layers.names();
+    auto made = crawl::make_url_set(options.set, {options.expected, options.memory, options.directory, seed, layers});
+    if (made.set) return std::move(made.set);
+    return Fault{made.fault};
 } catch (std::bad_alloc const&) {
-    return {nullptr, "the set " + options.set_name + " does not fit into memory; expect fewer entries, or give it a directory"};
+    return Fault{"the set " + options.set + " does not fit into memory", "expect fewer entries, or give it a directory"};
 }
 
 }  // namespace
 
-std::unique_ptr<SetKeeper> SetKeeper::open(Options const& asked, std::string& fault) {
+Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
     auto options = asked;
-    options.set.seed = drawn_seed();
-    if (options.set_name.empty()) options.set_name = options.set.directory.empty() ? "lines" : "runs";
-    auto front = make_front(options);
-    if (fault = front.fault; !fault.empty()) return nullptr;
-    auto made = make_set(options);
-    fault = made.fault;
-    if (!made.set) return nullptr;
-    auto const bytes = made.set->memory_bytes() + (front.cache ? front.cache->memory_bits() / 8 : 0);
-    if (!made.set->why_it_forgets().empty() && bytes > options.set.memory) {
-        fault = "the set " + options.set_name + " and its cache of " + std::to_string(options.cache_entries) +
-                " entries take " + size_text(bytes) + " from the beginning, more than the memory of " +
-                size_text(options.set.memory) + "; give it more, or the cache fewer entries";
-        return nullptr;
-    }
-    auto const empty_one = [options] { return empty_front(options).cache; };
-    return std::make_unique<SetKeeper>(options, std::move(made.set), std::move(front.cache), empty_one);
+    if (options.set.empty()) options.set = options.directory.empty() ? "lines" : "runs";
+    auto const seed = drawn_seed();
+    auto front = make_front(options, seed);
+    if (!front) return front.fault();
+    if (*front && (*front)->claims())
+        spdlog::warn("the cache {} before the set may call a URL seen that never came, and the set is not asked then: such "
+                     "a URL is lost; line, scatter and quotient are exact",
+                     options.cache);
+    auto set = make_set(options, seed);
+    if (!set) return set.fault();
+    auto const bytes = (*set)->memory_bytes() + (*front ? (*front)->memory_bits() / 8 : 0);
+    if (!(*set)->why_it_forgets().empty() && bytes > options.memory)
+        return Fault{"the set " + options.set + " and its cache of " + std::to_string(options.cache_entries) + " entries take " +
+                         size_text(bytes) + " from the beginning, more than the memory of " + size_text(options.memory),
+                     "give it more, or the cache fewer entries"};
+    auto const empty_one = [options, seed] { return make_empty_front(options, seed).cache; };
+    return std::make_unique<SetKeeper>(options, *std::move(set), *std::move(front), empty_one);
 }
 
 SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set,
@@ -80,7 +84,7 @@ SetKeeper::SetKeeper(Options const& options, std::unique_ptr<crawl::UrlSet> set,
     });
 }
 
-SetKeeper::~SetKeeper() { close(); }
+SetKeeper::~SetKeeper() { (void)close(); }
 
 bool SetKeeper::has_room(std::uint64_t links) const {
     MutexLock const lock(mutex_);
@@ -110,15 +114,17 @@ SetKeeper::Stats SetKeeper::stats() const {
     return stats_;
 }
 
-std::string SetKeeper::close() {
-    if (!thread_.joinable()) return broken_;
-    {
-        MutexLock const lock(mutex_);
-        closing_ = true;
+Result<void> SetKeeper::close() {
+    bool const running = thread_.joinable();
+    if (running) {
+        {
+            MutexLock const lock(mutex_);
+            closing_ = true;
+        }
+        woken_.notify_one();
+        thread_.join();
     }
-    woken_.notify_one();
-    thread_.join();
-    return broken_.empty() && why_it_forgets_.empty() ? set().sync() : broken_;
+    return to_result(running && broken_.empty() && why_it_forgets_.empty() ? set().sync() : broken_);
 }
 
 crawl::UrlSet& SetKeeper::set() const { return fronted_ ? static_cast<crawl::UrlSet&>(*fronted_) : *bare_; }
@@ -140,12 +146,12 @@ void SetKeeper::answer(std::vector<Task*> const& tasks) {
     add_all(tasks);
     std::vector<Task*> durable;
     for (auto* task : tasks)
-        if (task->durable && task->outcome == Outcome::added) durable.push_back(task);
+        if (task->durable && task->status == TaskStatus::added) durable.push_back(task);
         else finish(*task);
     if (durable.empty()) return;
     auto const fault = why_it_forgets_.empty() ? sync() : why_it_forgets_;
     for (auto* task : durable) {
-        if (!fault.empty()) task->outcome = Outcome::not_durable, task->fault = fault;
+        if (!fault.empty()) task->status = TaskStatus::not_durable, task->fault = fault;
         finish(*task);
     }
 }
@@ -165,7 +171,7 @@ void SetKeeper::add_all(std::vector<Task*> const& tasks) {
     if (fault.empty()) added = ask(tasks);
     if (fault.empty()) fault = added.fault;
     for (auto* task : tasks)
-        if (!fault.empty()) task->outcome = Outcome::not_added, task->fault = fault;
+        if (!fault.empty()) task->status = TaskStatus::not_added, task->fault = fault;
     if (!fault.empty()) return note(fault);
     show_set();
     MutexLock const lock(mutex_);
@@ -206,9 +212,9 @@ std::string SetKeeper::why_full() const {
     if (!broken_.empty()) return broken_;
     MutexLock const lock(mutex_);
     auto const bytes = stats_.memory_bytes;
-    if (why_it_forgets_.empty() || bytes <= options_.set.memory) return {};
+    if (why_it_forgets_.empty() || bytes <= options_.memory) return {};
     return "the set takes " + std::to_string(bytes) + " bytes, more than its memory of " +
-           std::to_string(options_.set.memory) + "; it takes nothing more until it gets a directory, where it lies on disk, or more "
+           std::to_string(options_.memory) + "; it takes nothing more until it gets a directory, where it lies on disk, or more "
            "memory";
 }
 

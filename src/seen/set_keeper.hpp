@@ -9,27 +9,20 @@
 
 #include "crawl/fronted_set.hpp"
 #include "crawl/url_sets.hpp"
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
+#include "seen/options.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
 #include "util/mutex.hpp"
+#include "util/result.hpp"
 
 namespace garner::seen {
 
-/// What waits together is asked together: sets on disk answer large batches cheapest, and one sync serves all who asked
-/// for one.
+/// Tasks that wait at the same time are asked in one batch: sets on disk answer large batches cheapest, and one sync serves
+/// all tasks that need one.
 class SetKeeper {
 public:
-    struct Options {
-        crawl::SetOptions set = {};               // its memory bounds a set in memory, too
-        std::string set_name = {};                // empty: on disk when there is a directory, else in memory
-        std::string cache = "line";               // a spec of crawl::seen_caches(); empty: none in front
-        std::uint64_t cache_entries = 1 << 16;
-        std::uint64_t waiting_links = 4'000'000;  // beyond them nothing more is taken; one batch always is
-        std::uint32_t waiting_batches = 1'024;
-    };
-
-    enum class Outcome : std::uint8_t {
+    enum class TaskStatus : std::uint8_t {
         added,
         not_added,     // nothing of it is in the set; later it may be
         not_durable,   // it is in the set and answered, but what is new would not survive for sure
@@ -38,10 +31,10 @@ public:
     /// Stays where it is until `done` was called, on the keeper's thread, once.
     struct Task {
         std::span<Fingerprint const> links;
-        std::span<Answer> answers;                // as many
+        std::span<LinkStatus> answers;                // as many
         bool durable = false;                     // done only when what is new would survive a power failure
         std::function<void()> done;
-        Outcome outcome = Outcome::added;
+        TaskStatus status = TaskStatus::added;
         std::string fault = {};                   // one line when it is not added, or not durable
     };
 
@@ -50,7 +43,7 @@ public:
         Bytes memory_bytes = 0, file_bytes = 0;
         double bits_per_entry = 0;
         std::uint64_t links = 0, fresh = 0;       // asked, and new of them
-        std::uint64_t passed_cache = 0;           // of the links, those that the set was asked
+        std::uint64_t passed_cache = 0;           // links that were not in the cache
         std::uint64_t batches = 0;                // that were asked together
         std::uint64_t syncs = 0, faults = 0;
         std::uint64_t waiting_links = 0;
@@ -58,9 +51,9 @@ public:
         std::string last_fault;
     };
 
-    /// nullptr with one line in `fault`: a directory in use, no such set or cache.
-    static std::unique_ptr<SetKeeper> open(Options const&, std::string& fault);
-    /// For a set that is there already. `front` may be nullptr; else `empty_one` makes others like it.
+    /// Fails on a directory in use, and where there is no such set or cache.
+    static Result<std::unique_ptr<SetKeeper>> open(Options const&);
+    /// Takes an existing set. `front` may be nullptr; otherwise `empty_one` makes others like it.
     SetKeeper(Options const&, std::unique_ptr<crawl::UrlSet>, std::unique_ptr<crawl::SeenCache> front,
               std::function<std::unique_ptr<crawl::SeenCache>()> empty_one);
     /// Finishes what waits, and makes it survive.
@@ -71,11 +64,11 @@ public:
     bool has_room(std::uint64_t links) const;
     /// Empty, or why done() of a durable task never says `added`: one line with the mend.
     std::string const& why_it_forgets() const { return why_it_forgets_; }
-    std::string const& set_name() const { return options_.set_name; }
+    std::string const& set_name() const { return options_.set; }
     Stats stats() const;
 
-    /// Finishes what waits, and makes it survive; then it takes nothing more. Empty, or why that may not be so.
-    std::string close();
+    /// Finishes what waits, and makes it survive; then it takes nothing more. Fails if it may not survive.
+    Result<void> close();
 
 private:
     bool has_room_now(std::uint64_t links) const REQUIRES(mutex_);
@@ -91,13 +84,13 @@ private:
     void note(std::string const& fault);
     void show_set();
 
-    Options options_;
+    Options const options_;
     std::string why_it_forgets_;
     std::function<std::unique_ptr<crawl::SeenCache>()> make_front_;
     std::unique_ptr<crawl::FrontedSet> fronted_;   // when there is a front
     std::unique_ptr<crawl::UrlSet> bare_;          // when there is none
-    std::vector<Fingerprint> links_;               // of tasks that are asked together
-    std::vector<Answer> answers_;
+    std::vector<Fingerprint> links_;               // the tasks' links in one batch
+    std::vector<LinkStatus> answers_;
     std::string broken_;                           // for good
 
     mutable Mutex mutex_;

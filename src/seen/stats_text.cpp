@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "util/version.hpp"
+#include "web/prometheus.hpp"
 
 namespace garner::seen {
 
@@ -10,146 +11,148 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-double share(std::uint64_t part, std::uint64_t all) {
-    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
-}
+struct Shown {
+    ServiceState& state;
+    SetKeeper::Stats set;
+};
 
-std::string plain_word(Answer answer) { return std::string(word_of(answer).substr(1)); }   // without its !
+/// Shown in the JSON if it has a place there, and to Prometheus if it has a name.
+template <class Source>
+struct Figure {
+    char const* path;
+    Json (*get)(Source const&);
+    std::string_view name = {}, help = {};
+};
 
-Json refused(Counters const& counters) {
+std::string plain_word(LinkStatus answer) { return std::string(word_of(answer).substr(1)); }   // without its !
+
+Json refused(Shown const& shown) {
     Json list = Json::object();
+    auto const& counts = shown.state.counters.refused;
     for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
-        if (counters.refused[answer] > 0) list[plain_word(static_cast<Answer>(answer))] = counters.refused[answer];
+        if (counts[answer] > 0) list[plain_word(static_cast<LinkStatus>(answer))] = counts[answer];
     return list;
 }
 
-Json set_of(Desk& desk, SetKeeper::Stats const& set) {
-    return {{"kind", desk.keeper().set_name()},
-            {"entries", set.entries},
-            {"bits_per_entry", set.bits_per_entry},
-            {"memory_bytes", set.memory_bytes},
-            {"file_bytes", set.file_bytes},
-            {"links", set.links},
-            {"new", set.fresh},
-            {"cache_hit_share", share(set.links - set.passed_cache, set.links)},
-            {"batches", set.batches},
-            {"syncs", set.syncs},
-            {"waiting_links", set.waiting_links},
-            {"waiting_batches", set.waiting_batches},
-            {"faults", set.faults},
-            {"last_fault", set.last_fault}};
+Json by_answer(Shown const& shown) {
+    auto const& counters = shown.state.counters;
+    Json list{{"new", counters.fresh}, {"seen", counters.repeated}, {"unreachable", counters.unreachable},
+              {"not-durable", counters.not_durable}};
+    for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
+        list[plain_word(static_cast<LinkStatus>(answer))] = counters.refused[answer];
+    return list;
 }
 
-Json partition_of(PeerLink const& link) {
-    auto const& stats = link.stats();
-    return {{"partition", link.partition()},
-            {"address", link.place().text()},
-            {"up", stats.up},
-            {"batches", stats.batches},
-            {"links", stats.links},
-            {"answered", stats.answered},
-            {"new", stats.fresh},
-            {"failed_batches", stats.failed_batches},
-            {"unreachable", stats.unreachable},
-            {"unsure", stats.unsure},
-            {"unsure_forgotten", stats.unsure_forgotten},
-            {"waiting_links", stats.waiting_links},
-            {"bytes_sent", stats.bytes_sent},
-            {"bytes_received", stats.bytes_received},
-            {"trouble", stats.trouble}};
+Json cache_hit_share(Shown const& shown) {
+    auto const links = static_cast<double>(shown.set.links);
+    return links > 0 ? 1 - static_cast<double>(shown.set.passed_cache) / links : 0;
 }
 
-class Metrics {
-public:
-    Metrics& family(std::string_view name, std::string_view type, std::string_view help) {
-        name_ = "garner_seen_" + std::string(name);
-        text_ += "# HELP " + name_ + " " + std::string(help) + "\n# TYPE " + name_ + " " + std::string(type) + "\n";
-        return *this;
-    }
-    Metrics& add(auto value, std::string const& labels = "") {
-        text_ += name_ + (labels.empty() ? "" : "{" + labels + "}") + " " + Json(value).dump() + "\n";
-        return *this;
-    }
-    std::string take() { return std::move(text_); }
+template <auto Member> Json counter(Shown const& shown) { return shown.state.counters.*Member; }
+template <auto Member> Json of_set(Shown const& shown) { return shown.set.*Member; }
+template <auto Member> Json of_link(PeerLink const& link) { return link.stats().*Member; }
 
-private:
-    std::string text_, name_;
+using Set = SetKeeper::Stats;
+using Other = PeerLink::Stats;
+
+constexpr Figure<Shown> figures[]{
+    {"/version", [](Shown const&) -> Json { return version; }},
+    {"/uptime_seconds", [](Shown const& shown) -> Json { return shown.state.uptime().count(); }},
+    {"/batches", counter<&Counters::batches>, "garner_seen_batches_total", "Batches answered."},
+    {"/links", counter<&Counters::links>},
+    {"/new", counter<&Counters::fresh>},
+    {"/seen", counter<&Counters::repeated>},
+    {"/refused", refused},
+    {"", by_answer, "garner_seen_links_total{answer}", "Links answered, by answer."},
+    {"/unreachable", counter<&Counters::unreachable>},
+    {"/not_durable", counter<&Counters::not_durable>},
+    {"/durable_batches", counter<&Counters::durable_batches>},
+    {"/overloads", counter<&Counters::overloads>, "garner_seen_overloads_total", "Batches refused with 503."},
+    {"/too_large", counter<&Counters::too_large>},
+    {"/unreadable", counter<&Counters::unreadable>},
+    {"/connections", counter<&Counters::connections>},
+    {"/connections_now", [](Shown const& shown) -> Json { return shown.state.connections_now; }},
+    {"/held_bytes", [](Shown const& shown) -> Json { return shown.state.held_bytes(); }},
+    {"/set/kind", [](Shown const& shown) -> Json { return shown.state.keeper().set_name(); }},
+    {"/set/entries", of_set<&Set::entries>, "garner_seen_set_entries", "URLs in the set."},
+    {"/set/bits_per_entry", of_set<&Set::bits_per_entry>},
+    {"/set/memory_bytes", of_set<&Set::memory_bytes>, "garner_seen_set_memory_bytes", "Memory of the set and its cache."},
+    {"/set/file_bytes", of_set<&Set::file_bytes>, "garner_seen_set_file_bytes", "Files of the set."},
+    {"/set/links", of_set<&Set::links>, "garner_seen_set_links_total", "Links looked up, in the cache first."},
+    {"", of_set<&Set::passed_cache>, "garner_seen_set_passed_cache_total", "Of them, those the cache did not know."},
+    {"/set/new", of_set<&Set::fresh>},
+    {"/set/cache_hit_share", cache_hit_share},
+    {"/set/batches", of_set<&Set::batches>},
+    {"/set/syncs", of_set<&Set::syncs>},
+    {"/set/waiting_links", of_set<&Set::waiting_links>, "garner_seen_set_waiting_links", "Links that wait for the set."},
+    {"/set/waiting_batches", of_set<&Set::waiting_batches>},
+    {"/set/faults", of_set<&Set::faults>, "garner_seen_set_faults_total", "Troubles of the set."},
+    {"/set/last_fault", of_set<&Set::last_fault>},
+    {"", counter<&Counters::kept_home>, "garner_seen_kept_home_total", "Links of other partitions whose answers were known."},
 };
 
-void add_partitions(Desk& desk, Metrics& metrics) {
-    auto each = [&](auto value) {
-        for (auto const& link : desk.links())
-            if (link) metrics.add(value(link->stats()), "partition=\"" + std::to_string(link->partition()) + "\"");
-    };
-    metrics.family("partition_up", "gauge", "1 when the partition answered the last question.");
-    each([](auto const& stats) { return stats.up ? 1 : 0; });
-    metrics.family("partition_links_total", "counter", "Links the partition was asked.");
-    each([](auto const& stats) { return stats.links; });
-    metrics.family("partition_bytes_sent_total", "counter", "Bytes of bodies sent to the partition.");
-    each([](auto const& stats) { return stats.bytes_sent; });
-    metrics.family("partition_unreachable_total", "counter", "Links that got no answer from the partition.");
-    each([](auto const& stats) { return stats.unreachable; });
+/// Shown if there are several partitions.
+constexpr Figure<Shown> partition_figures[]{
+    {"/partition/own", [](Shown const& shown) -> Json { return shown.state.options().partition; }},
+    {"/partition/of", [](Shown const& shown) -> Json { return shown.state.partitions(); }},
+    {"/partition/forwarded_batches", counter<&Counters::forwarded_batches>},
+    {"/partition/forwarded_links", counter<&Counters::forwarded_links>},
+    {"/partition/kept_home", counter<&Counters::kept_home>},
+};
+
+constexpr Figure<PeerLink> link_figures[]{
+    {"/partition", [](PeerLink const& link) -> Json { return link.partition(); }},
+    {"/address", [](PeerLink const& link) -> Json { return link.place().text(); }},
+    {"/up", of_link<&Other::up>, "garner_seen_partition_up{partition}", "1 when the partition answered the last question."},
+    {"/batches", of_link<&Other::batches>},
+    {"/links", of_link<&Other::links>, "garner_seen_partition_links_total{partition}", "Links the partition was asked."},
+    {"/answered", of_link<&Other::answered>},
+    {"/new", of_link<&Other::fresh>},
+    {"/failed_batches", of_link<&Other::failed_batches>},
+    {"/unreachable", of_link<&Other::unreachable>, "garner_seen_partition_unreachable_total{partition}",
+     "Links that got no answer from the partition."},
+    {"/unsure", of_link<&Other::unsure>},
+    {"/unsure_forgotten", of_link<&Other::unsure_forgotten>},
+    {"/waiting_links", of_link<&Other::waiting_links>},
+    {"/bytes_sent", of_link<&Other::bytes_sent>, "garner_seen_partition_bytes_sent_total{partition}",
+     "Bytes of bodies sent to the partition."},
+    {"/bytes_received", of_link<&Other::bytes_received>},
+    {"/trouble", of_link<&Other::trouble>},
+};
+
+template <class Source>
+void put(Json& json, std::span<Figure<Source> const> rows, Source const& from) {
+    for (auto const& row : rows)
+        if (*row.path) json[Json::json_pointer(row.path)] = row.get(from);
 }
 
 }  // namespace
 
-std::string stats_json(Desk& desk) {
-    auto const& counters = desk.counters;
-    auto const set = desk.keeper().stats();
-    Json json{{"version", version},
-              {"uptime_seconds", desk.uptime().count()},
-              {"batches", counters.batches},
-              {"links", counters.links},
-              {"new", counters.fresh},
-              {"seen", counters.repeated},
-              {"refused", refused(counters)},
-              {"unreachable", counters.unreachable},
-              {"not_durable", counters.not_durable},
-              {"durable_batches", counters.durable_batches},
-              {"overloads", counters.overloads},
-              {"too_large", counters.too_large},
-              {"unreadable", counters.unreadable},
-              {"connections", counters.connections},
-              {"connections_now", desk.connections_now},
-              {"held_bytes", desk.held_bytes()},
-              {"set", set_of(desk, set)}};
-    if (desk.partitions() > 1) {
-        Json others = Json::array();
-        for (auto const& link : desk.links())
-            if (link) others.push_back(partition_of(*link));
-        json["partition"] = {{"own", desk.options().partition},
-                             {"of", desk.partitions()},
-                             {"forwarded_batches", counters.forwarded_batches},
-                             {"forwarded_links", counters.forwarded_links},
-                             {"kept_home", counters.kept_home},
-                             {"others", std::move(others)}};
+std::string stats_json(ServiceState& state) {
+    Shown const shown{state, state.keeper().stats()};
+    Json json;
+    put<Shown>(json, figures, shown);
+    if (state.partitions() > 1) {
+        put<Shown>(json, partition_figures, shown);
+        auto& others = json["partition"]["others"] = Json::array();
+        for (auto const& link : state.links())
+            if (link) put<PeerLink>(others.emplace_back(), link_figures, *link);
     }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string metrics_text(Desk& desk) {
-    auto const& counters = desk.counters;
-    auto const set = desk.keeper().stats();
-    Metrics metrics;
-    metrics.family("batches_total", "counter", "Batches answered.").add(counters.batches);
-    metrics.family("links_total", "counter", "Links answered, by answer.")
-        .add(counters.fresh, "answer=\"new\"")
-        .add(counters.repeated, "answer=\"seen\"")
-        .add(counters.unreachable, "answer=\"unreachable\"")
-        .add(counters.not_durable, "answer=\"not-durable\"");
-    for (std::size_t answer = is_new + 1; answer <= not_text; ++answer)
-        metrics.add(counters.refused[answer], "answer=\"" + plain_word(static_cast<Answer>(answer)) + "\"");
-    metrics.family("overloads_total", "counter", "Batches refused with 503.").add(counters.overloads);
-    metrics.family("set_entries", "gauge", "URLs in the set.").add(set.entries);
-    metrics.family("set_memory_bytes", "gauge", "Memory of the set and its cache.").add(set.memory_bytes);
-    metrics.family("set_file_bytes", "gauge", "Files of the set.").add(set.file_bytes);
-    metrics.family("set_links_total", "counter", "Links looked up, in the cache first.").add(set.links);
-    metrics.family("set_passed_cache_total", "counter", "Of them, those the cache did not know.").add(set.passed_cache);
-    metrics.family("set_waiting_links", "gauge", "Links that wait for the set.").add(set.waiting_links);
-    metrics.family("set_faults_total", "counter", "Troubles of the set.").add(set.faults);
-    metrics.family("kept_home_total", "counter", "Links of other partitions whose answers were known.").add(counters.kept_home);
-    if (desk.partitions() > 1) add_partitions(desk, metrics);
-    return metrics.take();
+std::string metrics_text(ServiceState& state) {
+    Shown const shown{state, state.keeper().stats()};
+    web::PrometheusText text;
+    for (auto const& row : figures)
+        if (!row.name.empty()) text.add(row.name, row.help, row.get(shown));
+    for (auto const& row : link_figures) {
+        Json by_partition = Json::object();
+        for (auto const& link : state.links())
+            if (link && !row.name.empty()) by_partition[std::to_string(link->partition())] = row.get(*link);
+        if (!by_partition.empty()) text.add(row.name, row.help, by_partition);
+    }
+    return text.take();
 }
 
 }  // namespace garner::seen

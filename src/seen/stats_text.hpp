@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "seen/desk.hpp"
+#include "seen/service_state.hpp"
 
 namespace garner::seen {
 
-std::string stats_json(Desk&);
+std::string stats_json(ServiceState&);
 /// Text format 0.0.4.
-std::string metrics_text(Desk&);
+std::string metrics_text(ServiceState&);
 
 }  // namespace garner::seen

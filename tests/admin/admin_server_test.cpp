@@ -255,7 +255,7 @@ TEST(AdminServer, silent_and_slow_clients_keep_nobody_out) {
 }
 
 TEST(AdminServer, patience_ends) {
-    House house({.request = milliseconds{200}, .answer = milliseconds{200}});
+    House house({.request = milliseconds{200}, .progress = milliseconds{200}});
     auto silent = house.at_admin();
     silent.raw("GET / HTTP/1.1\r\n");
     EXPECT_TRUE(silent.closed_by_proxy(test::Millis{5'000}));
@@ -276,11 +276,10 @@ TEST(AdminServer, stops_with_connections_open) {
 
 TEST(AdminServer, an_address_that_cannot_be_had_is_named) {
     House house;
-    std::string fault;
-    EXPECT_EQ(AdminServer::open({.address = "127.0.0.1", .port = house.port()}, house.server(), fault), nullptr);
-    EXPECT_THAT(fault, HasSubstr("127.0.0.1 port " + std::to_string(house.port())));
-    EXPECT_THAT(fault, HasSubstr("in use"));
-    EXPECT_EQ(AdminServer::open({.address = "192.0.2.1", .port = 0}, house.server(), fault), nullptr);
+    auto const taken = AdminServer::open({.address = "127.0.0.1", .port = house.port()}, house.server());
+    EXPECT_THAT(taken.fault_text(), HasSubstr("127.0.0.1 port " + std::to_string(house.port())));
+    EXPECT_THAT(taken.fault_text(), HasSubstr("in use"));
+    EXPECT_FALSE(AdminServer::open({.address = "192.0.2.1", .port = 0}, house.server()));
 }
 
 }  // namespace

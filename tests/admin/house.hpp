@@ -36,8 +36,9 @@ public:
         server_ = proxy::Server::make(server, options, cache_, fault);
         if (!server_) throw test::Trouble(fault);
         admin.port = 0;
-        admin_ = AdminServer::open(admin, *server_, fault);
-        if (!admin_) throw test::Trouble(fault);
+        auto opened = AdminServer::open(admin, *server_);
+        if (!opened) throw test::Trouble(opened.fault().text());
+        admin_ = *std::move(opened);
         server_->start();
         admin_->start();
     }

@@ -1,4 +1,4 @@
-#include "admin/latency_windows.hpp"
+#include "admin/windows.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
-#include "admin/stats_json.hpp"
 #include "peers.hpp"
 #include "support/places.hpp"
+#include "web/prometheus.hpp"
 
 namespace garner::admin {
 namespace {
@@ -91,9 +91,9 @@ TEST(Metrics, names_follow_the_conventions) {
     for (auto const& metric : metrics()) {
         EXPECT_EQ(metric.help.find_first_of("\\\n|"), metric.help.npos) << metric.help;
         if (metric.name.empty()) continue;
-        auto const name = family_of(metric);
+        auto const name = web::family_of(metric.name);
         EXPECT_TRUE(name.starts_with("garner_")) << name;
-        EXPECT_EQ(type_of(metric) == "counter", name.ends_with("_total")) << name;
+        EXPECT_EQ(web::type_of(metric.name) == "counter", name.ends_with("_total")) << name;
         EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), name.npos) << name;
         bool const bytes = name.ends_with("_bytes") || name.ends_with("_bytes_total");
         EXPECT_EQ(metric.unit == "bytes", bytes) << name;
@@ -121,7 +121,7 @@ TEST(Metrics, each_family_is_told_once_and_before_its_samples) {
     }
     std::set<std::string_view> families;
     for (auto const& metric : metrics())
-        if (!metric.name.empty()) families.insert(family_of(metric));
+        if (!metric.name.empty()) families.insert(web::family_of(metric.name));
     EXPECT_EQ(told.size(), families.size());
 }
 

@@ -8,7 +8,7 @@
 
 #include "admin/human.hpp"
 #include "admin/page.hpp"
-#include "admin/stats_json.hpp"
+#include "admin/metrics.hpp"
 #include "peers.hpp"
 
 namespace garner::admin {

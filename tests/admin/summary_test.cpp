@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "admin/page.hpp"
-#include "admin/stats_json.hpp"
+#include "admin/metrics.hpp"
 #include "util/version.hpp"
 
 namespace garner::admin {

@@ -76,7 +76,7 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
     seen::Sorting const sorting;
     seen::LinkSorter sorter(sorting);
     seen::Batch batch;
-    std::vector<seen::Answer> answers;
+    std::vector<seen::LinkStatus> answers;
     std::string piece;
     Steps best{1e9, 0, 0};
     for (int round = 0; round < rounds; ++round) {
@@ -91,7 +91,7 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
             sorter.begin(batch);
             auto const reader = seen::body_form("text/plain")->make(sorter);
             for (std::size_t at = 0; at < text.size(); at += 64 * KiB) reader->read(std::string_view(text).substr(at, 64 * KiB));
-            check(reader->finish().empty());
+            check(bool(reader->finish()));
             auto const parsed = cpu_now();
             answers.resize(batch.own.size());
             auto const added = fronted.add(batch.own, answers);
@@ -99,7 +99,7 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
             fresh += added.fresh;
             auto const asked = cpu_now();
             batch.take_own(answers);
-            seen::AnswerWriter writer(seen::AnswerForm::text, batch.answers);
+            seen::ReplyWriter writer(seen::ReplyForm::text, batch.answers);
             check(writer.length() > 0);
             while (writer.next(piece)) {}
             steps.parse += parsed - begin, steps.set += asked - parsed, steps.write += cpu_now() - asked;

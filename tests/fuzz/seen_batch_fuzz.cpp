@@ -26,7 +26,7 @@ void read(std::string_view type, std::string_view body, std::size_t piece, Read&
     auto const reader = seen::body_form(type)->make(sorter);
     for (std::size_t at = 0; at < body.size(); at += std::min(piece, body.size() - at))
         if (!reader->read(body.substr(at, piece))) break;
-    into.fault = reader->finish();
+    into.fault = reader->finish().fault_text();
 }
 
 }  // namespace
@@ -42,9 +42,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     if (!whole.fault.empty() || whole.batch.too_many) return 0;
     check(whole.batch.answers == cut.batch.answers && whole.batch.own == cut.batch.own);
     check(whole.batch.foreign == cut.batch.foreign);
-    whole.batch.take_own(std::vector<seen::Answer>(whole.batch.own.size(), seen::is_new));
-    for (auto const form : {seen::AnswerForm::text, seen::AnswerForm::json, seen::AnswerForm::octets}) {
-        seen::AnswerWriter writer(form, whole.batch.answers);
+    whole.batch.take_own(std::vector<seen::LinkStatus>(whole.batch.own.size(), seen::is_new));
+    for (auto const form : {seen::ReplyForm::text, seen::ReplyForm::json, seen::ReplyForm::octets}) {
+        seen::ReplyWriter writer(form, whole.batch.answers);
         auto const length = writer.length();
         std::size_t written = 0;
         for (std::string piece; writer.next(piece);) written += piece.size();

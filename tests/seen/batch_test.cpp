@@ -28,7 +28,7 @@ Read read(std::string_view type, std::string_view body, Sorting const& sorting =
     auto const reader = body_form(type)->make(sorter);
     for (std::size_t at = 0; at < body.size(); at += std::min(piece, body.size() - at))
         if (!reader->read(body.substr(at, piece))) break;
-    result.fault = reader->finish();
+    result.fault = reader->finish().fault_text();
     return result;
 }
 
@@ -181,14 +181,14 @@ TEST(SeenBatch, knows_the_forms_by_their_types) {
     EXPECT_EQ(body_form("image/png"), nullptr);
     EXPECT_EQ(body_form("application/x-www-form-urlencoded"), body_form("Text/Plain; charset=utf-8"));
     EXPECT_EQ(asked_form("*/*"), std::nullopt);
-    EXPECT_EQ(asked_form("application/octet-stream"), AnswerForm::octets);
-    EXPECT_EQ(asked_form("text/html, Application/JSON;q=0.5, */*;q=0.1"), AnswerForm::json);
-    EXPECT_EQ(asked_form("application/json;q=0, text/plain"), AnswerForm::text);
-    EXPECT_EQ(asked_form("application/json; q=0.1,text/plain; charset=utf-8; q=1"), AnswerForm::text);
-    EXPECT_EQ(asked_form("application/json, text/plain"), AnswerForm::json) << "of equals the first";
+    EXPECT_EQ(asked_form("application/octet-stream"), ReplyForm::octets);
+    EXPECT_EQ(asked_form("text/html, Application/JSON;q=0.5, */*;q=0.1"), ReplyForm::json);
+    EXPECT_EQ(asked_form("application/json;q=0, text/plain"), ReplyForm::text);
+    EXPECT_EQ(asked_form("application/json; q=0.1,text/plain; charset=utf-8; q=1"), ReplyForm::text);
+    EXPECT_EQ(asked_form("application/json, text/plain"), ReplyForm::json) << "of equals the first";
     EXPECT_EQ(asked_form("application/json;q=0"), std::nullopt);
-    EXPECT_EQ(asked_form("application/json;q=nan, text/plain"), AnswerForm::text);
-    EXPECT_EQ(asked_form(",;,q=;q=x,application/json;q=,"), AnswerForm::json);
+    EXPECT_EQ(asked_form("application/json;q=nan, text/plain"), ReplyForm::text);
+    EXPECT_EQ(asked_form(",;,q=;q=x,application/json;q=,"), ReplyForm::json);
 }
 
 TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
@@ -215,13 +215,13 @@ TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
                                     : owners[i] == 0 ? asked_here : unreachable(owners[i]));
     // Each partition answers new, seen, new, …; the third nothing.
     auto in_turn = [](std::size_t count) {
-        std::vector<Answer> answers;
+        std::vector<LinkStatus> answers;
         for (std::size_t i = 0; i < count; ++i) answers.push_back(i % 2 ? already_seen : is_new);
         return answers;
     };
     batch.take_own(in_turn(batch.own.size()));
     batch.take_foreign(1, in_turn(batch.foreign[1].size()));
-    batch.take_foreign(2, std::vector<Answer>(batch.foreign[2].size(), unreachable(2)));
+    batch.take_foreign(2, std::vector<LinkStatus>(batch.foreign[2].size(), unreachable(2)));
     std::size_t turn[3] = {};
     for (std::size_t i = 0; i < owners.size(); ++i)
         if (owners[i] < 2) EXPECT_EQ(batch.answers[i], turn[owners[i]]++ % 2 ? already_seen : is_new) << i;
@@ -238,8 +238,8 @@ TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
     EXPECT_EQ(read("text/plain", body, sorting, SIZE_MAX, true).batch.foreign[1], batch.foreign[1]);
 }
 
-std::string written(AnswerForm form, std::vector<Answer> const& answers) {
-    AnswerWriter writer(form, answers);
+std::string written(ReplyForm form, std::vector<LinkStatus> const& answers) {
+    ReplyWriter writer(form, answers);
     auto const length = writer.length();
     std::string all;
     for (std::string piece; writer.next(piece);) all += piece;
@@ -248,26 +248,26 @@ std::string written(AnswerForm form, std::vector<Answer> const& answers) {
 }
 
 TEST(SeenAnswers, are_written_in_three_forms) {
-    std::vector<Answer> const some{is_new, already_seen, refused(crawl::UrlFault::forbidden_in_host), not_text, not_durable, unreachable(63)};
-    EXPECT_EQ(written(AnswerForm::text, some), "new\nseen\n!forbidden-in-host\n!not-text\n!not-durable\n!partition 63 unreachable\n");
-    EXPECT_EQ(written(AnswerForm::json, some),
+    std::vector<LinkStatus> const some{is_new, already_seen, refused(crawl::UrlFault::forbidden_in_host), not_text, not_durable, unreachable(63)};
+    EXPECT_EQ(written(ReplyForm::text, some), "new\nseen\n!forbidden-in-host\n!not-text\n!not-durable\n!partition 63 unreachable\n");
+    EXPECT_EQ(written(ReplyForm::json, some),
               "[\"new\",\"seen\",\"!forbidden-in-host\",\"!not-text\",\"!not-durable\",\"!partition 63 unreachable\"]\n");
-    EXPECT_EQ(written(AnswerForm::octets, some), std::string("\x01\x00\x02\x02\x04\x03", 6));
-    EXPECT_EQ(written(AnswerForm::text, {}), "");
-    EXPECT_EQ(written(AnswerForm::json, {}), "[]\n");
+    EXPECT_EQ(written(ReplyForm::octets, some), std::string("\x01\x00\x02\x02\x04\x03", 6));
+    EXPECT_EQ(written(ReplyForm::text, {}), "");
+    EXPECT_EQ(written(ReplyForm::json, {}), "[]\n");
 }
 
 TEST(SeenAnswers, are_as_long_as_they_say_in_any_number_of_pieces) {
     std::mt19937 random(1);
     for (std::size_t count : {1u, 16'383u, 16'384u, 16'385u, 100'000u}) {
-        std::vector<Answer> answers;
+        std::vector<LinkStatus> answers;
         for (std::size_t i = 0; i < count; ++i) answers.push_back(random() % 5 == 0 ? not_text : random() % 2);
-        auto const text = written(AnswerForm::text, answers);
+        auto const text = written(ReplyForm::text, answers);
         EXPECT_EQ(std::ranges::count(text, '\n'), static_cast<std::ptrdiff_t>(count));
-        auto const json = written(AnswerForm::json, answers);
+        auto const json = written(ReplyForm::json, answers);
         EXPECT_EQ(std::ranges::count(json, ','), static_cast<std::ptrdiff_t>(count - 1));
         EXPECT_TRUE(json.ends_with("\"]\n"));
-        EXPECT_EQ(written(AnswerForm::octets, answers).size(), count);
+        EXPECT_EQ(written(ReplyForm::octets, answers).size(), count);
     }
 }
 

@@ -63,7 +63,7 @@ private:
 };
 
 struct KeeperScene {
-    explicit KeeperScene(SetKeeper::Options options = {}, bool cached = true, std::string const& forgets = {})
+    explicit KeeperScene(Options options = {}, bool cached = true, std::string const& forgets = {})
         : hand(std::make_shared<SlowSet::Hand>(forgets)),
           keeper(options, std::make_unique<SlowSet>(hand), cached ? front() : nullptr, front) {}
 
@@ -86,12 +86,12 @@ struct Question {
         task.durable = durable;
         task.done = [this] { answered.count_down(); };
     }
-    std::vector<Answer> const& wait() {
+    std::vector<LinkStatus> const& wait() {
         answered.wait();
         return answers;
     }
     std::vector<Fingerprint> links;
-    std::vector<Answer> answers;
+    std::vector<LinkStatus> answers;
     std::latch answered{1};
     SetKeeper::Task task;
 };
@@ -153,7 +153,7 @@ TEST(SetKeeper, a_fault_loses_nothing_once_it_is_over) {
     Question first({1, 2});
     ASSERT_TRUE(scene.keeper.add(first.task));
     first.wait();
-    EXPECT_EQ(first.task.outcome, SetKeeper::Outcome::not_added);
+    EXPECT_EQ(first.task.status, SetKeeper::TaskStatus::not_added);
     EXPECT_EQ(first.task.fault, "no space left");
     scene.hand->fault.clear();
     Question second({1, 2});
@@ -168,11 +168,11 @@ TEST(SetKeeper, says_what_would_not_survive) {
     Question durable({1}, true), other({2});
     ASSERT_TRUE(scene.keeper.add(durable.task));
     EXPECT_THAT(durable.wait(), ElementsAre(1)) << "it is new, and only its survival is in doubt";
-    EXPECT_EQ(durable.task.outcome, SetKeeper::Outcome::not_durable);
+    EXPECT_EQ(durable.task.status, SetKeeper::TaskStatus::not_durable);
     ASSERT_TRUE(scene.keeper.add(other.task));
     other.wait();
-    EXPECT_EQ(other.task.outcome, SetKeeper::Outcome::added);
-    EXPECT_EQ(scene.keeper.close(), "input/output error");
+    EXPECT_EQ(other.task.status, SetKeeper::TaskStatus::added);
+    EXPECT_EQ(scene.keeper.close().fault_text(), "input/output error");
 }
 
 TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
@@ -181,20 +181,18 @@ TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
     Question durable({1}, true);
     ASSERT_TRUE(scene.keeper.add(durable.task));
     EXPECT_THAT(durable.wait(), ElementsAre(1));
-    EXPECT_EQ(durable.task.outcome, SetKeeper::Outcome::not_durable);
+    EXPECT_EQ(durable.task.status, SetKeeper::TaskStatus::not_durable);
     EXPECT_EQ(durable.task.fault, "its appendonly is no");
-    EXPECT_EQ(scene.keeper.close(), "") << "who never promised has broken no promise";
+    EXPECT_EQ(scene.keeper.close().fault_text(), "") << "who never promised has broken no promise";
     EXPECT_EQ(scene.hand->syncs, 0);
     EXPECT_EQ(scene.keeper.stats().faults, 0u);
 }
 
 TEST(SetKeeper, what_cannot_fit_is_refused_with_the_figures) {
-    std::string fault;
-    EXPECT_EQ(SetKeeper::open({.set = {.expected = 1'000'000'000'000}}, fault), nullptr);
-    EXPECT_THAT(fault, HasSubstr("more than the memory of 1 GiB"));
-    EXPECT_EQ(SetKeeper::open({.set = {.memory = 16 * MiB}, .cache_entries = 1 << 22}, fault), nullptr);
-    EXPECT_THAT(fault, HasSubstr("its cache of 4194304 entries take 3"));
-    EXPECT_THAT(fault, HasSubstr("more than the memory of 16 MiB"));
+    EXPECT_THAT(SetKeeper::open({.expected = 1'000'000'000'000}).fault_text(), HasSubstr("more than the memory of 1 GiB"));
+    auto const large_cache = SetKeeper::open({.memory = 16 * MiB, .cache_entries = 1 << 22});
+    EXPECT_THAT(large_cache.fault_text(), HasSubstr("its cache of 4194304 entries take 3"));
+    EXPECT_THAT(large_cache.fault_text(), HasSubstr("more than the memory of 16 MiB"));
 }
 
 TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
@@ -207,12 +205,12 @@ TEST(SetKeeper, without_memory_it_says_so_from_then_on) {
     scene.hand->throws = false;
     ASSERT_TRUE(scene.keeper.add(second.task));
     second.wait();
-    EXPECT_EQ(second.task.outcome, SetKeeper::Outcome::not_added);
+    EXPECT_EQ(second.task.status, SetKeeper::TaskStatus::not_added);
     EXPECT_EQ(scene.hand->adds, 1);
 }
 
 TEST(SetKeeper, a_set_in_memory_has_a_bound) {
-    KeeperScene scene({.set = {.memory = 128}}, false, "it lies in memory");
+    KeeperScene scene({.memory = 128}, false, "it lies in memory");
     Question first({1, 2, 3}), second({4});
     ASSERT_TRUE(scene.keeper.add(first.task));
     first.wait();
@@ -228,7 +226,7 @@ TEST(SetKeeper, finishes_what_waits_when_it_closes) {
     ASSERT_TRUE(scene.keeper.add(first.task));
     scene.await_asked(1);
     ASSERT_TRUE(scene.keeper.add(second.task));
-    std::thread closing([&] { EXPECT_EQ(scene.keeper.close(), ""); });
+    std::thread closing([&] { EXPECT_EQ(scene.keeper.close().fault_text(), ""); });
     scene.hand->let(true);
     EXPECT_THAT(second.wait(), ElementsAre(1));
     closing.join();
@@ -238,14 +236,10 @@ TEST(SetKeeper, finishes_what_waits_when_it_closes) {
 }
 
 TEST(SetKeeper, names_what_cannot_be_opened) {
-    std::string fault;
-    EXPECT_EQ(SetKeeper::open({.set_name = "trie"}, fault), nullptr);
-    EXPECT_THAT(fault, HasSubstr("no set \"trie\""));
-    EXPECT_EQ(SetKeeper::open({.cache = "lruu"}, fault), nullptr);
-    EXPECT_THAT(fault, HasSubstr("no cache \"lruu\""));
-    EXPECT_EQ(SetKeeper::open({.cache = "quotient", .cache_entries = 8}, fault), nullptr);
-    EXPECT_NE(fault, "");
-    EXPECT_NE(SetKeeper::open({.cache = ""}, fault), nullptr);
+    EXPECT_THAT(SetKeeper::open({.set = "trie"}).fault_text(), HasSubstr("no set \"trie\""));
+    EXPECT_THAT(SetKeeper::open({.cache = "lruu"}).fault_text(), HasSubstr("no cache \"lruu\""));
+    EXPECT_FALSE(SetKeeper::open({.cache = "quotient", .cache_entries = 8}));
+    EXPECT_TRUE(SetKeeper::open({.cache = ""}));
 }
 
 }  // namespace

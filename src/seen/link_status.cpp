@@ -1,4 +1,4 @@
-#include "seen/answers.hpp"
+#include "seen/link_status.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -14,7 +14,7 @@ constexpr std::size_t kinds = 256;
 constexpr std::size_t links_a_piece = 16 * 1024;
 
 std::string spelled(std::size_t answer) {
-    auto const one = static_cast<Answer>(answer);
+    auto const one = static_cast<LinkStatus>(answer);
     if (one == already_seen) return "seen";
     if (one == is_new) return "new";
     if (one == not_text) return "!not-text";
@@ -55,7 +55,7 @@ Table table_of(std::string_view before, std::string_view after) {
 Table octet_table() {
     Table table;
     for (std::size_t answer = 0; answer < kinds; ++answer) {
-        auto const one = static_cast<Answer>(answer);
+        auto const one = static_cast<LinkStatus>(answer);
         table[answer].size = 1;
         table[answer].text[0] = one <= is_new        ? static_cast<char>(one)
                                 : is_refused(one)    ? octet_refused
@@ -65,34 +65,34 @@ Table octet_table() {
     return table;
 }
 
-Table const& table(AnswerForm form) {
+Table const& table(ReplyForm form) {
     static Table const lines = table_of("", "\n"), list = table_of("\"", "\","), octets = octet_table();
-    return form == AnswerForm::text ? lines : form == AnswerForm::json ? list : octets;
+    return form == ReplyForm::text ? lines : form == ReplyForm::json ? list : octets;
 }
 
 }  // namespace
 
-std::string_view word_of(Answer answer) { return words()[answer]; }
+std::string_view word_of(LinkStatus answer) { return words()[answer]; }
 
-std::string_view type_of(AnswerForm form) {
-    return form == AnswerForm::text ? "text/plain; charset=utf-8"
-           : form == AnswerForm::json ? "application/json" : "application/octet-stream";
+std::string_view type_of(ReplyForm form) {
+    return form == ReplyForm::text ? "text/plain; charset=utf-8"
+           : form == ReplyForm::json ? "application/json" : "application/octet-stream";
 }
 
-std::uint64_t AnswerWriter::length() const {
-    if (form_ == AnswerForm::octets) return left_.size();
+std::uint64_t ReplyWriter::length() const {
+    if (form_ == ReplyForm::octets) return left_.size();
     std::array<std::uint64_t, kinds> counts{};
     for (auto const answer : left_) ++counts[answer];
     auto const& written = table(form_);
     std::uint64_t all = 0;
     for (std::size_t answer = 0; answer < kinds; ++answer) all += counts[answer] * written[answer].size;
     // "[" stands before the first, and "]\n" in place of the last one's ",".
-    return form_ == AnswerForm::text ? all : all + (left_.empty() ? 3 : 2);
+    return form_ == ReplyForm::text ? all : all + (left_.empty() ? 3 : 2);
 }
 
-bool AnswerWriter::next(std::string& into) {
+bool ReplyWriter::next(std::string& into) {
     into.clear();
-    bool const list = form_ == AnswerForm::json;
+    bool const list = form_ == ReplyForm::json;
     if (left_.empty() && !(list && first_)) return false;
     auto const piece = left_.first(std::min(left_.size(), links_a_piece));
     left_ = left_.subspan(piece.size());

@@ -1,4 +1,4 @@
-// What all conversations of the service share: the set, the other partitions, the bounds, the counts.
+// The state that all conversations share: the set, the other partitions, limits and counters.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,11 +18,11 @@ namespace garner::seen {
 /// Since the start.
 struct Counters {
     std::uint64_t batches = 0, links = 0;          // answered
-    std::uint64_t fresh = 0, repeated = 0;         // of the links
+    std::uint64_t fresh = 0, repeated = 0;         // links by answer
     std::array<std::uint64_t, not_text + 1> refused{};   // by answer
     std::uint64_t unreachable = 0;
-    std::uint64_t kept_home = 0;                   // of other partitions, and not asked there
-    std::uint64_t forwarded_batches = 0, forwarded_links = 0;   // of all these, from other partitions
+    std::uint64_t kept_home = 0;                   // links of other partitions that were not asked there
+    std::uint64_t forwarded_batches = 0, forwarded_links = 0;   // the part of these that other partitions sent
     std::uint64_t durable_batches = 0;
     std::uint64_t not_durable = 0;                 // links: new, and none of the fresh
     std::uint64_t overloads = 0;                   // batches refused with 503
@@ -32,15 +32,15 @@ struct Counters {
 };
 
 /// Used on the loop's thread.
-class Desk {
+class ServiceState {
 public:
-    /// nullptr with one line in `fault`. `io` outlives it.
-    static std::unique_ptr<Desk> open(Options const&, net::asio::io_context& io, std::string& fault);
+    /// `io` outlives it. Fails as SetKeeper::open.
+    static Result<std::unique_ptr<ServiceState>> open(Options const&, net::asio::io_context& io);
 
     Options const& options() const { return options_; }
     Sorting const& sorting() const { return sorting_; }
     std::uint32_t partitions() const { return sorting_.splitter.partitions(); }
-    std::string const& own_words() const { return own_words_; }   // what a batch forwarded to us says
+    std::string const& own_words() const { return own_words_; }   // the forwarded_field of batches for this process
     net::asio::io_context& io() { return io_; }
     SetKeeper& keeper() { return *keeper_; }
     /// By partition; nullptr for our own.
@@ -55,13 +55,12 @@ public:
     void count(Batch const&, bool forwarded, bool durable);
 
     Counters counters;
-    bool draining = false;
     std::uint32_t connections_now = 0;
     Bytes held_bytes() const { return held_; }
     seconds uptime() const { return std::chrono::floor<seconds>(steady_now() - started_); }
 
 private:
-    Desk(Options const& options, net::asio::io_context& io) : options_(options), io_(io) {}
+    ServiceState(Options const& options, net::asio::io_context& io) : options_(options), io_(io) {}
 
     Options const options_;
     net::asio::io_context& io_;
