@@ -101,9 +101,9 @@ struct Matcher {
 
     /// Which forms of the URL, as written and unescaped, url_contains and url_matches must find: origins differ in what they read.
     enum class Forms : std::uint8_t { either, both };
-    enum class Answer : std::uint8_t { no, yes, needs_destination };
+    enum class Result : std::uint8_t { no, yes, needs_destination };
     /// needs_destination only when everything else matches and this names a destination that is not given.
-    Answer matches(RuleRequest const&, IpAddress const* destination, Forms forms = Forms::either) const;
+    Result matches(RuleRequest const&, IpAddress const* destination, Forms forms = Forms::either) const;
     /// Only what is the same for every request of this URL: host, port, url_contains, url_matches.
     bool may_match_url(RuleRequest const&, Forms forms = Forms::either) const;
     /// Matches every request.
@@ -125,7 +125,7 @@ struct AccessRule {
 
     /// An escape passes no rule: one that allows wants both forms of the URL, one that denies either.
     Matcher::Forms forms() const { return allow ? Matcher::Forms::both : Matcher::Forms::either; }
-    Matcher::Answer matches(RuleRequest const& request, IpAddress const* destination) const {
+    Matcher::Result matches(RuleRequest const& request, IpAddress const* destination) const {
         return match.matches(request, destination, forms());
     }
 };
