@@ -65,13 +65,13 @@ DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.mi
 
 /// `given`: what the response itself says or suggests. A lifetime of the operator's own for what has a validator is no
 /// worse than a guess, and RFC 9111 4.2.2 allows those.
-Departure departure_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
+RuleOverride rule_override_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
                        FreshnessOptions const& options) {
-    if (terms.negative && !may_guess) return Departure::negative_ttl;
+    if (terms.negative && !may_guess) return RuleOverride::negative_ttl;
     bool const storable = given || terms.has_validator;
     if (least(options) > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
-        return Departure::min_ttl;
-    return !storable && options.default_ttl > 0 ? Departure::default_ttl : Departure::none;
+        return RuleOverride::min_ttl;
+    return !storable && options.default_ttl > 0 ? RuleOverride::default_ttl : RuleOverride::none;
 }
 
 /// The operator's bounds.
@@ -89,12 +89,12 @@ std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{
 
 }  // namespace
 
-char const* text(Departure departure) {
-    switch (departure) {
-    case Departure::none: return "";
-    case Departure::default_ttl: return "rule: default_ttl";
-    case Departure::min_ttl: return "rule: min_ttl";
-    case Departure::negative_ttl: return "rule: negative_ttl";
+char const* text(RuleOverride rule_override) {
+    switch (rule_override) {
+    case RuleOverride::none: return "";
+    case RuleOverride::default_ttl: return "rule: default_ttl";
+    case RuleOverride::min_ttl: return "rule: min_ttl";
+    case RuleOverride::negative_ttl: return "rule: negative_ttl";
     }
     return "";
 }
@@ -202,7 +202,7 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
         if (lifetime) terms.source = LifetimeSource::heuristic;
     }
     terms.has_validator = !validators_of(response).empty();
-    terms.departure = departure_of(may_guess, lifetime, terms, options);
+    terms.rule_override = rule_override_of(may_guess, lifetime, terms, options);
     if (guesses && !lifetime) {
         lifetime = options.default_ttl;
         if (lifetime > 0u) terms.source = LifetimeSource::default_ttl;
