@@ -10,7 +10,7 @@
 
 #include "icp/htcp.hpp"
 #include "icp/mesh.hpp"
-#include "icp/message.hpp"
+#include "icp/icp_message.hpp"
 #include "net/waiter.hpp"
 
 namespace garner::icp {

@@ -28,7 +28,7 @@ Said said_by(Opcode opcode) {
     return Said::nothing;
 }
 
-std::optional<milliseconds> source_rtt_of(Message const& message) {
+std::optional<milliseconds> source_rtt_of(IcpMessage const& message) {
     auto const rtt = message.option_data & 0xffff;
     if (!(message.options & flag_source_rtt) || rtt == 0 || rtt == 0xffff) return std::nullopt;
     return milliseconds{rtt};
@@ -121,7 +121,7 @@ void IcpLookup::received(std::string_view datagram, IpEndpoint const& from) {
 }
 
 /// The number is for the sink to judge.
-void IcpLookup::hear(Message const& message, Said said, IpEndpoint const& from) {
+void IcpLookup::hear(IcpMessage const& message, Said said, IpEndpoint const& from) {
     Answer answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
     answer.url = fingerprint(message.url, 0);
     answer.peer = services_.mesh.roster()->at(from, Protocol::icp);
@@ -133,7 +133,7 @@ void IcpLookup::hear(Message const& message, Said said, IpEndpoint const& from) 
 
 // ---- answering ----
 
-void IcpLookup::answer(Message const& query, IpEndpoint const& from) {
+void IcpLookup::answer(IcpMessage const& query, IpEndpoint const& from) {
     if (!responder_ || is_ours(from)) return;
     auto const roster = services_.mesh.roster();
     IcpResponder::Now const now{wall_now(), steady_now()};

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "icp/icp_responder.hpp"
-#include "icp/message.hpp"
+#include "icp/icp_message.hpp"
 #include "icp/peer_lookup.hpp"
 #include "net/udp_port.hpp"
 #include "util/clock.hpp"
@@ -30,8 +30,8 @@ private:
     bool open_own(std::string& fault);
     void listen();
     void received(std::string_view datagram, IpEndpoint const& from);
-    void answer(Message const& query, IpEndpoint const& from);
-    void hear(Message const& message, Said said, IpEndpoint const& from);
+    void answer(IcpMessage const& query, IpEndpoint const& from);
+    void hear(IcpMessage const& message, Said said, IpEndpoint const& from);
     bool is_ours(IpEndpoint const& from) const;
     IcpResponder::Fetching fetching(Roster const&, SteadyTime now) const;
 

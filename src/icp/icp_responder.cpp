@@ -51,7 +51,7 @@ Askers::Asker& Askers::seen(IpAddress const& from, std::uint32_t rate, SteadyTim
 
 // ---- answers ----
 
-bool IcpResponder::answer(Message const& query, IpAddress const& from, Options const& options, Fetching fetching, Now now,
+bool IcpResponder::answer(IcpMessage const& query, IpAddress const& from, Options const& options, Fetching fetching, Now now,
                           std::string& out) {
     counters_.queries.add();
     auto& asker = askers_.seen(from, options.queries_per_second, now.steady);
@@ -67,7 +67,7 @@ bool IcpResponder::answer(Message const& query, IpAddress const& from, Options c
         counters_.silenced.add();
         return false;
     }
-    Message answer{.opcode = verdict(query, allowed, options, fetching, now.wall), .number = query.number, .url = query.url};
+    IcpMessage answer{.opcode = verdict(query, allowed, options, fetching, now.wall), .number = query.number, .url = query.url};
     if (answer.opcode == Opcode::denied) ++asker.denied;
     bool const of_origin = answer.opcode != Opcode::denied && answer.opcode != Opcode::err;
     if (of_origin && (query.options & flag_source_rtt)) add_source_rtt(answer, now.steady);
@@ -76,7 +76,7 @@ bool IcpResponder::answer(Message const& query, IpAddress const& from, Options c
 }
 
 /// In Squid's order.
-Opcode IcpResponder::verdict(Message const& query, bool allowed, Options const& options, Fetching fetching, WallTime now) {
+Opcode IcpResponder::verdict(IcpMessage const& query, bool allowed, Options const& options, Fetching fetching, WallTime now) {
     auto said = [](Counter& count, Opcode opcode) {
         count.add();
         return opcode;
@@ -97,7 +97,7 @@ Opcode IcpResponder::verdict(Message const& query, bool allowed, Options const& 
     return said(counters_.misses, Opcode::miss);
 }
 
-void IcpResponder::add_source_rtt(Message& answer, SteadyTime now) {
+void IcpResponder::add_source_rtt(IcpMessage& answer, SteadyTime now) {
     auto const rtt = origins_.find(host_, now).rtt;
     if (!rtt) return;
     answer.options = flag_source_rtt;

@@ -6,7 +6,7 @@
 
 #include "cache/cache.hpp"
 #include "icp/agent.hpp"
-#include "icp/message.hpp"
+#include "icp/icp_message.hpp"
 #include "icp/options.hpp"
 #include "icp/origin_times.hpp"
 #include "util/clock.hpp"
@@ -55,11 +55,11 @@ public:
     enum class Fetching : std::uint8_t { yes, no_more, not_yet };
 
     /// Writes the answer to `out`; false when the asker gets none: over its rate, or not allowed and told so often enough.
-    bool answer(Message const& query, IpAddress const& from, Options const&, Fetching, Now, std::string& out);
+    bool answer(IcpMessage const& query, IpAddress const& from, Options const&, Fetching, Now, std::string& out);
 
 private:
-    Opcode verdict(Message const& query, bool allowed, Options const&, Fetching, WallTime now);
-    void add_source_rtt(Message& answer, SteadyTime now);
+    Opcode verdict(IcpMessage const& query, bool allowed, Options const&, Fetching, WallTime now);
+    void add_source_rtt(IcpMessage& answer, SteadyTime now);
 
     cache::Cache& cache_;
     OriginTimes& origins_;

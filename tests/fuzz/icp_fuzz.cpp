@@ -2,7 +2,7 @@
 #include <string>
 
 #include "fuzzed.hpp"
-#include "icp/message.hpp"
+#include "icp/icp_message.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size) {
     using namespace garner;

@@ -38,7 +38,7 @@ struct Socket {
         urls.emplace_back(message->url);
         if (answer) answer(*message, from);
     }
-    void send(Message const& message, IpEndpoint const& to) {
+    void send(IcpMessage const& message, IpEndpoint const& to) {
         std::string out;
         write_message(message, out);
         raw(out, to);
@@ -54,9 +54,9 @@ struct Socket {
     }
     std::uint16_t port() const { return udp->local().port; }
     std::unique_ptr<net::UdpPort> udp;
-    std::vector<Message> heard;   // their URLs are in `urls`
+    std::vector<IcpMessage> heard;   // their URLs are in `urls`
     std::vector<std::string> urls;
-    std::function<void(Message const&, IpEndpoint const&)> answer;
+    std::function<void(IcpMessage const&, IpEndpoint const&)> answer;
 };
 
 std::uint16_t free_port() {
@@ -143,7 +143,7 @@ struct LookupScene {
 };
 
 void says(Socket& peer, Opcode opcode, std::uint32_t flags = 0, std::uint32_t data = 0) {
-    peer.answer = [&peer, opcode, flags, data](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&peer, opcode, flags, data](IcpMessage const& query, IpEndpoint const& from) {
         peer.send({opcode, query.number, flags, data, query.url}, from);
     };
 }
@@ -166,7 +166,7 @@ TEST(IcpLookup, an_answer_about_another_url_is_no_answer) {
     LookupScene scene;
     scene.options.timeout = milliseconds{50};
     auto& peer = scene.peer();
-    peer.answer = [&peer](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&peer](IcpMessage const& query, IpEndpoint const& from) {
         peer.send({Opcode::hit, query.number, 0, 0, "http://h/other"}, from);
     };
     scene.start();
@@ -217,7 +217,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
     auto& peer = scene.peer();
     Socket elsewhere(scene.outside, loopback(3), peer.port());   // its port, another address
     Socket other_port(scene.outside, loopback(2));
-    peer.answer = [&](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&](IcpMessage const& query, IpEndpoint const& from) {
         for (auto* liar : {&elsewhere, &other_port}) liar->send({Opcode::hit, query.number, 0, 0, query.url}, from);
         peer.send({Opcode::hit, query.number + 1, 0, 0, query.url}, from);   // nobody asked that
         peer.send({Opcode::decho, query.number, 0, 0, query.url}, from);
@@ -247,7 +247,7 @@ TEST(IcpLookup, queries_are_answered_from_the_port_they_came_to) {
     scene.start();
     Socket asker(scene.outside, loopback(5));
     IpEndpoint from;
-    asker.answer = [&](Message const&, IpEndpoint const& at) { from = at; };
+    asker.answer = [&](IcpMessage const&, IpEndpoint const& at) { from = at; };
     asker.query(1, "http://h/a", scene.ours());
     asker.query(2, "http://h/b", scene.ours());
     asker.query(3, "no url", scene.ours());
@@ -295,7 +295,7 @@ TEST(IcpLookup, without_a_port_of_ours_nobody_is_answered_and_peers_are_asked) {
     scene.options.address.clear();
     auto& peer = scene.peer();
     IpEndpoint asked_from;
-    peer.answer = [&](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&](IcpMessage const& query, IpEndpoint const& from) {
         asked_from = from;
         peer.send({Opcode::hit, query.number, 0, 0, query.url}, from);
     };

@@ -20,8 +20,8 @@ struct Answers {
         scene.store("f" + std::string(url), answer);
     }
     /// What is answered; nothing when nothing is.
-    std::optional<Message> ask(std::string_view url, IpAddress const& from = neighbour(), std::uint32_t flags = 0) {
-        Message const query{Opcode::query, 77, flags, 0, url};
+    std::optional<IcpMessage> ask(std::string_view url, IpAddress const& from = neighbour(), std::uint32_t flags = 0) {
+        IcpMessage const query{Opcode::query, 77, flags, 0, url};
         if (!responder.answer(query, from, options, fetching, now, out)) return std::nullopt;
         MessageFault fault;
         auto const answer = parse_message(out, fault);

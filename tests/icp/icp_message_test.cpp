@@ -1,4 +1,4 @@
-#include "icp/message.hpp"
+#include "icp/icp_message.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,14 +28,14 @@ MessageFault fault_of(std::string_view datagram) {
     return fault;
 }
 
-Message read(std::string_view datagram) {
+IcpMessage read(std::string_view datagram) {
     MessageFault fault;
     auto const message = parse_message(datagram, fault);
     EXPECT_TRUE(message) << text(fault);
-    return message.value_or(Message{});
+    return message.value_or(IcpMessage{});
 }
 
-TEST(Message, a_query_of_squid_is_read_and_written) {
+TEST(IcpMessage, a_query_of_squid_is_read_and_written) {
     auto const query = query_of_squid();
     ASSERT_EQ(query.size(), 53u);
     auto const message = read(query);
@@ -50,7 +50,7 @@ TEST(Message, a_query_of_squid_is_read_and_written) {
     EXPECT_EQ(ours, bytes_of("01 02 0022 01020304 00000000 00000000 00000000 00000000") + "http://a/" + '\0');
 }
 
-TEST(Message, answers_are_read_as_squid_writes_them) {
+TEST(IcpMessage, answers_are_read_as_squid_writes_them) {
     auto const hit = bytes_of("02 02 0031 00000001 40000000 00010001 00000000") + "http://127.0.0.1:25180/a.txt" + '\0';
     ASSERT_EQ(hit.size(), 0x31u);
     auto const message = read(hit);
@@ -59,17 +59,17 @@ TEST(Message, answers_are_read_as_squid_writes_them) {
     EXPECT_EQ(message.url, "http://127.0.0.1:25180/a.txt");
 }
 
-TEST(Message, what_is_written_is_read_again) {
+TEST(IcpMessage, what_is_written_is_read_again) {
     for (auto opcode : {Opcode::hit, Opcode::miss, Opcode::err, Opcode::secho, Opcode::decho, Opcode::miss_nofetch,
                         Opcode::denied}) {
-        Message const message{opcode, 0xfedcba98, flag_source_rtt, 77, "http://h/p?q"};
+        IcpMessage const message{opcode, 0xfedcba98, flag_source_rtt, 77, "http://h/p?q"};
         std::string out;
         write_message(message, out);
         EXPECT_EQ(read(out), message);
     }
 }
 
-TEST(Message, of_a_hit_with_its_object_the_object_is_passed_over) {
+TEST(IcpMessage, of_a_hit_with_its_object_the_object_is_passed_over) {
     auto const head = [](std::string const& length) {
         return bytes_of("17 02 " + length + " 00000009 80000000 00000000 00000000");
     };
@@ -85,7 +85,7 @@ TEST(Message, of_a_hit_with_its_object_the_object_is_passed_over) {
     }
 }
 
-TEST(Message, every_fault_is_named) {
+TEST(IcpMessage, every_fault_is_named) {
     auto const good = query_of_squid();
     auto with = [&](std::size_t at, std::string_view hex) {
         auto changed = good;
@@ -109,7 +109,7 @@ TEST(Message, every_fault_is_named) {
         EXPECT_FALSE(text(fault).empty());
 }
 
-TEST(Message, the_longest_url_is_one_that_squid_reads) {
+TEST(IcpMessage, the_longest_url_is_one_that_squid_reads) {
     std::string out;
     write_query(1, std::string(url_max, 'u'), true, out);
     EXPECT_EQ(read(out).url.size(), url_max);
@@ -118,7 +118,7 @@ TEST(Message, the_longest_url_is_one_that_squid_reads) {
     EXPECT_EQ(fault_of(out), MessageFault::url);
 }
 
-TEST(Message, random_datagrams_and_mutations_do_no_harm) {
+TEST(IcpMessage, random_datagrams_and_mutations_do_no_harm) {
     std::mt19937 random(4711);
     for (int i = 0; i < 5'000; ++i) {
         std::string datagram(random() % 64, '\0');

@@ -1,4 +1,4 @@
-#include "icp/message.hpp"
+#include "icp/icp_message.hpp"
 
 #include <array>
 
@@ -40,7 +40,7 @@ bool is_known(std::uint8_t opcode) {
     return false;
 }
 
-MessageFault read_head(std::string_view datagram, Message& message) {
+MessageFault read_head(std::string_view datagram, IcpMessage& message) {
     if (datagram.size() < message_head) return MessageFault::too_short;
     if (datagram[1] != version) return MessageFault::other_version;
     if (read_16(datagram.substr(2)) != datagram.size() || datagram.size() > message_max) return MessageFault::length;
@@ -53,7 +53,7 @@ MessageFault read_head(std::string_view datagram, Message& message) {
     return message.number == 0 ? MessageFault::number : MessageFault::none;
 }
 
-MessageFault read(std::string_view datagram, Message& message) {
+MessageFault read(std::string_view datagram, IcpMessage& message) {
     auto const fault = read_head(datagram, message);
     if (fault != MessageFault::none) return fault;
     auto payload = datagram.substr(message_head);
@@ -67,7 +67,7 @@ MessageFault read(std::string_view datagram, Message& message) {
     return MessageFault::none;
 }
 
-void write(Message const& message, Bytes before_url, std::string& out) {
+void write(IcpMessage const& message, Bytes before_url, std::string& out) {
     auto const length = message_head + before_url + message.url.size() + 1;
     check(message.number != 0 && length <= message_max);
     out.clear();
@@ -92,8 +92,8 @@ constexpr std::array<std::string_view, 7> fault_texts{
 
 std::string_view text(MessageFault fault) { return fault_texts[static_cast<std::size_t>(fault)]; }
 
-std::optional<Message> parse_message(std::string_view datagram, MessageFault& fault) {
-    Message message;
+std::optional<IcpMessage> parse_message(std::string_view datagram, MessageFault& fault) {
+    IcpMessage message;
     fault = read(datagram, message);
     if (fault != MessageFault::none) return std::nullopt;
     return message;
@@ -103,7 +103,7 @@ void write_query(std::uint32_t number, std::string_view url, bool source_rtt, st
     write({Opcode::query, number, source_rtt ? flag_source_rtt : 0, 0, url}, requester_bytes, out);
 }
 
-void write_message(Message const& message, std::string& out) {
+void write_message(IcpMessage const& message, std::string& out) {
     check(message.opcode != Opcode::query);
     write(message, 0, out);
 }

@@ -30,13 +30,13 @@ inline constexpr Bytes url_max = 8'191;
 /// Of queries and of the answers to them (RFC 2186 3); HIT_OBJ is never asked for.
 inline constexpr std::uint32_t flag_source_rtt = 0x40000000;
 
-struct Message {
+struct IcpMessage {
     Opcode opcode = Opcode::query;
     std::uint32_t number = 0;        // never 0
     std::uint32_t options = 0;
     std::uint32_t option_data = 0;   // with flag_source_rtt, of an answer: hops in the upper half, milliseconds in the lower
     std::string_view url;            // into the datagram; anything but NUL
-    friend bool operator==(Message const&, Message const&) = default;
+    friend bool operator==(IcpMessage const&, IcpMessage const&) = default;
 };
 
 /// Why a datagram is passed over.
@@ -51,13 +51,13 @@ enum class MessageFault : std::uint8_t {
 };
 std::string_view text(MessageFault);
 
-std::optional<Message> parse_message(std::string_view datagram, MessageFault& fault);
+std::optional<IcpMessage> parse_message(std::string_view datagram, MessageFault& fault);
 
 /// A query; `source_rtt` asks for the peer's distance to the origin as well. `out` is overwritten. For URLs of at most
 /// url_max bytes and numbers other than 0.
 void write_query(std::uint32_t number, std::string_view url, bool source_rtt, std::string& out);
 
 /// Everything else: an answer with the number and the URL of its query.
-void write_message(Message const&, std::string& out);
+void write_message(IcpMessage const&, std::string& out);
 
 }  // namespace garner::icp
