@@ -197,7 +197,7 @@ Json asked_peers(icp::Resolution const& resolution) {
                        {"type", word.peer ? Json(name_of(word.peer->options.type)) : Json(nullptr)},
                        {"protocol", name_of(word.protocol)},
                        {"said", name_of(word.said)},
-                       {"took_ms", word.said == icp::Said::nothing ? Json(nullptr) : Json(millis(word.took))}});
+                       {"took_ms", word.said == icp::ReplyKind::nothing ? Json(nullptr) : Json(millis(word.took))}});
     return all;
 }
 

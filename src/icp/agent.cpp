@@ -41,7 +41,7 @@ struct Agent::Round {
         std::shared_ptr<Peer> peer;
         Protocol protocol = Protocol::icp;
         std::size_t view = 0;         // its place among the views
-        Said said = Said::nothing;
+        ReplyKind said = ReplyKind::nothing;
         microseconds took{0};
         bool overdue = false;         // it was waited for in vain
         bool expired = false;
@@ -61,7 +61,7 @@ struct Agent::Round {
 
     microseconds worth() const { return worth_waiting(*question, *plan, *views, told, patience); }
     bool all_answered() const {
-        return std::all_of(asked.begin(), asked.end(), [](Asked const& one) { return one.said != Said::nothing; });
+        return std::all_of(asked.begin(), asked.end(), [](Asked const& one) { return one.said != ReplyKind::nothing; });
     }
 };
 
@@ -139,7 +139,7 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
         resolution.words.push_back({asked.peer, asked.said, asked.protocol, asked.took});
         auto const& awaited = whom.wait_for;
         bool const counted_on = std::find(awaited.begin(), awaited.end(), asked.view) != awaited.end();
-        if (had_their_time && counted_on && asked.said == Said::nothing) resolution.timed_out = true;
+        if (had_their_time && counted_on && asked.said == ReplyKind::nothing) resolution.timed_out = true;
     }
     if (resolution.timed_out) {
         counters.timed_out.add();
@@ -169,7 +169,7 @@ void Agent::ask_all(Round& round, std::uint32_t number) {
             return true;
         });
         if (!reached.empty()) lookups_[i]->ask(query, reached, *this);
-        bool const found = std::any_of(round.told.begin(), round.told.end(), [](auto& told) { return told.said == Said::hit; });
+        bool const found = std::any_of(round.told.begin(), round.told.end(), [](auto& told) { return told.said == ReplyKind::hit; });
         if (row.at_once && found) break;
     }
     for (auto const place : left) std::erase(round.plan->wait_for, place);
@@ -218,7 +218,7 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     for (unsigned tries = 0; tries < clear_tries && !round.all_answered(); ++tries) {
         std::vector<std::shared_ptr<Peer>> silent;
         for (auto const& asked : round.asked)
-            if (asked.said == Said::nothing) silent.push_back(asked.peer);
+            if (asked.said == ReplyKind::nothing) silent.push_back(asked.peer);
         for (auto& lookup : lookups_) lookup->clear(query, silent);
         net::Waiter waiter(worker_.io.get_executor());
         round.waiting = waiter.handle();
@@ -226,7 +226,7 @@ net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
     }
     for (auto const& peer : roster->purged) {
         auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](auto& one) { return one.peer == peer; });
-        results.push_back({peer->options.name, asked == round.asked.end() ? Said::nothing : asked->said});
+        results.push_back({peer->options.name, asked == round.asked.end() ? ReplyKind::nothing : asked->said});
     }
     end_round(round, steady_now());
     co_return results;
@@ -245,7 +245,7 @@ net::awaitable<std::vector<Cleared>> Agent::purge(std::string url) {
     told = co_await clear(url);
     auto const acknowledged = [&](std::shared_ptr<Peer> const& peer) {
         return std::any_of(told.begin(), told.end(), [&](Cleared const& one) {
-            return one.name == peer->options.name && (one.said == Said::hit || one.said == Said::miss);
+            return one.name == peer->options.name && (one.said == ReplyKind::hit || one.said == ReplyKind::miss);
         });
     };
     auto const roster = mesh_.roster();
@@ -267,7 +267,7 @@ std::vector<Cleared> Agent::purge_and_wait(std::string url) {
     return result.get();
 }
 
-void Agent::heard(Answer const& answer) {
+void Agent::heard(Reply const& answer) {
     auto const worker = worker_of(answer.number);
     if (worker == worker_.number) return take(answer);
     if (!mesh_.is_worker(worker)) return counters.unexpected.add();
@@ -276,7 +276,7 @@ void Agent::heard(Answer const& answer) {
     net::asio::post(other.worker_.io, [&other, answer] { other.take(answer); });
 }
 
-void Agent::take(Answer const& answer) {
+void Agent::take(Reply const& answer) {
     auto const found = rounds_.find(answer.number);
     if (found == rounds_.end()) return counters.unexpected.add();
     auto& round = *found->second;
@@ -286,7 +286,7 @@ void Agent::take(Answer const& answer) {
     auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](Round::Asked const& one) {
         // Two peers may have one address and port: by that, not by who was found there first.
         bool const there = one.peer == answer.peer || (one.peer && one.peer->is_at(answer.from, answer.protocol));
-        return there && one.protocol == answer.protocol && one.said == Said::nothing;
+        return there && one.protocol == answer.protocol && one.said == ReplyKind::nothing;
     });
     if (asked == round.asked.end()) return counters.unexpected.add();
     asked->said = answer.said;
@@ -302,9 +302,9 @@ void Agent::take(Answer const& answer) {
 }
 
 /// By the place that it comes from: a peer may stand among htcp.purge_to, too.
-void Agent::take_cleared(Round& round, Answer const& answer) {
+void Agent::take_cleared(Round& round, Reply const& answer) {
     for (auto& asked : round.asked)
-        if (asked.said == Said::nothing && asked.peer->is_at(answer.from, answer.protocol)) asked.said = answer.said;
+        if (asked.said == ReplyKind::nothing && asked.peer->is_at(answer.from, answer.protocol)) asked.said = answer.said;
     if (round.all_answered()) round.waiting.wake(net::Wake::ready);
 }
 
@@ -341,7 +341,7 @@ void Agent::end_round(Round& round, SteadyTime now) {
 
 void Agent::note_overdue(Round& round) {
     for (auto& asked : round.asked) {
-        if (asked.said != Said::nothing || asked.protocol == Protocol::digest) continue;
+        if (asked.said != ReplyKind::nothing || asked.protocol == Protocol::digest) continue;
         asked.overdue = true;
         asked.peer->overdue();
     }
@@ -351,7 +351,7 @@ void Agent::note_overdue(Round& round) {
 void Agent::run_out(Round& round, SteadyTime now) {
     if (round.of_purge) return;
     for (auto& asked : round.asked) {
-        if (asked.said != Said::nothing || asked.expired || asked.protocol == Protocol::digest) continue;
+        if (asked.said != ReplyKind::nothing || asked.expired || asked.protocol == Protocol::digest) continue;
         asked.expired = true;
         asked.peer->expired(now);
     }

@@ -24,7 +24,7 @@ struct Resolution {
     std::vector<Source> sources;      // best first; see choose()
     struct Word {
         std::shared_ptr<Peer> peer;
-        Said said = Said::nothing;    // nothing: no answer
+        ReplyKind said = ReplyKind::nothing;    // nothing: no answer
         Protocol protocol = Protocol::icp;
         microseconds took{0};
     };
@@ -52,7 +52,7 @@ using AgentCounters = AgentCounts<Counter>;
 using AgentFigures = AgentCounts<std::uint64_t>;
 
 /// Belongs to its worker, but for what says otherwise.
-class Agent final : public AnswerSink {
+class Agent final : public ReplySink {
 public:
     Agent(Mesh& mesh, net::Worker& worker);
     ~Agent() override;
@@ -81,7 +81,7 @@ public:
     std::vector<Cleared> purge_and_wait(std::string url);
 
     /// On any worker of the mesh that an answer arrives at.
-    void heard(Answer const&) override;
+    void heard(Reply const&) override;
 
     AgentCounters counters;
 
@@ -93,8 +93,8 @@ private:
     std::uint32_t begin_round(std::unique_ptr<Round> round);
     void end_round(Round& round, SteadyTime now);
     void ask_all(Round& round, std::uint32_t number);
-    void take(Answer const&);
-    void take_cleared(Round&, Answer const&);
+    void take(Reply const&);
+    void take_cleared(Round&, Reply const&);
     void note_overdue(Round&);
     void run_out(Round&, SteadyTime now);
     void sweep(SteadyTime now);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "icp/answer.hpp"
+#include "icp/reply.hpp"
 #include "icp/liveness.hpp"
 #include "icp/options.hpp"
 #include "icp/source.hpp"
@@ -45,7 +45,7 @@ struct PeerView {
 /// What one of them has said so far; in the order in which it came.
 struct Told {
     std::size_t peer = 0;                 // place among the views
-    Said said = Said::nothing;
+    ReplyKind said = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
     microseconds took{0};
     std::optional<milliseconds> source_rtt = {};

@@ -6,18 +6,18 @@ namespace garner::icp {
 
 std::string_view words_of(Cleared const& cleared) {
     switch (cleared.said) {
-    case Said::hit: return "purged";
-    case Said::miss: return "had nothing";
-    case Said::nothing: return "did not answer";
-    case Said::miss_nofetch:
-    case Said::denied:
-    case Said::error: break;
+    case ReplyKind::hit: return "purged";
+    case ReplyKind::miss: return "had nothing";
+    case ReplyKind::nothing: return "did not answer";
+    case ReplyKind::miss_nofetch:
+    case ReplyKind::denied:
+    case ReplyKind::error: break;
     }
     return "refused";
 }
 
 bool any_gone(std::span<Cleared const> all) {
-    return std::any_of(all.begin(), all.end(), [](Cleared const& one) { return one.said == Said::hit; });
+    return std::any_of(all.begin(), all.end(), [](Cleared const& one) { return one.said == ReplyKind::hit; });
 }
 
 std::string text_of(std::span<Cleared const> all) {

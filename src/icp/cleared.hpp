@@ -4,14 +4,14 @@
 #include <string>
 #include <string_view>
 
-#include "icp/answer.hpp"
+#include "icp/reply.hpp"
 
 namespace garner::icp {
 
 /// What became of a purge at one peer.
 struct Cleared {
     std::string name;                 // of the peer, or its address
-    Said said = Said::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
+    ReplyKind said = ReplyKind::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
 };
 
 /// "purged", "had nothing", "refused", "did not answer".

@@ -11,7 +11,7 @@ public:
 
     bool open(std::string&) override { return true; }
     bool reaches(Peer const&) const override;
-    void ask(Query const&, std::span<std::shared_ptr<Peer> const>, AnswerSink&) override;
+    void ask(Query const&, std::span<std::shared_ptr<Peer> const>, ReplySink&) override;
 };
 
 }  // namespace garner::icp

@@ -15,11 +15,11 @@ IpEndpoint configured_place(HtcpOptions const& options) {
 }
 
 /// What an answer says. One that is about the message, not the URL, comes from a peer that lives but is of no use.
-Said said_by(htcp::Message const& response) {
-    if (response.flag) return Said::denied;
-    if (response.code == htcp::response::done) return Said::hit;
+ReplyKind kind_of(htcp::Message const& response) {
+    if (response.flag) return ReplyKind::denied;
+    if (response.code == htcp::response::done) return ReplyKind::hit;
     bool const keeps = response.opcode == htcp::Opcode::clr && response.code == htcp::response::kept;
-    return keeps ? Said::denied : Said::miss;
+    return keeps ? ReplyKind::denied : ReplyKind::miss;
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ bool HtcpLookup::has_port() {
 
 bool HtcpLookup::reaches(Peer const& peer) const { return peer.options.htcp != 0; }
 
-void HtcpLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> peers, AnswerSink&) {
+void HtcpLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> peers, ReplySink&) {
     send_to(peers, htcp::tst_request(query.number, query.url));
 }
 
@@ -121,7 +121,7 @@ void HtcpLookup::heard(htcp::Message const& response, IpEndpoint const& from) {
     // What is refused for want of our signature comes without one.
     auto const verdict = htcp::judge(response, roster->options.htcp.secret, wall_now());
     if (verdict != htcp::Verdict::good && !response.flag) return counters_.unexpected.add();
-    Answer answer{.number = response.number, .peer = peer, .said = said_by(response), .protocol = Protocol::htcp};
+    Reply answer{.number = response.number, .peer = peer, .said = kind_of(response), .protocol = Protocol::htcp};
     answer.from = from;
     auto const news = htcp::news_of(response.detail);
     answer.size = news.size;

@@ -19,7 +19,7 @@ public:
     void start() override;
     void stop() override;
     bool reaches(Peer const&) const override;
-    void ask(Query const&, std::span<std::shared_ptr<Peer> const>, AnswerSink&) override;
+    void ask(Query const&, std::span<std::shared_ptr<Peer> const>, ReplySink&) override;
     void clear(Query const&, std::span<std::shared_ptr<Peer> const>) override;
 
 private:

@@ -13,19 +13,19 @@ namespace {
 constexpr milliseconds settling{1'000};
 
 /// Of an answer; nothing for what is none.
-Said said_by(Opcode opcode) {
+ReplyKind kind_of(Opcode opcode) {
     switch (opcode) {
     case Opcode::hit:
-    case Opcode::hit_obj: return Said::hit;
-    case Opcode::miss: return Said::miss;
-    case Opcode::miss_nofetch: return Said::miss_nofetch;
-    case Opcode::denied: return Said::denied;
-    case Opcode::err: return Said::error;
+    case Opcode::hit_obj: return ReplyKind::hit;
+    case Opcode::miss: return ReplyKind::miss;
+    case Opcode::miss_nofetch: return ReplyKind::miss_nofetch;
+    case Opcode::denied: return ReplyKind::denied;
+    case Opcode::err: return ReplyKind::error;
     case Opcode::query:
     case Opcode::secho:
     case Opcode::decho: break;
     }
-    return Said::nothing;
+    return ReplyKind::nothing;
 }
 
 std::optional<milliseconds> source_rtt_of(IcpMessage const& message) {
@@ -97,7 +97,7 @@ void IcpLookup::stop() {
 
 bool IcpLookup::reaches(Peer const& peer) const { return peer.options.icp != 0 && peer.options.htcp == 0; }
 
-void IcpLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> peers, AnswerSink&) {
+void IcpLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> peers, ReplySink&) {
     if (!running_) return;
     if (!port_) {   // a reload has brought the first of them
         std::string fault;
@@ -117,16 +117,16 @@ void IcpLookup::received(std::string_view datagram, IpEndpoint const& from) {
     auto const message = parse_message(datagram, fault);
     if (!message) return services_.mesh.agent(services_.worker.number).counters.malformed.add();
     if (message->opcode == Opcode::query) return answer(*message, from);
-    hear(*message, said_by(message->opcode), from);
+    hear(*message, kind_of(message->opcode), from);
 }
 
 /// The number is for the sink to judge.
-void IcpLookup::hear(IcpMessage const& message, Said said, IpEndpoint const& from) {
-    Answer answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
+void IcpLookup::hear(IcpMessage const& message, ReplyKind said, IpEndpoint const& from) {
+    Reply answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
     answer.url = fingerprint(message.url, 0);
     answer.peer = services_.mesh.roster()->at(from, Protocol::icp);
     answer.source_rtt = source_rtt_of(message);
-    if (answer.said == Said::nothing || !answer.peer)
+    if (answer.said == ReplyKind::nothing || !answer.peer)
         return services_.mesh.agent(services_.worker.number).counters.unexpected.add();
     services_.sink.heard(answer);
 }

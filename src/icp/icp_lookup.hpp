@@ -23,7 +23,7 @@ public:
     void start() override;
     void stop() override;
     bool reaches(Peer const&) const override;
-    void ask(Query const&, std::span<std::shared_ptr<Peer> const>, AnswerSink&) override;
+    void ask(Query const&, std::span<std::shared_ptr<Peer> const>, ReplySink&) override;
 
 private:
     bool open_shared(Options const&, std::string& fault);
@@ -31,7 +31,7 @@ private:
     void listen();
     void received(std::string_view datagram, IpEndpoint const& from);
     void answer(IcpMessage const& query, IpEndpoint const& from);
-    void hear(IcpMessage const& message, Said said, IpEndpoint const& from);
+    void hear(IcpMessage const& message, ReplyKind said, IpEndpoint const& from);
     bool is_ours(IpEndpoint const& from) const;
     IcpResponder::Fetching fetching(Roster const&, SteadyTime now) const;
 

@@ -29,14 +29,14 @@ std::uint16_t port_of(PeerOptions const& options, Protocol protocol) {
     return protocol == Protocol::htcp ? options.htcp : 0;
 }
 
-void count(PeerFigures& figures, Said said) {
+void count(PeerFigures& figures, ReplyKind said) {
     switch (said) {
-    case Said::nothing: return;
-    case Said::hit: ++figures.hits; break;
-    case Said::miss: ++figures.misses; break;
-    case Said::miss_nofetch: ++figures.nofetch; break;
-    case Said::denied: ++figures.denied; break;
-    case Said::error: ++figures.errors; break;
+    case ReplyKind::nothing: return;
+    case ReplyKind::hit: ++figures.hits; break;
+    case ReplyKind::miss: ++figures.misses; break;
+    case ReplyKind::miss_nofetch: ++figures.nofetch; break;
+    case ReplyKind::denied: ++figures.denied; break;
+    case ReplyKind::error: ++figures.errors; break;
     }
     ++figures.answers;
 }
@@ -86,7 +86,7 @@ void Peer::asked(Protocol protocol, SteadyTime now) {
     if (protocol != Protocol::digest) liveness_.asked(now);
 }
 
-void Peer::answered(Answer const& answer, std::optional<microseconds> took, SteadyTime now, bool late) {
+void Peer::answered(Reply const& answer, std::optional<microseconds> took, SteadyTime now, bool late) {
     bool revived = false;
     {
         MutexLock const lock(mutex_);

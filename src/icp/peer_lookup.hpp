@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "icp/answer.hpp"
+#include "icp/reply.hpp"
 #include "net/worker.hpp"
 
 namespace garner::icp {
@@ -13,19 +13,19 @@ namespace garner::icp {
 class Mesh;
 
 /// Takes what peers say. On the worker that it was handed out on.
-class AnswerSink {
+class ReplySink {
 public:
-    virtual ~AnswerSink() = default;
+    virtual ~ReplySink() = default;
     /// From whichever worker the answer arrived at: it finds its way to the one that asked. Answers that nobody waits
     /// for are noted for the peer's health; those nobody asked for are counted and dropped.
-    virtual void heard(Answer const&) = 0;
+    virtual void heard(Reply const&) = 0;
 };
 
 /// What a lookup is given; all outlive it.
 struct LookupServices {
     Mesh& mesh;
     net::Worker& worker;
-    AnswerSink& sink;
+    ReplySink& sink;
 };
 
 /// One a worker; used on its thread only, but for its making and open().
@@ -39,7 +39,7 @@ public:
     /// Whether this is the way to ask that peer.
     virtual bool reaches(Peer const&) const = 0;
     /// Never waits. What is known at once may be told before it returns.
-    virtual void ask(Query const&, std::span<std::shared_ptr<Peer> const>, AnswerSink&) = 0;
+    virtual void ask(Query const&, std::span<std::shared_ptr<Peer> const>, ReplySink&) = 0;
     /// These are to drop the URL; they acknowledge by an answer: HIT when it is gone, MISS when they did not have it.
     virtual void clear(Query const&, std::span<std::shared_ptr<Peer> const>) {}
 };

@@ -189,11 +189,11 @@ TEST(IcpLookup, nobody_is_asked_for_a_url_that_no_datagram_holds) {
 TEST(IcpLookup, what_every_answer_means) {
     struct Case {
         Opcode opcode;
-        Said said;
+        ReplyKind said;
     };
-    for (auto const& [opcode, said] : {Case{Opcode::hit_obj, Said::hit}, Case{Opcode::miss, Said::miss},
-                                       Case{Opcode::miss_nofetch, Said::miss_nofetch}, Case{Opcode::denied, Said::denied},
-                                       Case{Opcode::err, Said::error}}) {
+    for (auto const& [opcode, said] : {Case{Opcode::hit_obj, ReplyKind::hit}, Case{Opcode::miss, ReplyKind::miss},
+                                       Case{Opcode::miss_nofetch, ReplyKind::miss_nofetch}, Case{Opcode::denied, ReplyKind::denied},
+                                       Case{Opcode::err, ReplyKind::error}}) {
         LookupScene scene;
         says(scene.peer(), opcode);
         scene.start();
@@ -225,7 +225,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
     };
     scene.start();
     auto const resolution = scene.resolve();
-    EXPECT_EQ(resolution.words.front().said, Said::nothing);
+    EXPECT_EQ(resolution.words.front().said, ReplyKind::nothing);
     EXPECT_EQ(resolution.sources.front().why, Hierarchy::direct);
     EXPECT_EQ(scene.figures().unexpected, 5u);
 }
@@ -334,7 +334,7 @@ TEST(IcpLookup, our_own_questions_are_not_answered) {
     self.icp = scene.options.port;
     scene.options.peers.push_back(self);
     scene.start();
-    EXPECT_EQ(scene.resolve().words.front().said, Said::nothing);
+    EXPECT_EQ(scene.resolve().words.front().said, ReplyKind::nothing);
     EXPECT_EQ(scene.figures().queries, 0u);
 }
 

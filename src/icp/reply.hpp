@@ -14,12 +14,12 @@ namespace garner::icp {
 class Peer;
 
 /// What a peer says of a URL (RFC 2186 5; HTCP and digests know HIT and MISS only).
-enum class Said : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
+enum class ReplyKind : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
 
 /// How it was asked.
 enum class Protocol : std::uint8_t { icp, htcp, digest };
 
-std::string_view name_of(Said);
+std::string_view name_of(ReplyKind);
 std::string_view name_of(Protocol);
 
 /// One question to many peers. The views live until ask() returns.
@@ -30,10 +30,10 @@ struct Query {
     std::string_view method = "GET";
 };
 
-struct Answer {
+struct Reply {
     std::uint32_t number = 0;        // the query's
     std::shared_ptr<Peer> peer;
-    Said said = Said::nothing;
+    ReplyKind said = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
     IpEndpoint from = {};            // where it came from
     std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by it
