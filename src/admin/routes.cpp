@@ -52,7 +52,7 @@ bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::st
 }
 
 /// `{"purged": true, "peers": [{"name": "campus", "answer": "purged"}]}`; without peers only the first.
-std::string purge_json(bool here, std::span<icp::Cleared const> peers) {
+std::string purge_json(bool here, std::span<icp::PurgeResult const> peers) {
     std::string text = here ? "{\"purged\": true" : "{\"purged\": false";
     nlohmann::ordered_json list;
     for (auto const& peer : peers) list.push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});

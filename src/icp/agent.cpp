@@ -201,8 +201,8 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
     co_return answered;
 }
 
-net::awaitable<std::vector<Cleared>> Agent::clear(std::string url) {
-    std::vector<Cleared> results;
+net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
+    std::vector<PurgeResult> results;
     auto roster = mesh_.roster();
     if (roster->purged.empty()) co_return results;
     auto made = std::make_unique<Round>();
@@ -238,13 +238,13 @@ bool Agent::concerns_peers(std::string_view url) const {
     return !(roster->peers.empty() && roster->purged.empty()) && !url.starts_with("https:");
 }
 
-net::awaitable<std::vector<Cleared>> Agent::purge(std::string url) {
-    std::vector<Cleared> told;
+net::awaitable<std::vector<PurgeResult>> Agent::purge(std::string url) {
+    std::vector<PurgeResult> told;
     if (!concerns_peers(url)) co_return told;
     auto const mark = mesh_.changed().mark(url, steady_now());
     told = co_await clear(url);
     auto const acknowledged = [&](std::shared_ptr<Peer> const& peer) {
-        return std::any_of(told.begin(), told.end(), [&](Cleared const& one) {
+        return std::any_of(told.begin(), told.end(), [&](PurgeResult const& one) {
             return one.name == peer->options.name && (one.said == ReplyKind::hit || one.said == ReplyKind::miss);
         });
     };
@@ -259,7 +259,7 @@ void Agent::tell_changed(std::string url) {
     net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::detached);
 }
 
-std::vector<Cleared> Agent::purge_and_wait(std::string url) {
+std::vector<PurgeResult> Agent::purge_and_wait(std::string url) {
     constexpr seconds longest{5};   // a worker that is busy, beside the tries
     auto purging = purge(std::move(url));
     auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::use_future);
@@ -282,7 +282,7 @@ void Agent::take(Reply const& answer) {
     auto& round = *found->second;
     if (answer.url.value_or(round.url) != round.url) return counters.unexpected.add();
     auto const now = steady_now();
-    if (round.of_purge) return take_cleared(round, answer);
+    if (round.of_purge) return take_purge_reply(round, answer);
     auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](Round::Asked const& one) {
         // Two peers may have one address and port: by that, not by who was found there first.
         bool const there = one.peer == answer.peer || (one.peer && one.peer->is_at(answer.from, answer.protocol));
@@ -302,7 +302,7 @@ void Agent::take(Reply const& answer) {
 }
 
 /// By the place that it comes from: a peer may stand among htcp.purge_to, too.
-void Agent::take_cleared(Round& round, Reply const& answer) {
+void Agent::take_purge_reply(Round& round, Reply const& answer) {
     for (auto& asked : round.asked)
         if (asked.said == ReplyKind::nothing && asked.peer->is_at(answer.from, answer.protocol)) asked.said = answer.said;
     if (round.all_answered()) round.waiting.wake(net::Wake::ready);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "icp/choice.hpp"
-#include "icp/cleared.hpp"
+#include "icp/purge_result.hpp"
 #include "icp/peer_lookup.hpp"
 #include "icp/source.hpp"
 #include "net/wake.hpp"
@@ -74,11 +74,11 @@ public:
 
     /// Tells all who are to hear of a purge by HTCP; asks again twice; back when all have acknowledged, or after 2 s. No peer is
     /// asked for the URL until all have acknowledged it; one without HTCP never does.
-    net::awaitable<std::vector<Cleared>> purge(std::string url);
+    net::awaitable<std::vector<PurgeResult>> purge(std::string url);
     /// The same, detached: an unsafe request has changed it.
     void tell_changed(std::string url);
     /// The same from a thread that is no worker's: it waits.
-    std::vector<Cleared> purge_and_wait(std::string url);
+    std::vector<PurgeResult> purge_and_wait(std::string url);
 
     /// On any worker of the mesh that an answer arrives at.
     void heard(Reply const&) override;
@@ -86,7 +86,7 @@ public:
     AgentCounters counters;
 
 private:
-    net::awaitable<std::vector<Cleared>> clear(std::string url);
+    net::awaitable<std::vector<PurgeResult>> clear(std::string url);
     bool concerns_peers(std::string_view url) const;
     struct Round;
     std::uint32_t fresh_number();
@@ -94,7 +94,7 @@ private:
     void end_round(Round& round, SteadyTime now);
     void ask_all(Round& round, std::uint32_t number);
     void take(Reply const&);
-    void take_cleared(Round&, Reply const&);
+    void take_purge_reply(Round&, Reply const&);
     void note_overdue(Round&);
     void run_out(Round&, SteadyTime now);
     void sweep(SteadyTime now);

@@ -41,7 +41,7 @@ net::awaitable<void> OwnAnswers::purge() {
     request_.record.answer = Answer::purged;
     auto& cache = request_.services.cache;
     bool here = cache.purge(request_.key);
-    std::vector<icp::Cleared> peers;
+    std::vector<icp::PurgeResult> peers;
     if (request_.services.agent) {
         auto url = request_.target.url;
         peers = co_await request_.services.agent->purge(std::move(url));

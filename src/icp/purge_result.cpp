@@ -1,10 +1,10 @@
-#include "icp/cleared.hpp"
+#include "icp/purge_result.hpp"
 
 #include <algorithm>
 
 namespace garner::icp {
 
-std::string_view words_of(Cleared const& cleared) {
+std::string_view words_of(PurgeResult const& cleared) {
     switch (cleared.said) {
     case ReplyKind::hit: return "purged";
     case ReplyKind::miss: return "had nothing";
@@ -16,11 +16,11 @@ std::string_view words_of(Cleared const& cleared) {
     return "refused";
 }
 
-bool any_gone(std::span<Cleared const> all) {
-    return std::any_of(all.begin(), all.end(), [](Cleared const& one) { return one.said == ReplyKind::hit; });
+bool any_gone(std::span<PurgeResult const> all) {
+    return std::any_of(all.begin(), all.end(), [](PurgeResult const& one) { return one.said == ReplyKind::hit; });
 }
 
-std::string text_of(std::span<Cleared const> all) {
+std::string text_of(std::span<PurgeResult const> all) {
     std::string text;
     for (auto const& one : all) text.append("peer ").append(one.name).append(": ").append(words_of(one)).append("\n");
     return text;
