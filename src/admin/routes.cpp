@@ -155,7 +155,7 @@ Reply Routes::purge(Request const& request, std::string_view url) {
 
 Reply Routes::rebuild_digest(Request const& request) {
     if (!request.meant) return not_meant();
-    bool const published = server_.mesh().roster()->options.digest.publish;
+    bool const published = server_.mesh().peer_table()->options.digest.publish;
     if (published) server_.mesh().rebuild_digest();
     return of_type("application/json", published ? "{\"rebuilding\": true}\n" : "{\"rebuilding\": false}\n");
 }

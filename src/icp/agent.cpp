@@ -46,7 +46,7 @@ struct Agent::Round {
         bool overdue = false;         // it was waited for in vain
         bool expired = false;
     };
-    RosterPtr roster;
+    PeerTablePtr peer_table;
     SteadyTime asked_at{};
     std::vector<Asked> asked;
     std::vector<Told> told;
@@ -99,10 +99,10 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     // Peers are asked in clear: an https URL is for the origin alone.
     bool const secret = question.url.starts_with("https:");
     if (too_long || secret || mesh_.changed().has(question.url, steady_now())) question.hierarchical = false;
-    auto roster = mesh_.roster();
+    auto peer_table = mesh_.peer_table();
     auto const begun = steady_now();
     std::vector<PeerView> views;
-    for (auto const& peer : roster->peers) views.push_back(peer->view(begun));
+    for (auto const& peer : peer_table->peers) views.push_back(peer->view(begun));
     question.turn = mesh_.next_turn();
     auto whom = plan(question, views);
     if (whom.ask.empty()) {
@@ -111,13 +111,13 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     }
     auto made = std::make_unique<Round>();
     auto& round = *made;
-    round.roster = roster;
+    round.peer_table = peer_table;
     round.asked_at = begun;
     round.url = fingerprint(question.url, 0);
     round.question = &question;
     round.plan = &whom;
     round.views = &views;
-    round.patience = patience(whom, views, roster->options.timeout_min, roster->options.timeout);
+    round.patience = patience(whom, views, peer_table->options.timeout_min, peer_table->options.timeout);
     auto const number = begin_round(std::move(made));
     counters.questions.add();
     ask_all(round, number);
@@ -161,7 +161,7 @@ void Agent::ask_all(Round& round, std::uint32_t number) {
         auto const& row = icp::lookups()[i];
         std::vector<std::shared_ptr<Peer>> reached;
         std::erase_if(left, [&](std::size_t place) {
-            auto const& peer = round.roster->peers[place];
+            auto const& peer = round.peer_table->peers[place];
             if (!lookups_[i]->reaches(*peer)) return false;
             reached.push_back(peer);
             round.asked.push_back({peer, row.protocol, place});
@@ -203,16 +203,16 @@ net::awaitable<bool> Agent::is_there(std::shared_ptr<Peer> peer, std::string_vie
 
 net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
     std::vector<PurgeResult> results;
-    auto roster = mesh_.roster();
-    if (roster->purged.empty()) co_return results;
+    auto peer_table = mesh_.peer_table();
+    if (peer_table->purged.empty()) co_return results;
     auto made = std::make_unique<Round>();
     auto& round = *made;
-    round.roster = roster;
+    round.peer_table = peer_table;
     round.asked_at = steady_now();
     round.of_purge = true;
     round.url = fingerprint(url, 0);
     bool const tellable = url.size() <= htcp::url_max;
-    for (auto const& peer : roster->purged)
+    for (auto const& peer : peer_table->purged)
         if (tellable && peer->endpoint(Protocol::htcp)) round.asked.push_back({peer, Protocol::htcp});
     Query const query{.number = begin_round(std::move(made)), .url = url};
     for (unsigned tries = 0; tries < clear_tries && !round.all_answered(); ++tries) {
@@ -224,7 +224,7 @@ net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
         round.waiting = waiter.handle();
         if (co_await waiter.wait(clear_again) == net::Wake::shutdown) break;
     }
-    for (auto const& peer : roster->purged) {
+    for (auto const& peer : peer_table->purged) {
         auto const asked = std::find_if(round.asked.begin(), round.asked.end(), [&](auto& one) { return one.peer == peer; });
         results.push_back({peer->options.name, asked == round.asked.end() ? ReplyKind::nothing : asked->said});
     }
@@ -234,8 +234,8 @@ net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
 
 /// Nobody hears of an https URL: HTCP would tell it in clear.
 bool Agent::concerns_peers(std::string_view url) const {
-    auto const roster = mesh_.roster();
-    return !(roster->peers.empty() && roster->purged.empty()) && !url.starts_with("https:");
+    auto const peer_table = mesh_.peer_table();
+    return !(peer_table->peers.empty() && peer_table->purged.empty()) && !url.starts_with("https:");
 }
 
 net::awaitable<std::vector<PurgeResult>> Agent::purge(std::string url) {
@@ -248,8 +248,8 @@ net::awaitable<std::vector<PurgeResult>> Agent::purge(std::string url) {
             return one.name == peer->options.name && (one.said == ReplyKind::hit || one.said == ReplyKind::miss);
         });
     };
-    auto const roster = mesh_.roster();
-    if (std::all_of(roster->peers.begin(), roster->peers.end(), acknowledged)) mesh_.changed().unmark(url, mark);
+    auto const peer_table = mesh_.peer_table();
+    if (std::all_of(peer_table->peers.begin(), peer_table->peers.end(), acknowledged)) mesh_.changed().unmark(url, mark);
     co_return told;
 }
 

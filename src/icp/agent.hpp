@@ -17,7 +17,7 @@
 namespace garner::icp {
 
 class Mesh;
-struct Roster;
+struct PeerTable;
 
 /// How a question was settled.
 struct Resolution {

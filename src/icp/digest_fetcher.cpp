@@ -86,13 +86,13 @@ net::awaitable<void> DigestFetcher::run() {
 
 void DigestFetcher::look() {
     auto const now = steady_now();
-    auto const roster = mesh_.roster();
+    auto const peer_table = mesh_.peer_table();
     std::erase_if(watches_, [&](auto const& known) {
-        bool const gone = std::find(roster->peers.begin(), roster->peers.end(), known.first) == roster->peers.end();
+        bool const gone = std::find(peer_table->peers.begin(), peer_table->peers.end(), known.first) == peer_table->peers.end();
         if (gone) known.second->end();
         return gone;
     });
-    for (auto const& peer : roster->peers) {
+    for (auto const& peer : peer_table->peers) {
         if (!peer->options.digest) continue;
         auto& watch = watches_[peer];
         if (!watch) watch = std::make_shared<Watch>(peer);

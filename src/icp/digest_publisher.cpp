@@ -32,8 +32,8 @@ net::awaitable<void> DigestPublisher::run() {
     std::optional<SteadyTime> due;   // once there is one
     while (!stopped_) {
         auto const now = steady_now();
-        auto const roster = mesh_.roster();
-        auto const& options = roster->options;
+        auto const peer_table = mesh_.peer_table();
+        auto const& options = peer_table->options;
         bool const wanted = mesh_.take_digest_wanted();
         bool const in_turn = due ? now >= *due : expects_readers(options);
         if (!options.digest.publish) {

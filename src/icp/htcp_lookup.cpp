@@ -28,8 +28,8 @@ HtcpLookup::HtcpLookup(LookupServices const& services)
     : services_(services), counters_(services.mesh.agent(services.worker.number).counters) {}
 
 bool HtcpLookup::open(std::string& fault) {
-    auto const roster = services_.mesh.roster();
-    auto const& options = roster->options.htcp;
+    auto const peer_table = services_.mesh.peer_table();
+    auto const& options = peer_table->options.htcp;
     if (options.address.empty()) return true;
     auto const place = configured_place(options);
     bool const first = services_.worker.number == 0;
@@ -80,7 +80,7 @@ void HtcpLookup::clear(Query const& query, std::span<std::shared_ptr<Peer> const
 /// An empty message is one that could not be written.
 void HtcpLookup::send_to(std::span<std::shared_ptr<Peer> const> peers, std::string message) {
     if (message.empty() || !has_port()) return;
-    htcp::seal(message, services_.mesh.roster()->options.htcp.secret, wall_now());
+    htcp::seal(message, services_.mesh.peer_table()->options.htcp.secret, wall_now());
     for (auto const& peer : peers)
         if (auto const place = peer->endpoint(Protocol::htcp)) port_->send(message, *place);
     port_->flush();
@@ -91,8 +91,8 @@ void HtcpLookup::arrived(std::string_view datagram, IpEndpoint const& from) {
     if (htcp::parse(datagram, message)) return counters_.malformed.add();
     if (message.is_response) return heard(message, from);
     if (!responder_) return;
-    auto const roster = services_.mesh.roster();
-    auto const reply = responder_->answer(message, from.address, roster->options, wall_now());
+    auto const peer_table = services_.mesh.peer_table();
+    auto const reply = responder_->answer(message, from.address, peer_table->options, wall_now());
     if (reply.empty()) return;
     auto* disk = services_.mesh.cache().disk();
     if (!disk || message.opcode != htcp::Opcode::clr) return port_->send(reply, from);
@@ -114,12 +114,12 @@ net::awaitable<void> HtcpLookup::answer_purge(store::DiskStore* disk, std::weak_
 
 /// Only of those who may have been asked, from where they were asked, and signed where there is a secret.
 void HtcpLookup::heard(htcp::Message const& response, IpEndpoint const& from) {
-    auto const roster = services_.mesh.roster();
-    auto const peer = roster->at(from, Protocol::htcp);
+    auto const peer_table = services_.mesh.peer_table();
+    auto const peer = peer_table->at(from, Protocol::htcp);
     bool const asked = response.opcode == htcp::Opcode::tst || response.opcode == htcp::Opcode::clr;
     if (!peer || !asked) return counters_.unexpected.add();
     // What is refused for want of our signature comes without one.
-    auto const verdict = htcp::judge(response, roster->options.htcp.secret, wall_now());
+    auto const verdict = htcp::judge(response, peer_table->options.htcp.secret, wall_now());
     if (verdict != htcp::Verdict::good && !response.flag) return counters_.unexpected.add();
     Reply answer{.number = response.number, .peer = peer, .said = kind_of(response), .protocol = Protocol::htcp};
     answer.from = from;

@@ -41,10 +41,10 @@ IcpLookup::IcpLookup(LookupServices const& services) : services_(services) {}
 // ---- the port ----
 
 bool IcpLookup::open(std::string& fault) {
-    auto const roster = services_.mesh.roster();
-    auto const& options = roster->options;
+    auto const peer_table = services_.mesh.peer_table();
+    auto const& options = peer_table->options;
     if (!options.address.empty()) return open_shared(options, fault);
-    auto const& peers = roster->peers;
+    auto const& peers = peer_table->peers;
     bool const asks = std::any_of(peers.begin(), peers.end(), [&](auto& peer) { return reaches(*peer); });
     return !asks || open_own(fault);
 }
@@ -124,7 +124,7 @@ void IcpLookup::received(std::string_view datagram, IpEndpoint const& from) {
 void IcpLookup::hear(IcpMessage const& message, ReplyKind said, IpEndpoint const& from) {
     Reply answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
     answer.url = fingerprint(message.url, 0);
-    answer.peer = services_.mesh.roster()->at(from, Protocol::icp);
+    answer.peer = services_.mesh.peer_table()->at(from, Protocol::icp);
     answer.source_rtt = source_rtt_of(message);
     if (answer.said == ReplyKind::nothing || !answer.peer)
         return services_.mesh.agent(services_.worker.number).counters.unexpected.add();
@@ -135,9 +135,9 @@ void IcpLookup::hear(IcpMessage const& message, ReplyKind said, IpEndpoint const
 
 void IcpLookup::answer(IcpMessage const& query, IpEndpoint const& from) {
     if (!responder_ || is_ours(from)) return;
-    auto const roster = services_.mesh.roster();
+    auto const peer_table = services_.mesh.peer_table();
     IcpResponder::Now const now{wall_now(), steady_now()};
-    if (responder_->answer(query, from.address, roster->options, fetching(*roster, now.steady), now, out_))
+    if (responder_->answer(query, from.address, peer_table->options, fetching(*peer_table, now.steady), now, out_))
         port_->send(out_, from);
 }
 
@@ -147,11 +147,11 @@ bool IcpLookup::is_ours(IpEndpoint const& from) const {
     return from.address == local_.address || (local_.address.is_unspecified() && from.address.is_loopback());
 }
 
-IcpResponder::Fetching IcpLookup::fetching(Roster const& roster, SteadyTime now) const {
+IcpResponder::Fetching IcpLookup::fetching(PeerTable const& peer_table, SteadyTime now) const {
     using enum IcpResponder::Fetching;
     if (services_.mesh.draining()) return no_more;
     if (now - started_ > settling) return yes;
-    auto const& peers = roster.peers;
+    auto const& peers = peer_table.peers;
     bool const known = std::all_of(peers.begin(), peers.end(), [](auto& peer) { return !peer->addresses().empty(); });
     return known ? yes : not_yet;
 }

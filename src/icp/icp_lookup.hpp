@@ -11,7 +11,7 @@
 
 namespace garner::icp {
 
-struct Roster;
+struct PeerTable;
 
 /// Questions leave from the port that they are answered on, since Squid knows its peers by address and port. Without
 /// icp.address from a port of the worker's own, which is opened when a peer has ICP, and answers nobody.
@@ -33,7 +33,7 @@ private:
     void answer(IcpMessage const& query, IpEndpoint const& from);
     void hear(IcpMessage const& message, ReplyKind said, IpEndpoint const& from);
     bool is_ours(IpEndpoint const& from) const;
-    IcpResponder::Fetching fetching(Roster const&, SteadyTime now) const;
+    IcpResponder::Fetching fetching(PeerTable const&, SteadyTime now) const;
 
     LookupServices const services_;
     std::unique_ptr<net::UdpPort> port_;

@@ -79,14 +79,14 @@ net::awaitable<void> OwnAnswers::answer_as_last_hop() {
 
 /// The digest tells what clients have asked for: it is for caches that are named as such, and for this machine.
 bool OwnAnswers::is_other_cache(IpAddress const& client) const {
-    auto const roster = request_.services.mesh->roster();
+    auto const peer_table = request_.services.mesh->peer_table();
     auto const is_peer = [&](auto const& peer) {
         auto const addresses = peer->addresses();
         return std::ranges::find(addresses, client) != addresses.end();
     };
-    auto const& icp = roster->options;
+    auto const& icp = peer_table->options;
     return client.is_loopback() || is_among(client, icp.allow) || is_among(client, icp.htcp.allow) ||
-           std::ranges::any_of(roster->peers, is_peer);
+           std::ranges::any_of(peer_table->peers, is_peer);
 }
 
 net::awaitable<void> OwnAnswers::answer_internally() {

@@ -13,9 +13,9 @@ class Mesh;
 class Peer;
 
 /// Runs on one worker; looks around every second.
-class Caretaker {
+class PeerMonitor {
 public:
-    Caretaker(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
+    PeerMonitor(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
     /// Before the worker runs.
     void start();
     /// On the worker.
@@ -24,7 +24,7 @@ public:
 private:
     /// What is under way for one peer.
     struct Care {
-        SteadyTime wanted_at{};            // last seen in the roster
+        SteadyTime wanted_at{};            // last seen in the peer_table
         SteadyTime find_at{};              // its name is to be looked up again
         bool finding = false;
         net::ConnectStop* probing = nullptr;
