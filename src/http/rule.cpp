@@ -7,7 +7,6 @@
 #include <ctime>
 #include <utility>
 
-#include "http/closed_ports.hpp"
 #include "http/dates.hpp"
 #include "util/text.hpp"
 
@@ -77,14 +76,15 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     using enum Decision::Verdict;
     Decision decision = by_default(request);
     for (AccessRule const& rule : rules_) {
-        auto const answer = rule.matches(request, destination ? &*destination : nullptr);
-        if (answer == Matcher::Result::no) continue;
-        if (answer == Matcher::Result::needs_destination) return {.verdict = needs_destination, .rule = rule.name, .matchers = rule.matchers};
+        auto const result = rule.matches(request, destination ? &*destination : nullptr);
+        if (result == Matcher::Result::no) continue;
+        if (result == Matcher::Result::needs_destination)
+            return {.verdict = needs_destination, .rule = rule.name, .matchers = rule.matchers};
         decision = by_rule(rule);
         break;
     }
     if (!decision.allowed()) return decision;
-    if (!decision.opens_port) decision.closed = why_port_is_closed(request);
+    if (!decision.opens_port) decision.closed = closed_port(request);
     if (decision.closed) {
         decision.verdict = deny;
     } else if (!decision.opens_address && !destination && opened_to_others(request)) {
