@@ -1,4 +1,4 @@
-// One worker's part in the mesh: it asks, waits, and hands what is said to the choice.
+// One worker's part in the mesh: it asks peers, waits, and hands their replies to the choice.
 #pragma once
 #include <deque>
 #include <memory>
@@ -24,12 +24,12 @@ struct Resolution {
     std::vector<Source> sources;      // best first; see choose()
     struct Word {
         std::shared_ptr<Peer> peer;
-        ReplyKind said = ReplyKind::nothing;    // nothing: no answer
+        ReplyKind reply = ReplyKind::nothing;
         Protocol protocol = Protocol::icp;
         microseconds took{0};
     };
-    std::vector<Word> words;          // of all who were asked
-    bool timed_out = false;           // somebody who was waited for had not answered
+    std::vector<Word> words;          // of all peers that were asked
+    bool timed_out = false;           // a peer that was waited for had not replied
     microseconds took{0};
 };
 
@@ -52,10 +52,10 @@ using AgentCounters = AgentCounts<Counter>;
 using AgentFigures = AgentCounts<std::uint64_t>;
 
 /// Belongs to its worker, but for what says otherwise.
-class Agent final : public ReplySink {
+class Agent {
 public:
     Agent(Mesh& mesh, net::Worker& worker);
-    ~Agent() override;
+    ~Agent();
 
     /// Before the workers run. False with `fault` when a port cannot be had.
     bool open(std::string& fault);
@@ -80,8 +80,9 @@ public:
     /// The same from a thread that is no worker's: it waits.
     std::vector<PurgeResult> purge_and_wait(std::string url);
 
-    /// On any worker of the mesh that an answer arrives at.
-    void heard(Reply const&) override;
+    /// On any worker of the mesh that a reply arrives at: it is passed to the one that asked. A reply that comes too late
+    /// counts for the peer's health; one without a query is counted and dropped.
+    void heard(Reply const&);
 
     AgentCounters counters;
 
@@ -89,10 +90,12 @@ private:
     net::awaitable<std::vector<PurgeResult>> clear(std::string url);
     bool concerns_peers(std::string_view url) const;
     struct Round;
+    bool may_ask_about(std::string_view url) const;
     std::uint32_t fresh_number();
-    std::uint32_t begin_round(std::unique_ptr<Round> round);
+    Round& begin_round(std::string_view url);
     void end_round(Round& round, SteadyTime now);
-    void ask_all(Round& round, std::uint32_t number);
+    net::awaitable<net::Wake> wait(Round& round, milliseconds limit, net::WakeHandle* waiting);
+    void ask_all(Round& round, Peers peers);
     void take(Reply const&);
     void take_purge_reply(Round&, Reply const&);
     void note_overdue(Round&);
@@ -105,8 +108,8 @@ private:
     std::unordered_map<std::uint32_t, std::unique_ptr<Round>> rounds_;
     std::deque<std::uint32_t> running_;      // not yet old enough to have run out; the oldest first
     std::deque<std::uint32_t> remembered_;   // all
-    std::uint64_t secret_ = 0;
-    std::uint64_t drawn_ = 0;
+    std::uint64_t const secret_;
+    std::uint64_t drawn_;
 };
 
 }  // namespace garner::icp

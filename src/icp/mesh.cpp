@@ -68,9 +68,9 @@ std::unique_ptr<Mesh> Mesh::make(Options options, std::span<net::Worker* const> 
         mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
         if (!mesh->agents_.back()->open(fault)) return nullptr;
     }
-    mesh->peer_monitor_ = std::make_unique<PeerMonitor>(*mesh, *workers.front());
-    mesh->digest_fetcher_ = std::make_unique<DigestFetcher>(*mesh, *workers.front());
-    mesh->digest_publisher_ = std::make_unique<DigestPublisher>(*mesh, *workers.front());
+    mesh->chores_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
+    mesh->chores_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));
+    mesh->chores_.push_back(std::make_unique<DigestPublisher>(*mesh, *workers.front()));
     return mesh;
 }
 
@@ -93,17 +93,13 @@ PeerTablePtr Mesh::make_peer_table(Options options, PeerTable const* before) {
 
 void Mesh::start() {
     for (auto& agent : agents_) agent->start();
-    peer_monitor_->start();
-    digest_fetcher_->start();
-    digest_publisher_->start();
+    for (auto& chore : chores_) chore->start();
 }
 
 void Mesh::stop(unsigned worker) {
     agents_[worker]->stop();
     if (worker != 0) return;
-    peer_monitor_->stop();
-    digest_fetcher_->stop();
-    digest_publisher_->stop();
+    for (auto& chore : chores_) chore->stop();
 }
 
 void Mesh::reconfigure(Options options) {

@@ -19,9 +19,7 @@
 
 namespace garner::icp {
 
-class PeerMonitor;
-class DigestFetcher;
-class DigestPublisher;
+class Chore;
 
 /// The peers in force with the options they came with. Immutable; a peer that is the same in the next one keeps what is
 /// known of it.
@@ -100,9 +98,7 @@ private:
     ReplayGuard replays_{4 * htcp::signature_life};   // a message is believed for three of them at most
     ChangedUrls changed_;
     std::vector<std::unique_ptr<Agent>> agents_;
-    std::unique_ptr<PeerMonitor> peer_monitor_;
-    std::unique_ptr<DigestFetcher> digest_fetcher_;
-    std::unique_ptr<DigestPublisher> digest_publisher_;
+    std::vector<std::unique_ptr<Chore>> chores_;   // of the first worker
 };
 
 }  // namespace garner::icp

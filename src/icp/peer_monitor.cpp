@@ -1,8 +1,5 @@
 #include "icp/peer_monitor.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include "icp/mesh.hpp"
 #include "net/address.hpp"
 
@@ -16,11 +13,8 @@ constexpr milliseconds lost_for{5'000};
 
 }  // namespace
 
-void PeerMonitor::start() { net::asio::co_spawn(worker_.io, run(), net::asio::detached); }
-
 void PeerMonitor::stop() {
-    stopped_ = true;
-    timer_.cancel();
+    Chore::stop();
     for (auto const& [peer, care] : cares_)
         if (care.probing) care.probing->request();
 }
@@ -28,9 +22,7 @@ void PeerMonitor::stop() {
 net::awaitable<void> PeerMonitor::run() {
     while (!stopped_) {
         look_around();
-        timer_.expires_after(round_time);
-        auto [error] = co_await timer_.async_wait(net::as_values);
-        (void)error;
+        co_await pause(round_time);
     }
 }
 

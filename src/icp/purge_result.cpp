@@ -5,7 +5,7 @@
 namespace garner::icp {
 
 std::string_view words_of(PurgeResult const& cleared) {
-    switch (cleared.said) {
+    switch (cleared.reply) {
     case ReplyKind::hit: return "purged";
     case ReplyKind::miss: return "had nothing";
     case ReplyKind::nothing: return "did not answer";
@@ -17,7 +17,7 @@ std::string_view words_of(PurgeResult const& cleared) {
 }
 
 bool any_gone(std::span<PurgeResult const> all) {
-    return std::any_of(all.begin(), all.end(), [](PurgeResult const& one) { return one.said == ReplyKind::hit; });
+    return std::any_of(all.begin(), all.end(), [](PurgeResult const& one) { return one.reply == ReplyKind::hit; });
 }
 
 std::string text_of(std::span<PurgeResult const> all) {

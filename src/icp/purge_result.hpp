@@ -11,7 +11,7 @@ namespace garner::icp {
 /// What became of a purge at one peer.
 struct PurgeResult {
     std::string name;                 // of the peer, or its address
-    ReplyKind said = ReplyKind::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
+    ReplyKind reply = ReplyKind::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
 };
 
 /// "purged", "had nothing", "refused", "did not answer".

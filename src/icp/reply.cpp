@@ -10,7 +10,7 @@ constexpr std::array<std::string_view, 3> protocol_names{"ICP", "HTCP", "digest"
 
 }  // namespace
 
-std::string_view name_of(ReplyKind said) { return reply_kind_names[static_cast<std::size_t>(said)]; }
+std::string_view name_of(ReplyKind kind) { return reply_kind_names[static_cast<std::size_t>(kind)]; }
 std::string_view name_of(Protocol protocol) { return protocol_names[static_cast<std::size_t>(protocol)]; }
 
 }  // namespace garner::icp

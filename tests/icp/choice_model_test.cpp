@@ -102,7 +102,7 @@ TEST(AnyChoice, holds_to_the_direct_lists) {
             for (std::size_t place = 0; origins > 0 && place < world.views.size(); ++place) {
                 auto const& options = *world.views[place].options;
                 auto const* told = world.told_of(place);
-                bool const refuses = told && (told->said == ReplyKind::denied || told->said == ReplyKind::miss_nofetch);
+                bool const refuses = told && (told->reply == ReplyKind::denied || told->reply == ReplyKind::miss_nofetch);
                 ASSERT_TRUE(options.type == PeerOptions::Type::sibling || refuses ||
                             binding_of(options, world.asked_for.host) == Binding::none)
                     << options.name << " is left";
@@ -118,8 +118,8 @@ TEST(AnyChoice, uses_only_those_who_may_be_used) {
             auto const place = world.place_of_peer(source);
             auto const* told = world.told_of(place);
             ASSERT_NE(binding_of(source.peer->options, world.asked_for.host), Binding::none);
-            if (told) { ASSERT_TRUE(told->said != ReplyKind::denied && told->said != ReplyKind::miss_nofetch); }
-            ASSERT_EQ(source.promised(), told && told->said == ReplyKind::hit && !world.last_resort(place));
+            if (told) { ASSERT_TRUE(told->reply != ReplyKind::denied && told->reply != ReplyKind::miss_nofetch); }
+            ASSERT_EQ(source.promised(), told && told->reply == ReplyKind::hit && !world.last_resort(place));
             if (source.promised()) {
                 bool const by_digest = source.why == Hierarchy::cd_parent_hit || source.why == Hierarchy::cd_sibling_hit;
                 ASSERT_EQ(by_digest, told->protocol == Protocol::digest);
@@ -158,7 +158,7 @@ TEST(AnyChoice, has_a_hit_first_unless_the_origin_beats_it) {
     for_worlds([](World const& world, Sources const& sources) {
         bool hit = false;
         for (auto const& told : world.answers)
-            hit = hit || (told.said == ReplyKind::hit && !world.last_resort(told.peer));
+            hit = hit || (told.reply == ReplyKind::hit && !world.last_resort(told.peer));
         bool const asks = world.asked_for.hierarchical && world.asked_for.direct != Direct::always;
         if (!hit || !asks) return;
         ASSERT_TRUE(sources[0].promised() || sources[0].why == Hierarchy::source_fastest);
@@ -194,7 +194,7 @@ TEST(AnyChoice, has_parents_that_missed_before_those_who_have_not_been_asked) {
                                source.why == any_old_parent;
             ASSERT_FALSE(missed && others_began);
             others_began = others_began || other;
-            if (missed) { ASSERT_EQ(world.told_of(world.place_of_peer(source))->said, ReplyKind::miss); }
+            if (missed) { ASSERT_EQ(world.told_of(world.place_of_peer(source))->reply, ReplyKind::miss); }
         }
     });
 }

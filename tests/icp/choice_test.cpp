@@ -281,8 +281,8 @@ TEST_F(Choices, of_a_group_that_missed_the_one_whose_url_it_is_though_another_is
     for (int i = 0; i < 300; ++i) {
         auto const url = "http://www.example.edu/" + std::to_string(i);
         asked_for.url = url;
-        std::vector<Told> const told{{.peer = 1, .said = ReplyKind::miss, .took = microseconds{100}},
-                                     {.peer = 0, .said = ReplyKind::miss, .took = microseconds{900}}};
+        std::vector<Told> const told{{.peer = 1, .reply = ReplyKind::miss, .took = microseconds{100}},
+                                     {.peer = 0, .reply = ReplyKind::miss, .took = microseconds{900}}};
         auto const ways = choose(asked_for, views, told);
         bool const a_has_it = rendezvous_score(url, "a", 1) > rendezvous_score(url, "b", 1);
         EXPECT_EQ(ways[0].peer->options.name, a_has_it ? "a" : "b") << "c did not answer";

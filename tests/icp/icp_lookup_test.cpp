@@ -1,6 +1,4 @@
 // ICP over real sockets: a mesh on two workers that the test turns by hand, and a peer that says what the scene wants.
-#include "icp/icp_lookup.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +9,9 @@
 
 #include "cache/scene.hpp"
 #include "icp/htcp.hpp"
+#include "icp/icp_message.hpp"
 #include "icp/mesh.hpp"
+#include "net/udp_port.hpp"
 
 namespace garner::icp {
 namespace {
@@ -30,13 +30,13 @@ struct Socket {
     }
     ~Socket() { udp->stop(); }
     void take(std::string_view datagram, IpEndpoint const& from) {
-        MessageFault fault;
-        auto const message = parse_message(datagram, fault);
-        EXPECT_TRUE(message) << text(fault);
-        if (!message) return;
-        heard.push_back(*message);
-        urls.emplace_back(message->url);
-        if (answer) answer(*message, from);
+        IcpMessage message;
+        auto const* error = parse_message(datagram, message);
+        EXPECT_FALSE(error) << error;
+        if (error) return;
+        heard.push_back(message);
+        urls.emplace_back(message.url);
+        if (answer) answer(message, from);
     }
     void send(IcpMessage const& message, IpEndpoint const& to) {
         std::string out;
@@ -199,7 +199,7 @@ TEST(IcpLookup, what_every_answer_means) {
         scene.start();
         auto const resolution = scene.resolve();
         ASSERT_EQ(resolution.words.size(), 1u);
-        EXPECT_EQ(resolution.words[0].said, said);
+        EXPECT_EQ(resolution.words[0].reply, said);
         EXPECT_FALSE(resolution.timed_out);
     }
 }
@@ -225,7 +225,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
     };
     scene.start();
     auto const resolution = scene.resolve();
-    EXPECT_EQ(resolution.words.front().said, ReplyKind::nothing);
+    EXPECT_EQ(resolution.words.front().reply, ReplyKind::nothing);
     EXPECT_EQ(resolution.sources.front().why, Hierarchy::direct);
     EXPECT_EQ(scene.figures().unexpected, 5u);
 }
@@ -334,7 +334,7 @@ TEST(IcpLookup, our_own_questions_are_not_answered) {
     self.icp = scene.options.port;
     scene.options.peers.push_back(self);
     scene.start();
-    EXPECT_EQ(scene.resolve().words.front().said, ReplyKind::nothing);
+    EXPECT_EQ(scene.resolve().words.front().reply, ReplyKind::nothing);
     EXPECT_EQ(scene.figures().queries, 0u);
 }
 

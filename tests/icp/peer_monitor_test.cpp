@@ -1,4 +1,4 @@
-// The peer_monitor at work on a worker of its own.
+// The peer monitor at work on a worker of its own.
 #include "icp/peer_monitor.hpp"
 
 #include <gtest/gtest.h>

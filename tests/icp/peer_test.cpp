@@ -41,7 +41,7 @@ private:
 
 Reply answer(ReplyKind said) {
     Reply answer;
-    answer.said = said;
+    answer.kind = said;
     return answer;
 }
 
