@@ -59,7 +59,7 @@ public:
     std::string const& trailers() const { return decoder_.trailers(); }
 
     /// After a 101: bytes that came behind the head belong to the new protocol.
-    std::string_view leftover() const { return {buffer_.data() + begin_, end_ - begin_}; }
+    std::string_view leftover() const { return {buffer_.get() + begin_, end_ - begin_}; }
 
     /// The final response was complete, nothing is left over, and both sides keep the connection.
     bool reusable() const;
