@@ -147,18 +147,6 @@ std::string response_to(Message const& request, std::uint8_t code, std::uint8_t 
 
 // ---- what headers tell ----
 
-/// Calls `use(name, value)` for each line that is a field.
-template <class Use>
-void for_each_field(std::string_view lines, Use&& use) {
-    while (!lines.empty()) {
-        auto const line = lines.substr(0, lines.find('\n'));
-        lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-        http::Field field;
-        auto const text = line.substr(0, line.size() - line.ends_with('\r'));
-        if (!http::parse_field_line(text, field)) use(field.name, field.value);
-    }
-}
-
 /// Seconds with a decimal point.
 std::optional<milliseconds> parse_seconds(std::string_view text) {
     if (text.find('.') == text.npos || text.size() > 16) return std::nullopt;
@@ -201,16 +189,14 @@ char const* parse(std::string_view datagram, Message& message) {
 }
 
 News news_of(Detail const& detail) {
-    News news;
-    auto const take = [&](std::string_view name, std::string_view value) {
-        auto const number = parse_decimal(value);
-        constexpr std::uint64_t greatest = INT64_MAX;
-        bool const fits = number && *number <= greatest;
-        if (equals_ignoring_case(name, "Content-Length") && fits) news.size = *number;
-        if (equals_ignoring_case(name, "Age") && fits) news.age = static_cast<std::int64_t>(*number);
-        if (equals_ignoring_case(name, "Cache-to-Origin")) news.source_rtt = rtt_of(value);
+    std::string head;   // without a first line, behind which field_in() looks
+    for (auto const lines : {detail.response, detail.entity, detail.cache}) head.append("\r\n").append(lines);
+    auto const number = [&](std::string_view name) {
+        auto const value = parse_decimal(http::field_in(head, name));
+        return value && *value <= INT64_MAX ? value : std::nullopt;
     };
-    for (auto const lines : {detail.response, detail.entity, detail.cache}) for_each_field(lines, take);
+    News news{.size = number("Content-Length"), .source_rtt = rtt_of(http::field_in(head, "Cache-to-Origin"))};
+    if (auto const age = number("Age")) news.age = static_cast<std::int64_t>(*age);
     return news;
 }
 
