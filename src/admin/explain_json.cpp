@@ -189,8 +189,8 @@ Json asked_peers(icp::Resolution const& resolution) {
         all.push_back({{"peer", peer_name(word.peer)},
                        {"type", word.peer ? Json(name_of(word.peer->options.type)) : Json(nullptr)},
                        {"protocol", name_of(word.protocol)},
-                       {"said", name_of(word.said)},
-                       {"took_ms", word.said == icp::Said::nothing ? Json(nullptr) : Json(millis(word.took))}});
+                       {"said", name_of(word.reply)},
+                       {"took_ms", word.reply == icp::ReplyKind::nothing ? Json(nullptr) : Json(millis(word.took))}});
     return all;
 }
 

@@ -166,7 +166,7 @@ Reply Routes::purge_url(std::string_view url) {
 }
 
 Reply Routes::rebuild_digest(Asked const&) {
-    bool const published = server_.mesh().roster()->options.digest.publish;
+    bool const published = server_.mesh().peer_table()->options.digest.publish;
     if (published) server_.mesh().rebuild_digest();
     return in_json({{"rebuilding", published}});
 }

@@ -38,11 +38,11 @@ net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
             fault_ = "head larger than the buffer";
             co_return Trouble::malformed;
         }
-        std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+        std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
         end_ -= begin_;
         begin_ = 0;
     }
-    std::span<char> free(buffer_.data() + end_, net::BufferPool::size - end_);
+    std::span<char> free(buffer_.get() + end_, net::BufferPool::size - end_);
     auto read = co_await transport_->read_some(free, limit);
     if (read.error) co_return trouble_of(read.error);
     end_ += read.bytes;
@@ -54,7 +54,7 @@ net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds l
     scanned_ = 0;
     auto const until = steady_now() + limit;   // of the whole head: one that drips is late, too
     for (;;) {
-        std::string_view bytes(buffer_.data() + begin_, end_ - begin_);
+        std::string_view bytes(buffer_.get() + begin_, end_ - begin_);
         auto parsed = http::parse_response_head(bytes, limits_, scanned_, head_);
         if (parsed.kind == http::HeadParse::Kind::refused) {
             fault_ = parsed.refusal;
@@ -81,7 +81,7 @@ net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds l
 Exchange::Piece Exchange::step() {
     needs_input_ = false;
     for (;;) {
-        auto step = decoder_.step({buffer_.data() + begin_, end_ - begin_});
+        auto step = decoder_.step({buffer_.get() + begin_, end_ - begin_});
         begin_ += step.consumed;
         switch (step.kind) {
         case http::BodyDecoder::Step::Kind::data:

@@ -30,11 +30,6 @@ public:
         head_.fields.reserve(24);   // most responses: one allocation instead of five
     }
 
-    struct Waits {
-        milliseconds first_byte{60'000};
-        milliseconds progress{60'000};
-    };
-
     /// Sends without waiting. std::nullopt when the socket is full; `parts` then holds the bytes that send() must send.
     std::optional<Trouble> try_send(std::span<iovec>& parts);
     /// Sends bytes of the request. `parts` is consumed.
@@ -61,11 +56,10 @@ public:
     /// What of the body is here already, without waiting.
     Piece body_at_hand();
     bool body_done() const { return decoder_.done(); }
-    Bytes body_remaining() const { return decoder_.remaining(); }
     std::string const& trailers() const { return decoder_.trailers(); }
 
     /// After a 101: bytes that came behind the head belong to the new protocol.
-    std::string_view leftover() const { return {buffer_.data() + begin_, end_ - begin_}; }
+    std::string_view leftover() const { return {buffer_.get() + begin_, end_ - begin_}; }
 
     /// The final response was complete, nothing is left over, and both sides keep the connection.
     bool reusable() const;

@@ -38,15 +38,17 @@ Form<IpEndpoint> endpoint(bool may_be_off) {
 }
 
 Form<std::string> name_server() {
-    auto parse = [](std::string const& text, std::string& into, std::string& why) {
-        into = text;
+    auto const accept = [](std::string const& text, std::string& why) {
         if (parse_ip(text)) return true;
         if (text.find(':') == text.npos) return why = "is not an IP address", false;
-        IpEndpoint ignored;
-        return parse_endpoint(text, ignored, why);
+        IpEndpoint endpoint;
+        if (!parse_endpoint(text, endpoint, why)) return false;
+        // An address to listen on may be a name or empty; the resolver takes neither.
+        bool const is_literal = parse_ip(text.substr(0, text.rfind(':'))) || text.starts_with('[');
+        if (!is_literal) why = "has no IP address before its port";
+        return is_literal;
     };
-    return parsed<std::string>("name server", "a name server's address",
-                               R"(write it like "10.0.0.1", "10.0.0.1:5353" or "[::1]:53")", parse);
+    return checked("name server", "a name server's address", R"(write it like "10.0.0.1", "10.0.0.1:5353" or "[::1]:53")", accept);
 }
 
 Form<IpNetwork> network() {

@@ -27,11 +27,10 @@ CommandForm::Take appended_to(std::vector<std::string>& to) {
 }
 
 std::string check_url(CommandLine& line) {
-    http::UriError error;
     auto const given = line.url;
-    bool const authority = line.method == "CONNECT" && http::parse_authority(given, error);
+    bool const authority = line.method == "CONNECT" && http::parse_authority(given);
     if (authority) line.url = "https://" + given + "/";
-    return http::parse_absolute(line.url, error) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
+    return http::parse_absolute(line.url) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
 }
 
 }  // namespace

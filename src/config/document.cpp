@@ -1,4 +1,4 @@
-// Parsing with places: nlohmann's parser reads through an iterator that counts lines.
+// Parsing with line numbers: nlohmann's parser reads through an iterator that counts lines.
 #include "config/document.hpp"
 
 #include <iterator>
@@ -33,11 +33,6 @@ public:
         ++at_;
         return *this;
     }
-    CountingIterator operator++(int) {
-        auto before = *this;
-        ++*this;
-        return before;
-    }
     bool operator==(CountingIterator const& other) const { return at_ == other.at_; }
 
 private:
@@ -57,8 +52,8 @@ std::string mend_for_syntax(std::string const& error) {
     return "see etc/garner.json for an example";
 }
 
-// "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error …": the place is told by ourselves.
-std::string without_place(std::string_view message) {
+// "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error …": we tell the line ourselves.
+std::string without_position(std::string_view message) {
     auto const begin = message.find(": ");
     return std::string(begin == message.npos ? message : message.substr(begin + 2));
 }
@@ -114,117 +109,80 @@ Json* step_into(Json& at, PathPart const& part, std::string const& around, std::
 
 }  // namespace
 
-/// Builds the value from the parser's events and notes on which line each key begins.
-class Document::Builder : public nlohmann::json_sax<Json> {
+/// Notes, at the parser's events, on which line each key and each item of a list begins.
+class Document::LineNotes {
 public:
-    Builder(Document& document, std::string path, Reading& reading)
-        : document_(document), base_(std::move(path)), reading_(reading) {}
+    LineNotes(Document& document, Reading const& reading) : document_(document), reading_(reading) {}
 
-    bool null() override { return put(nullptr) != nullptr; }
-    bool boolean(bool value) override { return put(value) != nullptr; }
-    // A number ends at the byte after it, which may already be the newline.
-    bool number_integer(std::int64_t value) override { return put(value, reading_.at_line_start) != nullptr; }
-    bool number_unsigned(std::uint64_t value) override { return put(value, reading_.at_line_start) != nullptr; }
-    bool number_float(double value, std::string const&) override {
-        return put(value, reading_.at_line_start) != nullptr;
-    }
-    bool string(std::string& value) override { return put(std::move(value)) != nullptr; }
-    bool binary(Json::binary_t&) override { return false; }
-    bool start_object(std::size_t) override { return open(Json::object()); }
-    bool start_array(std::size_t) override { return open(Json::array()); }
-    bool end_object() override { return close(); }
-    bool end_array() override { return close(); }
-
-    bool key(std::string& name) override {
-        Frame& top = frames_.back();
-        top.key = name;
-        auto path = path_of_next();
-        if (top.node->contains(name)) {
-            auto const first = document_.places_.find(path);
-            document_.faults_.push_back({document_.file_, reading_.line, path, "this key is given twice",
-                                         "the first is in line " + std::to_string(first->second.line) + "; keep one"});
-        }
-        document_.places_[std::move(path)] = {false, reading_.line};
+    bool operator()(int, Json::parse_event_t event, Json const& parsed) {
+        using Event = Json::parse_event_t;
+        if (event == Event::key) return note_key(parsed.get_ref<std::string const&>()), true;
+        if (event == Event::object_end || event == Event::array_end) return around_.pop_back(), true;
+        // A number ends at the byte after it, which may already be the newline.
+        bool const ended = event == Event::value && parsed.is_number() && reading_.at_line_start;
+        auto path = path_of_value(reading_.line - (ended ? 1 : 0));
+        if (event == Event::value) return true;
+        if (around_.size() == depth_max) throw TooDeep();
+        around_.push_back({std::move(path), {}, event == Event::array_start});
         return true;
     }
 
-    bool parse_error(std::size_t, std::string const&, Json::exception const& error) override {
-        auto text = without_place(error.what());
-        auto mend = mend_for_syntax(text);
-        auto const line = reading_.line - (reading_.at_line_start ? 1 : 0);
-        document_.faults_.push_back({document_.file_, line, "", std::move(text), std::move(mend)});
-        return false;
-    }
-
-    Json take() { return std::move(result_); }
+    struct TooDeep {};
 
 private:
-    struct Frame {
-        Json* node;
+    /// An object or list that has begun.
+    struct Around {
         std::string path;
-        std::string key;
+        std::string key;             // the last one of an object
+        bool is_list = false;
+        std::size_t items = 0;
     };
 
-    std::string path_of_next() const {
-        if (frames_.empty()) return base_;
-        Frame const& top = frames_.back();
-        if (top.node->is_array()) return top.path + "[" + std::to_string(top.node->size()) + "]";
-        return top.path.empty() ? top.key : top.path + "." + top.key;
+    void note_key(std::string const& name) {
+        auto& object = around_.back();
+        object.key = name;
+        auto const path = path_of_value(reading_.line);
+        auto const [position, is_first] = document_.positions_.try_emplace(path);
+        if (!is_first)
+            document_.note(reading_.line, path, "this key is given twice",
+                           "the first is in line " + std::to_string(position->second.line) + "; keep one");
+        position->second = {false, reading_.line};
     }
-
-    Json* put(Json value, bool line_before = false) {
-        if (frames_.empty()) {
-            result_ = std::move(value);
-            return &result_;
-        }
-        Frame& top = frames_.back();
-        if (top.node->is_object()) {
-            auto& slot = (*top.node)[top.key];
-            slot = std::move(value);
-            return &slot;
-        }
-        document_.places_[path_of_next()] = {false, reading_.line - (line_before ? 1 : 0)};
-        top.node->push_back(std::move(value));
-        return &top.node->back();
-    }
-
-    bool open(Json empty) {
-        auto path = path_of_next();
-        if (frames_.size() == depth_max) {
-            document_.faults_.push_back({document_.file_, reading_.line, "", "nested deeper than 32 levels", ""});
-            return false;
-        }
-        Json* node = put(std::move(empty));
-        frames_.push_back({node, std::move(path), {}});
-        return true;
-    }
-
-    bool close() {
-        frames_.pop_back();
-        return true;
+    std::string path_of_value(unsigned line) {
+        if (around_.empty()) return {};
+        auto& top = around_.back();
+        if (!top.is_list) return top.path.empty() ? top.key : top.path + "." + top.key;
+        auto path = top.path + "[" + std::to_string(top.items++) + "]";
+        document_.positions_[path] = {false, line};
+        return path;
     }
 
     Document& document_;
-    std::string base_;
-    Reading& reading_;
-    Json result_;
-    std::vector<Frame> frames_;
+    Reading const& reading_;
+    std::vector<Around> around_;
 };
 
 Document::Document(std::string file, std::string_view text) : file_(std::move(file)) {
     Reading reading;
-    Builder builder(*this, "", reading);
-    CountingIterator const begin(text.data(), &reading);
-    CountingIterator const end(text.data() + text.size(), &reading);
-    if (!Json::sax_parse(begin, end, &builder, nlohmann::detail::input_format_t::json, true, true)) {
+    CountingIterator const begin(text.data(), &reading), end(text.data() + text.size(), &reading);
+    try {
+        root_ = Json::parse(begin, end, LineNotes(*this, reading), true, true);
+        if (!root_.is_object()) note(1, "", "a configuration is one JSON object", "put everything between { and }");
+    } catch (Json::exception const& error) {
+        auto const fault = without_position(error.what());
+        note(reading.line - (reading.at_line_start ? 1 : 0), "", fault, mend_for_syntax(fault));
         broken_ = true;
-        return;
+    } catch (LineNotes::TooDeep const&) {
+        note(reading.line, "", "nested deeper than 32 levels", "");
+        broken_ = true;
     }
-    root_ = builder.take();
     if (root_.is_object()) return;
-    faults_.push_back({file_, 1, "", "a configuration is one JSON object", "put everything between { and }"});
     root_ = Json::object();
     broken_ = true;
+}
+
+void Document::note(unsigned line, std::string key, std::string text, std::string mend) {
+    faults_.push_back({file_, line, std::move(key), std::move(text), std::move(mend)});
 }
 
 void Document::set(std::string_view assignment) {
@@ -237,34 +195,34 @@ void Document::set(std::string_view assignment) {
     auto const parts = split_path(path);
     if (!parts) return refuse("not a key", "write it like memory.size or listen[0].address");
 
-    auto const before = std::pair(root_, places_);
+    auto const before = std::pair(root_, positions_);
     Json* at = &root_;
     std::string around, why, mend;
     for (PathPart const& part : *parts) {
         at = step_into(*at, part, around, why, mend);
         if (!at) {
-            std::tie(root_, places_) = before;   // no half-made list makes faults of its own
+            std::tie(root_, positions_) = before;   // no half-made list makes faults of its own
             return refuse(why, mend);
         }
         append(around, part);
-        places_.try_emplace(around, Place{true, 0});   // what was not there before is made here
+        positions_.try_emplace(around, Position{true, 0});   // what was not there before is made here
     }
     auto const text = assignment.substr(equals + 1);
     Json value = Json::parse(text.begin(), text.end(), nullptr, false, true);
     *at = value.is_discarded() ? Json(std::string(text)) : std::move(value);
 
     // Whatever lies inside comes from here now.
-    std::erase_if(places_, [&](auto const& entry) {
+    std::erase_if(positions_, [&](auto const& entry) {
         return entry.first.starts_with(around) && entry.first.size() > around.size() &&
                (entry.first[around.size()] == '.' || entry.first[around.size()] == '[');
     });
-    places_[around] = {true, 0};
+    positions_[around] = {true, 0};
 }
 
 Fault Document::fault_at(std::string_view path, std::string text, std::string mend) const {
     Fault fault{file_, file_.empty() ? 0u : 1u, std::string(path), std::move(text), std::move(mend)};
     for (auto around = path; !around.empty();) {
-        if (auto const found = places_.find(around); found != places_.end()) {
+        if (auto const found = positions_.find(around); found != positions_.end()) {
             if (found->second.from_set) fault.file = "--set";
             fault.line = found->second.line;
             return fault;

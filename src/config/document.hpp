@@ -34,15 +34,16 @@ public:
     Fault fault_at(std::string_view path, std::string text, std::string mend) const;
 
 private:
-    struct Place {
+    struct Position {
         bool from_set = false;
         unsigned line = 0;
     };
-    class Builder;
+    class LineNotes;
+    void note(unsigned line, std::string key, std::string text, std::string mend);
 
     std::string file_;
     Json root_ = Json::object();
-    std::map<std::string, Place, std::less<>> places_;
+    std::map<std::string, Position, std::less<>> positions_;
     std::vector<Fault> faults_;
     bool broken_ = false;
 };

@@ -26,27 +26,24 @@ bool may(int rights, fs::path const& path) { return ::faccessat(AT_FDCWD, path.c
 std::string because() { return std::strerror(errno); }
 
 void try_user(Reader& reader, Config const& config) {
-    Reader::Step const key(reader, "user");
     std::string fault;
     account_to_take(config, fault);
-    if (!fault.empty()) reader.fault(fault, R"(create it with "adduser --system --group", or write "root" to stay root)");
+    if (!fault.empty())
+        reader.fault({"user"}, fault, R"(create it with "adduser --system --group", or write "root" to stay root)");
     if (!io::is_root() && !config.user.empty() && !io::find_account(config.user))
-        reader.notice("there is no user " + config.user + " on this machine", "create it before Garner is started as root");
+        reader.notice({"user"}, "there is no user " + config.user + " on this machine",
+                      "create it before Garner is started as root");
 }
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {
-    if (tls.ca_file.empty()) return;
-    Reader::Step const part(reader, "tls");
-    Reader::Step const key(reader, "ca_file");
     std::string why;
-    if (!net::TlsContext::make(tls, why))
-        reader.fault(why, R"(name a file of PEM certificates, or write "" for the system's)");
+    if (!tls.ca_file.empty() && !net::TlsContext::make(tls, why))
+        reader.fault({"tls", "ca_file"}, why, R"(name a file of PEM certificates, or write "" for the system's)");
 }
 
 void try_access_log(Reader& reader, std::string const& file) {
     if (file.empty() || file == "-") return;
-    Reader::Step const part(reader, "log");
-    Reader::Step const key(reader, "access");
+    Reader::Step const key(reader, Reader::Below{"log", "access"});
     std::error_code error;
     if (fs::is_directory(file, error)) {
         reader.fault(in_quotes(file) + " is a directory", "name a file in it");
@@ -63,16 +60,13 @@ void try_access_log(Reader& reader, std::string const& file) {
 
 void try_hosts(Reader& reader, std::string const& file) {
     if (file.empty() || file == net::ResolverOptions{}.hosts_file || may(R_OK, file)) return;
-    Reader::Step const part(reader, "dns");
-    Reader::Step const key(reader, "hosts_file");
-    reader.notice(in_quotes(file) + " cannot be read: " + because(), "until it can, no name comes from it");
+    reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + because(), "until it can, no name comes from it");
 }
 
 /// The proxy goes on without it: only what can never be the disk tier's place is a fault.
 void try_disk(Reader& reader, fs::path const& path) {
     if (path.empty()) return;
-    Reader::Step const part(reader, "disk");
-    Reader::Step const key(reader, "path");
+    Reader::Step const key(reader, Reader::Below{"disk", "path"});
     std::error_code error;
     if (fs::is_regular_file(path, error)) {
         reader.fault(in_quotes(path.string()) + " is a file", "name a directory, or a block device");
@@ -93,18 +87,17 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     struct stat file;
     Bytes const taken = ::stat(store::disk::file_of(disk.path).c_str(), &file) == 0 ? static_cast<Bytes>(file.st_blocks) * 512 : 0;
     Bytes const room = static_cast<Bytes>(system.f_bavail) * system.f_frsize + taken;
-    if (disk.size <= room) return;
-    Reader::Step const part(reader, "disk");
-    Reader::Step const key(reader, "size");
-    reader.notice("is larger than the file system of " + in_quotes(disk.path) + " has room for (" + size_text(room) + ")",
-                  "write at most that, or free space");
+    if (disk.size > room)
+        reader.notice({"disk", "size"},
+                      "is larger than the file system of " + in_quotes(disk.path) + " has room for (" + size_text(room) + ")",
+                      "write at most that, or free space");
 }
 
 }  // namespace
 
 void try_files(Reader& reader, Config const& config) {
     try_user(reader, config);
-    if (!config.tls.ca_file.empty()) try_certificates(reader, config.tls);
+    try_certificates(reader, config.tls);
     try_access_log(reader, config.proxy.log.access);
     try_hosts(reader, config.dns.hosts_file);
     try_disk(reader, config.disk.path);

@@ -31,12 +31,37 @@ Form<V> whole(std::string written, V min, V max) {
     return {std::move(written), std::move(schema), std::move(read), [](V const& v) { return std::to_string(v); }};
 }
 
-// True for a whole number with a unit that parse() knows: then it is its size that parse() refuses.
-template <class Parse>
-bool is_only_too_large(std::string_view text, Parse&& parse) {
-    text = trim(text);
-    auto const unit = std::min(text.find_first_not_of("0123456789"), text.size());
-    return unit > 0 && parse("1" + std::string(text.substr(unit)));
+/// A kind of number that is written with a unit.
+template <class V>
+struct Unit {
+    std::string noun;
+    std::string example;     // a suggested fix
+    std::string units;       // behind it, for what is no such number
+    std::optional<V> (*parse)(std::string_view);
+    std::string (*text)(V);
+
+    /// True for a whole number with a known unit: then parse() refuses its size.
+    bool is_only_too_large(std::string_view written) const {
+        written = trim(written);
+        auto const unit = std::min(written.find_first_not_of("0123456789"), written.size());
+        return unit > 0 && parse("1" + std::string(written.substr(unit)));
+    }
+};
+
+template <class V>
+auto reader_of(Unit<V> const& unit, V min, V max) {
+    auto const bounds = "write a " + unit.noun + " " + between(unit.text(min), unit.text(max));
+    return [=](Reader& reader, Json const& value, V& into) {
+        if (!value.is_string()) return reader.fault("expects a " + unit.noun + ", not " + kind_of(value), unit.example);
+        auto const& written = value.get_ref<std::string const&>();
+        auto const parsed = unit.parse(written);
+        if (!parsed && !unit.is_only_too_large(written))
+            return reader.fault(in_quotes(written) + " is not a " + unit.noun, unit.example + unit.units);
+        if (!parsed || *parsed < min || *parsed > max)
+            return reader.fault((parsed ? unit.text(*parsed) : in_quotes(written)) + " is out of range", bounds);
+        into = *parsed;
+        return true;
+    };
 }
 
 }  // namespace
@@ -57,50 +82,22 @@ std::string kind_of(Json const& value) {
 }
 
 Form<Bytes> size(Bytes min, Bytes max) {
-    auto const bounds = between(size_text(min), size_text(max));
-    auto read = [=](Reader& reader, Json const& value, Bytes& into) {
-        std::optional<Bytes> bytes;
-        if (value.is_number_unsigned())
-            bytes = value.get<Bytes>();
-        else if (!value.is_string())
-            return reader.fault("expects a size, not " + kind_of(value), R"(write it like "64 MiB")");
-        else if (!(bytes = parse_size(value.get_ref<std::string const&>())))
-            return is_only_too_large(value.get_ref<std::string const&>(), parse_size)
-                       ? reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is out of range",
-                                      "write a size " + bounds)
-                       : reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is not a size",
-                                      R"(write it like "64 MiB"; units are B, KB, MB, GB, TB, KiB, MiB, GiB, TiB)");
-        if (*bytes < min || *bytes > max)
-            return reader.fault(size_text(*bytes) + " is out of range", "write a size " + bounds);
-        into = *bytes;
-        return true;
+    Unit<Bytes> const unit{"size", R"(write it like "64 MiB")", "; units are B, KB, MB, GB, TB, KiB, MiB, GiB, TiB", parse_size,
+                           size_text};
+    auto read = [with_unit = reader_of(unit, min, max)](Reader& reader, Json const& value, Bytes& into) {
+        return with_unit(reader, value.is_number_unsigned() ? Json(value.dump()) : value, into);
     };
     auto const bytes = type_schema("integer").number("minimum", min);
-    auto const unit = type_schema("string").text("pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGgTt][Ii]?)?[Bb])?$");
-    auto schema = either_schema(bytes, unit);
-    return {"size", std::move(schema), std::move(read), [](Bytes const& v) { return in_quotes(size_text(v)); }};
+    auto const text = type_schema("string").text("pattern", "^[0-9]+([.][0-9]+)? *(([KkMmGgTt][Ii]?)?[Bb])?$");
+    return {"size", either_schema(bytes, text), std::move(read), [](Bytes const& v) { return in_quotes(size_text(v)); }};
 }
 
 Form<milliseconds> time(milliseconds min, milliseconds max) {
-    auto const bounds = between(time_text(min), time_text(max));
-    auto read = [=](Reader& reader, Json const& value, milliseconds& into) {
-        std::string const mend = R"(write it like "300ms", "2s", "5m", "1h" or "7d")";
-        std::optional<milliseconds> time;
-        if (value.is_number_unsigned() && value.get<std::uint64_t>() == 0)
-            time = milliseconds{0};
-        else if (value.is_number())
-            return reader.fault("a time needs a unit", mend);
-        else if (!value.is_string())
-            return reader.fault("expects a time, not " + kind_of(value), mend);
-        else if (!(time = parse_time(value.get_ref<std::string const&>())))
-            return is_only_too_large(value.get_ref<std::string const&>(), parse_time)
-                       ? reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is out of range",
-                                      "write a time " + bounds)
-                       : reader.fault(in_quotes(value.get_ref<std::string const&>()) + " is not a time", mend);
-        if (*time < min || *time > max)
-            return reader.fault(time_text(*time) + " is out of range", "write a time " + bounds);
-        into = *time;
-        return true;
+    Unit<milliseconds> const unit{"time", R"(write it like "300ms", "2s", "5m", "1h" or "7d")", "", parse_time, time_text};
+    auto read = [unit, with_unit = reader_of(unit, min, max)](Reader& reader, Json const& value, milliseconds& into) {
+        bool const is_zero = value.is_number_unsigned() && value == 0;
+        if (value.is_number() && !is_zero) return reader.fault("a time needs a unit", unit.example);
+        return with_unit(reader, is_zero ? Json("0") : value, into);
     };
     auto schema = type_schema("string").text("pattern", "^([0-9]+([.][0-9]+)? *(ms|s|m|h|d)|0)$");
     return {"time", std::move(schema), std::move(read), [](milliseconds const& v) { return in_quotes(time_text(v)); }};
@@ -146,6 +143,14 @@ Form<std::string> text() {
         return true;
     };
     return {"text", type_schema("string"), read, [](std::string const& v) { return in_quotes(v); }};
+}
+
+Form<std::string> checked(std::string written, std::string what_it_is, std::string mend, Accept accept) {
+    auto parse = [accept = std::move(accept)](std::string const& text, std::string& into, std::string& why) {
+        into = text;
+        return accept(text, why);
+    };
+    return parsed<std::string>(std::move(written), std::move(what_it_is), std::move(mend), std::move(parse));
 }
 
 Form<std::string> choice(std::vector<std::string> names) {

@@ -55,107 +55,6 @@ Form<std::string> choice(std::vector<std::string> names);
 /// Text that `parse` understands. `parse` gives a value, or nothing and a reason; `mend` says how it should look.
 template <class V>
 Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
-               std::function<bool(std::string const&, V&, std::string& why)> parse);
-
-template <class V>
-struct Named {
-    std::string name;
-    V value;
-};
-/// One of some names, each of which stands for a value.
-template <class V>
-Form<V> one_of(std::vector<Named<V>> names);
-
-// ---- forms made of forms ----
-
-/// A list; a single value stands for a list of one, unless items are objects.
-template <class V>
-Form<std::vector<V>> list_of(Form<V> item);
-
-/// One key of an object T.
-template <class T>
-struct Row {
-    std::string name;
-    std::function<bool(Reader&, Json const&, T&)> read;
-    Schema schema;
-    std::vector<KeyNote> notes;
-    bool required = false;
-    bool offered = true;     // as what may have been meant by an unknown key
-    bool retired = false;    // read, and told to have no effect: nothing is written about it
-    std::vector<std::string> former = {};   // names that it had before; they are still read, and told
-
-    /// The same key, which was called `name` before.
-    Row was(std::string name) && {
-        former.push_back(std::move(name));
-        return std::move(*this);
-    }
-    bool is_called(std::string_view written) const {
-        return written == name || std::find(former.begin(), former.end(), written) != former.end();
-    }
-    /// Under whatever name.
-    bool is_given_in(Json const& object) const {
-        auto const given = [&](std::string const& one) { return object.contains(one); };
-        return given(name) || std::any_of(former.begin(), former.end(), given);
-    }
-};
-
-/// All keys of an object T, in the order they are described.
-template <class T>
-using Table = std::vector<Row<T>>;
-
-/// What has to hold between an object's keys, after each has been read.
-template <class T>
-using Afterwards = std::function<void(Reader&, Json const&, T&)>;
-
-template <class T>
-Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr);
-
-/// A key whose value goes where `place` says: a member pointer, or a function from T& to a reference.
-template <class T, class V, class Place>
-Row<T> key(std::string name, Place place, Form<V> form, std::string what);
-
-/// A key that is no more: a configuration that still has it is good.
-template <class T>
-Row<T> retired(std::string name);
-
-// ---- templates ----
-
-namespace detail {
-
-inline Schema described(Schema schema, std::string const& what, std::string const& preset) {
-    schema.text("description", what);
-    if (!preset.empty()) schema.json("default", preset);
-    return schema;
-}
-
-template <class T>
-bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& table) {
-    if (!value.is_object()) return reader.fault("expects an object, not " + kind_of(value), "write { … }");
-    std::vector<std::string_view> names;
-    for (auto const& row : table)
-        if (row.offered) names.push_back(row.name);
-
-    bool good = true;
-    for (auto const& [name, member] : value.items()) {
-        Reader::Step const step(reader, std::string_view(name));
-        auto const row = std::find_if(table.begin(), table.end(), [&](auto const& one) { return one.is_called(name); });
-        if (row == table.end()) {
-            reader.unknown_key(names);
-            good = false;
-            continue;
-        }
-        if (name != row->name) good = reader.former_name(row->name, value.contains(row->name)) && good;
-        good = row->read(reader, member, into) && good;
-    }
-    for (auto const& row : table)
-        if (row.required && !row.is_given_in(value)) good = reader.fault("has no " + row.name, "add it");
-    return good;
-}
-
-}  // namespace detail
-
-template <class V>
-Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
                std::function<bool(std::string const&, V&, std::string& why)> parse) {
     auto read = [=](Reader& reader, Json const& value, V& into) {
         if (!value.is_string()) return reader.fault("expects " + what_it_is + ", not " + kind_of(value), mend);
@@ -167,6 +66,17 @@ Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
     return {std::move(written), type_schema("string"), std::move(read), nullptr};
 }
 
+/// Whether a text is good; if not, and the reason is more than that, it changes `why`.
+using Accept = std::function<bool(std::string const& text, std::string& why)>;
+/// Text that `accept` accepts, kept as it is written.
+Form<std::string> checked(std::string written, std::string what_it_is, std::string mend, Accept accept);
+
+template <class V>
+struct Named {
+    std::string name;
+    V value;
+};
+/// One of some names, each of which stands for a value.
 template <class V>
 Form<V> one_of(std::vector<Named<V>> names) {
     std::vector<std::string> texts;
@@ -187,6 +97,9 @@ Form<V> one_of(std::vector<Named<V>> names) {
     return {named.written, named.schema, std::move(read), std::move(show)};
 }
 
+// ---- forms made of forms ----
+
+/// A list; a single value stands for a list of one, unless items are objects.
 template <class V>
 Form<std::vector<V>> list_of(Form<V> item) {
     auto read = [read_item = item.read, is_object = item.is_object](Reader& reader, Json const& value, std::vector<V>& into) {
@@ -221,8 +134,63 @@ Form<std::vector<V>> list_of(Form<V> item) {
     return {plural, std::move(schema), std::move(read), std::move(show), std::move(item.inner)};
 }
 
+/// One key of an object T.
 template <class T>
-Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
+struct Row {
+    std::string name;
+    std::function<bool(Reader&, Json const&, T&)> read;
+    Schema schema;
+    std::vector<KeyNote> notes;
+    bool required = false;
+    bool offered = true;     // as what may have been meant by an unknown key
+    bool retired = false;    // read, and told to have no effect: nothing is written about it
+    std::string former = {};   // a name that it had before, which is still read, and told; empty: none
+
+    /// The same key, which was called `name` before.
+    Row was(std::string name) && {
+        former = std::move(name);
+        return std::move(*this);
+    }
+    bool is_called(std::string_view written) const {
+        return written == name || (!former.empty() && written == former);
+    }
+    bool is_given_in(Json const& object) const { return object.contains(name) || (!former.empty() && object.contains(former)); }
+};
+
+/// All keys of an object T, in the order they are described.
+template <class T>
+using Table = std::vector<Row<T>>;
+
+/// What has to hold between an object's keys, after each has been read.
+template <class T>
+using Afterwards = std::function<void(Reader&, Json const&, T&)>;
+
+template <class T>
+bool read_members(Reader& reader, Json const& value, T& into, Table<T> const& table) {
+    if (!value.is_object()) return reader.fault("expects an object, not " + kind_of(value), "write { … }");
+    std::vector<std::string_view> names;
+    for (auto const& row : table)
+        if (row.offered) names.push_back(row.name);
+
+    bool good = true;
+    for (auto const& [name, member] : value.items()) {
+        Reader::Step const step(reader, std::string_view(name));
+        auto const row = std::find_if(table.begin(), table.end(), [&](auto const& one) { return one.is_called(name); });
+        if (row == table.end()) {
+            reader.unknown_key(names);
+            good = false;
+            continue;
+        }
+        if (name != row->name) good = reader.former_name(row->name, value.contains(row->name)) && good;
+        good = row->read(reader, member, into) && good;
+    }
+    for (auto const& row : table)
+        if (row.required && !row.is_given_in(value)) good = reader.fault("has no " + row.name, "add it");
+    return good;
+}
+
+template <class T>
+Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr) {
     std::vector<KeyNote> notes;
     Schema properties;
     std::string required;
@@ -237,17 +205,18 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards) {
     // Shared, since forms are copied into the forms that they are part of.
     auto shared = std::make_shared<Table<T> const>(std::move(table));
     auto read = [shared = std::move(shared), afterwards](Reader& reader, Json const& value, T& into) {
-        bool const good = detail::read_members(reader, value, into, *shared);
+        bool const good = read_members(reader, value, into, *shared);
         if (afterwards && value.is_object()) afterwards(reader, value, into);
         return good;
     };
     return {"object", std::move(schema), std::move(read), nullptr, std::move(notes), true};
 }
 
-template <class T, class V, class Place>
-Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
-    auto read = [place, read_value = std::move(form.read)](Reader& reader, Json const& value, T& into) {
-        auto&& target = std::invoke(place, into);
+/// A key whose value goes to `member`: a member pointer, or a function from T& to a reference.
+template <class T, class V, class Member>
+Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
+    auto read = [member, read_value = std::move(form.read)](Reader& reader, Json const& value, T& into) {
+        auto&& target = std::invoke(member, into);
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(target)>, V>) {
             return read_value(reader, value, target);
         } else {
@@ -259,11 +228,13 @@ Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
     };
     std::string preset;
     T fresh{};
-    auto const& target = std::invoke(place, fresh);
+    auto const& target = std::invoke(member, fresh);
     if constexpr (std::is_convertible_v<decltype(target), V>)
         if (form.show) preset = form.show(static_cast<V>(target));
 
-    Schema schema = detail::described(std::move(form.schema), what, preset);
+    auto schema = std::move(form.schema);
+    schema.text("description", what);
+    if (!preset.empty()) schema.json("default", preset);
     // An object's own line would only repeat what its keys say.
     std::vector<KeyNote> notes;
     if (form.inner.empty() || form.written != "object") notes.push_back({name, form.written, preset, std::move(what)});
@@ -274,6 +245,7 @@ Row<T> key(std::string name, Place place, Form<V> form, std::string what) {
     return {std::move(name), std::move(read), std::move(schema), std::move(notes)};
 }
 
+/// A key that is no more: a configuration that still has it is good.
 template <class T>
 Row<T> retired(std::string name) {
     auto read = [](Reader& reader, Json const&, T&) {

@@ -31,21 +31,17 @@ Form<proxy::Listen> listen() {
 }
 
 Form<std::string> field_name() {
-    auto parse = [](std::string const& text, std::string& into, std::string&) {
-        into = text;
-        return http::is_token(text);
-    };
-    return parsed<std::string>("field name", "a field name", R"(write it like "CDN-Cache-Control")", parse);
+    auto const accept = [](std::string const& text, std::string&) { return http::is_token(text); };
+    return checked("field name", "a field name", R"(write it like "CDN-Cache-Control")", accept);
 }
 
 Form<std::string> key_field() {
-    auto parse = [](std::string const& text, std::string& into, std::string& why) {
-        into = text;
+    auto const accept = [](std::string const& text, std::string& why) {
         bool const seen_by_origin = !equals_ignoring_case(text, "Proxy-Authorization");
         if (!seen_by_origin) why = "is for this proxy alone: no origin sees it";
         return http::is_token(text) && seen_by_origin;
     };
-    return parsed<std::string>("field name", "a field name", R"(write it like "X-Language")", parse);
+    return checked("field name", "a field name", R"(write it like "X-Language")", accept);
 }
 
 Form<proxy::Caching> caching() {
@@ -114,9 +110,9 @@ Form<http::AccessRule> miss_rule() { return rule_without_destination("no destina
 Form<proxy::Limits> limits() {
     using T = proxy::Limits;
     auto const check = [](Reader& reader, Json const&, T& limits) {
-        if (limits.head.target < limits.head.bytes) return;
-        Reader::Step const step(reader, "target_max");
-        reader.fault("is not below limits.head_max, of which the target is a part", "lower it, or raise head_max");
+        if (limits.head.target >= limits.head.bytes)
+            reader.fault({"target_max"}, "is not below limits.head_max, of which the target is a part",
+                         "lower it, or raise head_max");
     };
     return object_of<T>(
         {
@@ -291,14 +287,12 @@ Form<seen::Options> seen_urls() {
 }
 
 Form<std::string> via_name() {
-    auto parse = [](std::string const& text, std::string& into, std::string&) {
-        http::UriError error;
-        into = text;
+    auto const accept = [](std::string const& text, std::string&) {
         constexpr std::size_t longest = 255;   // every response carries it twice
         if (text.size() > longest) return false;
-        return text.empty() || http::is_token(text) || http::parse_authority(text, error).has_value();
+        return text.empty() || http::is_token(text) || http::parse_authority(text).has_value();
     };
-    auto form = parsed<std::string>("text", "a name for Via", "write a word or host:port, at most 255 bytes", parse);
+    auto form = checked("text", "a name for Via", "write a word or host:port, at most 255 bytes", accept);
     form.show = [](std::string const& value) { return in_quotes(value); };
     return form;
 }
@@ -325,17 +319,15 @@ std::optional<IpEndpoint> listens_on(Json const& item) {
 }
 
 void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Options const& seen) {
-    Reader::Step const at_list(reader, "listen");
     if (list.is_array() && list.empty()) {
-        reader.fault("nothing to listen on", R"(add { "address": "127.0.0.1:3128" })");
+        reader.fault({"listen"}, "nothing to listen on", R"(add { "address": "127.0.0.1:3128" })");
         return;
     }
     std::vector<IpEndpoint> before;
     for (std::size_t i = 0; list.is_array() && i < list.size(); ++i) {
         auto const endpoint = listens_on(list[i]);
         if (!endpoint) continue;
-        Reader::Step const at_item(reader, i);
-        Reader::Step const at_address(reader, "address");
+        Reader::Step const at_address(reader, Reader::Below{"listen", i, "address"});
         if (std::find(before.begin(), before.end(), *endpoint) != before.end())
             reader.fault(endpoint->text() + " is listened on already", "give each its own address or port");
         else if (admin.enabled && endpoint->address.text() == admin.address && endpoint->port == admin.port)
@@ -346,59 +338,52 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Op
     }
 }
 
+std::string text_of(proxy::Listen const& listen) { return listen.address + ":" + std::to_string(listen.port); }
+
 /// ":3128" takes connections to 127.0.0.1:3128 too, where that has no listener: which of two rules of listening applies
 /// to a client is easily mistaken.
 void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
-    Reader::Step const at_list(reader, "listen");
     for (std::size_t i = 0; i < all.size(); ++i)
         for (auto const& other : all) {
             auto const address = parse_ip(all[i].address), wide = parse_ip(other.address);
-            bool const overlaps = wide && address && wide->is_unspecified() && !address->is_unspecified() && other.port == all[i].port;
-            if (!overlaps) continue;
-            Reader::Step const at_item(reader, i);
-            reader.notice(all[i].address + ":" + std::to_string(all[i].port) + " is among the addresses of another listener",
-                          "leave one of them out, or give each its own port");
+            bool const overlaps = wide && address && wide->is_unspecified() && !address->is_unspecified();
+            if (overlaps && other.port == all[i].port)
+                reader.notice({"listen", i}, text_of(all[i]) + " is among the addresses of another listener",
+                              "leave one of them out, or give each its own port");
         }
 }
 
 /// Notices an open proxy and rules behind one that matches every request.
 void check_access(Reader& reader, Config const& config) {
     auto const& rules = config.proxy.access.rules();
-    auto const all = std::find_if(rules.begin(), rules.end(), [](auto const& rule) { return rule.match.matches_all(); });
+    auto const all = std::ranges::find_if(rules, [](auto const& rule) { return rule.match.matches_all(); });
     if (all == rules.end()) return;
-    Reader::Step const at_list(reader, "access");
     auto const index = static_cast<std::size_t>(all - rules.begin());
     auto const is_public = [](proxy::Listen const& listen) {
         auto const address = parse_ip(listen.address);
         return !listen.origin && address && !address->is_loopback();
     };
-    auto const open = std::find_if(config.proxy.listen.begin(), config.proxy.listen.end(), is_public);
-    if (all->allow && open != config.proxy.listen.end()) {
-        Reader::Step const at_rule(reader, index);
-        reader.notice("serves everybody who reaches " + open->address + ":" + std::to_string(open->port) + ": an open proxy",
+    auto const open = std::ranges::find_if(config.proxy.listen, is_public);
+    if (all->allow && open != config.proxy.listen.end())
+        reader.notice({"access", index}, "serves everybody who reaches " + text_of(*open) + ": an open proxy",
                       R"(name the clients' networks: { "allow": { "source": ["10.0.0.0/8"] } })");
-    }
     if (index + 1 == rules.size()) return;
-    Reader::Step const at_next(reader, index + 1);
-    reader.notice("is never reached: access[" + std::to_string(index) + "] matches every request",
+    reader.notice({"access", index + 1}, "is never reached: access[" + std::to_string(index) + "] matches every request",
                   "move it before that rule, or leave it out");
 }
 
 /// Notices rules that look for a path, which a request for https does not show.
 void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
     auto const has_path = [](std::string const& text) { return text.find('/') != text.npos; };
-    Reader::Step const at_list(reader, "access");
     for (std::size_t i = 0; i < rules.size(); ++i) {
         auto const& match = rules[i].match;
-        auto const& methods = match.method;
-        bool const meets_connect = methods.empty() || std::find(methods.begin(), methods.end(), "CONNECT") != methods.end();
-        bool const by_text = !match.url_contains.empty() && std::all_of(match.url_contains.begin(), match.url_contains.end(), has_path);
-        auto const matches_path = [&](http::UrlPattern const& one) { return has_path(one.text()); };
-        bool const by_pattern = !match.url_matches.empty() && std::all_of(match.url_matches.begin(), match.url_matches.end(), matches_path);
-        if (!meets_connect || !(by_text || by_pattern)) continue;
-        Reader::Step const at_rule(reader, i);
-        reader.notice("never matches https: CONNECT shows host:port alone, without a path",
-                      R"(for https, name the host: { "host": ".example.com" })");
+        bool const meets_connect = match.method.empty() || std::ranges::count(match.method, "CONNECT") > 0;
+        bool const by_text = !match.url_contains.empty() && std::ranges::all_of(match.url_contains, has_path);
+        auto const& patterns = match.url_matches;
+        bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::UrlPattern::text);
+        if (meets_connect && (by_text || by_pattern))
+            reader.notice({"access", i}, "never matches https: CONNECT shows host:port alone, without a path",
+                          R"(for https, name the host: { "host": ".example.com" })");
     }
 }
 
@@ -407,12 +392,9 @@ bool is_wide(IpNetwork const& network) { return network.prefix < (network.addres
 
 void notice_wide(Reader& reader, char const* part, char const* key, std::vector<IpNetwork> const& networks, char const* text,
                  char const* suggestion) {
-    auto const wide = std::find_if(networks.begin(), networks.end(), is_wide);
+    auto const wide = std::ranges::find_if(networks, is_wide);
     if (wide == networks.end()) return;
-    Reader::Step const at_part(reader, part);
-    Reader::Step const at_key(reader, key);
-    Reader::Step const at_network(reader, static_cast<std::size_t>(wide - networks.begin()));
-    reader.notice(wide->text() + text, suggestion);
+    reader.notice({part, key, static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
 }
 
 /// Notices rights that almost any address has.
@@ -428,28 +410,22 @@ void check_rights(Reader& reader, Config const& config) {
 
 void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
     std::set<std::string> names;
-    for (auto const& peer : peers) {
-        if (names.insert(peer.name).second) continue;
-        Reader::Step const step(reader, "peers");
-        reader.fault("two peers are named " + in_quotes(peer.name), "give each its own name");
-    }
+    for (auto const& peer : peers)
+        if (!names.insert(peer.name).second)
+            reader.fault({"peers"}, "two peers are named " + in_quotes(peer.name), "give each its own name");
 }
 
-/// Who asks itself waits for its own answer.
+/// A proxy that is its own peer would wait for its own reply.
 void check_mesh(Reader& reader, Config const& config) {
     auto const& mesh = config.mesh;
     for (std::size_t i = 0; i < mesh.peers.size(); ++i) {
         auto const& peer = mesh.peers[i];
         auto const ours = [&](proxy::Listen const& listen) { return listen.address == peer.host && listen.port == peer.http; };
-        if (std::none_of(config.proxy.listen.begin(), config.proxy.listen.end(), ours)) continue;
-        Reader::Step const at_peers(reader, "peers");
-        Reader::Step const at_peer(reader, i);
-        reader.fault("is this proxy itself", "write where the other cache listens, or leave it out");
+        if (std::ranges::any_of(config.proxy.listen, ours))
+            reader.fault({"peers", i}, "is this proxy itself", "write where the other cache listens, or leave it out");
     }
-    bool const same = !mesh.address.empty() && mesh.address == mesh.htcp.address && mesh.port == mesh.htcp.port;
-    if (!same) return;
-    Reader::Step const step(reader, "htcp");
-    reader.fault("address is that of icp", "give each its own port, as 3130 and 4827");
+    if (!mesh.address.empty() && mesh.address == mesh.htcp.address && mesh.port == mesh.htcp.port)
+        reader.fault({"htcp"}, "address is that of icp", "give each its own port, as 3130 and 4827");
 }
 
 void check_whole(Reader& reader, Json const& value, Config& config) {

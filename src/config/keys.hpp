@@ -1,4 +1,4 @@
-// The one table of configuration keys: it reads them, and everything written about them is made from it.
+// The one table of configuration keys: it reads them, and the schema and the documentation are made from it (tests/config).
 #pragma once
 #include <string>
 #include <vector>
@@ -13,11 +13,5 @@ Form<Config> const& configuration();
 
 /// The paths of all keys, "[]" standing for any index.
 std::vector<std::string> key_paths();
-
-/// etc/garner.schema.json (JSON Schema draft 7).
-std::string schema_text();
-
-/// docs/configuration.md.
-std::string documentation_text();
 
 }  // namespace garner::config

@@ -66,14 +66,13 @@ Form<icp::Domain> domain() {
 }
 
 Form<std::string> url() {
-    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+    auto const accept = [](std::string const& text, std::string& why) {
         http::UriError refused;
-        into = text;
         if (text.empty() || http::parse_absolute(text, refused)) return true;
         why += std::string(": ") + refused.refusal;
         return false;
     };
-    auto form = parsed<std::string>("URL", "a URL", R"(write it like "http://10.0.0.3:3128/digest")", parse);
+    auto form = checked("URL", "a URL", R"(write it like "http://10.0.0.3:3128/digest")", accept);
     form.show = [](std::string const& value) { return in_quotes(value); };
     return form;
 }
@@ -85,17 +84,15 @@ Form<icp::PeerOptions> peer() {
     auto const check = [](Reader& reader, Json const&, T& peer) {
         bool const parent = peer.type == T::Type::parent;
         auto const only_parent = [&](bool given, char const* name) {
-            if (!given || parent) return;
-            Reader::Step const step(reader, name);
-            reader.fault("is for parents: a sibling fetches nothing for us", R"(leave it out, or write "type": "parent")");
+            if (given && !parent)
+                reader.fault({name}, "is for parents: a sibling fetches nothing for us",
+                             R"(leave it out, or write "type": "parent")");
         };
         only_parent(peer.is_default, "default");
         only_parent(peer.round_robin, "round_robin");
         only_parent(!peer.group.empty(), "group");
-        if (!peer.login.empty() && peer.login.find(':') == std::string::npos) {
-            Reader::Step const step(reader, "login");
-            reader.fault("has no password", R"(write "user:password")");
-        }
+        if (!peer.login.empty() && peer.login.find(':') == std::string::npos)
+            reader.fault({"login"}, "has no password", R"(write "user:password")");
     };
     return object_of<T>(
         {

@@ -12,13 +12,25 @@ std::string_view last_part(std::string_view path) { return path.substr(path.find
 
 }  // namespace
 
-Reader::Step::Step(Reader& reader, std::string_view name) : reader_(reader), length_(reader.path_.size()) {
-    if (!reader.path_.empty()) reader.path_ += '.';
-    reader.path_ += name;
+void Reader::append(std::string_view name) {
+    if (!path_.empty()) path_ += '.';
+    path_ += name;
 }
 
-Reader::Step::Step(Reader& reader, std::size_t index) : reader_(reader), length_(reader.path_.size()) {
-    reader.path_ += "[" + std::to_string(index) + "]";
+void Reader::append(std::size_t index) { path_ += "[" + std::to_string(index) + "]"; }
+
+void Reader::append(Below key) {
+    for (auto const& part : key) std::visit([this](auto one) { append(one); }, part);
+}
+
+bool Reader::fault(Below key, std::string text, std::string mend) {
+    Step const step(*this, key);
+    return fault(std::move(text), std::move(mend));
+}
+
+void Reader::notice(Below key, std::string text, std::string mend) {
+    Step const step(*this, key);
+    notice(std::move(text), std::move(mend));
 }
 
 bool Reader::fault(std::string text, std::string mend) {

@@ -1,6 +1,8 @@
 // The table of keys that need a restart.
 #include "config/restart_keys.hpp"
 
+#include <utility>
+
 namespace garner::config {
 namespace {
 
@@ -9,36 +11,37 @@ struct RestartKey {
     bool (*same)(Config const&, Config const&);
 };
 
+/// Whether `part` of both is equal.
+template <auto part>
+bool same(Config const& a, Config const& b) {
+    return part(a) == part(b);
+}
+
 // Listening sockets and what each worker keeps of its own (resolver, pool, TLS) are made at the start, and so are the disk
 // tier's file, index, buffers and threads.
 constexpr RestartKey table_of_keys[]{
-    {"listen", [](Config const& a, Config const& b) { return a.proxy.listen == b.proxy.listen; }},
-    {"workers", [](Config const& a, Config const& b) { return a.workers == b.workers; }},
-    {"user", [](Config const& a, Config const& b) { return a.user == b.user; }},
-    {"memory.what_if", [](Config const& a, Config const& b) { return a.memory.what_if == b.memory.what_if; }},
-    {"disk.path", [](Config const& a, Config const& b) { return a.disk.path == b.disk.path; }},
-    {"disk.size", [](Config const& a, Config const& b) { return a.disk.size == b.disk.size; }},
-    {"disk.policy", [](Config const& a, Config const& b) { return a.disk.policy == b.disk.policy; }},
+    {"listen", same<[](Config const& c) { return c.proxy.listen; }>},
+    {"workers", same<[](Config const& c) { return c.workers; }>},
+    {"user", same<[](Config const& c) { return c.user; }>},
+    {"memory.what_if", same<[](Config const& c) { return c.memory.what_if; }>},
+    {"disk.path", same<[](Config const& c) { return c.disk.path; }>},
+    {"disk.size", same<[](Config const& c) { return c.disk.size; }>},
+    {"disk.policy", same<[](Config const& c) { return c.disk.policy; }>},
     {"disk.buffer",   // unless it follows disk.size, which is named then
      [](Config const& a, Config const& b) { return a.disk.buffer == b.disk.buffer || a.disk.size != b.disk.size; }},
-    {"disk.readers", [](Config const& a, Config const& b) { return a.disk.readers == b.disk.readers; }},
-    {"dns", [](Config const& a, Config const& b) { return a.dns == b.dns; }},
-    {"connect", [](Config const& a, Config const& b) { return a.connect == b.connect; }},
-    {"tls", [](Config const& a, Config const& b) { return a.tls == b.tls; }},
-    {"pool", [](Config const& a, Config const& b) { return a.pool == b.pool; }},
-    {"limits.connections_max",
-     [](Config const& a, Config const& b) { return a.proxy.limits.connections == b.proxy.limits.connections; }},
-    {"via", [](Config const& a, Config const& b) { return a.proxy.via_name == b.proxy.via_name; }},
-    {"log.access", [](Config const& a, Config const& b) { return a.proxy.log.access == b.proxy.log.access; }},
-    {"log.format", [](Config const& a, Config const& b) { return a.proxy.log.format == b.proxy.log.format; }},
-    {"icp.address",
-     [](Config const& a, Config const& b) { return a.mesh.address == b.mesh.address && a.mesh.port == b.mesh.port; }},
-    {"htcp.address",
-     [](Config const& a, Config const& b) {
-         return a.mesh.htcp.address == b.mesh.htcp.address && a.mesh.htcp.port == b.mesh.htcp.port;
-     }},
-    {"seen", [](Config const& a, Config const& b) { return a.seen == b.seen; }},
-    {"admin", [](Config const& a, Config const& b) { return a.admin == b.admin; }},
+    {"disk.readers", same<[](Config const& c) { return c.disk.readers; }>},
+    {"dns", same<[](Config const& c) { return c.dns; }>},
+    {"connect", same<[](Config const& c) { return c.connect; }>},
+    {"tls", same<[](Config const& c) { return c.tls; }>},
+    {"pool", same<[](Config const& c) { return c.pool; }>},
+    {"limits.connections_max", same<[](Config const& c) { return c.proxy.limits.connections; }>},
+    {"via", same<[](Config const& c) { return c.proxy.via_name; }>},
+    {"log.access", same<[](Config const& c) { return c.proxy.log.access; }>},
+    {"log.format", same<[](Config const& c) { return c.proxy.log.format; }>},
+    {"icp.address", same<[](Config const& c) { return std::pair(c.mesh.address, c.mesh.port); }>},
+    {"htcp.address", same<[](Config const& c) { return std::pair(c.mesh.htcp.address, c.mesh.htcp.port); }>},
+    {"seen", same<[](Config const& c) { return c.seen; }>},
+    {"admin", same<[](Config const& c) { return c.admin; }>},
 };
 
 }  // namespace

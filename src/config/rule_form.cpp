@@ -18,18 +18,16 @@ using http::Matcher;
 constexpr std::size_t matchers_max = 100;
 
 Form<std::string> method() {
-    auto parse = [](std::string const& text, std::string& into, std::string& why) {
+    auto const accept = [](std::string const& text, std::string& why) {
         if (!http::is_token(text)) return false;
-        if (http::method_of(text) == http::Method::other) {
-            std::string upper = text;
-            for (char& c : upper)
-                if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-            if (http::method_of(upper) != http::Method::other) return why = "is not " + upper + ": case matters", false;
-        }
-        into = text;
+        if (http::method_of(text) != http::Method::other) return true;
+        auto upper = text;
+        for (char& c : upper)
+            if (is_lower(c)) c = static_cast<char>(c - 32);
+        if (http::method_of(upper) != http::Method::other) return why = "is not " + upper + ": case matters", false;
         return true;
     };
-    return parsed<std::string>("method", "a method", R"(write it like "GET")", parse);
+    return checked("method", "a method", R"(write it like "GET")", accept);
 }
 
 Form<http::UrlPattern> url_pattern() {
@@ -141,12 +139,11 @@ std::string text_of_matchers(Json const& matchers) {
 }  // namespace
 
 Form<std::string> part_of_url() {
-    auto parse = [](std::string const& text, std::string& into, std::string& why) {
-        if (text.empty()) return why = "is empty and would match every URL", false;
-        into = text;
-        return true;
+    auto const accept = [](std::string const& text, std::string& why) {
+        if (text.empty()) why = "is empty and would match every URL";
+        return !text.empty();
     };
-    return parsed<std::string>("text", "part of a URL", R"(write it like "cgi-bin")", parse);
+    return checked("text", "part of a URL", R"(write it like "cgi-bin")", accept);
 }
 
 Form<Matcher> matcher() {

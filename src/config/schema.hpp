@@ -8,7 +8,7 @@
 
 namespace garner::config {
 
-/// The members of a schema object, in their order. Every start makes the whole table of keys, and only two commands print a
+/// The members of a schema object, in their order. Every start makes the whole table of keys, and only a test writes the
 /// schema: its text is made by object() alone.
 class Schema {
 public:

@@ -61,22 +61,16 @@ Bytes least_memory(cache::Options memory) {
 }
 
 void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
-    if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if) {
-        Reader::Step const step(reader, "what_if");
-        reader.fault("is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
-    }
+    if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if)
+        reader.fault({"what_if"}, "is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
     // The default shrinks with a small memory; what is written is believed, and told when it can never come true.
     if (!value.contains("object_max"))
         memory.object_max = std::min(memory.object_max, memory.size / 2);
-    else if (memory.object_max > memory.size) {
-        Reader::Step const step(reader, "object_max");
-        reader.notice("is larger than memory.size", "objects larger than memory are never kept in it");
-    }
-    if (auto const least = least_memory(memory); memory.size < least) {
-        Reader::Step const step(reader, "size");
-        reader.fault("leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
+    else if (memory.object_max > memory.size)
+        reader.notice({"object_max"}, "is larger than memory.size", "objects larger than memory are never kept in it");
+    if (auto const least = least_memory(memory); memory.size < least)
+        reader.fault({"size"}, "leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
                      "write " + in_quotes(size_text(least)) + " or more, or another policy");
-    }
 }
 
 }  // namespace
@@ -118,20 +112,16 @@ void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
     // What is not written follows a small disk; what is written is believed.
     if (!value.contains("object_max"))
         disk.object_max = std::min(disk.object_max, disk.size / 2);
-    else if (disk.object_max > disk.size) {
-        Reader::Step const step(reader, "object_max");
-        reader.notice("is larger than disk.size", "objects larger than the disk tier are never kept in it");
-    }
+    else if (disk.object_max > disk.size)
+        reader.notice({"object_max"}, "is larger than disk.size", "objects larger than the disk tier are never kept in it");
     if (!value.contains("buffer"))
         disk.buffer = std::max(least, std::min(disk.buffer, disk.size / 4));
-    else if (disk.buffer < least) {
-        Reader::Step const step(reader, "buffer");
-        reader.fault("holds less than four segments of a disk tier of " + size_text(disk.size),
+    else if (disk.buffer < least)
+        reader.fault({"buffer"}, "holds less than four segments of a disk tier of " + size_text(disk.size),
                      "write " + in_quotes(size_text(least)) + " or more, or a smaller disk.size");
-    }
-    if (disk.object_min <= disk.object_max) return;
-    Reader::Step const step(reader, "object_min");
-    reader.fault("is larger than disk.object_max, so that nothing would be stored", "lower it, or raise object_max");
+    if (disk.object_min > disk.object_max)
+        reader.fault({"object_min"}, "is larger than disk.object_max, so that nothing would be stored",
+                     "lower it, or raise object_max");
 }
 
 }  // namespace

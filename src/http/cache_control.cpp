@@ -149,8 +149,7 @@ bool apply(DictionaryMember const& member, ResponseCacheControl& control) {
 }  // namespace
 
 std::optional<DeltaSeconds> parse_delta_seconds(std::string_view digits) {
-    if (digits.empty() || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; }))
-        return std::nullopt;
+    if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
     // RFC 9111 1.2.2: overflow, of whatever kind, is 2^31.
     auto const value = parse_decimal(digits).value_or(delta_seconds_max);
     return static_cast<DeltaSeconds>(std::min<std::uint64_t>(value, delta_seconds_max));

@@ -1,36 +1,17 @@
 #include "http/cacheability.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "http/freshness.hpp"
 #include "http/validation.hpp"
 #include "http/vary.hpp"
+#include "util/one_of.hpp"
 
 namespace garner::http {
 namespace {
 
-// RFC 9110 15 and RFC 7538, 7725: the final statuses that an HTTP cache is expected to know. 304, 412, 416 and 417 are
-// not among them: they answer one request's own fields.
-constexpr std::array<std::uint16_t, 42> understood_statuses{
-    200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406, 408,
-    409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507, 508};
-
 /// Never stored, whatever their freshness: interim (RFC 9110 15.2), the hop's own 407, answers to this request's own
 /// preconditions, ranges and expectations, and what RFC 6585 3 to 6 forbids to store.
 bool is_for_this_request_alone(std::uint16_t status) {
-    switch (status) {
-    case 304:
-    case 407:
-    case 412:
-    case 416:
-    case 417:
-    case 428:
-    case 429:
-    case 431:
-    case 511: return true;
-    default: return status < 200 || status > 599;
-    }
+    return status < 200 || status > 599 || is_one_of<304, 407, 412, 416, 417, 428, 429, 431, 511>(status);
 }
 
 bool has_body(RequestHead const& request) {
@@ -181,6 +162,12 @@ bool represents_target(ResponseHead const& response, Uri const& target) {
     return described == text;
 }
 
-bool is_understood_status(std::uint16_t status) { return std::ranges::binary_search(understood_statuses, status); }
+// RFC 9110 15 and RFC 7538, 7725: the final statuses that an HTTP cache is expected to know. 304, 412, 416 and 417 are
+// not among them: they answer one request's own fields.
+bool is_understood_status(std::uint16_t status) {
+    return is_one_of<200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406,
+                     408, 409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507,
+                     508>(status);
+}
 
 }  // namespace garner::http

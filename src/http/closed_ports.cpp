@@ -1,13 +1,11 @@
-#include "http/closed_ports.hpp"
-
+// The ports that stay closed unless a rule opens them.
 #include <algorithm>
 #include <array>
 
+#include "http/rule.hpp"
+
 namespace garner::http {
 namespace {
-
-constexpr char const* closed_port = "CONNECT to a port other than 443";
-constexpr char const* foreign_port = "port of another protocol";
 
 // Servers of text protocols skip the lines that they do not understand: the body of a request would be a mail or a command.
 // The ports that the Fetch Standard (2.9) blocks, Squid's unsafe ones, and those of databases.
@@ -21,10 +19,10 @@ static_assert(std::ranges::is_sorted(foreign_ports));
 
 }  // namespace
 
-char const* why_port_is_closed(RuleRequest const& request) {
-    if (request.method == Method::connect && request.port != 443) return closed_port;
+char const* closed_port(RuleRequest const& request) {
+    if (request.method == Method::connect && request.port != 443) return "CONNECT to a port other than 443";
     if (request.accelerated) return nullptr;
-    return std::ranges::binary_search(foreign_ports, request.port) ? foreign_port : nullptr;
+    return std::ranges::binary_search(foreign_ports, request.port) ? "port of another protocol" : nullptr;
 }
 
 }  // namespace garner::http

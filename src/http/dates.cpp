@@ -18,14 +18,15 @@ class Reader {
 public:
     explicit Reader(std::string_view text) : rest_(text) {}
 
-    void literal(std::string_view expected) {
-        if (!equals_ignoring_case(rest_.substr(0, expected.size()), expected)) good_ = false;
-        skip(expected.size());
+    void literal(char expected) {
+        if (rest_.empty() || to_lower(rest_.front()) != to_lower(expected)) good_ = false;
+        skip(1);
     }
     /// The index of the name that comes next.
     template <std::size_t Count>
     int one_of(std::array<std::string_view, Count> const& names) {
         for (std::size_t i = 0; i < Count; ++i) {
+            if (rest_.empty() || to_lower(rest_.front()) != to_lower(names[i].front())) continue;   // most differ in it
             if (!equals_ignoring_case(rest_.substr(0, names[i].size()), names[i])) continue;
             skip(names[i].size());
             return static_cast<int>(i);
@@ -35,10 +36,12 @@ public:
     }
     /// Exactly `digits` digits.
     int number(std::size_t digits) {
-        auto value = parse_decimal(rest_.substr(0, digits));
-        if (!value || rest_.size() < digits) good_ = false;
-        skip(digits);
-        return good_ ? static_cast<int>(*value) : 0;
+        int value = 0;
+        for (; digits > 0; --digits, skip(1)) {
+            if (rest_.empty() || !is_digit(rest_.front())) return good_ = false, 0;
+            value = 10 * value + (rest_.front() - '0');
+        }
+        return value;
     }
     /// asctime pads the day of the month with a space.
     int padded_day() {
@@ -63,14 +66,6 @@ struct Parts {
     int second = 0;
 };
 
-void read_time(Reader& in, Parts& parts) {
-    parts.hour = in.number(2);
-    in.literal(":");
-    parts.minute = in.number(2);
-    in.literal(":");
-    parts.second = in.number(2);
-}
-
 std::optional<std::int64_t> to_seconds(Parts const& parts) {
     std::chrono::year_month_day const date{std::chrono::year{parts.year},
                                            std::chrono::month{static_cast<unsigned>(parts.month)},
@@ -81,63 +76,40 @@ std::optional<std::int64_t> to_seconds(Parts const& parts) {
     return ((days * 24 + parts.hour) * 60 + parts.minute) * 60 + parts.second;
 }
 
-// "Sun, 06 Nov 1994 08:49:37 GMT"
-std::optional<std::int64_t> parse_imf_fixdate(std::string_view text) {
+/// Reads `text` by a pattern: %a and %A a day's short and long name, %b a month's, %d, %Y, %y, %H, %M and %S numbers, %e the
+/// day padded with a space; other bytes stand for themselves. False when it does not fit.
+bool read_date(std::string_view text, std::string_view pattern, Parts& parts) {
     Reader in(text);
-    Parts parts;
-    in.one_of(day_names);
-    in.literal(", ");
-    parts.day = in.number(2);
-    in.literal(" ");
-    parts.month = in.one_of(month_names) + 1;
-    in.literal(" ");
-    parts.year = in.number(4);
-    in.literal(" ");
-    read_time(in, parts);
-    in.literal(" GMT");
-    return in.finished() ? to_seconds(parts) : std::nullopt;
+    for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i] != '%') {
+            in.literal(pattern[i]);
+            continue;
+        }
+        switch (pattern[++i]) {
+        case 'a': in.one_of(day_names); break;
+        case 'A': in.one_of(long_day_names); break;
+        case 'b': parts.month = in.one_of(month_names) + 1; break;
+        case 'd': parts.day = in.number(2); break;
+        case 'e': parts.day = in.padded_day(); break;
+        case 'Y': parts.year = in.number(4); break;
+        case 'y': parts.year = in.number(2); break;
+        case 'H': parts.hour = in.number(2); break;
+        case 'M': parts.minute = in.number(2); break;
+        case 'S': parts.second = in.number(2); break;
+        }
+    }
+    return in.finished();
 }
 
-// "Sunday, 06-Nov-94 08:49:37 GMT"
-std::optional<std::int64_t> parse_rfc850_date(std::string_view text, WallTime now) {
-    Reader in(text);
-    Parts parts;
-    in.one_of(long_day_names);
-    in.literal(", ");
-    parts.day = in.number(2);
-    in.literal("-");
-    parts.month = in.one_of(month_names) + 1;
-    in.literal("-");
-    int const year_of_century = in.number(2);
-    in.literal(" ");
-    read_time(in, parts);
-    in.literal(" GMT");
-    if (!in.finished()) return std::nullopt;
-
-    // RFC 9110 5.6.7: the last year with these digits that is not more than 50 years in the future.
+/// RFC 9110 5.6.7: the last year with these two digits that is not more than 50 years in the future.
+std::optional<std::int64_t> in_nearest_century(Parts parts, WallTime now) {
     constexpr std::int64_t fifty_years = 50LL * 31'556'952;
     std::chrono::year_month_day const today{std::chrono::floor<std::chrono::days>(now)};
     int const this_year = static_cast<int>(today.year());
-    parts.year = this_year - this_year % 100 + 100 + year_of_century;
+    parts.year += this_year - this_year % 100 + 100;
     for (int century = 0; century < 3; ++century, parts.year -= 100)
         if (auto time = to_seconds(parts); time && *time <= unix_seconds(now) + fifty_years) return time;
     return std::nullopt;
-}
-
-// "Sun Nov  6 08:49:37 1994"
-std::optional<std::int64_t> parse_asctime_date(std::string_view text) {
-    Reader in(text);
-    Parts parts;
-    in.one_of(day_names);
-    in.literal(" ");
-    parts.month = in.one_of(month_names) + 1;
-    in.literal(" ");
-    parts.day = in.padded_day();
-    in.literal(" ");
-    read_time(in, parts);
-    in.literal(" ");
-    parts.year = in.number(4);
-    return in.finished() ? to_seconds(parts) : std::nullopt;
 }
 
 void put_number(char*& out, int value, int digits) {
@@ -150,10 +122,13 @@ void put_text(char*& out, std::string_view text) { out = std::copy(text.begin(),
 }  // namespace
 
 std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now) {
+    Parts parts;
     // Only the IMF form has its comma in the fourth place; only asctime has none.
-    if (text.size() > 3 && text[3] == ',') return parse_imf_fixdate(text);
-    if (text.find(',') != std::string_view::npos) return parse_rfc850_date(text, now);
-    return parse_asctime_date(text);
+    bool const is_imf = text.size() > 3 && text[3] == ',';
+    if (!is_imf && text.find(',') != text.npos)
+        return read_date(text, "%A, %d-%b-%y %H:%M:%S GMT", parts) ? in_nearest_century(parts, now) : std::nullopt;
+    auto const* pattern = is_imf ? "%a, %d %b %Y %H:%M:%S GMT" : "%a %b %e %H:%M:%S %Y";
+    return read_date(text, pattern, parts) ? to_seconds(parts) : std::nullopt;
 }
 
 void format_http_date(std::int64_t unix_seconds, char* out29) {

@@ -57,12 +57,6 @@ Framing framing_of(Fields const& fields, Version version, Framing::Kind otherwis
     return exact ? Framing{.kind = Framing::Kind::chunked} : coding_fault(fields);
 }
 
-int hex_value(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    char low = to_lower(c);
-    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 /// RFC 9110 6.5.1: whatever frames, routes, authenticates, modifies the request, controls caches or says what the
 /// content is comes too late in a trailer. Those are the names that this proxy knows, save ETag, and a few more.
 bool may_be_trailer(Field const& field) {

@@ -52,7 +52,6 @@ public:
     bool closed();
 
     bool done() const { return state_ == State::done; }
-    bool has_body() const { return framing_.kind != Framing::Kind::none; }
     Framing const& framing() const { return framing_; }
     char const* refusal() const { return refusal_; }
     /// Bytes still to come, where the framing tells (length); 0 otherwise.

@@ -4,6 +4,7 @@
 
 #include "http/dates.hpp"
 #include "http/validation.hpp"
+#include "util/one_of.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -65,13 +66,13 @@ DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.mi
 
 /// `given`: what the response itself says or suggests. A lifetime of the operator's own for what has a validator is no
 /// worse than a guess, and RFC 9111 4.2.2 allows those.
-Departure departure_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
+RuleOverride rule_override_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
                        FreshnessOptions const& options) {
-    if (terms.negative && !may_guess) return Departure::negative_ttl;
+    if (terms.negative && !may_guess) return RuleOverride::negative_ttl;
     bool const storable = given || terms.has_validator;
     if (least(options) > given.value_or(options.default_ttl) && (terms.explicit_lifetime || !storable))
-        return Departure::min_ttl;
-    return !storable && options.default_ttl > 0 ? Departure::default_ttl : Departure::none;
+        return RuleOverride::min_ttl;
+    return !storable && options.default_ttl > 0 ? RuleOverride::default_ttl : RuleOverride::none;
 }
 
 /// The operator's bounds.
@@ -89,12 +90,12 @@ std::int64_t ttl_of(Terms const& terms, DeltaSeconds age) { return std::int64_t{
 
 }  // namespace
 
-char const* text(Departure departure) {
-    switch (departure) {
-    case Departure::none: return "";
-    case Departure::default_ttl: return "rule: default_ttl";
-    case Departure::min_ttl: return "rule: min_ttl";
-    case Departure::negative_ttl: return "rule: negative_ttl";
+char const* text(RuleOverride rule_override) {
+    switch (rule_override) {
+    case RuleOverride::none: return "";
+    case RuleOverride::default_ttl: return "rule: default_ttl";
+    case RuleOverride::min_ttl: return "rule: min_ttl";
+    case RuleOverride::negative_ttl: return "rule: negative_ttl";
     }
     return "";
 }
@@ -136,39 +137,12 @@ bool has_explicit_lifetime(ResponseHead const& response, ResponseCacheControl co
 }
 
 bool is_heuristically_cacheable(std::uint16_t status) {
-    switch (status) {
-    case 200:
-    case 203:
-    case 204:
-    case 206:
-    case 300:
-    case 301:
-    case 308:
-    case 404:
-    case 405:
-    case 410:
-    case 414:
-    case 501: return true;
-    default: return false;
-    }
+    return is_one_of<200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501>(status);
 }
 
 bool is_negative_status(std::uint16_t status) {
-    switch (status) {
-    case 401:
-    case 407:
-    case 408:
-    case 412:
-    case 416:
-    case 417:
-    case 421:
-    case 425:
-    case 428:
-    case 429:
-    case 431:
-    case 511: return false;
-    default: return status >= 400 && status <= 599;
-    }
+    bool const is_error = status >= 400 && status <= 599;
+    return is_error && !is_one_of<401, 407, 408, 412, 416, 417, 421, 425, 428, 429, 431, 511>(status);
 }
 
 Terms terms_of(ResponseHead const& response, WallTime request_time, WallTime response_time,
@@ -202,7 +176,7 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
         if (lifetime) terms.source = LifetimeSource::heuristic;
     }
     terms.has_validator = !validators_of(response).empty();
-    terms.departure = departure_of(may_guess, lifetime, terms, options);
+    terms.rule_override = rule_override_of(may_guess, lifetime, terms, options);
     if (guesses && !lifetime) {
         lifetime = options.default_ttl;
         if (lifetime > 0u) terms.source = LifetimeSource::default_ttl;
@@ -264,8 +238,6 @@ bool may_serve_stale_on_error(Terms const& terms, RequestCacheControl const& req
     return staleness < std::max(limit, request.stale_if_error.value_or(0));
 }
 
-bool is_stale_if_error_status(std::uint16_t status) {
-    return status == 500 || status == 502 || status == 503 || status == 504;
-}
+bool is_stale_if_error_status(std::uint16_t status) { return is_one_of<500, 502, 503, 504>(status); }
 
 }  // namespace garner::http

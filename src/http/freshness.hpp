@@ -26,14 +26,14 @@ struct FreshnessOptions {
 };
 
 /// Where the operator's options, not RFC 9111, let a response be reused.
-enum class Departure : std::uint8_t {
+enum class RuleOverride : std::uint8_t {
     none,
     default_ttl,  // gives a lifetime to what could not have been stored (3)
     min_ttl,      // the same, or raises what the origin said (4.2.1)
     negative_ttl  // keeps an error whose status gives no permission to guess (3)
 };
 /// For Cache-Status and logs: "rule: min_ttl"; empty for none.
-char const* text(Departure);
+char const* text(RuleOverride);
 
 /// What gave a lifetime its length (4.2.1).
 enum class LifetimeSource : std::uint8_t {
@@ -67,7 +67,7 @@ struct Terms {
     bool no_cache : 1 = false;               // never reused without validation
     bool has_validator : 1 = false;          // a 304 is possible
     bool allows_authorization : 1 = false;   // public, must-revalidate or s-maxage (3.5)
-    Departure departure = Departure::none;
+    RuleOverride rule_override = RuleOverride::none;
     LifetimeSource source = LifetimeSource::none;
 };
 static_assert(sizeof(Terms) <= 48 && std::is_trivially_copyable_v<Terms>);

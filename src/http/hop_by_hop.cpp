@@ -2,27 +2,11 @@
 
 #include <algorithm>
 
+#include "util/one_of.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
 namespace {
-
-bool is_hop_by_hop(Name id) {
-    switch (id) {
-    case Name::connection:
-    case Name::http2_settings:
-    case Name::keep_alive:
-    case Name::proxy_authenticate:
-    case Name::proxy_authentication_info:
-    case Name::proxy_authorization:
-    case Name::proxy_connection:
-    case Name::te:
-    case Name::trailer:
-    case Name::transfer_encoding:
-    case Name::upgrade: return true;
-    default: return false;
-    }
-}
 
 /// By size first, since that settles most comparisons at once.
 bool before(std::string_view a, std::string_view b) {
@@ -42,6 +26,12 @@ bool is_http(std::string_view protocol) {
 }
 
 }  // namespace
+
+bool is_hop_by_hop(Name id) {
+    using enum Name;
+    return is_one_of<connection, http2_settings, keep_alive, proxy_authenticate, proxy_authentication_info, proxy_authorization,
+                     proxy_connection, te, trailer, transfer_encoding, upgrade>(id);
+}
 
 HopByHop::HopByHop(Fields const& fields) {
     for_each_member(fields, Name::connection, [&](std::string_view option) {

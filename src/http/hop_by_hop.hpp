@@ -7,10 +7,13 @@
 
 namespace garner::http {
 
-/// Decides which fields of one message are neither forwarded nor stored: Connection and what it names, Keep-Alive, TE,
-/// Trailer, Transfer-Encoding, Upgrade, HTTP2-Settings, Proxy-Connection, Proxy-Authenticate, Proxy-Authorization and
-/// Proxy-Authentication-Info. Every other name that this proxy knows (Host, Content-Length, Cache-Control, Cookie, …)
-/// is end-to-end, and a Connection list that names it is not believed.
+/// True for Connection, Keep-Alive, TE, Trailer, Transfer-Encoding, Upgrade, HTTP2-Settings, Proxy-Connection,
+/// Proxy-Authenticate, Proxy-Authorization and Proxy-Authentication-Info.
+bool is_hop_by_hop(Name);
+
+/// Decides which fields of one message are neither forwarded nor stored: those that are hop-by-hop, and those that Connection
+/// names. Every other name that this proxy knows (Host, Content-Length, Cache-Control, Cookie, …) is end-to-end, and a
+/// Connection list that names it is not believed.
 /// Valid as long as the bytes of the fields. Allocates only when Connection names a field that is not in Name.
 class HopByHop {
 public:

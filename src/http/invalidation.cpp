@@ -12,8 +12,7 @@ std::vector<std::string> also_invalidated(ResponseHead const& response, Uri cons
     for (Field const& field : response.fields) {
         if (field.id != Name::location && field.id != Name::content_location) continue;
         auto resolved = resolve(target, field.value);
-        UriError error;
-        auto const uri = resolved ? parse_absolute(*resolved, error) : std::nullopt;
+        auto const uri = resolved ? parse_absolute(*resolved) : std::nullopt;
         if (uri && same_origin(*uri, target)) also.push_back(std::move(*resolved));
     }
     return also;

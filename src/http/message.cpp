@@ -16,7 +16,6 @@ constexpr std::size_t longest_method = 64;
 constexpr std::size_t empty_lines_bytes = 2 * 2;
 constexpr std::size_t longest_known_name = 25;
 
-
 struct Fault {
     char const* refusal = nullptr;
     std::uint16_t status = 400;
@@ -68,100 +67,46 @@ std::size_t find_control(std::string_view text, Tabs tabs) {
     return npos;
 }
 
-template <std::size_t N>
-bool is(char const* text, char const (&name)[N]) {
-    return std::memcmp(text, name, N - 1) == 0;
+/// In the order of Name.
+constexpr std::array<std::string_view, static_cast<std::size_t>(Name::count_)> known_names{
+    "", "accept", "accept-encoding", "accept-language", "age", "authorization", "cache-control", "cache-status", "connection",
+    "content-encoding", "content-length", "content-location", "content-range", "content-type", "cookie", "date", "etag",
+    "expect", "expires", "forwarded", "garner-admin", "host", "http2-settings", "if-match", "if-modified-since",
+    "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "last-modified", "location", "max-forwards", "origin",
+    "pragma", "proxy-authenticate", "proxy-authentication-info", "proxy-authorization", "proxy-connection", "range",
+    "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "vary", "via", "warning", "x-forwarded-for"};
+static_assert(known_names[static_cast<std::size_t>(Name::x_forwarded_for)] == "x-forwarded-for");
+
+/// A name in lower case with zeros behind it: 32 bytes are compared without a loop.
+using PaddedName = std::array<char, 32>;
+
+constexpr auto padded_names = [] {
+    std::array<PaddedName, known_names.size()> table{};
+    for (std::size_t i = 0; i < table.size(); ++i) std::ranges::copy(known_names[i], table[i].begin());
+    return table;
+}();
+
+constexpr std::uint8_t hash_of(std::size_t size, char first, char last) {
+    return static_cast<std::uint8_t>(13 * size + 2 * static_cast<unsigned char>(first) + static_cast<unsigned char>(last));
 }
 
-/// The known name that `text`, in lower case and `size` long, spells.
-Name known_name(char const* text, std::size_t size) {
-    switch (size) {
-    case 2:
-        if (is(text, "te")) return Name::te;
-        break;
-    case 3:
-        if (is(text, "age")) return Name::age;
-        if (is(text, "via")) return Name::via;
-        break;
-    case 4:
-        if (is(text, "host")) return Name::host;
-        if (is(text, "date")) return Name::date;
-        if (is(text, "etag")) return Name::etag;
-        if (is(text, "vary")) return Name::vary;
-        break;
-    case 5:
-        if (is(text, "range")) return Name::range;
-        break;
-    case 6:
-        if (is(text, "accept")) return Name::accept;
-        if (is(text, "cookie")) return Name::cookie;
-        if (is(text, "expect")) return Name::expect;
-        if (is(text, "origin")) return Name::origin;
-        if (is(text, "pragma")) return Name::pragma;
-        break;
-    case 7:
-        if (is(text, "expires")) return Name::expires;
-        if (is(text, "trailer")) return Name::trailer;
-        if (is(text, "upgrade")) return Name::upgrade;
-        if (is(text, "warning")) return Name::warning;
-        break;
-    case 8:
-        if (is(text, "if-match")) return Name::if_match;
-        if (is(text, "if-range")) return Name::if_range;
-        if (is(text, "location")) return Name::location;
-        break;
-    case 9:
-        if (is(text, "forwarded")) return Name::forwarded;
-        break;
-    case 10:
-        if (is(text, "connection")) return Name::connection;
-        if (is(text, "keep-alive")) return Name::keep_alive;
-        if (is(text, "set-cookie")) return Name::set_cookie;
-        break;
-    case 12:
-        if (is(text, "content-type")) return Name::content_type;
-        if (is(text, "cache-status")) return Name::cache_status;
-        if (is(text, "garner-admin")) return Name::garner_admin;
-        if (is(text, "max-forwards")) return Name::max_forwards;
-        break;
-    case 13:
-        if (is(text, "cache-control")) return Name::cache_control;
-        if (is(text, "last-modified")) return Name::last_modified;
-        if (is(text, "if-none-match")) return Name::if_none_match;
-        if (is(text, "authorization")) return Name::authorization;
-        if (is(text, "content-range")) return Name::content_range;
-        break;
-    case 14:
-        if (is(text, "content-length")) return Name::content_length;
-        if (is(text, "http2-settings")) return Name::http2_settings;
-        break;
-    case 15:
-        if (is(text, "accept-encoding")) return Name::accept_encoding;
-        if (is(text, "accept-language")) return Name::accept_language;
-        if (is(text, "x-forwarded-for")) return Name::x_forwarded_for;
-        break;
-    case 16:
-        if (is(text, "content-encoding")) return Name::content_encoding;
-        if (is(text, "content-location")) return Name::content_location;
-        if (is(text, "proxy-connection")) return Name::proxy_connection;
-        break;
-    case 17:
-        if (is(text, "if-modified-since")) return Name::if_modified_since;
-        if (is(text, "transfer-encoding")) return Name::transfer_encoding;
-        break;
-    case 18:
-        if (is(text, "proxy-authenticate")) return Name::proxy_authenticate;
-        break;
-    case 19:
-        if (is(text, "if-unmodified-since")) return Name::if_unmodified_since;
-        if (is(text, "proxy-authorization")) return Name::proxy_authorization;
-        break;
-    case longest_known_name:
-        if (is(text, "proxy-authentication-info")) return Name::proxy_authentication_info;
-        break;
-    default: break;
+/// The only known name of each hash. Where a new name has the hash of another, compiling fails: hash_of needs other factors.
+constexpr auto names_by_hash = [] {
+    std::array<std::uint8_t, 256> table{};
+    for (std::size_t i = 1; i < known_names.size(); ++i) {
+        auto& entry = table[hash_of(known_names[i].size(), known_names[i].front(), known_names[i].back())];
+        if (entry != 0) throw "two names have one hash";
+        entry = static_cast<std::uint8_t>(i);
     }
-    return Name::other;
+    return table;
+}();
+
+/// The known name that `name`, whose size is `size`, spells.
+Name known_name(PaddedName const& name, std::size_t size) {
+    if (size == 0 || size > longest_known_name) return Name::other;
+    auto const candidate = names_by_hash[hash_of(size, name[0], name[size - 1])];
+    bool const same = known_names[candidate].size() == size && padded_names[candidate] == name;
+    return same ? static_cast<Name>(candidate) : Name::other;
 }
 
 /// Why the name of a field line ends wrongly at `at`.
@@ -317,7 +262,7 @@ void read_stored_head(std::string_view text, ResponseHead& head) {
 
 char const* parse_field_line(std::string_view line, Field& field) {
     if (line.empty()) return "no colon in field line";
-    std::array<char, 32> name;
+    PaddedName name{};
     std::size_t colon = 0;
     for (; colon < line.size(); ++colon) {
         char c = folded(line[colon]);
@@ -326,7 +271,7 @@ char const* parse_field_line(std::string_view line, Field& field) {
     }
     if (colon == 0 || colon == line.size() || line[colon] != ':') return name_fault(line, colon);
     field.name = line.substr(0, colon);
-    field.id = known_name(name.data(), colon);
+    field.id = known_name(name, colon);
     field.value = trim(line.substr(colon + 1));
     if (auto at = find_control(field.value, Tabs::allowed); at != npos) return control_fault(field.value[at]);
     return nullptr;
@@ -334,9 +279,9 @@ char const* parse_field_line(std::string_view line, Field& field) {
 
 Name name_of(std::string_view text) {
     if (text.size() > longest_known_name) return Name::other;
-    std::array<char, longest_known_name> name;
-    for (std::size_t i = 0; i < text.size(); ++i) name[i] = folded(text[i]);
-    return known_name(name.data(), text.size());
+    PaddedName name{};
+    std::ranges::transform(text, name.begin(), folded);
+    return known_name(name, text.size());
 }
 
 std::string_view Fields::first(Name id) const {
@@ -359,18 +304,6 @@ std::size_t Fields::count(Name id) const {
     if (has(id))
         for (Field const& field : lines_) lines += field.id == id;
     return lines;
-}
-
-std::string Fields::joined(Name id) const {
-    std::string list;
-    bool is_first = true;
-    for (Field const& field : lines_) {
-        if (field.id != id) continue;
-        if (!is_first) list += ", ";
-        list += field.value;
-        is_first = false;
-    }
-    return list;
 }
 
 Method method_of(std::string_view token) {
@@ -417,7 +350,8 @@ bool is_token(std::string_view text) {
 std::string_view field_in(std::string_view head, std::string_view name) {
     for (auto at = head.find('\n'); at != head.npos; at = head.find('\n', at + 1)) {
         auto const line = head.substr(at + 1);
-        if (line.size() <= name.size() || line[name.size()] != ':' || !equals_ignoring_case(line.substr(0, name.size()), name)) continue;
+        bool const is_long_enough = line.size() > name.size() && line[name.size()] == ':';
+        if (!is_long_enough || !equals_ignoring_case(line.substr(0, name.size()), name)) continue;
         auto const value = line.substr(name.size() + 1);
         return trim(value.substr(0, value.find('\r')));
     }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "util/text.hpp"
+
 namespace garner::http {
 
 /// Field names whose meaning this proxy knows (RFC 9110 and those it names). `other` is every other name.
@@ -93,8 +95,6 @@ public:
     Field const* find(std::string_view name) const;
     /// How many lines carry this name.
     std::size_t count(Name id) const;
-    /// All values of a field joined as one list with ", " (RFC 9110 5.3). Allocates.
-    std::string joined(Name id) const;
 
     /// Room for this many lines, so that adding them allocates once.
     void reserve(std::size_t lines) { lines_.reserve(lines); }
@@ -109,14 +109,39 @@ private:
     std::uint64_t present_ = 0;
 };
 
-/// Calls `use(member)` for each non-empty member of a comma-separated list (RFC 9110 5.6.1) over all lines of the
-/// field, trimmed, commas inside quoted strings respected.
+/// Calls `use(part)` for each part of a list between commas outside quoted strings, trimmed.
 template <class Use>
-void for_each_member(Fields const& fields, Name id, Use&& use);
+void for_each_part(std::string_view list, Use&& use) {
+    std::size_t begin = 0;
+    bool quoted = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (quoted && list[i] == '\\')
+            ++i;
+        else if (list[i] == '"')
+            quoted = !quoted;
+        else if (list[i] == ',' && !quoted) {
+            use(trim(list.substr(begin, i - begin)));
+            begin = i + 1;
+        }
+    }
+    use(trim(list.substr(begin)));
+}
 
-/// Calls `use(member)` for each non-empty member of one list value.
+/// Only for the parts that are not empty: the members of the list (RFC 9110 5.6.1).
 template <class Use>
-void for_each_member(std::string_view list, Use&& use);
+void for_each_member(std::string_view list, Use&& use) {
+    for_each_part(list, [&](std::string_view part) {
+        if (!part.empty()) use(part);
+    });
+}
+
+/// For all lines of the field.
+template <class Use>
+void for_each_member(Fields const& fields, Name id, Use&& use) {
+    if (!fields.has(id)) return;
+    for (Field const& field : fields)
+        if (field.id == id) for_each_member(field.value, use);
+}
 
 /// Known methods; `other` is any other valid token (an unknown method counts as unsafe).
 enum class Method : std::uint8_t { get, head, post, put, delete_, options, trace, connect, patch, purge, other };
@@ -179,38 +204,6 @@ char const* parse_field_line(std::string_view line, Field& field);
 
 /// tchar+ (RFC 9110 5.6.2).
 bool is_token(std::string_view);
-
-// ---- templates ----
-
-template <class Use>
-void for_each_member(std::string_view list, Use&& use) {
-    std::size_t begin = 0;
-    bool quoted = false;
-    auto emit = [&](std::size_t end) {
-        auto member = list.substr(begin, end - begin);
-        while (!member.empty() && (member.front() == ' ' || member.front() == '\t')) member.remove_prefix(1);
-        while (!member.empty() && (member.back() == ' ' || member.back() == '\t')) member.remove_suffix(1);
-        if (!member.empty()) use(member);
-    };
-    for (std::size_t i = 0; i < list.size(); ++i) {
-        if (quoted && list[i] == '\\')
-            ++i;
-        else if (list[i] == '"')
-            quoted = !quoted;
-        else if (list[i] == ',' && !quoted) {
-            emit(i);
-            begin = i + 1;
-        }
-    }
-    emit(list.size());
-}
-
-template <class Use>
-void for_each_member(Fields const& fields, Name id, Use&& use) {
-    if (!fields.has(id)) return;
-    for (Field const& field : fields)
-        if (field.id == id) for_each_member(field.value, use);
-}
 
 /// The value of a field in the text of a head whose lines end with CRLF; empty when it is not there. Costs one pass.
 std::string_view field_in(std::string_view head, std::string_view name);

@@ -11,8 +11,7 @@ namespace {
 
 /// A number of any length; what 64 bits cannot hold is their largest value, which lies beyond every representation.
 std::optional<std::uint64_t> parse_position(std::string_view digits) {
-    if (digits.empty() || !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; }))
-        return std::nullopt;
+    if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
     return parse_decimal(digits).value_or(UINT64_MAX);
 }
 
@@ -46,25 +45,40 @@ bool overlap(ByteRange const& a, ByteRange const& b) { return a.first <= b.last 
 /// Overlapping or adjacent. Positions are below a length, so that adding 1 cannot overflow.
 bool touch(ByteRange const& a, ByteRange const& b) { return a.first <= b.last + 1 && b.first <= a.last + 1; }
 
-/// Adds the range to the parts; those that it joins become one, in the place of the first of them (RFC 9110 15.3.7.2).
-void coalesce(std::vector<ByteRange>& parts, ByteRange range) {
-    auto place = std::ranges::find_if(parts, [&](auto const& part) { return touch(part, range); });
-    if (place == parts.end()) {
-        parts.push_back(range);
-        return;
-    }
-    range = {std::min(place->first, range.first), std::max(place->last, range.last)};
-    auto const index = place - parts.begin();
-    for (auto next = place + 1; next != parts.end();) {
-        if (!touch(*next, range)) {
-            ++next;
-            continue;
+/// Joins the parts that touch, each into the first of them (RFC 9110 15.3.7.2).
+void coalesce(std::vector<ByteRange>& parts) {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        for (std::size_t j = i + 1; j < parts.size();) {
+            auto& part = parts[i];
+            if (!touch(part, parts[j])) {
+                ++j;
+                continue;
+            }
+            part = {std::min(part.first, parts[j].first), std::max(part.last, parts[j].last)};
+            parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(j));
+            j = i + 1;   // parts that did not touch before may touch the larger one
         }
-        range = {std::min(next->first, range.first), std::max(next->last, range.last)};
-        parts.erase(next);
-        next = parts.begin() + index + 1;  // what did not touch before may touch the larger range
-    }
-    parts[static_cast<std::size_t>(index)] = range;
+}
+
+/// The members of a Range field's value behind its unit.
+struct Members {
+    bool valid = true;                 // each has the grammar of a range
+    std::size_t count = 0;
+    std::size_t overlaps = 0;          // members that overlap an earlier one
+    std::vector<ByteRange> ranges;     // those that can be satisfied
+};
+
+Members parse_members(std::string_view list, std::uint64_t length) {
+    Members members;
+    for_each_member(list, [&](std::string_view member) {
+        if (++members.count > ranges_max) return;
+        auto const spec = parse_spec(member, length);
+        members.valid = members.valid && spec.valid;
+        if (!spec.range) return;
+        members.overlaps += std::ranges::any_of(members.ranges, [&](auto const& one) { return overlap(one, *spec.range); });
+        members.ranges.push_back(*spec.range);
+    });
+    return members;
 }
 
 }  // namespace
@@ -75,26 +89,11 @@ RangeAnswer answer_range(std::string_view value, std::uint64_t length) {
     // No Content-Range can say that there is nothing; 14.2 lets every Range be ignored.
     if (length == 0) return {};
 
-    RangeAnswer answer;
-    std::vector<ByteRange> asked;
-    std::size_t specs = 0;
-    std::size_t overlaps = 0;
-    bool valid = true;
-    for_each_member(value.substr(unit.size()), [&](std::string_view member) {
-        if (!valid || ++specs > ranges_max) {
-            valid = false;
-            return;
-        }
-        auto const spec = parse_spec(member, length);
-        valid = spec.valid;
-        if (!spec.range) return;
-        overlaps += std::ranges::any_of(asked, [&](auto const& earlier) { return overlap(earlier, *spec.range); });
-        asked.push_back(*spec.range);
-        coalesce(answer.parts, *spec.range);
-    });
-    if (!valid || specs == 0 || overlaps > range_overlaps_max) return {};
-    answer.kind = answer.parts.empty() ? RangeKind::unsatisfiable : RangeKind::partial;
-    return answer;
+    auto members = parse_members(value.substr(unit.size()), length);
+    bool const some = members.count > 0 && members.count <= ranges_max;
+    if (!some || !members.valid || members.overlaps > range_overlaps_max) return {};
+    coalesce(members.ranges);
+    return {members.ranges.empty() ? RangeKind::unsatisfiable : RangeKind::partial, std::move(members.ranges)};
 }
 
 RangeAnswer answer_range(RequestHead const& request, ResponseHead const& stored, std::uint64_t length, WallTime now) {
@@ -114,17 +113,8 @@ bool is_excessive_range(Fields const& request) {
     // Suffixes lie at the end of this, beyond all that is counted from the beginning.
     constexpr std::uint64_t very_long = UINT64_MAX / 2;
     auto const value = request.first(Name::range);
-    std::vector<ByteRange> asked;
-    bool overlaps = false;
-    std::size_t members = 0;
-    for_each_member(value.substr(std::min(value.find('=') + 1, value.size())), [&](std::string_view member) {
-        if (++members > ranges_max) return;
-        auto const range = parse_spec(member, very_long).range;
-        if (!range) return;
-        overlaps = overlaps || std::ranges::any_of(asked, [&](auto const& earlier) { return overlap(earlier, *range); });
-        asked.push_back(*range);
-    });
-    return overlaps || members > ranges_max;
+    auto const members = parse_members(value.substr(std::min(value.find('=') + 1, value.size())), very_long);
+    return members.overlaps > 0 || members.count > ranges_max;
 }
 
 bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime now) {
@@ -171,14 +161,8 @@ std::optional<ContentRange> parse_content_range(std::string_view value) {
 }
 
 std::string format_content_range(ContentRange const& range) {
-    std::string text = "bytes ";
-    if (range.range)
-        text += std::to_string(range.range->first) + '-' + std::to_string(range.range->last);
-    else
-        text += '*';
-    text += '/';
-    text += range.length ? std::to_string(*range.length) : "*";
-    return text;
+    auto const positions = range.range ? std::to_string(range.range->first) + '-' + std::to_string(range.range->last) : "*";
+    return "bytes " + positions + '/' + (range.length ? std::to_string(*range.length) : "*");
 }
 
 }  // namespace garner::http

@@ -7,7 +7,6 @@
 #include <ctime>
 #include <utility>
 
-#include "http/closed_ports.hpp"
 #include "http/dates.hpp"
 #include "util/text.hpp"
 
@@ -77,14 +76,15 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     using enum Decision::Verdict;
     Decision decision = by_default(request);
     for (AccessRule const& rule : rules_) {
-        auto const answer = rule.matches(request, destination ? &*destination : nullptr);
-        if (answer == Matcher::Answer::no) continue;
-        if (answer == Matcher::Answer::needs_destination) return {.verdict = needs_destination, .rule = rule.name, .matchers = rule.matchers};
+        auto const result = rule.matches(request, destination ? &*destination : nullptr);
+        if (result == Matcher::Result::no) continue;
+        if (result == Matcher::Result::needs_destination)
+            return {.verdict = needs_destination, .rule = rule.name, .matchers = rule.matchers};
         decision = by_rule(rule);
         break;
     }
     if (!decision.allowed()) return decision;
-    if (!decision.opens_port) decision.closed = why_port_is_closed(request);
+    if (!decision.opens_port) decision.closed = closed_port(request);
     if (decision.closed) {
         decision.verdict = deny;
     } else if (!decision.opens_address && !destination && opened_to_others(request)) {
@@ -113,15 +113,15 @@ std::string Decision::text_for_client() const { return with_closed(closed, std::
 
 // ---- matchers ----
 
-Matcher::Answer Matcher::matches(RuleRequest const& request, IpAddress const* address, Forms forms) const {
-    if (!source.empty() && !is_among(request.client, source)) return Answer::no;
-    if (!allows(listener, [&](PortRange const& range) { return range.contains(request.listener); })) return Answer::no;
-    if (!allows(method, [&](std::string const& name) { return name == request.method_text; })) return Answer::no;
-    if (!may_match_url(request, forms)) return Answer::no;
-    if (!allows(time, [&](TimeWindow const& window) { return window.contains(request.now); })) return Answer::no;
-    if (destination.empty()) return Answer::yes;
-    if (!address) return Answer::needs_destination;
-    return is_among(*address, destination) ? Answer::yes : Answer::no;
+Matcher::Result Matcher::matches(RuleRequest const& request, IpAddress const* address, Forms forms) const {
+    if (!source.empty() && !is_among(request.client, source)) return Result::no;
+    if (!allows(listener, [&](PortRange const& range) { return range.contains(request.listener); })) return Result::no;
+    if (!allows(method, [&](std::string const& name) { return name == request.method_text; })) return Result::no;
+    if (!may_match_url(request, forms)) return Result::no;
+    if (!allows(time, [&](TimeWindow const& window) { return window.contains(request.now); })) return Result::no;
+    if (destination.empty()) return Result::yes;
+    if (!address) return Result::needs_destination;
+    return is_among(*address, destination) ? Result::yes : Result::no;
 }
 
 bool Matcher::may_match_url(RuleRequest const& request, Forms forms) const {
@@ -277,7 +277,7 @@ bool TimeWindow::contains(unsigned weekday, unsigned minute) const {
 // ---- caching rules ----
 
 bool CachingRule::applies(RuleRequest const& request, std::string_view content_type) const {
-    if (match.matches(request, nullptr) != Matcher::Answer::yes) return false;
+    if (match.matches(request, nullptr) != Matcher::Result::yes) return false;
     auto const media = trim(content_type.substr(0, content_type.find(';')));
     return allows(type, [&](std::string_view wanted) {
         if (!wanted.ends_with("/*")) return equals_ignoring_case(media, wanted);

@@ -101,15 +101,15 @@ struct Matcher {
 
     /// Which forms of the URL, as written and unescaped, url_contains and url_matches must find: origins differ in what they read.
     enum class Forms : std::uint8_t { either, both };
-    enum class Answer : std::uint8_t { no, yes, needs_destination };
+    enum class Result : std::uint8_t { no, yes, needs_destination };
     /// needs_destination only when everything else matches and this names a destination that is not given.
-    Answer matches(RuleRequest const&, IpAddress const* destination, Forms forms = Forms::either) const;
+    Result matches(RuleRequest const&, IpAddress const* destination, Forms forms = Forms::either) const;
     /// Only what is the same for every request of this URL: host, port, url_contains, url_matches.
     bool may_match_url(RuleRequest const&, Forms forms = Forms::either) const;
     /// Matches every request.
     bool matches_all() const {
-        return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && method.empty() && url_contains.empty() &&
-               url_matches.empty() && time.empty();
+        return source.empty() && destination.empty() && host.empty() && port.empty() && listener.empty() && method.empty() &&
+               url_contains.empty() && url_matches.empty() && time.empty();
     }
 
 private:
@@ -125,7 +125,7 @@ struct AccessRule {
 
     /// An escape passes no rule: one that allows wants both forms of the URL, one that denies either.
     Matcher::Forms forms() const { return allow ? Matcher::Forms::both : Matcher::Forms::either; }
-    Matcher::Answer matches(RuleRequest const& request, IpAddress const* destination) const {
+    Matcher::Result matches(RuleRequest const& request, IpAddress const* destination) const {
         return match.matches(request, destination, forms());
     }
 };
@@ -150,7 +150,8 @@ struct Decision {
     bool denied() const { return verdict == Verdict::deny; }
     /// One line for the log: "CONNECT to a port other than 443 (access[0]: allow all)".
     std::string text() const;
-    /// One line for the client, without the rule's matchers, which show networks and names: "CONNECT to a port other than 443 (access[0]: allow)".
+    /// One line for the client, without the rule's matchers, which show networks and names: "CONNECT to a port other than 443
+    /// (access[0]: allow)".
     std::string text_for_client() const;
     /// "access[0]: allow all"
     std::string whole_rule() const;
@@ -197,6 +198,10 @@ char const* closed_destination(IpAddress const&, std::span<IpAddress const> own 
 /// Why this address is no public host's, a literal, or nullptr: RFC 1918, fc00::/7, shared (RFC 6598), multicast, reserved,
 /// documentation and benchmark networks, and addresses of cloud services; embedded in IPv6 in the same ways, too.
 char const* private_destination(IpAddress const&);
+
+/// Why the request's port is closed by default, a literal; nullptr when it is open. CONNECT reaches 443 alone; others reach no
+/// port of another protocol, but an accelerator's origin may have any.
+char const* closed_port(RuleRequest const&);
 
 /// True when a connection to there would reach one of our own listening places, in any of those forms too.
 bool is_own_listener(IpAddress const&, std::uint16_t port, OwnAddresses const&);

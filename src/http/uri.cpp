@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::size_t longest_host = 255;  // RFC 1035 2.3.4, as RFC 3986 3.2.2 advises
 
-constexpr int hex_value(char c) {
-    if (is_digit(c)) return c - '0';
-    char low = to_lower(c);
-    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
-}
-
 /// unreserved and sub-delims (RFC 3986 2.2, 2.3).
 constexpr auto host_bytes = [] {
     std::array<bool, 256> table{};
@@ -28,21 +22,20 @@ constexpr auto host_bytes = [] {
 
 constexpr bool is_host_byte(char c) { return host_bytes[static_cast<unsigned char>(c)]; }
 
-/// A percent-escape may stand for what a host may contain anyway, or for part of a UTF-8 name; never for a delimiter.
-constexpr bool is_host_escape(std::string_view text) {
-    if (text.size() < 3 || hex_value(text[1]) < 0 || hex_value(text[2]) < 0) return false;
-    int byte = hex_value(text[1]) * 16 + hex_value(text[2]);
-    return byte >= 0x80 || is_host_byte(static_cast<char>(byte));
-}
-
-constexpr bool is_unreserved(char c) {
-    return is_digit(c) || is_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
-}
-
 /// The byte that a percent-escape at the start of `text` stands for, or -1 when there is no escape.
 constexpr int escaped_byte(std::string_view text) {
     if (text.size() < 3 || text[0] != '%' || hex_value(text[1]) < 0 || hex_value(text[2]) < 0) return -1;
     return hex_value(text[1]) * 16 + hex_value(text[2]);
+}
+
+/// A percent-escape may stand for what a host may contain anyway, or for part of a UTF-8 name; never for a delimiter.
+constexpr bool is_host_escape(std::string_view text) {
+    int const byte = escaped_byte(text);
+    return byte >= 0x80 || (byte >= 0 && is_host_byte(static_cast<char>(byte)));
+}
+
+constexpr bool is_unreserved(char c) {
+    return is_digit(c) || is_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 /// For what escaped_byte() gives.
@@ -238,6 +231,16 @@ std::optional<Uri> parse_absolute(std::string_view target, UriError& error) {
     return uri;
 }
 
+std::optional<Uri> parse_absolute(std::string_view target) {
+    UriError ignored;
+    return parse_absolute(target, ignored);
+}
+
+std::optional<Authority> parse_authority(std::string_view text) {
+    UriError ignored;
+    return parse_authority(text, ignored);
+}
+
 std::optional<Authority> parse_authority(std::string_view text, UriError& error) {
     Authority authority;
     error.refusal = authority_fault(text, authority);
@@ -300,8 +303,7 @@ std::optional<std::string> resolve(Uri const& base, std::string_view reference) 
         append_origin(base, absolute);
         absolute += merged_path(base, reference);
     }
-    UriError error;
-    auto uri = parse_absolute(absolute, error);
+    auto uri = parse_absolute(absolute);
     if (!uri) return std::nullopt;
     std::string normal;
     append_origin(*uri, normal);

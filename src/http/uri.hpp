@@ -40,9 +40,11 @@ struct UriError {
 /// An empty port ("host:") is none; hosts longer than 255 bytes are refused. So are other spellings of an IPv4 address
 /// than the dotted decimal one (RFC 3986 3.2.2): what is_mistaken_ipv4, and an IPv6 address that maps one.
 std::optional<Uri> parse_absolute(std::string_view target, UriError&);
+std::optional<Uri> parse_absolute(std::string_view target);
 
 /// host [":" port], as in a Host field or an authority-form target. Same strictness.
 std::optional<Authority> parse_authority(std::string_view text, UriError&);
+std::optional<Authority> parse_authority(std::string_view text);
 
 /// True for a host that ends in a number (digits, or hex after "0x"; one final dot aside) and is no dotted decimal IPv4
 /// address: "127.1", "0177.0.0.1", "2130706433". Resolvers and browsers read such as addresses; no such names exist.
@@ -66,7 +68,8 @@ void append_normalised(Uri const&, std::string& out);
 /// The host alone, in brackets when it is an IPv6 address: lower case, without escapes of unreserved characters.
 void append_host(Authority const&, std::string& out);
 
-/// "host" or "host:port" as a Host field carries it: the host as above, port left out when it is the scheme's default, IPv6 in brackets.
+/// "host" or "host:port" as a Host field carries it: the host as above, port left out when it is the scheme's default, IPv6 in
+/// brackets.
 void append_host(Uri const&, std::string& out);
 
 /// True when both name the same scheme, host (any case) and port.

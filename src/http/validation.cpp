@@ -5,6 +5,7 @@
 #include "http/cache_control.hpp"
 #include "http/dates.hpp"
 #include "http/hop_by_hop.hpp"
+#include "util/one_of.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
@@ -60,8 +61,10 @@ void append_line(std::string& out, Field const& field) {
 }
 
 /// Told by the message they came with; the next one says them anew or they are gone.
-bool ends_with_its_message(Field const& field) {
-    return field.id == Name::age || field.id == Name::date || field.id == Name::warning;
+bool ends_with_its_message(Field const& field) { return is_one_of<Name::age, Name::date, Name::warning>(field.id); }
+
+bool describes_body(Name id) {
+    return is_one_of<Name::content_encoding, Name::content_length, Name::content_range, Name::content_type>(id);
 }
 
 }  // namespace
@@ -92,16 +95,8 @@ Conditional answer_conditional(RequestHead const& request, ResponseHead const& s
 }
 
 bool field_stays_in_304(Field const& field) {
-    switch (field.id) {
-    case Name::content_encoding:
-    case Name::content_length:
-    case Name::content_range:
-    case Name::content_type:
-    case Name::trailer:
-    case Name::transfer_encoding: return false;
-    case Name::other: return !equals_ignoring_case(field.name, "content-language");
-    default: return true;
-    }
+    if (field.id == Name::other) return !equals_ignoring_case(field.name, "content-language");
+    return !describes_body(field.id) && !is_one_of<Name::trailer, Name::transfer_encoding>(field.id);
 }
 
 Validators validators_of(ResponseHead const& stored) {
@@ -132,13 +127,7 @@ bool is_about(ResponseHead const& not_modified, ResponseHead const& stored) {
 }
 
 bool updates_stored(Field const& field) {
-    switch (field.id) {
-    case Name::content_encoding:
-    case Name::content_length:
-    case Name::content_range:
-    case Name::content_type: return false;
-    default: return !HopByHop(Fields{}).dropped(field);
-    }
+    return !describes_body(field.id) && !is_hop_by_hop(field.id);
 }
 
 std::string merged_head_fields(ResponseHead const& stored, ResponseHead const& update,
@@ -173,18 +162,8 @@ bool is_personal(RequestHead const& request, ResponseCacheControl const& answer_
 }
 
 bool supersedes(RequestHead const& request, ResponseHead const& answer, ResponseCacheControl const& answer_control) {
-    if (request.method != Method::get || is_personal(request, answer_control)) return false;
-    switch (answer.status) {
-    case 200:
-    case 203:
-    case 204:
-    case 300:
-    case 301:
-    case 308:
-    case 404:
-    case 410: return true;
-    default: return false;
-    }
+    bool const speaks_of_resource = is_one_of<200, 203, 204, 300, 301, 308, 404, 410>(answer.status);
+    return request.method == Method::get && speaks_of_resource && !is_personal(request, answer_control);
 }
 
 bool head_agrees(ResponseHead const& head_response, ResponseHead const& stored,

@@ -1,39 +1,21 @@
 #include "http/vary.hpp"
 
 #include <algorithm>
-#include <random>
 
+#include "util/random_bits.hpp"
 #include "util/sip_hash.hpp"
 #include "util/text.hpp"
 
 namespace garner::http {
 namespace {
 
-/// Calls `use` for each part between commas that stand outside quoted strings, trimmed, empty ones too: in a field that
-/// we do not know they might mean something.
-template <class Use>
-void for_each_part(std::string_view value, Use use) {
-    std::size_t begin = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < value.size(); ++i) {
-        if (quoted && value[i] == '\\')
-            ++i;
-        else if (value[i] == '"')
-            quoted = !quoted;
-        else if (value[i] == ',' && !quoted) {
-            use(trim(value.substr(begin, i - begin)));
-            begin = i + 1;
-        }
-    }
-    use(trim(value.substr(begin)));
-}
-
 void append_part(std::string& out, std::size_t start, std::string_view part) {
     if (out.size() > start) out += ',';
     out += part;
 }
 
-/// RFC 9111 4.1: lines combined, white space that the grammar of lists ignores taken away, nothing else.
+/// RFC 9111 4.1: lines combined, white space that the grammar of lists ignores taken away, nothing else. Empty parts stay: in
+/// an unknown field they may have a meaning.
 void append_any_field(std::string& out, std::string_view name, Fields const& request) {
     bool first = true;
     for (Field const& field : request) {
@@ -73,21 +55,10 @@ void append_accept_language(std::string& out, Fields const& request) {
 
 constexpr std::string_view hop_credentials = "proxy-authorization";
 
-SipKey random_key() {
-    std::random_device device;
-    auto word = [&] { return std::uint64_t{device()} << 32 | device(); };
-    return {word(), word()};
-}
-
 /// The key lives as long as the process. A store file that outlives it cannot be tested against guessed passwords.
 SipKey const& key_of_secrets() {
-    static SipKey const key = random_key();
+    static SipKey const key{random_bits(), random_bits()};
     return key;
-}
-
-void append_hex(std::string& out, std::uint64_t word) {
-    constexpr char digits[] = "0123456789abcdef";
-    for (int shift = 60; shift >= 0; shift -= 4) out += digits[(word >> shift) & 15];
 }
 
 /// Replaces the text from `start` on by its digest.
@@ -95,7 +66,7 @@ void conceal(std::string& text, std::size_t start) {
     auto const digest = sip_hash(std::string_view(text).substr(start), key_of_secrets());
     text.resize(start);
     text += '#';
-    for (auto const word : digest) append_hex(text, word);
+    for (auto const word : digest) append_hex(word, text);
 }
 
 void append_field(std::string& key, std::string_view name, Fields const& request) {
@@ -154,19 +125,13 @@ VaryNames parse_vary(Fields const& response) {
     return in_order(std::move(vary));
 }
 
-void add_to_vary(VaryNames& vary, std::span<std::string const> names) {
-    if (vary.star || names.empty()) return;
-    for (auto const& name : names) add_names(vary, name);
-    vary = in_order(std::move(vary));
-}
-
 VaryNames effective_vary(Fields const& response, std::span<std::string const> key_fields) {
     auto vary = parse_vary(response);
+    if (vary.star) return vary;
     // A cache cannot tell whether the origin would have sent another coding to a client that accepts none.
-    static std::string const accept_encoding = "accept-encoding";
-    if (response.has(Name::content_encoding)) add_to_vary(vary, {&accept_encoding, 1});
-    add_to_vary(vary, key_fields);
-    return vary;
+    if (response.has(Name::content_encoding)) vary.names.emplace_back("accept-encoding");
+    for (auto const& name : key_fields) add_names(vary, name);
+    return in_order(std::move(vary));
 }
 
 bool is_secret(std::string_view name) {
@@ -180,10 +145,7 @@ bool is_secret(std::string_view name) {
 std::string to_string(VaryNames const& vary) {
     if (vary.star) return "*";
     std::string text;
-    for (auto const& name : vary.names) {
-        if (!text.empty()) text += ", ";
-        text += name;
-    }
+    for (auto const& name : vary.names) text.append(text.empty() ? "" : ", ").append(name);
     return text;
 }
 

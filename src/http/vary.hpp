@@ -30,11 +30,8 @@ struct VaryNames {
 VaryNames parse_vary(std::string_view joined_value);
 VaryNames parse_vary(Fields const& response);
 
-/// Adds field names, as tokens in any case; no effect where `vary` selects nothing.
-void add_to_vary(VaryNames& vary, std::span<std::string const> names);
-
 /// The request fields that select among the responses of a URL: those that Vary names; Accept-Encoding where the response has
-/// a Content-Encoding, though Vary does not name it; and `key_fields`, names that the operator adds.
+/// a Content-Encoding, though Vary does not name it; and `key_fields`, names that the operator adds, tokens in any case.
 VaryNames effective_vary(Fields const& response, std::span<std::string const> key_fields);
 
 /// True for a request field whose value may be a credential, by its name: Cookie, Authorization, X-Api-Key and the like.

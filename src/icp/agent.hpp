@@ -1,4 +1,4 @@
-// One worker's part in the mesh: it asks, waits, and hands what is said to the choice.
+// One worker's part in the mesh: it asks peers, waits, and hands their replies to the choice.
 #pragma once
 #include <deque>
 #include <memory>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "icp/choice.hpp"
-#include "icp/cleared.hpp"
+#include "icp/purge_result.hpp"
 #include "icp/peer_lookup.hpp"
 #include "icp/source.hpp"
 #include "net/wake.hpp"
@@ -17,19 +17,19 @@
 namespace garner::icp {
 
 class Mesh;
-struct Roster;
+struct PeerTable;
 
 /// How a question was settled.
 struct Resolution {
     std::vector<Source> sources;      // best first; see choose()
     struct Word {
         std::shared_ptr<Peer> peer;
-        Said said = Said::nothing;    // nothing: no answer
+        ReplyKind reply = ReplyKind::nothing;
         Protocol protocol = Protocol::icp;
         microseconds took{0};
     };
-    std::vector<Word> words;          // of all who were asked
-    bool timed_out = false;           // somebody who was waited for had not answered
+    std::vector<Word> words;          // of all peers that were asked
+    bool timed_out = false;           // a peer that was waited for had not replied
     microseconds took{0};
 };
 
@@ -52,10 +52,10 @@ using AgentCounters = AgentCounts<Counter>;
 using AgentFigures = AgentCounts<std::uint64_t>;
 
 /// Belongs to its worker, but for what says otherwise.
-class Agent final : public AnswerSink {
+class Agent {
 public:
     Agent(Mesh& mesh, net::Worker& worker);
-    ~Agent() override;
+    ~Agent();
 
     /// Before the workers run. False with `fault` when a port cannot be had.
     bool open(std::string& fault);
@@ -74,27 +74,30 @@ public:
 
     /// Tells all who are to hear of a purge by HTCP; asks again twice; back when all have acknowledged, or after 2 s. No peer is
     /// asked for the URL until all have acknowledged it; one without HTCP never does.
-    net::awaitable<std::vector<Cleared>> purge(std::string url);
+    net::awaitable<std::vector<PurgeResult>> purge(std::string url);
     /// The same, detached: an unsafe request has changed it.
     void tell_changed(std::string url);
     /// The same from a thread that is no worker's: it waits.
-    std::vector<Cleared> purge_and_wait(std::string url);
+    std::vector<PurgeResult> purge_and_wait(std::string url);
 
-    /// On any worker of the mesh that an answer arrives at.
-    void heard(Answer const&) override;
+    /// On any worker of the mesh that a reply arrives at: it is passed to the one that asked. A reply that comes too late
+    /// counts for the peer's health; one without a query is counted and dropped.
+    void heard(Reply const&);
 
     AgentCounters counters;
 
 private:
-    net::awaitable<std::vector<Cleared>> clear(std::string url);
+    net::awaitable<std::vector<PurgeResult>> clear(std::string url);
     bool concerns_peers(std::string_view url) const;
     struct Round;
+    bool may_ask_about(std::string_view url) const;
     std::uint32_t fresh_number();
-    std::uint32_t begin_round(std::unique_ptr<Round> round);
+    Round& begin_round(std::string_view url);
     void end_round(Round& round, SteadyTime now);
-    void ask_all(Round& round, std::uint32_t number);
-    void take(Answer const&);
-    void take_cleared(Round&, Answer const&);
+    net::awaitable<net::Wake> wait(Round& round, milliseconds limit, net::WakeHandle* waiting);
+    void ask_all(Round& round, Peers peers);
+    void take(Reply const&);
+    void take_purge_reply(Round&, Reply const&);
     void note_overdue(Round&);
     void run_out(Round&, SteadyTime now);
     void sweep(SteadyTime now);
@@ -105,8 +108,8 @@ private:
     std::unordered_map<std::uint32_t, std::unique_ptr<Round>> rounds_;
     std::deque<std::uint32_t> running_;      // not yet old enough to have run out; the oldest first
     std::deque<std::uint32_t> remembered_;   // all
-    std::uint64_t secret_ = 0;
-    std::uint64_t drawn_ = 0;
+    std::uint64_t const secret_;
+    std::uint64_t drawn_;
 };
 
 }  // namespace garner::icp

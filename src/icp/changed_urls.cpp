@@ -1,11 +1,12 @@
 #include "icp/changed_urls.hpp"
 
 #include <algorithm>
-#include <random>
+
+#include "util/random_bits.hpp"
 
 namespace garner::icp {
 
-ChangedUrls::ChangedUrls() : seed_(std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) {}
+ChangedUrls::ChangedUrls() : seed_(random_bits()) {}
 
 std::uint64_t ChangedUrls::mark(std::string_view url, SteadyTime now) {
     auto const print = fingerprint(url, seed_);

@@ -76,7 +76,7 @@ bool Choice::may_fetch(std::size_t place) const {
     auto const& options = *views_[place].options;
     if (options.type != PeerOptions::Type::parent || binding_of(options, question_.host) == Binding::none) return false;
     return std::none_of(told_.begin(), told_.end(), [&](Told const& one) {
-        return one.peer == place && (one.said == Said::denied || one.said == Said::miss_nofetch);
+        return one.peer == place && (one.reply == ReplyKind::denied || one.reply == ReplyKind::miss_nofetch);
     });
 }
 
@@ -113,7 +113,7 @@ void Choice::nearest_origin() {
 std::vector<Choice::Missed> Choice::missed() const {
     std::vector<Missed> all;
     for (auto const& one : told_) {
-        if (one.said != Said::miss) continue;
+        if (one.reply != ReplyKind::miss) continue;
         auto const& view = views_[one.peer];
         if (!usable(view) || !may_fetch(one.peer)) continue;
         auto const rtt = rtt_of(view, one);
@@ -184,7 +184,7 @@ void Choice::unasked(Health health) {
 /// A digest's HIT spared the parents the question, and is false now and then: they stand behind it, before the origin.
 void Choice::unheard() {
     bool const by_digest = std::any_of(told_.begin(), told_.end(), [](Told const& one) {
-        return one.said == Said::hit && one.protocol == Protocol::digest;
+        return one.reply == ReplyKind::hit && one.protocol == Protocol::digest;
     });
     if (!by_digest) return;
     auto theirs = parents(Health::alive);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "icp/answer.hpp"
+#include "icp/reply.hpp"
 #include "icp/liveness.hpp"
 #include "icp/options.hpp"
 #include "icp/source.hpp"
@@ -42,10 +42,10 @@ struct PeerView {
     std::optional<double> throughput = {};   // bytes a second
 };
 
-/// What one of them has said so far; in the order in which it came.
+/// The reply of one of them; in the order in which they came.
 struct Told {
-    std::size_t peer = 0;                 // place among the views
-    Said said = Said::nothing;
+    std::size_t peer = 0;                 // index among the views
+    ReplyKind reply = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
     microseconds took{0};
     std::optional<milliseconds> source_rtt = {};

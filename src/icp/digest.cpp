@@ -4,39 +4,31 @@
 
 #include <algorithm>
 
+#include "util/big_endian.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp {
 
 namespace {
 
-// The head of a digest, as Squid writes it: big-endian, then zeros.
+// The head of a digest, as Squid writes it: big-endian; the other bytes are zeros.
 constexpr std::size_t at_current = 0;        // u16
 constexpr std::size_t at_required = 2;       // u16
 constexpr std::size_t at_capacity = 4;       // i32, as are the following
 constexpr std::size_t at_count = 8;
-constexpr std::size_t at_deleted = 12;
 constexpr std::size_t at_mask_size = 16;
 constexpr std::size_t at_bits_per_entry = 20;   // u8
 constexpr std::size_t at_hashes = 21;           // u8
 
 constexpr std::uint16_t our_version = 5;
 constexpr std::uint16_t oldest_version = 3;
-constexpr std::uint8_t bits_per_entry = 5;
-constexpr std::uint8_t hashes = 4;
+constexpr char bits_per_entry = 5;
+constexpr char hashes = 4;
 constexpr char get_method = 1;               // Squid's number of GET
 constexpr std::uint64_t least_capacity = 64;
 constexpr std::uint64_t most_capacity = Digest::mask_max * 8 / bits_per_entry;
 
-std::uint32_t read_number(std::string_view bytes, std::size_t at, std::size_t size) {
-    std::uint32_t value = 0;
-    for (std::size_t i = 0; i < size; ++i) value = (value << 8) | static_cast<std::uint8_t>(bytes[at + i]);
-    return value;
-}
-
-void write_number(std::string& bytes, std::size_t at, std::size_t size, std::uint64_t value) {
-    for (std::size_t i = size; i-- > 0; value >>= 8) bytes[at + i] = static_cast<char>(value & 0xff);
-}
+std::uint32_t word_at(std::string_view bytes, std::size_t at) { return read_big_endian<std::uint32_t>(bytes.substr(at)); }
 
 constexpr std::uint64_t mask_size_for(std::uint64_t capacity, std::uint64_t bits) { return (capacity * bits + 7) / 8; }
 
@@ -63,7 +55,7 @@ DigestKey digest_key(std::string_view url) {
     check(done);
     std::string_view const words(reinterpret_cast<char const*>(sum), sizeof sum);
     DigestKey key;
-    for (std::size_t i = 0; i < key.size(); ++i) key[i] = read_number(words, 4 * i, 4);
+    for (std::size_t i = 0; i < key.size(); ++i) key[i] = word_at(words, 4 * i);
     return key;
 }
 
@@ -76,13 +68,14 @@ std::shared_ptr<Digest const> Digest::read(std::string bytes, char const*& fault
     };
     if (bytes.size() < header_bytes) return refuse("shorter than its head");
     if (bytes.size() > bytes_max) return refuse("too large");
-    if (read_number(bytes, at_current, 2) < oldest_version) return refuse("of a version before 3");
-    if (read_number(bytes, at_required, 2) > our_version) return refuse("of a version after 5");
-    auto const capacity = read_number(bytes, at_capacity, 4);
-    auto const entries = read_number(bytes, at_count, 4);
-    auto const mask_size = read_number(bytes, at_mask_size, 4);
-    auto const bits = read_number(bytes, at_bits_per_entry, 1);
-    if (read_number(bytes, at_hashes, 1) != hashes) return refuse("not made with four hashes");
+    auto const head = std::string_view(bytes);
+    if (read_big_endian<std::uint16_t>(head.substr(at_current)) < oldest_version) return refuse("of a version before 3");
+    if (read_big_endian<std::uint16_t>(head.substr(at_required)) > our_version) return refuse("of a version after 5");
+    auto const capacity = word_at(head, at_capacity);
+    auto const entries = word_at(head, at_count);
+    auto const mask_size = word_at(head, at_mask_size);
+    auto const bits = static_cast<std::uint8_t>(head[at_bits_per_entry]);
+    if (head[at_hashes] != hashes) return refuse("not made with four hashes");
     if (capacity == 0 || bits == 0) return refuse("without room for an entry");
     if (capacity > INT32_MAX || entries > INT32_MAX || mask_size > mask_max) return refuse("with measures out of bounds");
     if (mask_size != mask_size_for(capacity, bits)) return refuse("with a mask that is not of its capacity");
@@ -91,7 +84,6 @@ std::shared_ptr<Digest const> Digest::read(std::string bytes, char const*& fault
     digest->bytes_ = std::move(bytes);
     digest->bits_ = std::uint64_t{mask_size} * 8;
     digest->entries_ = entries;
-    digest->capacity_ = capacity;
     return digest;
 }
 
@@ -100,10 +92,6 @@ bool Digest::may_have(DigestKey const& key) const {
         auto const bit = word % bits_;
         return ((static_cast<std::uint8_t>(bytes_[header_bytes + bit / 8]) >> (bit % 8)) & 1) != 0;
     });
-}
-
-bool Digest::may_have(std::string_view method, std::string_view url) const {
-    return (method == "GET" || method == "HEAD") && may_have(digest_key(url));
 }
 
 // ---- making ----
@@ -123,14 +111,16 @@ void DigestBuilder::add(DigestKey const& key) {
 }
 
 std::string DigestBuilder::finish() && {
-    write_number(bytes_, at_current, 2, our_version);
-    write_number(bytes_, at_required, 2, oldest_version);
-    write_number(bytes_, at_capacity, 4, capacity_);
-    write_number(bytes_, at_count, 4, std::min<std::uint64_t>(entries_, INT32_MAX));
-    write_number(bytes_, at_deleted, 4, 0);
-    write_number(bytes_, at_mask_size, 4, bits_ / 8);
-    write_number(bytes_, at_bits_per_entry, 1, bits_per_entry);
-    write_number(bytes_, at_hashes, 1, hashes);
+    auto const put = [this](std::size_t at, std::uint64_t value) {
+        write_big_endian(static_cast<std::uint32_t>(value), bytes_, at);
+    };
+    write_big_endian(our_version, bytes_, at_current);
+    write_big_endian(oldest_version, bytes_, at_required);
+    put(at_capacity, capacity_);
+    put(at_count, std::min<std::uint64_t>(entries_, INT32_MAX));
+    put(at_mask_size, bits_ / 8);
+    bytes_[at_bits_per_entry] = bits_per_entry;
+    bytes_[at_hashes] = hashes;
     return std::move(bytes_);
 }
 

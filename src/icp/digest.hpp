@@ -10,7 +10,7 @@
 
 namespace garner::icp {
 
-/// What a digest knows a URL by: the four words of the MD5 of its method's number and itself. Those of HEAD are GET's.
+/// A URL in a digest: the four words of the MD5 of GET's number and the URL. Only responses to GET and HEAD are in a digest.
 using DigestKey = std::array<std::uint32_t, 4>;
 
 /// Thread-safe. `url`: absolute, in normal form.
@@ -29,13 +29,9 @@ public:
 
     /// False: the cache did not have it when the digest was made. True: it had, but for about one in ten.
     bool may_have(DigestKey const&) const;
-    /// The same of any method: only answers to GET and HEAD are in a digest.
-    bool may_have(std::string_view method, std::string_view url) const;
 
     /// As its cache counted them.
     std::uint64_t entries() const { return entries_; }
-    /// Those that its size is made for.
-    std::uint64_t capacity() const { return capacity_; }
     Bytes size() const { return bytes_.size(); }
 
 private:
@@ -44,7 +40,6 @@ private:
     std::string bytes_;
     std::uint64_t bits_ = 0;
     std::uint64_t entries_ = 0;
-    std::uint64_t capacity_ = 0;
 };
 
 /// Makes one. More entries than its capacity only make it less exact.

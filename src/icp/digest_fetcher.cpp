@@ -3,8 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include "http/freshness.hpp"
 #include "http/uri.hpp"
@@ -42,57 +40,51 @@ struct DigestFetcher::Watch {
     std::string fault;
 };
 
-struct DigestFetcher::Place {
+struct DigestFetcher::Location {
     net::ConnectTarget target;
     std::string request;
 };
 
-/// Squid's path, but for peers with a place of their own for it.
-std::optional<DigestFetcher::Place> DigestFetcher::place_of(PeerOptions const& peer) {
+/// digest_url, else Squid's path at the peer.
+std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions const& peer) {
     constexpr std::string_view usual = "/squid-internal-periodic/store_digest";
     http::Uri uri{.authority = {peer.host, peer.http, peer.host.find(':') != std::string::npos}, .path_and_query = usual};
     if (!peer.digest_url.empty()) {
-        http::UriError refused;
-        auto const other = http::parse_absolute(peer.digest_url, refused);
+        auto const other = http::parse_absolute(peer.digest_url);
         if (!other) return std::nullopt;
         uri = *other;
     }
-    Place place;
-    place.target.host = uri.authority.host;
-    place.target.port = uri.authority.port;
-    place.target.tls = uri.scheme == http::Scheme::https;
-    place.request.append("GET ").append(uri.bare_query ? "/" : "").append(uri.path_and_query).append(" HTTP/1.1\r\nHost: ");
-    http::append_host(uri, place.request);
-    place.request.append("\r\nAccept: application/cache-digest, */*;q=0.1\r\nConnection: close\r\n\r\n");
-    return place;
+    Location location;
+    location.target.host = uri.authority.host;
+    location.target.port = uri.authority.port;
+    location.target.tls = uri.scheme == http::Scheme::https;
+    location.request.append("GET ").append(uri.bare_query ? "/" : "").append(uri.path_and_query).append(" HTTP/1.1\r\nHost: ");
+    http::append_host(uri, location.request);
+    location.request.append("\r\nAccept: application/cache-digest, */*;q=0.1\r\nConnection: close\r\n\r\n");
+    return location;
 }
 
-void DigestFetcher::start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
-
 void DigestFetcher::stop() {
-    stopped_ = true;
-    timer_.cancel();
+    Chore::stop();
     for (auto& [peer, watch] : watches_) watch->end();
 }
 
 net::awaitable<void> DigestFetcher::run() {
     while (!stopped_) {
         look();
-        timer_.expires_after(look_every);
-        auto [ended] = co_await timer_.async_wait(net::as_values);
-        (void)ended;
+        co_await pause(look_every);
     }
 }
 
 void DigestFetcher::look() {
     auto const now = steady_now();
-    auto const roster = mesh_.roster();
+    auto const peer_table = mesh_.peer_table();
     std::erase_if(watches_, [&](auto const& known) {
-        bool const gone = std::find(roster->peers.begin(), roster->peers.end(), known.first) == roster->peers.end();
+        bool const gone = std::find(peer_table->peers.begin(), peer_table->peers.end(), known.first) == peer_table->peers.end();
         if (gone) known.second->end();
         return gone;
     });
-    for (auto const& peer : roster->peers) {
+    for (auto const& peer : peer_table->peers) {
         if (!peer->options.digest) continue;
         auto& watch = watches_[peer];
         if (!watch) watch = std::make_shared<Watch>(peer);
@@ -113,9 +105,9 @@ net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
     watch->digest.reset();
     watch->life.reset();
     watch->fault.clear();
-    auto const place = place_of(watch->peer->options);
-    if (place)
-        co_await fetch(*watch, *place);
+    auto const location = location_of(watch->peer->options);
+    if (location)
+        co_await fetch(*watch, *location);
     else
         watch->fault = "its digest_url is no URL";
     watch->exchange.reset();
@@ -135,25 +127,25 @@ net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
 }
 
 /// The peer is who the operator says it is: no address is closed to this.
-net::awaitable<void> DigestFetcher::fetch(Watch& watch, Place const& place) {
+net::awaitable<void> DigestFetcher::fetch(Watch& watch, Location const& location) {
     net::AddressFilter const any;
-    auto connected = co_await worker_.connector.connect(place.target, any, &watch.stop);
+    auto connected = co_await worker_.connector.connect(location.target, any, &watch.stop);
     if (!connected.transport) {
         watch.fault = connected.reason;
         co_return;
     }
     http::HeadLimits const limits;
     watch.exchange.emplace(std::move(connected.transport), worker_.buffers.take(), false, limits);
-    co_await receive(watch, place);
+    co_await receive(watch, location);
 }
 
-net::awaitable<void> DigestFetcher::receive(Watch& watch, Place const& place) {
+net::awaitable<void> DigestFetcher::receive(Watch& watch, Location const& location) {
     using client::Trouble;
     auto& exchange = *watch.exchange;
     auto const begun = wall_now();
     auto const give_up = steady_now() + whole_patience;
     watch.fault = "the connection broke";
-    std::array<iovec, 1> parts{iovec{const_cast<char*>(place.request.data()), place.request.size()}};
+    std::array<iovec, 1> parts{iovec{const_cast<char*>(location.request.data()), location.request.size()}};
     if (co_await exchange.send(parts, piece_patience) != Trouble::none) co_return;
     if (co_await exchange.read_head(http::Method::get, piece_patience) != Trouble::none) co_return;
     auto const& head = exchange.head();

@@ -1,19 +1,36 @@
-#include "icp/digest_lookup.hpp"
-
+// Peers looked up in the digests that they publish, without asking them.
+#include "icp/agent.hpp"
 #include "icp/digest.hpp"
 #include "icp/peer.hpp"
+#include "icp/peer_lookup.hpp"
 
 namespace garner::icp {
+namespace {
 
-bool DigestLookup::reaches(Peer const& peer) const { return peer.options.digest && peer.digest(); }
+/// Reaches peers whose digest is wanted and here. A MISS of it may be wrong for URLs that the peer got since.
+class DigestLookup final : public PeerLookup {
+public:
+    explicit DigestLookup(Agent& agent) : agent_(agent) {}
 
-void DigestLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> peers, AnswerSink& sink) {
-    auto const key = digest_key(query.url);
-    for (auto const& peer : peers) {
-        auto const digest = peer->digest();
-        bool const has = digest && digest->may_have(key);
-        sink.heard({.number = query.number, .peer = peer, .said = has ? Said::hit : Said::miss, .protocol = Protocol::digest});
+    bool open(std::string&) override { return true; }
+    bool reaches(Peer const& peer) const override { return peer.options.digest && peer.digest(); }
+    void ask(Query const& query, Peers peers) override {
+        auto const key = digest_key(query.url);
+        for (auto const& peer : peers) {
+            auto const digest = peer->digest();
+            auto const kind = digest && digest->may_have(key) ? ReplyKind::hit : ReplyKind::miss;
+            agent_.heard({.number = query.number, .peer = peer, .kind = kind, .protocol = Protocol::digest});
+        }
     }
+
+private:
+    Agent& agent_;
+};
+
+}  // namespace
+
+std::unique_ptr<PeerLookup> make_digest_lookup(LookupServices const& services) {
+    return std::make_unique<DigestLookup>(services.agent);
 }
 
 }  // namespace garner::icp

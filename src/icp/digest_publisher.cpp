@@ -2,9 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include "icp/digest_scan.hpp"
 #include "icp/digest_times.hpp"
 #include "icp/mesh.hpp"
@@ -20,20 +17,13 @@ constexpr milliseconds rest{1};
 
 }  // namespace
 
-void DigestPublisher::start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
-
-void DigestPublisher::stop() {
-    stopped_ = true;
-    timer_.cancel();
-}
-
 net::awaitable<void> DigestPublisher::run() {
     auto const begun = steady_now();
     std::optional<SteadyTime> due;   // once there is one
     while (!stopped_) {
         auto const now = steady_now();
-        auto const roster = mesh_.roster();
-        auto const& options = roster->options;
+        auto const peer_table = mesh_.peer_table();
+        auto const& options = peer_table->options;
         bool const wanted = mesh_.take_digest_wanted();
         bool const in_turn = due ? now >= *due : expects_readers(options);
         if (!options.digest.publish) {
@@ -83,12 +73,6 @@ net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
         met.clear();
         co_await pause(rest);
     }
-}
-
-net::awaitable<void> DigestPublisher::pause(milliseconds time) {
-    timer_.expires_after(time);
-    auto [ended] = co_await timer_.async_wait(net::as_values);
-    (void)ended;
 }
 
 }  // namespace garner::icp

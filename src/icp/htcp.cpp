@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "http/message.hpp"
+#include "util/big_endian.hpp"
 #include "util/numbers.hpp"
 #include "util/text.hpp"
 
@@ -30,9 +31,7 @@ public:
     bool number(Number& out) {
         std::string_view taken;
         if (!bytes(sizeof(Number), taken)) return false;
-        std::uint64_t value = 0;
-        for (char c : taken) value = value << 8 | static_cast<std::uint8_t>(c);
-        out = static_cast<Number>(value);
+        out = read_big_endian<Number>(taken);
         return true;
     }
     /// COUNTSTR (3.1).
@@ -80,7 +79,6 @@ char const* parse_operation(Taker& taker, Message& message) {
         if (message.is_response) return nullptr;
         std::uint16_t reason = 0;
         if (!taker.number(reason)) return "CLR without REASON";
-        message.reason = reason & 0xf;
         return take_specifier(taker, message.specifier) ? nullptr : "bad SPECIFIER";
     }
     case Opcode::nop:
@@ -123,24 +121,19 @@ std::string begin(std::uint8_t minor, Opcode opcode, std::uint8_t code, std::uin
     out[3] = static_cast<char>(minor);
     out += static_cast<char>(static_cast<std::uint8_t>(opcode) << 4 | code);
     out += static_cast<char>(flags);
-    put32(out, number);
+    append_big_endian(number, out);
     return out;
 }
 
-void write16(std::string& out, std::size_t at, std::size_t value) {
-    out[at] = static_cast<char>(value >> 8 & 0xff);
-    out[at + 1] = static_cast<char>(value & 0xff);
-}
-
 std::string end_data(std::string out) {
-    write16(out, header_size, out.size() - header_size);
+    write_big_endian(static_cast<std::uint16_t>(out.size() - header_size), out, header_size);
     return out;
 }
 
 std::string request(Opcode opcode, std::uint32_t number, std::string_view url) {
     if (url.size() > url_max) return {};
     auto out = begin(minor_sent, opcode, 0, flag_f1, number);
-    if (opcode == Opcode::clr) put16(out, 0);   // no special reason
+    if (opcode == Opcode::clr) append_big_endian(std::uint16_t{0}, out);   // no special reason
     put_text(out, "GET");
     put_text(out, url);
     put_text(out, "HTTP/1.1");
@@ -153,18 +146,6 @@ std::string response_to(Message const& request, std::uint8_t code, std::uint8_t 
 }
 
 // ---- what headers tell ----
-
-/// Calls `use(name, value)` for each line that is a field.
-template <class Use>
-void for_each_field(std::string_view lines, Use&& use) {
-    while (!lines.empty()) {
-        auto const line = lines.substr(0, lines.find('\n'));
-        lines.remove_prefix(std::min(line.size() + 1, lines.size()));
-        http::Field field;
-        auto const text = line.substr(0, line.size() - line.ends_with('\r'));
-        if (!http::parse_field_line(text, field)) use(field.name, field.value);
-    }
-}
 
 /// Seconds with a decimal point.
 std::optional<milliseconds> parse_seconds(std::string_view text) {
@@ -208,16 +189,14 @@ char const* parse(std::string_view datagram, Message& message) {
 }
 
 News news_of(Detail const& detail) {
-    News news;
-    auto const take = [&](std::string_view name, std::string_view value) {
-        auto const number = parse_decimal(value);
-        constexpr std::uint64_t greatest = INT64_MAX;
-        bool const fits = number && *number <= greatest;
-        if (equals_ignoring_case(name, "Content-Length") && fits) news.size = *number;
-        if (equals_ignoring_case(name, "Age") && fits) news.age = static_cast<std::int64_t>(*number);
-        if (equals_ignoring_case(name, "Cache-to-Origin")) news.source_rtt = rtt_of(value);
+    std::string head;   // without a first line, behind which field_in() looks
+    for (auto const lines : {detail.response, detail.entity, detail.cache}) head.append("\r\n").append(lines);
+    auto const number = [&](std::string_view name) {
+        auto const value = parse_decimal(http::field_in(head, name));
+        return value && *value <= INT64_MAX ? value : std::nullopt;
     };
-    for (auto const lines : {detail.response, detail.entity, detail.cache}) for_each_field(lines, take);
+    News news{.size = number("Content-Length"), .source_rtt = rtt_of(http::field_in(head, "Cache-to-Origin"))};
+    if (auto const age = number("Age")) news.age = static_cast<std::int64_t>(*age);
     return news;
 }
 
@@ -244,20 +223,10 @@ std::string tst_answer(Message const& request, bool hit, Detail const& detail) {
     return end_data(std::move(out));
 }
 
-void finish(std::string& message) { write16(message, 0, message.size()); }
-
-void put16(std::string& out, std::size_t value) {
-    out += static_cast<char>(value >> 8 & 0xff);
-    out += static_cast<char>(value & 0xff);
-}
-
-void put32(std::string& out, std::uint32_t value) {
-    put16(out, value >> 16);
-    put16(out, value & 0xffff);
-}
+void finish(std::string& message) { write_big_endian(static_cast<std::uint16_t>(message.size()), message, 0); }
 
 void put_text(std::string& out, std::string_view text) {
-    put16(out, text.size());
+    append_big_endian(static_cast<std::uint16_t>(text.size()), out);
     out += text;
 }
 

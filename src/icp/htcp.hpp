@@ -59,7 +59,6 @@ struct Message {
     bool flag = false;                    // F1; of a request: an answer is wanted (RD); of a response: `code` is a
                                           // Refusal (MO)
     std::uint32_t number = 0;             // TRANS-ID
-    std::uint8_t reason = 0;              // CLR requests: 1 when the origin says that there is no such entity
     Specifier specifier = {};             // TST and CLR requests
     Detail detail = {};                   // TST responses
     std::string_view data;                // the DATA section as it came, which a signature covers
@@ -94,10 +93,9 @@ std::string refusal(Message const& request, Refusal);
 /// Three COUNTSTRs also for a miss: Squid ignores what has fewer.
 std::string tst_answer(Message const& request, bool hit, Detail const&);
 
-/// Writes what LENGTH says at the message's begin. AUTH is complete.
+/// Writes LENGTH at the message's begin. AUTH is complete.
 void finish(std::string& message);
-void put16(std::string& out, std::size_t value);
-void put32(std::string& out, std::uint32_t value);
+/// COUNTSTR (3.1).
 void put_text(std::string& out, std::string_view text);
 
 inline constexpr std::size_t message_max = 8'192;         // Squid reads no more

@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
+#include "util/big_endian.hpp"
 #include "util/check.hpp"
 
 namespace garner::icp::htcp {
@@ -17,9 +18,9 @@ using Digest = std::array<unsigned char, digest_size>;
 
 Digest digest_of(std::string_view secret, std::uint8_t minor, Auth const& auth, std::string_view data) {
     std::string covered;
-    put16(covered, minor);   // MAJOR is 0
-    put32(covered, auth.time);
-    put32(covered, auth.expires);
+    append_big_endian(std::uint16_t{minor}, covered);   // MAJOR is 0
+    append_big_endian(auth.time, covered);
+    append_big_endian(auth.expires, covered);
     covered += data;
     put_text(covered, auth.key_name);
     Digest digest;
@@ -41,7 +42,7 @@ std::uint32_t seconds_of(WallTime time) { return static_cast<std::uint32_t>(unix
 
 void seal(std::string& message, std::string_view secret, WallTime now) {
     if (secret.empty()) {
-        put16(message, auth_absent);
+        append_big_endian(static_cast<std::uint16_t>(auth_absent), message);
         return finish(message);
     }
     Auth auth;
@@ -51,11 +52,11 @@ void seal(std::string& message, std::string_view secret, WallTime now) {
     auto const minor = static_cast<std::uint8_t>(message[header_size - 1]);
     auto const digest = digest_of(secret, minor, auth, std::string_view(message).substr(header_size));
     std::string section;
-    put32(section, auth.time);
-    put32(section, auth.expires);
+    append_big_endian(auth.time, section);
+    append_big_endian(auth.expires, section);
     put_text(section, auth.key_name);
     put_text(section, text_of(digest));
-    put16(message, sizeof(std::uint16_t) + section.size());
+    append_big_endian(static_cast<std::uint16_t>(sizeof(std::uint16_t) + section.size()), message);
     message += section;
     finish(message);
 }

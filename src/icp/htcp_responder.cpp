@@ -1,11 +1,5 @@
 #include "icp/htcp_responder.hpp"
 
-#include <algorithm>
-
-#include "cache/key.hpp"
-#include "http/uri.hpp"
-#include "util/text.hpp"
-
 namespace garner::icp {
 
 namespace {
@@ -13,7 +7,7 @@ namespace {
 using htcp::Refusal;
 using htcp::Verdict;
 
-/// HIT is said of what stays fresh for so long yet, as by Squid: the request for it follows at once.
+/// HIT is sent for objects that stay fresh at least this long, as by Squid: the request for it follows at once.
 constexpr milliseconds hit_margin{10'000};
 
 void add_line(std::string& lines, std::string_view name, std::string_view value) {
@@ -28,12 +22,8 @@ struct Lines {
 
 void describe(store::Object const& object, WallTime now, Lines& lines) {
     add_line(lines.response, "Age", std::to_string(http::current_age(object.terms(), now)));
-    http::ResponseHead head;
-    std::string const text = std::string(object.head()) + "\r\n";
-    http::read_stored_head(text, head);
-    if (head.fields.has(http::Name::expires)) add_line(lines.entity, "Expires", head.fields.first(http::Name::expires));
-    if (head.fields.has(http::Name::last_modified))
-        add_line(lines.entity, "Last-Modified", head.fields.first(http::Name::last_modified));
+    for (auto const name : {"Expires", "Last-Modified"})
+        if (auto const value = http::field_in(object.head(), name); !value.empty()) add_line(lines.entity, name, value);
     if (auto const length = object.length()) add_line(lines.entity, "Content-Length", std::to_string(*length));
 }
 
@@ -46,10 +36,7 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     bool const known = purges || request.opcode == htcp::Opcode::tst || request.opcode == htcp::Opcode::nop;
     // Without RD only a purge does anything.
     if (!known || (!request.flag && !purges)) return {};
-    if (!purges && is_over_rate(from, all.queries_per_second)) {
-        counters_.limited.add();
-        return {};
-    }
+    if (!purges && !askers_.admit(from, all.queries_per_second, steady_now())) return counters_.limited.add(), std::string();
     std::string reply;
     auto const verdict = htcp::judge(request, options.secret, now);
     if (verdict != Verdict::good) {
@@ -69,13 +56,6 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     return reply;
 }
 
-bool HtcpResponder::is_over_rate(IpAddress const& from, std::uint32_t rate) {
-    auto& asker = askers_.seen(from, rate, steady_now());
-    if (rate > 0 && asker.allowance < 1) return true;
-    asker.allowance -= 1;
-    return false;
-}
-
 /// Counted; empty where no answer is wanted.
 std::string HtcpResponder::refused(htcp::Message const& request, Refusal refusal) {
     (request.opcode == htcp::Opcode::clr ? counters_.refused_clears : counters_.denied).add();
@@ -84,35 +64,20 @@ std::string HtcpResponder::refused(htcp::Message const& request, Refusal refusal
 
 std::string HtcpResponder::test(htcp::Message const& request, WallTime now) {
     counters_.queries.add();
-    http::UriError error;
-    auto const uri = http::parse_absolute(request.specifier.uri, error);
-    if (!uri) {
-        counters_.errors.add();
-        return htcp::tst_answer(request, false, {});
-    }
-    std::string normal, text;
-    http::append_normalised(*uri, normal);
-    cache::write_key_text(cache::Partition::forward, normal, text);
-    auto const key = cache_.key(text);
-    bool const hit = would_serve(request, key, now);
+    if (!read_url(request.specifier.uri)) return htcp::tst_answer(request, false, {});
+    auto const method = http::method_of(request.specifier.method);
+    bool const reads = method == http::Method::get || method == http::Method::head;
+    bool const hit = reads && cache_.would_serve(key(), now, hit_margin);
     (hit ? counters_.hits : counters_.misses).add();
     Lines lines;
     // Not there: there are variants, and none for a request without fields.
     http::RequestHead const plain;
     http::RequestCacheControl const any;
-    auto const object = hit ? cache_.peek({key, plain, any, now, cache::Collapse::alone}).object : nullptr;
+    auto const object = hit ? cache_.peek({key(), plain, any, now, cache::Collapse::alone}).object : nullptr;
     if (object) describe(*object, now, lines);
     // A parent that misses is worth the more the nearer the origin is to it.
-    auto const host = lower_case(uri->authority.host);
-    auto const known = origins_.find(host, steady_now());
-    if (known.rtt) lines.cache = htcp::cache_to_origin(host, std::chrono::ceil<milliseconds>(*known.rtt));
+    if (auto const rtt = source_rtt(steady_now())) lines.cache = htcp::cache_to_origin(host_, *rtt);
     return htcp::tst_answer(request, hit, lines.detail());
-}
-
-bool HtcpResponder::would_serve(htcp::Message const& request, cache::Key const& key, WallTime now) const {
-    auto const method = http::method_of(request.specifier.method);
-    bool const reads = method == http::Method::get || method == http::Method::head;
-    return reads && cache_.would_serve(key, now, hit_margin);
 }
 
 /// A copy is acknowledged and not obeyed: a sender that got no answer may send the same bytes again.
@@ -122,16 +87,9 @@ bool HtcpResponder::is_replay(htcp::Message const& request, WallTime now) {
 
 /// Whatever the method and the fields: all that is stored for the URL goes (6.5).
 std::uint8_t HtcpResponder::clear(htcp::Message const& request) {
-    http::UriError error;
-    auto const uri = http::parse_absolute(request.specifier.uri, error);
-    if (!uri) {
-        counters_.errors.add();
-        return htcp::response::was_not_here;
-    }
+    if (!read_url(request.specifier.uri)) return htcp::response::was_not_here;
     counters_.cleared.add();
-    std::string normal;
-    http::append_normalised(*uri, normal);
-    return cache_.purge(normal) ? htcp::response::done : htcp::response::was_not_here;
+    return cache_.purge(url_) ? htcp::response::done : htcp::response::was_not_here;
 }
 
 }  // namespace garner::icp

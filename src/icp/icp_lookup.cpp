@@ -1,159 +1,98 @@
-#include "icp/icp_lookup.hpp"
-
+// ICP on a worker (RFC 2186): peers are asked, and other caches' queries answered.
 #include <algorithm>
 
-#include "icp/mesh.hpp"
+#include "icp/icp_responder.hpp"
+#include "icp/udp_lookup.hpp"
 #include "util/hash.hpp"
 
 namespace garner::icp {
-
 namespace {
 
 // After the start: by then the names of peers have been looked up, or will not soon be.
 constexpr milliseconds settling{1'000};
 
-/// Of an answer; nothing for what is none.
-Said said_by(Opcode opcode) {
+/// `nothing` for an opcode that is no reply.
+ReplyKind kind_of(Opcode opcode) {
     switch (opcode) {
     case Opcode::hit:
-    case Opcode::hit_obj: return Said::hit;
-    case Opcode::miss: return Said::miss;
-    case Opcode::miss_nofetch: return Said::miss_nofetch;
-    case Opcode::denied: return Said::denied;
-    case Opcode::err: return Said::error;
+    case Opcode::hit_obj: return ReplyKind::hit;
+    case Opcode::miss: return ReplyKind::miss;
+    case Opcode::miss_nofetch: return ReplyKind::miss_nofetch;
+    case Opcode::denied: return ReplyKind::denied;
+    case Opcode::err: return ReplyKind::error;
     case Opcode::query:
     case Opcode::secho:
     case Opcode::decho: break;
     }
-    return Said::nothing;
+    return ReplyKind::nothing;
 }
 
-std::optional<milliseconds> source_rtt_of(Message const& message) {
+std::optional<milliseconds> source_rtt_of(IcpMessage const& message) {
     auto const rtt = message.option_data & 0xffff;
     if (!(message.options & flag_source_rtt) || rtt == 0 || rtt == 0xffff) return std::nullopt;
     return milliseconds{rtt};
 }
 
+class IcpLookup final : public UdpLookup {
+public:
+    explicit IcpLookup(LookupServices const& services)
+        : UdpLookup(services, Protocol::icp), responder_(services.mesh.cache(), services.mesh.origins(), counters_) {}
+
+    void start() override {
+        started_ = steady_now();
+        UdpLookup::start();
+    }
+    bool reaches(Peer const& peer) const override { return peer.options.icp != 0 && peer.options.htcp == 0; }
+    void ask(Query const& query, Peers peers) override {
+        write_query(query.number, query.url, true, out_);
+        send(out_, peers);
+    }
+
+private:
+    void received(std::string_view datagram, IpEndpoint const& from) override {
+        IcpMessage message;
+        if (parse_message(datagram, message)) return counters_.malformed.add();
+        if (message.opcode == Opcode::query) return answer(message, from);
+        take_reply(message, from);
+    }
+    /// The agent checks the number.
+    void take_reply(IcpMessage const& message, IpEndpoint const& from) {
+        Reply reply{.number = message.number, .peer = nullptr, .kind = kind_of(message.opcode), .protocol = Protocol::icp};
+        reply.from = from;
+        reply.url = fingerprint(message.url, 0);
+        reply.peer = services_.mesh.peer_table()->at(from, Protocol::icp);
+        reply.source_rtt = source_rtt_of(message);
+        if (reply.kind == ReplyKind::nothing || !reply.peer) return counters_.unexpected.add();
+        services_.agent.heard(reply);
+    }
+    void answer(IcpMessage const& query, IpEndpoint const& from) {
+        if (!has_configured_port() || is_ours(from)) return;
+        auto const peer_table = services_.mesh.peer_table();
+        IcpResponder::Now const now{wall_now(), steady_now()};
+        auto const mode = fetching(*peer_table, now.steady);
+        if (responder_.answer(query, from.address, peer_table->options, mode, now, out_)) port_->send(out_, from);
+    }
+    /// Our own query. Behind an unspecified address at least those over loopback are recognised.
+    bool is_ours(IpEndpoint const& from) const {
+        if (from.port != local_.port) return false;
+        return from.address == local_.address || (local_.address.is_unspecified() && from.address.is_loopback());
+    }
+    IcpResponder::Fetching fetching(PeerTable const& peer_table, SteadyTime now) const {
+        using enum IcpResponder::Fetching;
+        if (services_.mesh.draining()) return no_more;
+        if (now - started_ > settling) return yes;
+        auto const& peers = peer_table.peers;
+        bool const known = std::all_of(peers.begin(), peers.end(), [](auto& peer) { return !peer->addresses().empty(); });
+        return known ? yes : not_yet;
+    }
+
+    IcpResponder responder_;
+    SteadyTime started_{};
+    std::string out_;                           // kept for its memory
+};
+
 }  // namespace
 
-IcpLookup::IcpLookup(LookupServices const& services) : services_(services) {}
-
-// ---- the port ----
-
-bool IcpLookup::open(std::string& fault) {
-    auto const roster = services_.mesh.roster();
-    auto const& options = roster->options;
-    if (!options.address.empty()) return open_shared(options, fault);
-    auto const& peers = roster->peers;
-    bool const asks = std::any_of(peers.begin(), peers.end(), [&](auto& peer) { return reaches(*peer); });
-    return !asks || open_own(fault);
-}
-
-bool IcpLookup::open_shared(Options const& options, std::string& fault) {
-    auto const address = parse_ip(options.address);
-    if (!address) {
-        fault = "icp.address: '" + options.address + "' is no IP address";
-        return false;
-    }
-    IpEndpoint const at{*address, options.port};
-    bool const first = services_.worker.number == 0;
-    if (first && !net::UdpPort::is_free(at, fault)) return false;
-    port_ = net::UdpPort::open(services_.worker.io, at, true, fault);
-    if (!port_) return false;
-    auto& counters = services_.mesh.agent(services_.worker.number).counters;
-    responder_ = std::make_unique<IcpResponder>(services_.mesh.cache(), services_.mesh.origins(), counters);
-    return true;
-}
-
-bool IcpLookup::open_own(std::string& fault) {
-    auto& io = services_.worker.io;
-    port_ = net::UdpPort::open(io, {}, false, fault);
-    // A kernel without IPv6 has no "::".
-    if (!port_) port_ = net::UdpPort::open(io, {IpAddress::v4(0, 0, 0, 0), 0}, false, fault);
-    return port_ != nullptr;
-}
-
-void IcpLookup::start() {
-    running_ = true;
-    started_ = steady_now();
-    if (port_) listen();
-}
-
-void IcpLookup::listen() {
-    local_ = port_->local();
-    port_->start(
-        [](void* self, std::span<char const> datagram, IpEndpoint const& from) {
-            static_cast<IcpLookup*>(self)->received({datagram.data(), datagram.size()}, from);
-        },
-        this);
-}
-
-void IcpLookup::stop() {
-    running_ = false;
-    if (port_) port_->stop();
-}
-
-// ---- asking ----
-
-bool IcpLookup::reaches(Peer const& peer) const { return peer.options.icp != 0 && peer.options.htcp == 0; }
-
-void IcpLookup::ask(Query const& query, std::span<std::shared_ptr<Peer> const> peers, AnswerSink&) {
-    if (!running_) return;
-    if (!port_) {   // a reload has brought the first of them
-        std::string fault;
-        if (!open_own(fault)) return;
-        listen();
-    }
-    write_query(query.number, query.url, true, out_);
-    for (auto const& peer : peers)
-        if (auto const to = peer->endpoint(Protocol::icp)) port_->send(out_, *to);
-    port_->flush();
-}
-
-// ---- hearing ----
-
-void IcpLookup::received(std::string_view datagram, IpEndpoint const& from) {
-    MessageFault fault;
-    auto const message = parse_message(datagram, fault);
-    if (!message) return services_.mesh.agent(services_.worker.number).counters.malformed.add();
-    if (message->opcode == Opcode::query) return answer(*message, from);
-    hear(*message, said_by(message->opcode), from);
-}
-
-/// The number is for the sink to judge.
-void IcpLookup::hear(Message const& message, Said said, IpEndpoint const& from) {
-    Answer answer{.number = message.number, .peer = nullptr, .said = said, .protocol = Protocol::icp, .from = from};
-    answer.url = fingerprint(message.url, 0);
-    answer.peer = services_.mesh.roster()->at(from, Protocol::icp);
-    answer.source_rtt = source_rtt_of(message);
-    if (answer.said == Said::nothing || !answer.peer)
-        return services_.mesh.agent(services_.worker.number).counters.unexpected.add();
-    services_.sink.heard(answer);
-}
-
-// ---- answering ----
-
-void IcpLookup::answer(Message const& query, IpEndpoint const& from) {
-    if (!responder_ || is_ours(from)) return;
-    auto const roster = services_.mesh.roster();
-    IcpResponder::Now const now{wall_now(), steady_now()};
-    if (responder_->answer(query, from.address, roster->options, fetching(*roster, now.steady), now, out_))
-        port_->send(out_, from);
-}
-
-/// Our own question, or one that says so. Behind an unspecified address at least those over loopback are seen.
-bool IcpLookup::is_ours(IpEndpoint const& from) const {
-    if (from.port != local_.port) return false;
-    return from.address == local_.address || (local_.address.is_unspecified() && from.address.is_loopback());
-}
-
-IcpResponder::Fetching IcpLookup::fetching(Roster const& roster, SteadyTime now) const {
-    using enum IcpResponder::Fetching;
-    if (services_.mesh.draining()) return no_more;
-    if (now - started_ > settling) return yes;
-    auto const& peers = roster.peers;
-    bool const known = std::all_of(peers.begin(), peers.end(), [](auto& peer) { return !peer->addresses().empty(); });
-    return known ? yes : not_yet;
-}
+std::unique_ptr<PeerLookup> make_icp_lookup(LookupServices const& services) { return std::make_unique<IcpLookup>(services); }
 
 }  // namespace garner::icp

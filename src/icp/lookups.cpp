@@ -1,28 +1,17 @@
 // The table of ways to ask peers.
 #include <array>
 
-#include "icp/digest_lookup.hpp"
-#include "icp/htcp_lookup.hpp"
-#include "icp/icp_lookup.hpp"
 #include "icp/peer_lookup.hpp"
 
 namespace garner::icp {
 
-namespace {
-
-template <class Lookup>
-std::unique_ptr<PeerLookup> make(LookupServices const& services) {
-    return std::make_unique<Lookup>(services);
+std::span<LookupRow const> lookups() {
+    static constexpr std::array rows{
+        LookupRow{Protocol::digest, true, make_digest_lookup},
+        LookupRow{Protocol::htcp, false, make_htcp_lookup},
+        LookupRow{Protocol::icp, false, make_icp_lookup},
+    };
+    return rows;
 }
-
-constexpr std::array rows{
-    LookupRow{Protocol::digest, true, DigestLookup::make},
-    LookupRow{Protocol::htcp, false, make<HtcpLookup>},
-    LookupRow{Protocol::icp, false, make<IcpLookup>},
-};
-
-}  // namespace
-
-std::span<LookupRow const> lookups() { return rows; }
 
 }  // namespace garner::icp

@@ -2,7 +2,7 @@
 
 #include <boost/asio/post.hpp>
 
-#include "icp/caretaker.hpp"
+#include "icp/peer_monitor.hpp"
 #include "icp/digest_fetcher.hpp"
 #include "icp/digest_publisher.hpp"
 
@@ -49,14 +49,14 @@ void add(From const& from, To& to) {
 
 }  // namespace
 
-std::shared_ptr<Peer> Roster::at(IpEndpoint const& from, Protocol protocol) const {
+std::shared_ptr<Peer> PeerTable::at(IpEndpoint const& from, Protocol protocol) const {
     for (auto const* list : {&peers, &purged})
         for (auto const& peer : *list)
             if (peer->is_at(from, protocol)) return peer;
     return nullptr;
 }
 
-Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), roster_(make_roster(std::move(options), nullptr)) {
+Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), peer_table_(make_peer_table(std::move(options), nullptr)) {
     note_company();
 }
 Mesh::~Mesh() = default;
@@ -68,65 +68,61 @@ std::unique_ptr<Mesh> Mesh::make(Options options, std::span<net::Worker* const> 
         mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
         if (!mesh->agents_.back()->open(fault)) return nullptr;
     }
-    mesh->caretaker_ = std::make_unique<Caretaker>(*mesh, *workers.front());
-    mesh->digest_fetcher_ = std::make_unique<DigestFetcher>(*mesh, *workers.front());
-    mesh->digest_publisher_ = std::make_unique<DigestPublisher>(*mesh, *workers.front());
+    mesh->chores_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
+    mesh->chores_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));
+    mesh->chores_.push_back(std::make_unique<DigestPublisher>(*mesh, *workers.front()));
     return mesh;
 }
 
-RosterPtr Mesh::make_roster(Options options, Roster const* before) {
-    auto roster = std::make_shared<Roster>();
+PeerTablePtr Mesh::make_peer_table(Options options, PeerTable const* before) {
+    auto peer_table = std::make_shared<PeerTable>();
     std::span<std::shared_ptr<Peer> const> known, purged;
     if (before) {
         known = before->peers;
         purged = before->purged;
     }
     for (auto const& peer : options.peers) {
-        roster->peers.push_back(peer_like(peer, known));
-        if (peer.htcp != 0) roster->purged.push_back(roster->peers.back());
+        peer_table->peers.push_back(peer_like(peer, known));
+        if (peer.htcp != 0) peer_table->purged.push_back(peer_table->peers.back());
     }
     for (auto const& place : options.htcp.purge_to)
-        roster->purged.push_back(peer_like(listener_of_purges(place), purged));
-    roster->options = std::move(options);
-    return roster;
+        peer_table->purged.push_back(peer_like(listener_of_purges(place), purged));
+    peer_table->options = std::move(options);
+    return peer_table;
 }
 
 void Mesh::start() {
     for (auto& agent : agents_) agent->start();
-    caretaker_->start();
-    digest_fetcher_->start();
-    digest_publisher_->start();
+    for (auto& chore : chores_) chore->start();
 }
 
 void Mesh::stop(unsigned worker) {
     agents_[worker]->stop();
     if (worker != 0) return;
-    caretaker_->stop();
-    digest_fetcher_->stop();
-    digest_publisher_->stop();
+    for (auto& chore : chores_) chore->stop();
 }
 
 void Mesh::reconfigure(Options options) {
     MutexLock const lock(mutex_);
-    options.address = roster_->options.address;
-    options.port = roster_->options.port;
-    options.htcp.address = roster_->options.htcp.address;
-    options.htcp.port = roster_->options.htcp.port;
-    roster_ = make_roster(std::move(options), roster_.get());
+    options.address = peer_table_->options.address;
+    options.port = peer_table_->options.port;
+    options.htcp.address = peer_table_->options.htcp.address;
+    options.htcp.port = peer_table_->options.htcp.port;
+    peer_table_ = make_peer_table(std::move(options), peer_table_.get());
     note_company();
 }
 
 /// For requests of a proxy that has no peers: they look at these alone.
 void Mesh::note_company() {
-    auto const& options = roster_->options;
-    bool const has_peers = !roster_->peers.empty();
+    auto const& options = peer_table_->options;
+    bool const has_peers = !peer_table_->peers.empty();
     wants_to_know_ = has_peers || !options.address.empty() || !options.htcp.address.empty();
     alone_ = !has_peers && options.direct.never.empty();
 }
 
-RosterPtr Mesh::roster() const {
+PeerTablePtr Mesh::peer_table() const {
     MutexLock const lock(mutex_);
-    return roster_;
+    return peer_table_;
 }
 
 AgentFigures Mesh::figures() const {
@@ -137,7 +133,7 @@ AgentFigures Mesh::figures() const {
 
 std::vector<PeerStats> Mesh::peers(SteadyTime now) const {
     std::vector<PeerStats> all;
-    auto const now_in_force = roster();
+    auto const now_in_force = peer_table();
     for (auto const& peer : now_in_force->peers) all.push_back(peer->stats(now));
     return all;
 }

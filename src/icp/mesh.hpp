@@ -19,13 +19,11 @@
 
 namespace garner::icp {
 
-class Caretaker;
-class DigestFetcher;
-class DigestPublisher;
+class Chore;
 
 /// The peers in force with the options they came with. Immutable; a peer that is the same in the next one keeps what is
 /// known of it.
-struct Roster {
+struct PeerTable {
     Options options;
     std::vector<std::shared_ptr<Peer>> peers;
     std::vector<std::shared_ptr<Peer>> purged;   // who hears of purges: those with HTCP, and htcp.purge_to
@@ -33,7 +31,7 @@ struct Roster {
     /// Whose datagrams come from there; null: nobody's.
     std::shared_ptr<Peer> at(IpEndpoint const& from, Protocol) const;
 };
-using RosterPtr = std::shared_ptr<Roster const>;
+using PeerTablePtr = std::shared_ptr<PeerTable const>;
 
 /// Thread-safe unless said otherwise. Outlives everything that runs on the workers.
 class Mesh {
@@ -53,7 +51,7 @@ public:
     /// Addresses and ports stay as they are until a restart.
     void reconfigure(Options options);
 
-    RosterPtr roster() const;
+    PeerTablePtr peer_table() const;
     /// True when there is no peer, and no rule that forbids the origin.
     bool alone() const { return alone_.load(std::memory_order_relaxed); }
     /// False while there are neither peers nor caches that ask us: what is measured would tell nobody anything.
@@ -85,11 +83,11 @@ public:
 private:
     Mesh(Options options, cache::Cache& cache);
     void note_company() REQUIRES(mutex_);
-    static RosterPtr make_roster(Options options, Roster const* before);
+    static PeerTablePtr make_peer_table(Options options, PeerTable const* before);
 
     cache::Cache& cache_;
     mutable Mutex mutex_;
-    RosterPtr roster_ GUARDED_BY(mutex_);
+    PeerTablePtr peer_table_ GUARDED_BY(mutex_);
     Published published_ GUARDED_BY(mutex_);
     std::atomic<bool> digest_wanted_{false};
     std::atomic<bool> draining_{false};
@@ -100,9 +98,7 @@ private:
     ReplayGuard replays_{4 * htcp::signature_life};   // a message is believed for three of them at most
     ChangedUrls changed_;
     std::vector<std::unique_ptr<Agent>> agents_;
-    std::unique_ptr<Caretaker> caretaker_;
-    std::unique_ptr<DigestFetcher> digest_fetcher_;
-    std::unique_ptr<DigestPublisher> digest_publisher_;
+    std::vector<std::unique_ptr<Chore>> chores_;   // of the first worker
 };
 
 }  // namespace garner::icp

@@ -3,25 +3,20 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "icp/smoothed.hpp"
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
-#include "util/hash.hpp"
-#include "util/link.hpp"
+#include "util/lru_map.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::icp {
 
-/// Thread-safe; 16 locks, each held for a probe. Holds at most hosts_max names; the longest unused leaves. Host names are
-/// given in lower case.
+/// Thread-safe; 16 locks, each held for a probe. Holds at most hosts_max names; the least recently used is evicted. Host names
+/// are given in lower case.
 class OriginTimes {
 public:
-    OriginTimes();
-
     static constexpr std::size_t hosts_max = 65'536;
     static constexpr milliseconds valid{3'600'000};   // what is older says nothing
 
@@ -36,26 +31,19 @@ public:
     std::size_t size() const;
 
 private:
-    struct Entry : Link {
+    struct Times {
         Smoothed rtt;
         Smoothed throughput;
         SteadyTime seen{};
-        std::string const* host = nullptr;
-    };
-    struct Hash {
-        using is_transparent = void;
-        std::uint64_t seed;
-        std::size_t operator()(std::string_view host) const { return fingerprint(host, seed); }
     };
     struct Shard {
         mutable Mutex mutex;
-        List<Entry> by_use GUARDED_BY(mutex);   // the longest unused first
-        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries GUARDED_BY(mutex);
+        LruMap<Times> hosts GUARDED_BY(mutex);
     };
     Shard& shard_of(std::string_view host) { return shards_[(hash_(host) >> 56) % shards_.size()]; }
-    /// Made if need be; in any case the latest used, and with nothing in it that is no longer valid.
-    Entry& entry_of(Shard& shard, std::string_view host, SteadyTime now) REQUIRES(shard.mutex);
-    Hash hash_{};
+    /// Made if need be, and without values that are no longer valid.
+    Times& times_of(Shard& shard, std::string_view host, SteadyTime now) REQUIRES(shard.mutex);
+    KeyedHash hash_;
     std::array<Shard, 16> shards_;
 };
 

@@ -19,24 +19,19 @@ std::string title_of(PeerOptions const& options) {
     return std::string(type) + " \"" + options.name + "\" (" + place + ")";
 }
 
-std::optional<microseconds> as_time(Smoothed const& mean) {
-    if (!mean.mean()) return std::nullopt;
-    return microseconds{static_cast<std::int64_t>(*mean.mean())};
-}
-
 std::uint16_t port_of(PeerOptions const& options, Protocol protocol) {
     if (protocol == Protocol::icp) return options.icp;
     return protocol == Protocol::htcp ? options.htcp : 0;
 }
 
-void count(PeerFigures& figures, Said said) {
-    switch (said) {
-    case Said::nothing: return;
-    case Said::hit: ++figures.hits; break;
-    case Said::miss: ++figures.misses; break;
-    case Said::miss_nofetch: ++figures.nofetch; break;
-    case Said::denied: ++figures.denied; break;
-    case Said::error: ++figures.errors; break;
+void count(PeerFigures& figures, ReplyKind kind) {
+    switch (kind) {
+    case ReplyKind::nothing: return;
+    case ReplyKind::hit: ++figures.hits; break;
+    case ReplyKind::miss: ++figures.misses; break;
+    case ReplyKind::miss_nofetch: ++figures.nofetch; break;
+    case ReplyKind::denied: ++figures.denied; break;
+    case ReplyKind::error: ++figures.errors; break;
     }
     ++figures.answers;
 }
@@ -56,8 +51,8 @@ PeerView Peer::view(SteadyTime now) {
     view.health = liveness_.health(now);
     bool const takes_queries = !options.no_query && (options.icp != 0 || options.htcp != 0);
     view.askable = (takes_queries && !addresses_.empty()) || digest_ != nullptr;
-    view.query_rtt = as_time(query_rtt_);
-    view.connect_rtt = as_time(connect_rtt_);
+    view.query_rtt = query_rtt_.mean_time();
+    view.connect_rtt = connect_rtt_.mean_time();
     view.throughput = throughput_.mean();
     return view;
 }
@@ -70,8 +65,8 @@ PeerStats Peer::stats(SteadyTime now) const {
     static_cast<PeerFigures&>(stats) = figures_;
     stats.health = liveness_.health(now);
     if (!addresses_.empty()) stats.address = addresses_.front().text();
-    stats.query_rtt = as_time(query_rtt_);
-    stats.connect_rtt = as_time(connect_rtt_);
+    stats.query_rtt = query_rtt_.mean_time();
+    stats.connect_rtt = connect_rtt_.mean_time();
     stats.throughput = throughput_.mean();
     stats.has_digest = digest_ != nullptr;
     if (digest_) stats.digest_entries = digest_->entries();
@@ -86,15 +81,14 @@ void Peer::asked(Protocol protocol, SteadyTime now) {
     if (protocol != Protocol::digest) liveness_.asked(now);
 }
 
-void Peer::answered(Answer const& answer, std::optional<microseconds> took, SteadyTime now, bool late) {
+void Peer::answered(Reply const& reply, std::optional<microseconds> took, SteadyTime now, bool late) {
     bool revived = false;
     {
         MutexLock const lock(mutex_);
-        count(figures_, answer.said);
+        count(figures_, reply.kind);
         if (late || !took) ++figures_.late;
         if (took) {
-            auto const micros = static_cast<double>(took->count());
-            query_rtt_.add(late ? std::min(micros, 2 * query_rtt_.mean().value_or(micros)) : micros);
+            query_rtt_.add(late ? std::min(*took, 2 * query_rtt_.mean_time().value_or(*took)) : *took);
         }
         revived = liveness_.answered(now);
     }
@@ -132,7 +126,7 @@ void Peer::connected(std::optional<microseconds> rtt, SteadyTime now) {
     bool revived = false;
     {
         MutexLock const lock(mutex_);
-        if (rtt) connect_rtt_.add(static_cast<double>(rtt->count()));
+        if (rtt) connect_rtt_.add(*rtt);
         revived = liveness_.connected(now);
     }
     if (revived) tell_alive();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "icp/answer.hpp"
+#include "icp/reply.hpp"
 #include "icp/choice.hpp"
 #include "icp/liveness.hpp"
 #include "icp/options.hpp"
@@ -33,7 +33,7 @@ public:
     void asked(Protocol, SteadyTime now);
     /// `took`: since the query, where that is known. `late`: nobody waited any more; it counts for the mean with no more
     /// than twice that, so that patience grows to where the answers are, and one outage does not make it endless.
-    void answered(Answer const&, std::optional<microseconds> took, SteadyTime now, bool late = false);
+    void answered(Reply const&, std::optional<microseconds> took, SteadyTime now, bool late = false);
     /// An answer was waited for in vain.
     void overdue();
     /// A query ran out for good.

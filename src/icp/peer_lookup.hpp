@@ -3,29 +3,21 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include "icp/answer.hpp"
+#include "icp/reply.hpp"
 #include "net/worker.hpp"
 
 namespace garner::icp {
 
+class Agent;
 class Mesh;
-
-/// Takes what peers say. On the worker that it was handed out on.
-class AnswerSink {
-public:
-    virtual ~AnswerSink() = default;
-    /// From whichever worker the answer arrived at: it finds its way to the one that asked. Answers that nobody waits
-    /// for are noted for the peer's health; those nobody asked for are counted and dropped.
-    virtual void heard(Answer const&) = 0;
-};
+using Peers = std::span<std::shared_ptr<Peer> const>;
 
 /// What a lookup is given; all outlive it.
 struct LookupServices {
     Mesh& mesh;
     net::Worker& worker;
-    AnswerSink& sink;
+    Agent& agent;          // the worker's, which takes the replies
 };
 
 /// One a worker; used on its thread only, but for its making and open().
@@ -38,19 +30,24 @@ public:
     virtual void stop() {}
     /// Whether this is the way to ask that peer.
     virtual bool reaches(Peer const&) const = 0;
-    /// Never waits. What is known at once may be told before it returns.
-    virtual void ask(Query const&, std::span<std::shared_ptr<Peer> const>, AnswerSink&) = 0;
-    /// These are to drop the URL; they acknowledge by an answer: HIT when it is gone, MISS when they did not have it.
-    virtual void clear(Query const&, std::span<std::shared_ptr<Peer> const>) {}
+    /// Never waits. A reply that is known at once may go to the agent before it returns.
+    virtual void ask(Query const&, Peers) = 0;
+    /// These are to drop the URL; they acknowledge by a reply: HIT when it is gone, MISS when they did not have it.
+    virtual void clear(Query const&, Peers) {}
 };
 
 struct LookupRow {
     Protocol protocol = Protocol::icp;
-    /// It knows at once, without asking anybody: a HIT of its spares the others the question.
+    /// It knows at once, without asking a peer: a HIT of its spares the others the query.
     bool at_once = false;
     std::unique_ptr<PeerLookup> (*make)(LookupServices const&) = nullptr;
 };
 /// In the order in which they are tried: a peer is asked by the first that reaches it.
 std::span<LookupRow const> lookups();
+
+// In the files named like them.
+std::unique_ptr<PeerLookup> make_digest_lookup(LookupServices const&);
+std::unique_ptr<PeerLookup> make_htcp_lookup(LookupServices const&);
+std::unique_ptr<PeerLookup> make_icp_lookup(LookupServices const&);
 
 }  // namespace garner::icp

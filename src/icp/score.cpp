@@ -7,7 +7,7 @@ std::vector<Holder> holders(Question const& question, std::span<PeerView const> 
     bool const may = question.direct == Question::Direct::may;
     for (auto const& one : told) {
         auto const& view = views[one.peer];
-        if (one.said == Said::hit && usable(view))
+        if (one.reply == ReplyKind::hit && usable(view))
             found.push_back({one.peer, one.protocol, rtt_of(view, one), view.throughput, weight_of(view)});
     }
     bool const competes = may && question.origin_rtt && !found.empty();
@@ -21,7 +21,7 @@ std::vector<Holder> holders(Question const& question, std::span<PeerView const> 
 std::optional<Bytes> size_of(Question const& question, std::span<Told const> told) {
     if (question.size) return question.size;
     for (auto const& one : told)
-        if (one.said == Said::hit && one.size) return one.size;
+        if (one.reply == ReplyKind::hit && one.size) return one.size;
     return std::nullopt;
 }
 

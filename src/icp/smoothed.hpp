@@ -11,7 +11,11 @@ namespace garner::icp {
 class Smoothed {
 public:
     void add(double value) { mean_ = mean_ ? *mean_ + (value - *mean_) / 8 : value; }
+    void add(microseconds time) { add(static_cast<double>(time.count())); }
     std::optional<double> mean() const { return mean_; }
+    std::optional<microseconds> mean_time() const {
+        return mean_ ? std::optional(microseconds{static_cast<std::int64_t>(*mean_)}) : std::nullopt;
+    }
 
 private:
     std::optional<double> mean_;

@@ -30,11 +30,6 @@ bool Pool::run(std::function<void()> job) {
     return true;
 }
 
-std::size_t Pool::waiting() const {
-    MutexLock const lock(mutex_);
-    return jobs_.size();
-}
-
 void Pool::work() {
     MutexLock const lock(mutex_);
     for (;;) {

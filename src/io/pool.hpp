@@ -20,12 +20,11 @@ public:
     void stop();
     /// False, and nothing done, when too many wait already.
     bool run(std::function<void()> job);
-    std::size_t waiting() const;
 
 private:
     void work();
     std::size_t const waiting_max_;
-    mutable Mutex mutex_;
+    Mutex mutex_;
     ConditionVariable jobs_here_;
     std::deque<std::function<void()>> jobs_ GUARDED_BY(mutex_);
     bool stopping_ GUARDED_BY(mutex_) = false;

@@ -2,7 +2,6 @@
 
 #include <ifaddrs.h>
 #include <linux/rtnetlink.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,21 +11,12 @@
 #include <boost/asio/post.hpp>
 #include <cerrno>
 
+#include "net/address.hpp"
 #include "util/clock.hpp"
 
 namespace garner::net {
 
 namespace {
-
-std::optional<IpAddress> address_of(sockaddr const* address) {
-    if (!address) return std::nullopt;
-    if (address->sa_family == AF_INET)
-        return IpAddress::v4(ntohl(reinterpret_cast<sockaddr_in const*>(address)->sin_addr.s_addr));
-    if (address->sa_family != AF_INET6) return std::nullopt;
-    std::array<std::uint8_t, 16> bytes;
-    std::copy_n(reinterpret_cast<sockaddr_in6 const*>(address)->sin6_addr.s6_addr, 16, bytes.begin());
-    return IpAddress::v6(bytes);
-}
 
 /// A socket that receives a message for each change of an address; -1 when there is none.
 int open_netlink() {
@@ -45,8 +35,10 @@ std::optional<std::vector<IpAddress>> interface_addresses() {
     std::vector<IpAddress> own;
     ifaddrs* list = nullptr;
     if (::getifaddrs(&list) != 0) return std::nullopt;
-    for (auto* at = list; at; at = at->ifa_next)
-        if (auto const address = address_of(at->ifa_addr)) own.push_back(*address);
+    for (auto* at = list; at; at = at->ifa_next) {
+        auto const address = at->ifa_addr ? to_ip(*at->ifa_addr) : std::nullopt;
+        if (address) own.push_back(*address);
+    }
     ::freeifaddrs(list);
     return own;
 }

@@ -1,57 +1,39 @@
 // Buffers of one size, kept for reuse by one worker.
 #pragma once
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "util/bytes.hpp"
 
 namespace garner::net {
 
-class BufferPool;
-
-/// A buffer on loan; goes back by itself. Move-only; must not outlive its pool.
-class Buffer {
-public:
-    Buffer() = default;
-    Buffer(BufferPool& pool, std::unique_ptr<char[]> bytes) : pool_(&pool), bytes_(std::move(bytes)) {}
-    Buffer(Buffer&&) = default;
-    Buffer& operator=(Buffer&& other) noexcept;
-    ~Buffer();
-    char* data() const { return bytes_.get(); }
-    explicit operator bool() const { return bytes_ != nullptr; }
-
-private:
-    BufferPool* pool_ = nullptr;
-    std::unique_ptr<char[]> bytes_;
-};
-
-/// Not thread-safe: one a worker.
+/// Not thread-safe: one a worker. Outlives its buffers.
 class BufferPool {
 public:
     static constexpr std::size_t size = 64 * KiB;   // fits a response head of the largest size
     static constexpr std::size_t kept_max = 256;
 
+    struct GiveBack {
+        BufferPool* pool = nullptr;
+        void operator()(char* bytes) const { pool->keep(std::unique_ptr<char[]>(bytes)); }
+    };
+    /// A buffer on loan; goes back by itself.
+    using Buffer = std::unique_ptr<char[], GiveBack>;
+
     Buffer take() {
-        if (kept_.empty()) return Buffer(*this, std::make_unique_for_overwrite<char[]>(size));
-        auto bytes = std::move(kept_.back());
+        if (kept_.empty()) kept_.push_back(std::make_unique_for_overwrite<char[]>(size));
+        Buffer taken(kept_.back().release(), GiveBack{this});
         kept_.pop_back();
-        return Buffer(*this, std::move(bytes));
+        return taken;
     }
 
 private:
-    friend class Buffer;
+    void keep(std::unique_ptr<char[]> bytes) {
+        if (kept_.size() < kept_max) kept_.push_back(std::move(bytes));
+    }
     std::vector<std::unique_ptr<char[]>> kept_;
 };
 
-inline Buffer& Buffer::operator=(Buffer&& other) noexcept {
-    std::swap(pool_, other.pool_);
-    std::swap(bytes_, other.bytes_);
-    return *this;
-}
-
-inline Buffer::~Buffer() {
-    if (bytes_ && pool_->kept_.size() < BufferPool::kept_max) pool_->kept_.push_back(std::move(bytes_));
-}
+using Buffer = BufferPool::Buffer;
 
 }  // namespace garner::net

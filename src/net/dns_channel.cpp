@@ -1,12 +1,11 @@
 #include "net/dns_channel.hpp"
 
 #include <ares.h>
-#include <netinet/in.h>
 
 #include <algorithm>
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
-#include <cstring>
 
+#include "net/address.hpp"
 #include "util/check.hpp"
 
 namespace garner::net {
@@ -23,35 +22,22 @@ void initialise_library() {
     check(status == ARES_SUCCESS);
 }
 
-Address address_of(sockaddr const& from) {
-    if (from.sa_family == AF_INET) {
-        sockaddr_in v4;
-        std::memcpy(&v4, &from, sizeof v4);
-        return asio::ip::address_v4(ntohl(v4.sin_addr.s_addr));
-    }
-    sockaddr_in6 v6;
-    std::memcpy(&v6, &from, sizeof v6);
-    asio::ip::address_v6::bytes_type bytes;
-    std::memcpy(bytes.data(), &v6.sin6_addr, bytes.size());
-    return asio::ip::address_v6(bytes);
-}
-
 DnsAnswer failed(int status) {
-    auto about_the_name = [](char const* words) { return DnsAnswer{{}, seconds{0}, words, true}; };
+    auto const with = [](char const* words, bool about_the_name) { return DnsAnswer{{}, seconds{0}, words, about_the_name}; };
     switch (status) {
-    case ARES_ENOTFOUND: return about_the_name("no such host");
-    case ARES_ENODATA: return about_the_name("the name has no address");
-    case ARES_ETIMEOUT: return about_the_name("DNS server did not answer");
+    case ARES_ENOTFOUND: return with("no such host", true);
+    case ARES_ENODATA: return with("the name has no address", true);
+    case ARES_ETIMEOUT: return with("DNS server did not answer", true);
     // c-ares tries the next server after SERVFAIL and REFUSED, and has only this left to say when there is none.
     case ARES_ECONNREFUSED:
     case ARES_ESERVFAIL:
-    case ARES_EREFUSED: return about_the_name("DNS server failed or cannot be reached");
+    case ARES_EREFUSED: return with("DNS server failed or cannot be reached", true);
     case ARES_EFORMERR:
-    case ARES_EBADRESP: return about_the_name("DNS server gave a malformed answer");
-    case ARES_EBADNAME: return {{}, seconds{0}, "not a valid host name", false};
+    case ARES_EBADRESP: return with("DNS server gave a malformed answer", true);
+    case ARES_EBADNAME: return with("not a valid host name", false);
     case ARES_ECANCELLED:
-    case ARES_EDESTRUCTION: return {{}, seconds{0}, "shutting down", false};
-    default: return {{}, seconds{0}, ares_strerror(status), false};
+    case ARES_EDESTRUCTION: return with("shutting down", false);
+    default: return with(ares_strerror(status), false);
     }
 }
 
@@ -141,9 +127,9 @@ DnsAnswer DnsChannel::answer(int status, ares_addrinfo const* found) {
     for (auto const* alias = found->cnames; alias; alias = alias->next) ttl = std::min(ttl, alias->ttl);
     for (auto const* node = found->nodes; node; node = node->ai_next) {
         ttl = std::min(ttl, node->ai_ttl);
-        auto address = address_of(*node->ai_addr);
+        auto const address = to_ip(*node->ai_addr);
         auto& all = answer.addresses;
-        if (std::find(all.begin(), all.end(), address) == all.end()) all.push_back(address);
+        if (address && std::ranges::find(all, to_asio(*address)) == all.end()) all.push_back(to_asio(*address));
     }
     if (answer.addresses.empty()) return failed(ARES_ENODATA);
     answer.ttl = seconds{std::max(ttl, 0)};

@@ -27,7 +27,7 @@ class DnsChannel {
 public:
     using Done = std::function<void(DnsAnswer)>;
 
-    /// Servers without fault (dns_servers_fault); none: those of /etc/resolv.conf. All tries together end within
+    /// Servers as the key dns.servers wants them; none: those of /etc/resolv.conf. All tries together end within
     /// about `limit`.
     DnsChannel(asio::io_context&, DeadlineWheel&, std::vector<std::string> const& servers, milliseconds limit);
     /// As cancel().

@@ -1,5 +1,6 @@
 // What is known of host names: DNS answers, failures, and the hosts file. Shared by all workers.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -11,8 +12,7 @@
 #include "net/asio.hpp"
 #include "net/options.hpp"
 #include "util/clock.hpp"
-#include "util/hash.hpp"
-#include "util/link.hpp"
+#include "util/lru_map.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::net {
@@ -25,7 +25,7 @@ struct Names {
 using NamesPtr = std::shared_ptr<Names const>;
 
 /// Thread-safe; a look-up holds one of 16 locks for some 50 ns. Host names are given in lower case.
-/// Holds at most `entries_max` names besides those of the hosts file; the longest unused leaves first.
+/// Holds at most `entries_max` names besides those of the hosts file; the least recently used is evicted.
 class NameCache {
 public:
     /// Reads the hosts file; one that cannot be read is empty.
@@ -57,35 +57,28 @@ public:
     std::size_t size();
 
 private:
-    struct Entry : Link {
+    struct Answer {
         NamesPtr names;
         SteadyTime expires{};
         std::uint32_t failures = 0;        // in a row
-        bool from_hosts = false;           // such an entry never expires and is in no order of use
-        std::string const* host = nullptr; // the map's own key
     };
-    struct Hash {
-        using is_transparent = void;
-        std::uint64_t seed;
-        std::size_t operator()(std::string_view host) const { return fingerprint(host, seed); }
-    };
+    using Hosts = std::unordered_map<std::string, NamesPtr, KeyedHash, std::equal_to<>>;
     struct Shard {
         Mutex mutex;
-        List<Entry> by_use GUARDED_BY(mutex);   // the longest unused first
-        std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries GUARDED_BY(mutex);
-        std::size_t answers GUARDED_BY(mutex) = 0;   // entries that are not the hosts file's
+        Hosts hosts GUARDED_BY(mutex);               // of the hosts file
+        LruMap<Answer> answers GUARDED_BY(mutex);    // of DNS; of no name that is in the hosts file
+
+        /// nullptr when the hosts file does not have the name.
+        NamesPtr from_hosts(std::string_view host) const REQUIRES(mutex);
     };
 
     static constexpr std::size_t shards_max = 16;
-    std::size_t shard_number(std::string_view host) const;
+    std::size_t shard_number(std::string_view host) const { return (hash_(host) >> 56) % shards_used_; }
     Shard& shard_of(std::string_view host) { return shards_[shard_number(host)]; }
-    /// The entry to fill in, made if need be and the latest used. One of the hosts file must be left as it is.
-    Entry& entry_for(Shard& shard, std::string_view host) REQUIRES(shard.mutex);
-    void evict_beyond_bound(Shard& shard) REQUIRES(shard.mutex);
-    void replace_hosts(Shard&, std::vector<std::pair<std::string, NamesPtr>> hosts);
+    std::size_t answers_max() const { return std::max<std::size_t>(1, options_.entries_max / shards_used_); }
 
     ResolverOptions options_;
-    Hash hash_;
+    KeyedHash hash_;
     std::size_t shards_used_;   // 1 when there is room for a few names only
     std::array<Shard, shards_max> shards_;
 };

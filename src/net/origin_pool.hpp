@@ -52,14 +52,10 @@ public:
     std::size_t size() const { return idle_.size(); }
 
 private:
-    struct Hash {
-        using is_transparent = void;
-        std::size_t operator()(std::string_view key) const { return fingerprint(key, 0); }
-    };
     struct Idle;
     using Idles = std::list<Idle>;
     // Oldest first in both, so that the oldest of all is also the first of its origin.
-    using Origins = std::unordered_map<std::string, std::vector<Idles::iterator>, Hash, std::equal_to<>>;
+    using Origins = std::unordered_map<std::string, std::vector<Idles::iterator>, KeyedHash, std::equal_to<>>;
     struct Idle {
         std::unique_ptr<Transport> transport;
         SteadyTime since;

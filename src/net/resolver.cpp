@@ -4,8 +4,6 @@
 
 #include "net/dns_channel.hpp"
 #include "net/waiter.hpp"
-#include "util/ip.hpp"
-#include "util/text.hpp"
 
 namespace garner::net {
 
@@ -117,27 +115,6 @@ void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
         lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure));
     lookups_.erase(lookup.host);
     wake_all(std::move(lookup.waiting), Wake::ready);
-}
-
-std::string dns_servers_fault(std::vector<std::string> const& servers) {
-    for (auto const& server : servers) {
-        std::string_view address = server;
-        std::optional<std::string_view> port;
-        if (address.starts_with('[')) {
-            auto end = address.find(']');
-            if (end == address.npos) return "'" + server + "' lacks the closing bracket";
-            if (end + 1 < address.size()) port = address.substr(end + 1);
-            address = address.substr(1, end - 1);
-        } else if (std::count(address.begin(), address.end(), ':') == 1) {
-            port = address.substr(address.find(':'));
-            address = address.substr(0, address.find(':'));
-        }
-        if (!parse_ip(address)) return "'" + server + "' is not an IP address";
-        if (!port) continue;
-        auto number = port->starts_with(':') ? parse_decimal(port->substr(1)) : std::nullopt;
-        if (!number || *number == 0 || *number > 65'535) return "'" + server + "' has no valid port";
-    }
-    return {};
 }
 
 }  // namespace garner::net

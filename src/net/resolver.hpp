@@ -20,7 +20,7 @@ struct DnsAnswer;
 /// domains. May be destroyed while resolve() waits: the wait then ends with a failure.
 class Resolver {
 public:
-    /// The servers named must be without fault (see dns_servers_fault); `cache` must outlive this.
+    /// Servers are written as the key dns.servers wants them; `cache` must outlive this.
     Resolver(asio::io_context&, DeadlineWheel&, NameCache& cache, ResolverOptions const&);
     ~Resolver();
 
@@ -56,8 +56,5 @@ private:
 /// True for "localhost" and names below it, which resolve to loopback addresses without DNS (RFC 6761 6.3). `host` in lower
 /// case.
 bool is_localhost(std::string_view host);
-
-/// Why these cannot be DNS servers, naming the first faulty one; empty when they can.
-std::string dns_servers_fault(std::vector<std::string> const& servers);
 
 }  // namespace garner::net

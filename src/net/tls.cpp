@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "util/check.hpp"
 #include "util/ip.hpp"
-#include "util/link.hpp"
+#include "util/lru_map.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::net {
@@ -62,16 +61,11 @@ BIO_METHOD* buffers_method() {
 }  // namespace
 
 struct TlsContext::Inside {
-    struct Tickets : Link {
-        std::vector<Ticket> latest_last;
-        std::string const* server_name = nullptr;   // the map's own key
-    };
     SSL_CTX* context = nullptr;
     bool trusts_system = false;
     std::once_flag trust;
     Mutex mutex;
-    List<Tickets> by_use GUARDED_BY(mutex);   // the longest unused first
-    std::unordered_map<std::string, Tickets> tickets GUARDED_BY(mutex);
+    LruMap<std::vector<Ticket>> tickets GUARDED_BY(mutex);   // by server name, the latest last
 };
 
 TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
@@ -115,33 +109,24 @@ void TlsContext::load_trust() {
 void TlsContext::remember(std::string const& server_name, SSL_SESSION* ticket) {
     Ticket kept(ticket);
     MutexLock const lock(inside_->mutex);
-    auto [place, made] = inside_->tickets.try_emplace(server_name);
-    auto& tickets = place->second;
-    tickets.server_name = &place->first;
-    tickets.unlink();
-    inside_->by_use.push_back(tickets);
-    tickets.latest_last.push_back(std::move(kept));
-    if (tickets.latest_last.size() > tickets_per_name) tickets.latest_last.erase(tickets.latest_last.begin());
-    if (inside_->tickets.size() > names_max)
-        inside_->tickets.erase(inside_->tickets.find(*inside_->by_use.front().server_name));
+    auto& tickets = inside_->tickets.get(server_name, names_max);
+    tickets.push_back(std::move(kept));
+    if (tickets.size() > tickets_per_name) tickets.erase(tickets.begin());
 }
 
 SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
     MutexLock const lock(inside_->mutex);
-    auto found = inside_->tickets.find(server_name);
-    if (found == inside_->tickets.end()) return nullptr;
-    auto& tickets = found->second;
-    auto* latest = tickets.latest_last.back().get();
+    auto* tickets = inside_->tickets.use(server_name);
+    if (!tickets) return nullptr;
+    auto* latest = tickets->back().get();
     // TLS 1.3 tickets are for one use (RFC 8446 C.4); a TLS 1.2 session serves many connections.
     if (SSL_SESSION_get_protocol_version(latest) == TLS1_2_VERSION) {
-        tickets.unlink();
-        inside_->by_use.push_back(tickets);
         SSL_SESSION_up_ref(latest);
         return latest;
     }
-    tickets.latest_last.back().release();
-    tickets.latest_last.pop_back();
-    if (tickets.latest_last.empty()) inside_->tickets.erase(found);
+    tickets->back().release();
+    tickets->pop_back();
+    if (tickets->empty()) inside_->tickets.erase(server_name);
     return latest;
 }
 

@@ -165,11 +165,6 @@ void Transport::shutdown_send() {
     socket_.shutdown(TcpSocket::shutdown_send, ignored);
 }
 
-void Transport::close() {
-    Error ignored;
-    socket_.close(ignored);
-}
-
 void Transport::close_with_reset() {
     Error ignored;
     socket_.set_option(asio::socket_base::linger(true, 0), ignored);

@@ -53,7 +53,6 @@ public:
     void cancel();
     /// Half-close: no more will be sent (TLS: close_notify first).
     void shutdown_send();
-    void close();
     /// Makes the close a reset, so that the peer cannot take what it got for complete.
     void close_with_reset();
 
@@ -87,7 +86,7 @@ public:
 
 private:
     awaitable<Error> ready(TcpSocket::wait_type direction, Deadline& deadline, milliseconds limit);
-    /// True when the operation was aborted by a deadline, not by cancel() or close() since `cancels` was noted. A
+    /// True when the operation was aborted by a deadline, not by cancel() or a close since `cancels` was noted. A
     /// deadline cancels the socket as a whole; the direction whose deadline it is not begins again.
     bool sat_out(Error const& error, std::uint64_t cancels) const;
     void end_operations();

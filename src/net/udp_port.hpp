@@ -27,6 +27,9 @@ public:
     /// `shared`: by the workers of this process, which each open it; the kernel deals the datagrams out by their source.
     static std::unique_ptr<UdpPort> open(asio::io_context& io, IpEndpoint const& at, bool shared, std::string& fault);
 
+    /// A port of its own, for IPv6 and IPv4, or for IPv4 alone where the kernel has no IPv6.
+    static std::unique_ptr<UdpPort> open_any(asio::io_context& io, std::string& fault);
+
     /// False with `fault` when somebody has the port: SO_REUSEPORT alone would let a second process of the same user take
     /// a part of the datagrams unseen. To be asked before the first of the workers opens it.
     static bool is_free(IpEndpoint const& at, std::string& fault);
@@ -53,10 +56,8 @@ public:
 
 private:
     using Socket = asio::basic_datagram_socket<asio::ip::udp, Executor>;
-    struct Inbox;
-    struct Outbox;
+    struct Batch;
     UdpPort(asio::io_context& io, bool v4);
-    static std::unique_ptr<UdpPort> bound(asio::io_context& io, IpEndpoint const& at, bool shared, Error& error);
     void await_datagrams();
     void read_batch();
 
@@ -64,8 +65,8 @@ private:
     bool const v4_;
     Handler handler_ = nullptr;
     void* owner_ = nullptr;
-    std::unique_ptr<Inbox> inbox_;
-    std::unique_ptr<Outbox> outbox_;
+    std::unique_ptr<Batch> inbox_;
+    std::unique_ptr<Batch> outbox_;
 };
 
 }  // namespace garner::net

@@ -24,7 +24,6 @@ struct WaitState {
 /// then await wait() once.
 class Waiter {
 public:
-    using Handle = WakeHandle;
     explicit Waiter(Executor executor) : state_(std::make_shared<WaitState>(executor)) {}
     WakeHandle handle() const { return WakeHandle{state_}; }
 

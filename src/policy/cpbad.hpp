@@ -1,32 +1,29 @@
-// CPBAD, access density: keeps what is asked for again after ever shorter intervals, lets go of what cools.
+// CPBAD, access density: keeps objects requested after ever shorter intervals.
 #pragma once
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
+#include <numbers>
 
 #include "policy/lazy_heap.hpp"
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
+#include "util/check.hpp"
 
 namespace garner::policy {
 
-/// The lowest density leaves (Li, He, Fang 2012, algorithm 1 and equations 1 and 2). An interval is counted in lookups
+/// Evicts the lowest density (Li, He, Fang 2012, algorithm 1 and equations 1 and 2). An interval is counted in lookups
 /// of the whole cache, hits and misses. At its first hit an object's density is F of its interval; later a longer
-/// interval than the mean one multiplies it by less than one, a shorter one by more. Ties: the least recently used
-/// leaves. What the paper leaves open is a setting; docs/policies.md says why each default is what it is.
+/// interval than the mean one multiplies it by less than one, a shorter one by more. Ties: the least recently used.
+/// The choices that the paper leaves open are settings; docs/policies.md has the reasons for their defaults.
 ///
 /// Never infinite, zero or NaN: densities stay within 1e-300..1e300, and no interval is below one lookup. Intervals are
 /// true up to 2^40 lookups, their mean to 24 bits; f counts up to 2^24 - 1. A hit that heats is O(1), one that cools
 /// O(log n). 32 bytes a slot, 28 of a lean one; 8 more with sizes.
 class Cpbad final : public ReplacementPolicy {
 public:
-    enum SettingIndex : std::size_t { initial, f, boost, lambda, equal, first, size, log };
-    enum class F : std::uint8_t { one, held, total };           // over the interval
-    enum class Boost : std::uint8_t { printed, corrected };
-    enum class Equal : std::uint8_t { heats, stays };
-    enum class First : std::uint8_t { once, twice };
-    enum class Size : std::uint8_t { none, plus, minus };
-    enum class Log : std::uint8_t { natural, binary, decimal };
-
     static constexpr std::array<std::string_view, 3> f_choices{"1/x", "M/x", "total/x"};
     static constexpr std::array<std::string_view, 2> boost_choices{"printed", "corrected"};
     static constexpr std::array<std::string_view, 2> equal_choices{"heats", "stays"};
@@ -51,20 +48,68 @@ public:
         Setting{.name = "log", .what = "base of the logarithm of sizes", .initial = 0, .choices = log_choices},
     };
 
-    explicit Cpbad(Options const&);
+    explicit Cpbad(Options const& options)
+        : initial_(options.value(settings, initial)),
+          lambda_(options.value(settings, lambda)),
+          f_(chosen<F>(options, f)),
+          boost_(chosen<Boost>(options, boost)),
+          equal_(chosen<Equal>(options, equal)),
+          first_(chosen<First>(options, first)),
+          size_weight_(weight_of(chosen<Size>(options, size), chosen<Log>(options, log))),
+          heap_(options.lean ? LazyHeap::Keys::lean : LazyHeap::Keys::exact) {}
 
     void requested(Fingerprint) override { ++total_; }
-    void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot, Bytes size) override;
+    void inserted(Slot slot, Fingerprint, Bytes size) override {
+        pasts_.cover(slot);
+        pasts_[slot] = {.uses = 1};
+        note_use(pasts_[slot]);
+        if (sizes_count()) {
+            densities_.cover(slot);
+            densities_[slot] = initial_;
+        }
+        heap_.push(slot, key_of(initial_, size));
+        ++held_;
+    }
+    void hit(Slot slot, Bytes size) override {
+        double const before = heap_.key(slot);
+        double const density = density_after_hit(pasts_[slot], sizes_count() ? densities_[slot] : before);
+        if (sizes_count()) densities_[slot] = density;
+        double const key = key_of(density, size);
+        heap_.raise(slot, std::max(before, key));   // also notes the use, for ties
+        if (key < before) heap_.update(slot, key);
+    }
     /// Not a use; counts only where sizes do.
-    void resized(Slot, Bytes size) override;
-    void removed(Slot, Left) override;
-    Slot victim() override;
+    void resized(Slot slot, Bytes size) override {
+        check(heap_.contains(slot));
+        if (sizes_count()) heap_.update(slot, key_of(densities_[slot], size));
+    }
+    void removed(Slot slot, Left why) override {
+        if (why == Left::evicted) last_evicted_ = heap_.key(slot);
+        heap_.remove(slot);
+        --held_;
+    }
+    Slot victim() override { return heap_.lowest(); }
     /// True while it is denser than the last one evicted.
-    bool keeps(Slot) const override;
-    Bytes metadata_bytes() const override;
+    bool keeps(Slot slot) const override { return heap_.contains(slot) && heap_.key(slot) > last_evicted_; }
+    Bytes metadata_bytes() const override {
+        return sizeof *this + heap_.metadata_bytes() + pasts_.metadata_bytes() + densities_.metadata_bytes();
+    }
 
 private:
+    enum SettingIndex : std::size_t { initial, f, boost, lambda, equal, first, size, log };
+    enum class F : std::uint8_t { one, held, total };           // over the interval
+    enum class Boost : std::uint8_t { printed, corrected };
+    enum class Equal : std::uint8_t { heats, stays };
+    enum class First : std::uint8_t { once, twice };
+    enum class Size : std::uint8_t { none, plus, minus };
+    enum class Log : std::uint8_t { natural, binary, decimal };
+
+    // Cooling halves a density at least, and an interval that stays the same raises it by 1.4 for ever: without bounds a
+    // hot object would be at 0 or at infinity within some thousand hits, and could not come back.
+    static constexpr double least_density = 1e-300, most_density = 1e300;
+    static constexpr std::uint32_t most_uses = (1u << 24) - 1;
+    static constexpr std::uint64_t interval_mask = (std::uint64_t{1} << 40) - 1;
+
     /// Of one object: its past in lookups.
     struct Past {
         float mean_interval = 0;
@@ -74,13 +119,56 @@ private:
     };
     static_assert(sizeof(Past) == 12);
 
+    template <class Choice>
+    static Choice chosen(Options const& options, SettingIndex index) {
+        return static_cast<Choice>(options.value(settings, index));
+    }
+    static double weight_of(Size size, Log log) {
+        constexpr double of_log[]{1, 1 / std::numbers::ln2, 1 / std::numbers::ln10};
+        constexpr double of_size[]{0, 1, -1};
+        return of_size[static_cast<int>(size)] * of_log[static_cast<int>(log)];
+    }
+
     /// Also moves the object's past on to now.
-    double density_after_hit(Past&, double density) const;
-    double numerator() const;
-    double interval_until_now(Past const&) const;
-    void note_use(Past&) const;
+    double density_after_hit(Past& past, double density) const {
+        double const now = interval_until_now(past);
+        note_use(past);
+        if (past.uses == 1) {
+            past.mean_interval = static_cast<float>(now);
+            past.uses = first_ == First::twice ? 3 : 2;
+            return numerator() / now;
+        }
+        double const mean = past.mean_interval;
+        double const uses = past.uses;
+        if (past.uses < most_uses) ++past.uses;
+        if (now > mean) {
+            past.mean_interval = static_cast<float>(now);
+            return std::max(density * lambda_ * mean / (mean + now), least_density);
+        }
+        past.mean_interval = static_cast<float>((mean * uses + now) / (uses + 1));
+        if (now == mean && equal_ == Equal::stays) return density;
+        double const share = (boost_ == Boost::printed ? now : mean) / (mean + now);
+        return std::min(density * (1 + lambda_ * share), most_density);
+    }
+    double numerator() const {
+        if (f_ == F::total) return static_cast<double>(std::max<std::uint64_t>(total_, 1));
+        return f_ == F::held ? held_ : 1;
+    }
+    // A fill may end after lookups that came later than its own, so that the next hit seems to come at once: never 0.
+    double interval_until_now(Past const& past) const {
+        auto const last = std::uint64_t{past.last_high} << 32 | past.last_low;
+        return static_cast<double>(std::max<std::uint64_t>((total_ - last) & interval_mask, 1));
+    }
+    void note_use(Past& past) const {
+        past.last_low = static_cast<std::uint32_t>(total_);
+        past.last_high = total_ >> 32 & 0xff;
+    }
     bool sizes_count() const { return size_weight_ != 0; }
-    double key_of(double density, Bytes size) const;
+    // The paper's log(size / cache size) without the cache's size, which would move every key alike.
+    double key_of(double density, Bytes size) const {
+        if (!sizes_count()) return density;
+        return density + size_weight_ * std::log(static_cast<double>(std::max<Bytes>(size, 1)));
+    }
 
     double const initial_, lambda_;
     F const f_;
@@ -94,7 +182,7 @@ private:
     SlotArray<double> densities_;   // only where sizes count: else they are the keys
     std::uint64_t total_ = 0;
     std::uint32_t held_ = 0;
-    double last_evicted_;        // its key
+    double last_evicted_ = -std::numeric_limits<double>::max();   // its key
 };
 
 }  // namespace garner::policy

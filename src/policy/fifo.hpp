@@ -1,8 +1,9 @@
-// FIFO: who came first leaves first, used or not.
+// FIFO: evicts the oldest object, used or not.
 #pragma once
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/queues.hpp"
+#include "util/check.hpp"
 
 namespace garner::policy {
 
@@ -11,14 +12,13 @@ class Fifo final : public ReplacementPolicy {
 public:
     explicit Fifo(Options const&) {}
 
-    void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot, Bytes size) override;
-    void resized(Slot, Bytes size) override;
-    void removed(Slot, Left) override;
-    Slot victim() override;
-    /// True while it is held: its turn is not yet.
-    bool keeps(Slot) const override;
-    Bytes metadata_bytes() const override;
+    void inserted(Slot slot, Fingerprint, Bytes) override { queues_.push(held_, slot); }
+    void hit(Slot slot, Bytes) override { check(queues_.contains(slot)); }
+    void resized(Slot slot, Bytes) override { check(queues_.contains(slot)); }
+    void removed(Slot slot, Left) override { queues_.remove(held_, slot); }
+    Slot victim() override { return held_.oldest; }
+    bool keeps(Slot slot) const override { return queues_.contains(slot); }
+    Bytes metadata_bytes() const override { return sizeof *this + queues_.metadata_bytes(); }
 
 private:
     Queues queues_;

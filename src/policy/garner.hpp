@@ -1,5 +1,6 @@
-// Garner's own policy, the default: keeps what saves most misses for its size, and lets nobody in who would cost more.
+// Garner's own policy, the default: keeps the objects that save most misses for their size.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -11,9 +12,9 @@
 
 namespace garner::policy {
 
-/// Objects leave by their worth (see WorthOrder). f is on insertion what a sketch, which outlives eviction, estimates;
-/// a newcomer that is worth less than any of those it would push out is not admitted. `aim` says what a miss costs:
-/// by `objects` mostly the request, by `bytes` mostly its bytes. Where small copies of the cache show that another
+/// Evicts the object of the least worth (see WorthOrder). f is on insertion the estimate of a sketch, which outlives
+/// eviction; a newcomer that is worth less than any of its victims is not admitted. `aim` is the cost of a miss:
+/// by `objects` mostly the request, by `bytes` mostly its bytes. If small copies of the cache show that another
 /// weight of bytes or LRU does better for the aim, that is the order until they show otherwise. The reasons and figures
 /// are in docs/policies_garner.md.
 ///
@@ -25,27 +26,65 @@ public:
         Setting{.name = "aim", .what = "what to have fewer misses of: objects or bytes", .choices = aims},
     };
 
-    explicit Garner(Options const&);
+    explicit Garner(Options const& options)
+        : referee_(rules_of(aims_at_bytes(options)), aim_of(aims_at_bytes(options)), options.capacity),
+          order_(referee_.rule()),
+          sketch_({.counters = 5, .sample = 5}) {}
 
-    void requested(Fingerprint) override;
-    bool admits(Fingerprint, Bytes size, Bytes need) override;
-    void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot, Bytes size) override;
-    void used_along(Slot, Bytes size) override;
-    void resized(Slot, Bytes size) override;
-    void removed(Slot, Left) override;
+    void requested(Fingerprint fingerprint) override {
+        last_ = fingerprint;
+        last_uses_ = sketch_.add(Sketch::tag(fingerprint));
+    }
+    bool admits(Fingerprint fingerprint, Bytes size, Bytes need) override {
+        if (order_.admits(uses(fingerprint), size, need)) return true;
+        tell_referee(fingerprint, size);
+        return false;
+    }
+    void inserted(Slot slot, Fingerprint fingerprint, Bytes size) override {
+        order_.insert(slot, uses(fingerprint), size);
+        sketch_.cover(++objects_);
+        tell_referee(fingerprint, size);
+    }
+    void hit(Slot slot, Bytes size) override {
+        order_.hit(slot, size);
+        tell_referee(last_, size);
+    }
+    void used_along(Slot slot, Bytes size) override { order_.hit(slot, size); }
+    void resized(Slot slot, Bytes size) override { order_.resize(slot, size); }
+    void removed(Slot slot, Left why) override {
+        order_.remove(slot, why);
+        --objects_;
+    }
     Slot victim() override { return order_.lowest(); }
     /// True while it is worth more than the last one evicted.
     bool keeps(Slot slot) const override { return order_.keeps(slot); }
-    void set_capacity(Bytes) override;
-    Bytes metadata_bytes() const override;
+    void set_capacity(Bytes capacity) override { referee_.set_capacity(capacity); }
+    Bytes metadata_bytes() const override {
+        return sizeof *this + order_.metadata_bytes() + sketch_.metadata_bytes() + referee_.metadata_bytes();
+    }
 
-    /// Whether the order is LRU's for now.
+    /// True while the order is LRU's.
     bool by_recency() const { return order_.rule().recency; }
 
 private:
-    std::uint32_t uses(Fingerprint) const;
-    void tell_referee(Fingerprint, Bytes size);
+    static bool aims_at_bytes(Options const& options) { return options.value(settings, 0) == 1; }
+    static std::vector<WorthOrder::Rule> rules_of(bool bytes) {
+        constexpr WorthOrder::Rule objects{.byte_weight = 0.05}, both{.byte_weight = 2}, recency{.recency = true};
+        if (bytes) return {both, recency};
+        return {objects, both, recency};
+    }
+    static Referee::Aim aim_of(bool bytes) { return {.objects = bytes ? 0.0 : 1.0, .bytes = bytes ? 1.0 : 0.75}; }
+
+    /// An object that was not requested, as from a disk, counts as requested once.
+    std::uint32_t uses(Fingerprint fingerprint) const {
+        if (fingerprint == last_) return last_uses_;
+        return std::max(1u, sketch_.estimate(Sketch::tag(fingerprint)));
+    }
+    void tell_referee(Fingerprint fingerprint, Bytes size) {
+        if (!referee_.wants(fingerprint)) return;
+        referee_.request(Sketch::tag(fingerprint), uses(fingerprint), size);
+        if (referee_.rule() != order_.rule()) order_.change(referee_.rule());
+    }
 
     Referee referee_;
     WorthOrder order_;

@@ -1,32 +1,54 @@
-// GDSF, Greedy-Dual-Size with frequency: keeps what is small and often asked for, and forgets with time.
+// GDSF, Greedy-Dual-Size with frequency: keeps small and frequently used objects, and ages.
 #pragma once
+#include <algorithm>
+
 #include "policy/lazy_heap.hpp"
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
+#include "util/check.hpp"
 
 namespace garner::policy {
 
-/// The lowest L + f * 1e6 / size leaves, with f the hits since insertion plus one and L the key of the last one evicted
-/// (Cherkasova 1998; Arlitt et al. 2000). In double, nothing is ever subtracted. Ties: the least recently used leaves.
+/// Evicts the lowest L + f * 1e6 / size, with f the hits since insertion plus one and L the key of the last one evicted
+/// (Cherkasova 1998; Arlitt et al. 2000). In double, nothing is ever subtracted. Ties: the least recently used.
 /// hit() is O(1), the others O(log n). 24 bytes a slot, 20 of a lean one. f counts up to 2^32 - 1.
 class Gdsf final : public ReplacementPolicy {
 public:
-    explicit Gdsf(Options const&);
+    explicit Gdsf(Options const& options) : heap_(options.lean ? LazyHeap::Keys::lean : LazyHeap::Keys::exact) {}
 
-    void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot, Bytes size) override;
+    void inserted(Slot slot, Fingerprint, Bytes size) override {
+        hits_.cover(slot);
+        hits_[slot] = 1;
+        heap_.push(slot, key_of(1, size));
+    }
+    void hit(Slot slot, Bytes size) override {
+        check(heap_.contains(slot));
+        auto& hits = hits_[slot];
+        if (hits < UINT32_MAX) ++hits;
+        heap_.raise(slot, key_of(hits, size));
+    }
     /// Valued anew with the L of now; not a use.
-    void resized(Slot, Bytes size) override;
-    /// Left::evicted moves L to this object's key.
-    void removed(Slot, Left) override;
-    Slot victim() override;
-    /// True while it is worth more than the last one evicted.
-    bool keeps(Slot) const override;
-    Bytes metadata_bytes() const override;
+    void resized(Slot slot, Bytes size) override {
+        check(heap_.contains(slot));
+        heap_.update(slot, key_of(hits_[slot], size));
+    }
+    void removed(Slot slot, Left why) override {
+        // L never decreases: an eviction out of turn must not put newcomers below the objects that are held.
+        if (why == Left::evicted) age_ = std::max(age_, heap_.key(slot));
+        heap_.remove(slot);
+    }
+    Slot victim() override { return heap_.lowest(); }
+    /// True while its key is above that of the last one evicted.
+    bool keeps(Slot slot) const override { return heap_.contains(slot) && heap_.key(slot) > age_; }
+    Bytes metadata_bytes() const override { return sizeof *this + heap_.metadata_bytes() + hits_.metadata_bytes(); }
 
 private:
-    double key_of(std::uint32_t hits, Bytes size) const;
+    // The factor only scales, but it decides how the sums round and so which keys are equal. An object of no bytes still
+    // has a head: it counts as one byte.
+    double key_of(std::uint32_t hits, Bytes size) const {
+        return age_ + static_cast<double>(hits) * 1e6 / static_cast<double>(std::max<Bytes>(size, 1));
+    }
 
     LazyHeap heap_;
     SlotArray<std::uint32_t> hits_;   // f

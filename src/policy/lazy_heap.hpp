@@ -1,7 +1,9 @@
 // A RisingHeap by keys of any value, exact to the last tie.
 #pragma once
+#include <algorithm>
 #include <bit>
 #include <variant>
+#include <vector>
 
 #include "policy/rising_heap.hpp"
 
@@ -118,7 +120,19 @@ private:
             renumber_uses();
         return ++uses_;
     }
-    void renumber_uses();
+    /// The count of uses is at its end, after four thousand million: the held ones are numbered anew, in the same order.
+    void renumber_uses() {
+        std::vector<std::uint32_t> order;
+        auto const each = [this](auto change) {
+            std::visit([&](auto& heap) { heap.change_all(change); }, heap_);
+        };
+        each([&](auto& entry) { order.push_back(entry.used); });
+        std::ranges::sort(order);
+        each([&](auto& entry) {
+            entry.used = static_cast<std::uint32_t>(std::ranges::lower_bound(order, entry.used) - order.begin()) + 1;
+        });
+        uses_ = static_cast<std::uint32_t>(order.size());
+    }
 
     std::variant<RisingHeap<Exact>, RisingHeap<Lean>> heap_;
     std::uint32_t uses_;

@@ -1,38 +1,69 @@
-// LRU: the least recently used leaves first.
+// LRU: evicts the least recently used object.
 #pragma once
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
 #include "policy/slots.hpp"
+#include "util/check.hpp"
 
 namespace garner::policy {
 
 /// Every call is O(1). 8 bytes a slot.
 class Lru final : public ReplacementPolicy {
 public:
-    explicit Lru(Options const&);
+    explicit Lru(Options const&) {
+        ring_.cover(root);
+        ring_[root] = {root, root};
+    }
 
-    void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot, Bytes size) override;
-    /// A new size is not a use: the order stays.
-    void resized(Slot, Bytes size) override;
-    void removed(Slot, Left) override;
-    Slot victim() override;
-    bool keeps(Slot) const override;
-    Bytes metadata_bytes() const override;
+    void inserted(Slot slot, Fingerprint, Bytes) override {
+        check(slot != no_slot && !held(slot));
+        ring_.cover(std::size_t{slot} + 1);
+        link_newest(slot + 1);
+    }
+    void hit(Slot slot, Bytes) override {
+        check(held(slot));
+        unlink(slot + 1);
+        link_newest(slot + 1);
+    }
+    /// Not a use: the order stays.
+    void resized(Slot slot, Bytes) override { check(held(slot)); }
+    void removed(Slot slot, Left) override {
+        check(held(slot));
+        unlink(slot + 1);
+        ring_[slot + 1] = {};
+    }
+    Slot victim() override {
+        Index const oldest = ring_[root].newer;
+        return oldest == root ? no_slot : oldest - 1;
+    }
+    bool keeps(Slot slot) const override { return held(slot); }
+    Bytes metadata_bytes() const override { return sizeof *this + ring_.metadata_bytes(); }
 
 private:
-    // A ring in order of use. Place 0 is its root, slot s lives in place s + 1: no list end to test for.
-    using Place = std::uint32_t;
-    static constexpr Place root = 0;
-    static constexpr Place nowhere = UINT32_MAX;
+    // A ring in order of use. Index 0 is its root, slot s has index s + 1: no list end to test for.
+    using Index = std::uint32_t;
+    static constexpr Index root = 0;
+    static constexpr Index nowhere = UINT32_MAX;
     struct Links {
-        Place older = nowhere;
-        Place newer = nowhere;
+        Index older = nowhere;
+        Index newer = nowhere;
     };
 
-    bool held(Slot) const;
-    void link_newest(Place);
-    void unlink(Place);
+    bool held(Slot slot) const {
+        auto const index = std::size_t{slot} + 1;
+        return ring_.covers(index) && ring_[index].newer != nowhere;
+    }
+    void link_newest(Index index) {
+        Index const newest = ring_[root].older;
+        ring_[index] = {.older = newest, .newer = root};
+        ring_[newest].newer = index;
+        ring_[root].older = index;
+    }
+    void unlink(Index index) {
+        auto const [older, newer] = ring_[index];
+        ring_[older].newer = newer;
+        ring_[newer].older = older;
+    }
 
     SlotArray<Links> ring_;
 };

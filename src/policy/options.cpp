@@ -1,9 +1,9 @@
 #include "policy/options.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 #include "util/numbers.hpp"
+#include "util/option_words.hpp"
 
 namespace garner::policy {
 namespace {
@@ -20,9 +20,7 @@ std::string read_value(std::string_view text, Setting const& setting, double& va
         if (setting.choices[i] == text) return value = static_cast<double>(i), std::string();
     auto named = "\"" + std::string(setting.name) + "\": \"" + std::string(text) + "\"";
     if (!setting.choices.empty()) return named + " is none of " + joined(setting.choices);
-    auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), value);
-    bool number = trouble == std::errc() && end == text.data() + text.size();
-    if (number && value >= setting.least && value <= setting.most) return {};
+    if (read_whole_number(text, value) && value >= setting.least && value <= setting.most) return {};
     return named + " is not a number from " + short_number(setting.least) + " to " + short_number(setting.most);
 }
 

@@ -20,9 +20,8 @@ class Queues {
 public:
     bool contains(Slot slot) const { return links_.covers(slot) && links_[slot].older != nowhere; }
 
-    /// The neighbours of one that is contained, or no_slot.
+    /// The next newer one of one that is contained, or no_slot.
     Slot newer(Slot slot) const { return links_[slot].newer; }
-    Slot older(Slot slot) const { return links_[slot].older; }
 
     /// Afterwards it is the newest. It must stand in no queue.
     void push(Queue& queue, Slot slot) {

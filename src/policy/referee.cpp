@@ -18,8 +18,8 @@ constexpr Bytes capacity_a_slot = 4 * KiB;
 }  // namespace
 
 MiniCache::MiniCache(WorthOrder::Rule rule, Bytes capacity, Slot slots)
-    : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 2), no_place) {
-    for (Slot slot = slots; slot-- > 0;) free_.push_back(static_cast<Place>(slot));
+    : order_(rule), capacity_(capacity), objects_(slots), table_(std::bit_ceil(std::size_t{slots} * 2), no_short_slot) {
+    for (Slot slot = slots; slot-- > 0;) free_.push_back(static_cast<ShortSlot>(slot));
     order_.reserve(slots);
 }
 
@@ -31,7 +31,7 @@ void MiniCache::begin_anew(Bytes capacity) {
 
 void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
     auto place = find(tag);
-    if (table_[place] != no_place) return order_.hit(table_[place], size);
+    if (table_[place] != no_short_slot) return order_.hit(table_[place], size);
     misses += 1;
     missed_bytes += static_cast<double>(size);
     if (size > capacity_ || full()) return;
@@ -39,7 +39,7 @@ void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
     auto need = [&] { return occupied_ + object.size - static_cast<double>(capacity_); };
     if (need() > 0 && !order_.admits(uses, size, static_cast<Bytes>(need()))) return;
     while (need() > 0 && order_.lowest() != no_slot) evict(order_.lowest());
-    Place slot = free_.back();
+    ShortSlot slot = free_.back();
     free_.pop_back();
     objects_[slot] = object;
     table_[find(tag)] = slot;
@@ -50,28 +50,28 @@ void MiniCache::request(std::uint32_t tag, std::uint32_t uses, Bytes size) {
 std::size_t MiniCache::find(std::uint32_t tag) const {
     auto const last = table_.size() - 1;
     auto place = tag * 0x9e37'79b9'7f4a'7c15 >> 32 & last;
-    while (table_[place] != no_place && objects_[table_[place]].tag != tag) place = (place + 1) & last;
+    while (table_[place] != no_short_slot && objects_[table_[place]].tag != tag) place = (place + 1) & last;
     return place;
 }
 
 void MiniCache::evict(Slot slot) {
     auto hole = find(objects_[slot].tag);
     // Those that stand behind the hole because their own place was taken move up.
-    table_[hole] = no_place;
+    table_[hole] = no_short_slot;
     auto const last = table_.size() - 1;
-    for (auto each = (hole + 1) & last; table_[each] != no_place; each = (each + 1) & last) {
-        Place moved = table_[each];
-        table_[each] = no_place;
+    for (auto each = (hole + 1) & last; table_[each] != no_short_slot; each = (each + 1) & last) {
+        ShortSlot moved = table_[each];
+        table_[each] = no_short_slot;
         table_[find(objects_[moved].tag)] = moved;
     }
     order_.remove(slot, Left::evicted);
     occupied_ -= objects_[slot].size;
-    free_.push_back(static_cast<Place>(slot));
+    free_.push_back(static_cast<ShortSlot>(slot));
 }
 
 Bytes MiniCache::metadata_bytes() const {
-    return order_.metadata_bytes() + objects_.capacity() * sizeof(Object) + free_.capacity() * sizeof(Place) +
-           table_.capacity() * sizeof(Place);
+    return order_.metadata_bytes() + objects_.capacity() * sizeof(Object) + free_.capacity() * sizeof(ShortSlot) +
+           table_.capacity() * sizeof(ShortSlot);
 }
 
 Referee::Referee(std::vector<WorthOrder::Rule> rules, Aim aim, Bytes capacity)

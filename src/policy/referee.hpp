@@ -29,8 +29,8 @@ private:
         std::uint32_t tag;
         float size;
     };
-    using Place = std::uint8_t;
-    static constexpr Place no_place = UINT8_MAX;
+    using ShortSlot = std::uint8_t;
+    static constexpr ShortSlot no_short_slot = UINT8_MAX;
 
     /// Where in the table the tag's slot stands, or the empty place where it would.
     std::size_t find(std::uint32_t tag) const;
@@ -40,8 +40,8 @@ private:
     Bytes capacity_;
     double occupied_ = 0;
     std::vector<Object> objects_;       // by slot
-    std::vector<Place> free_;           // slots
-    std::vector<Place> table_;          // slots by tag, open addressing
+    std::vector<ShortSlot> free_;           // slots
+    std::vector<ShortSlot> table_;          // slots by tag, open addressing
 };
 
 /// Keys are sampled by their hash (Waldspurger et al. 2015) at a rate that falls as the copies fill up.

@@ -1,4 +1,4 @@
-// S3-FIFO: a small queue filters out what is used once, before it takes room in the main one.
+// S3-FIFO: a small queue filters out objects used once before they enter the main one.
 #pragma once
 #include <array>
 
@@ -7,16 +7,17 @@
 #include "policy/policy.hpp"
 #include "policy/queues.hpp"
 #include "policy/sizes.hpp"
+#include "util/check.hpp"
 
 namespace garner::policy {
 
 /// Three FIFO queues (Yang et al., SOSP 2023). Newcomers enter the small one, or the main one if the ghost remembers
 /// them. While the small one has its share of the capacity, in bytes, its oldest is looked at: used more than once, it
-/// goes to main, its uses forgotten; else it leaves and the ghost remembers it, as many as there are objects in main (of a
-/// lean one three quarters). Otherwise main's oldest: it leaves if it has no uses, else it loses one and is the newest
+/// goes to main, its uses forgotten; otherwise it is evicted and the ghost remembers it, as many as there are objects in main
+/// (of a lean one three quarters). Otherwise main's oldest: it is evicted if it has no uses, else it loses one and is the newest
 /// again. Uses count up to 3.
 ///
-/// While the capacity is unknown, what is held is taken for it. A hit is O(1) and writes one word; victim() pays one
+/// While the capacity is unknown, the bytes held stand for it. A hit is O(1) and writes one word; victim() takes one
 /// step for each use it takes away. 16 bytes a slot and at most 8 for the ghost, of a lean one 14 and 6. An object counts
 /// for 4 GiB at most.
 class S3Fifo final : public ReplacementPolicy {
@@ -25,25 +26,66 @@ public:
         Setting{.name = "small", .what = "share of the capacity for newcomers", .initial = 0.1, .most = 1},
     };
 
-    explicit S3Fifo(Options const&);
+    explicit S3Fifo(Options const& options)
+        : share_(options.value(settings, 0)), capacity_(options.capacity), sizes_(options.lean), lean_(options.lean) {}
 
-    void inserted(Slot, Fingerprint, Bytes size) override;
-    void hit(Slot, Bytes size) override;
+    void inserted(Slot slot, Fingerprint fingerprint, Bytes size) override {
+        check(!held(slot));
+        items_.cover(slot);
+        sizes_.cover(slot);
+        auto const tag = Ghost::tag(fingerprint);
+        items_[slot] = {.tag = tag, .queue = none, .uses = 0};
+        sizes_.set(slot, size);
+        put(ghost_.take(tag) ? main : small, slot);
+    }
+    void hit(Slot slot, Bytes) override {
+        check(held(slot));
+        if (items_[slot].uses < most_uses) ++items_[slot].uses;
+    }
     /// Not a use.
-    void resized(Slot, Bytes size) override;
-    /// Left::evicted from the small queue is what the ghost remembers.
-    void removed(Slot, Left) override;
-    Slot victim() override;
-    /// True in the main queue, and for what would go there.
-    bool keeps(Slot) const override;
+    void resized(Slot slot, Bytes size) override {
+        check(held(slot));
+        auto& bytes = lines_[items_[slot].queue].bytes;
+        bytes -= sizes_[slot];
+        sizes_.set(slot, size);
+        bytes += sizes_[slot];
+    }
+    /// The ghost remembers those evicted from the small queue.
+    void removed(Slot slot, Left why) override {
+        check(held(slot));
+        if (why == Left::evicted && items_[slot].queue == small) {
+            auto const objects = lines_[main].objects;
+            ghost_.count(lean_ ? objects - objects / 4 : objects);
+            ghost_.put(items_[slot].tag);
+        }
+        take(slot);
+        items_[slot].queue = none;
+    }
+    Slot victim() override {
+        for (;;) {
+            bool const from_small = small_is_full();
+            Slot const oldest = lines_[from_small ? small : main].queue.oldest;
+            if (oldest == no_slot) return no_slot;
+            auto& item = items_[oldest];
+            if (item.uses <= (from_small ? 1u : 0u)) return oldest;
+            item.uses = from_small ? 0 : item.uses - 1;
+            take(oldest);
+            put(main, oldest);
+        }
+    }
+    /// True in the main queue, and for objects that would go there.
+    bool keeps(Slot slot) const override { return held(slot) && (items_[slot].queue == main || items_[slot].uses > 1); }
     void set_capacity(Bytes capacity) override { capacity_ = capacity; }
-    Bytes metadata_bytes() const override;
+    Bytes metadata_bytes() const override {
+        return sizeof *this + queues_.metadata_bytes() + items_.metadata_bytes() + sizes_.metadata_bytes() +
+               ghost_.metadata_bytes();
+    }
 
 private:
-    enum Place : std::uint32_t { nowhere, small, main };
+    enum QueueId : std::uint32_t { none, small, main };
     struct Item {
         Ghost::Tag tag : Ghost::tag_bits;
-        std::uint32_t place : 2;
+        std::uint32_t queue : 2;
         std::uint32_t uses : 2;
     };
     static_assert(sizeof(Item) == 4);
@@ -54,17 +96,35 @@ private:
         std::uint64_t objects = 0;
     };
 
-    bool held(Slot slot) const { return items_.covers(slot) && items_[slot].place != nowhere; }
-    bool small_is_full() const;
-    void put(Place, Slot);
-    void take(Slot);
+    bool held(Slot slot) const { return items_.covers(slot) && items_[slot].queue != none; }
+    /// So full that the next victim is one of the small queue.
+    bool small_is_full() const {
+        Line const& few = lines_[small];
+        Line const& many = lines_[main];
+        if (few.queue.empty() || many.queue.empty()) return many.queue.empty();
+        auto const capacity = static_cast<double>(capacity_ ? capacity_ : few.bytes + many.bytes);
+        return static_cast<double>(few.bytes) >= share_ * capacity;
+    }
+    void put(QueueId id, Slot slot) {
+        auto& line = lines_[id];
+        queues_.push(line.queue, slot);
+        items_[slot].queue = id;
+        line.bytes += sizes_[slot];
+        ++line.objects;
+    }
+    void take(Slot slot) {
+        auto& line = lines_[items_[slot].queue];
+        queues_.remove(line.queue, slot);
+        line.bytes -= sizes_[slot];
+        --line.objects;
+    }
 
     double share_;
     Bytes capacity_;
     Queues queues_;
     SlotArray<Item> items_;
     Sizes sizes_;
-    std::array<Line, 3> lines_;   // by place
+    std::array<Line, 3> lines_;   // by QueueId
     Ghost ghost_;
     bool const lean_;
 };

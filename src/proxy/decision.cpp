@@ -101,7 +101,7 @@ std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_
 }
 
 char const* departure(bool reload_ignored, http::Terms const& terms) {
-    return reload_ignored ? "rule: reload ignored" : http::text(terms.departure);
+    return reload_ignored ? "rule: reload ignored" : http::text(terms.rule_override);
 }
 
 bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& request,

@@ -130,7 +130,7 @@ private:
     }
 
     bool has_peers() const {
-        return out_.partition == Partition::forward && !server_.mesh().roster()->peers.empty();
+        return out_.partition == Partition::forward && !server_.mesh().peer_table()->peers.empty();
     }
 
     /// As Transaction::check_names and may_use_peers: a request for which peers are asked first needs no addresses, unless

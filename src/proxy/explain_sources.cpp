@@ -45,8 +45,8 @@ net::NamesPtr resolve_on_worker(Server& server, std::string const& host) {
 
 SourceExplanation explain_sources(Server& server, SourceQuestion const& question, http::RuleRequest const& facts) {
     auto& mesh = server.mesh();
-    auto const roster = mesh.roster();
-    auto const& lists = roster->options.direct;
+    auto const peer_table = mesh.peer_table();
+    auto const& lists = peer_table->options.direct;
     auto const* destination = question.destination ? &*question.destination : nullptr;
     SourceExplanation out;
     out.direct = direct_of(lists, facts, destination);
@@ -59,7 +59,7 @@ SourceExplanation explain_sources(Server& server, SourceQuestion const& question
     asked.host = asking->host;
     asked.hierarchical = question.hierarchical;
     asked.direct = out.direct;
-    if (roster->options.source_ping) {
+    if (peer_table->options.source_ping) {
         auto const known = mesh.origins().find(asked.host, steady_now());
         asked.origin_rtt = known.rtt;
         asked.origin_throughput = known.throughput;

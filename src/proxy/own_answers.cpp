@@ -41,7 +41,7 @@ net::awaitable<void> OwnAnswers::purge() {
     request_.record.answer = Answer::purged;
     auto& cache = request_.services.cache;
     bool here = cache.purge(request_.key);
-    std::vector<icp::Cleared> peers;
+    std::vector<icp::PurgeResult> peers;
     if (request_.services.agent) {
         auto url = request_.target.url;
         peers = co_await request_.services.agent->purge(std::move(url));
@@ -79,14 +79,14 @@ net::awaitable<void> OwnAnswers::answer_as_last_hop() {
 
 /// The digest tells what clients have asked for: it is for caches that are named as such, and for this machine.
 bool OwnAnswers::is_other_cache(IpAddress const& client) const {
-    auto const roster = request_.services.mesh->roster();
+    auto const peer_table = request_.services.mesh->peer_table();
     auto const is_peer = [&](auto const& peer) {
         auto const addresses = peer->addresses();
         return std::ranges::find(addresses, client) != addresses.end();
     };
-    auto const& icp = roster->options;
+    auto const& icp = peer_table->options;
     return client.is_loopback() || is_among(client, icp.allow) || is_among(client, icp.htcp.allow) ||
-           std::ranges::any_of(roster->peers, is_peer);
+           std::ranges::any_of(peer_table->peers, is_peer);
 }
 
 net::awaitable<void> OwnAnswers::answer_internally() {

@@ -142,14 +142,14 @@ net::awaitable<bool> Relay::pipe_to(int pipe, std::size_t bytes, Direction& way)
 
 net::awaitable<bool> Relay::copy(Direction& way) {
     auto buffer = worker_.buffers.take();
-    std::span<char> into(buffer.data(), net::BufferPool::size);
+    std::span<char> into(buffer.get(), net::BufferPool::size);
     for (;;) {
         if (aborted_) co_return false;
         auto read = co_await way.from.read_some(into, limits_.total);
         if (read.error == net::asio::error::eof) co_return true;
         if (read.error) co_return false;
         idle_.arm(limits_.idle);
-        std::string_view bytes(buffer.data(), read.bytes);
+        std::string_view bytes(buffer.get(), read.bytes);
         auto sent = co_await way.to.write(bytes, limits_.idle);
         moved(way, sent.bytes);
         if (sent.error) co_return false;

@@ -66,7 +66,7 @@ net::awaitable<bool> Sources::may_use_peers() {
     all_forbidden_ = false;
     auto const& host = request_.target.uri.authority.host;
     auto const facts = request_.facts();
-    bool const listed = needs_destination(request_.services.mesh->roster()->options.direct, facts);
+    bool const listed = needs_destination(request_.services.mesh->peer_table()->options.direct, facts);
     bool const local = parse_ip(host) || net::is_localhost(host);
     if (!request_.source_matters && !listed && !local) co_return true;
     auto names = co_await request_.services.worker.resolver.resolve(host, &request_.waiting);
@@ -82,15 +82,15 @@ net::awaitable<bool> Sources::may_use_peers() {
 
 icp::Question Sources::question() const {
     auto const& mesh = *request_.services.mesh;
-    auto const roster = mesh.roster();
+    auto const peer_table = mesh.peer_table();
     IpAddress const* destination = destination_.is_unspecified() ? nullptr : &destination_;
     icp::Question asked;
     asked.url = request_.target.url;
     asked.host = request_.target.uri.authority.host;
     asked.hierarchical = hierarchical_ && is_hierarchical(request_.head(), request_.control);
-    asked.direct = direct_of(roster->options.direct, request_.facts(), destination);
+    asked.direct = direct_of(peer_table->options.direct, request_.facts(), destination);
     if (size_) asked.size = *size_;
-    if (roster->options.source_ping) {
+    if (peer_table->options.source_ping) {
         auto const known = request_.services.mesh->origins().find(asked.host, steady_now());
         asked.origin_rtt = known.rtt;
         asked.origin_throughput = known.throughput;

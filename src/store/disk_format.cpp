@@ -368,7 +368,7 @@ std::string encode(ObjectMeta const& meta) {
     auto const& terms = meta.terms;
     bool const v4 = meta.source.is_v4();
     bool const pieces = meta.body != 0 || !meta.spans.empty();
-    auto const kinds = static_cast<unsigned>(terms.departure) | static_cast<unsigned>(terms.source) << 2 |
+    auto const kinds = static_cast<unsigned>(terms.rule_override) | static_cast<unsigned>(terms.source) << 2 |
                        (meta.kind == Object::Kind::vary_marker ? is_marker : 0u) | (pieces ? in_pieces : 0u);
     std::string bytes(meta_fixed, '\0');
     put(bytes.data(), static_cast<std::uint8_t>(flags_of(terms) | (v4 ? has_v4 : 0)));
@@ -402,7 +402,7 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
     ObjectMeta meta;
     auto& terms = meta.terms;
     set_flags(terms, flags);
-    terms.departure = static_cast<http::Departure>(kinds & 3);
+    terms.rule_override = static_cast<http::RuleOverride>(kinds & 3);
     terms.source = static_cast<http::LifetimeSource>(kinds >> 2 & 15);
     meta.kind = kinds & is_marker ? Object::Kind::vary_marker : Object::Kind::response;
     meta.status = get<std::uint16_t>(bytes.data() + 2);

@@ -47,9 +47,7 @@ public:
 
     bool empty() const { return !root_.linked(); }
     T& front() { return static_cast<T&>(*root_.next_); }
-    T& back() { return static_cast<T&>(*root_.previous_); }
     void push_back(T& item) { static_cast<Link&>(item).insert_before(root_); }
-    void push_front(T& item) { static_cast<Link&>(item).insert_before(*root_.next_); }
 
     T* pop_front() {
         if (empty()) return nullptr;

@@ -15,6 +15,13 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_alpha(char c) { return is_lower(to_lower(c)); }
 
+/// -1 when it is no hexadecimal digit.
+constexpr int hex_value(char c) {
+    if (is_digit(c)) return c - '0';
+    char const low = to_lower(c);
+    return low >= 'a' && low <= 'f' ? low - 'a' + 10 : -1;
+}
+
 constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -40,6 +47,11 @@ constexpr std::optional<std::uint64_t> parse_decimal(std::string_view digits) {
         value = value * 10 + digit;
     }
     return value;
+}
+
+/// 16 hexadecimal digits.
+inline void append_hex(std::uint64_t word, std::string& out) {
+    for (int shift = 60; shift >= 0; shift -= 4) out += "0123456789abcdef"[word >> shift & 15];
 }
 
 inline void append_lower_case(std::string_view text, std::string& out) {

@@ -88,7 +88,7 @@ TEST(Explain, sources_are_told_with_times_and_reasons) {
     auto explained = stale_page();
     auto& told = explained.sources.emplace();
     told.hierarchical = told.answered = true;
-    told.resolution.words = {{next_door, icp::Said::hit, icp::Protocol::htcp, microseconds{400}}, {campus}};
+    told.resolution.words = {{next_door, icp::ReplyKind::hit, icp::Protocol::htcp, microseconds{400}}, {campus}};
     told.resolution.sources = {{next_door, icp::Hierarchy::sibling_hit}, {nullptr, icp::Hierarchy::direct}};
     told.resolution.took = microseconds{450};
     auto const json = explain_json(explained)["sources"];

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <tuple>
 
+#include "describe.hpp"
 #include "support.hpp"
 
 namespace garner::config {

@@ -201,6 +201,8 @@ TEST(Load, faults) {
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
              Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
+             Row{R"({"dns": {"servers": [":53"]}})", "has no IP address before its port"},
+             Row{R"({"dns": {"servers": ["localhost:53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"positive_max": "9999999d"}})",
                  "\"9999999d\" is out of range (write a time between 1ms and 366d)"},
              Row{R"({"dns": {"positive_max": "9999999"}})", "is not a time"},

@@ -55,7 +55,7 @@ struct Spellings {
             for (auto const& field : fields) twice.add(field.name, field.value);
         for (auto const& field : fields)
             if (field.id != Name::cache_control) one_line.add(field.name, field.value);
-        if (fields.has(Name::cache_control)) one_line.add("Cache-Control", fields.joined(Name::cache_control));
+        if (fields.has(Name::cache_control)) one_line.add("Cache-Control", fuzz::joined(fields, Name::cache_control));
     }
 };
 

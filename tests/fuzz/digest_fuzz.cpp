@@ -17,7 +17,7 @@ void check_round_trip(std::string_view url) {
     char const* fault = nullptr;
     auto const digest = icp::Digest::read(std::move(builder).finish(), fault);
     check(digest && !fault && digest->entries() == 1);
-    check(digest->may_have(key) && digest->may_have("GET", url) && !digest->may_have("POST", url));
+    check(digest->may_have(key));
 }
 
 }  // namespace
@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
     auto const digest = icp::Digest::read(std::move(copy), fault);
     check((digest == nullptr) == (fault != nullptr));
     if (!digest) return 0;
-    check(digest->size() == size && digest->capacity() > 0);
+    check(digest->size() == size);
     for (auto const word : {0u, 1u, 0x7fffffffu, 0xffffffffu}) (void)digest->may_have({word, ~word, word / 3, word * 7});
     return 0;
 }

@@ -39,6 +39,14 @@ private:
     http::Fields fields_;
 };
 
+/// All values of a field joined as one list with ", " (RFC 9110 5.3).
+inline std::string joined(http::Fields const& fields, http::Name id) {
+    std::string list;
+    for (auto const& field : fields)
+        if (field.id == id) list.append(list.empty() ? "" : ", ").append(field.value);
+    return list;
+}
+
 inline bool any_value_has(http::Fields const& fields, char byte) {
     for (auto const& field : fields)
         if (field.value.find(byte) != std::string_view::npos) return true;

@@ -154,10 +154,10 @@ TEST(Freshness, errors_that_say_nothing_get_the_operators_negative_ttl) {
         ResponseHead head;
         DeltaSeconds lifetime;
         bool negative;
-        Departure departure = Departure::none;
+        RuleOverride rule_override = RuleOverride::none;
     };
     auto const modified = date(-1000);
-    auto const departs = Departure::negative_ttl;
+    auto const departs = RuleOverride::negative_ttl;
     Case const cases[] = {
         {"404", response(404, {}), 7, true},
         {"403", response(403, {}), 7, true, departs},
@@ -177,7 +177,7 @@ TEST(Freshness, errors_that_say_nothing_get_the_operators_negative_ttl) {
         auto const t = terms(c.head, {.negative_ttl = 7});
         EXPECT_EQ(t.lifetime, c.lifetime) << c.name;
         EXPECT_EQ(t.negative, c.negative) << c.name;
-        EXPECT_EQ(t.departure, c.departure) << c.name;
+        EXPECT_EQ(t.rule_override, c.rule_override) << c.name;
     }
     EXPECT_FALSE(terms(response(404, {})).negative);
     EXPECT_EQ(terms(response(404, {{"Date", date(0)}, {"Last-Modified", modified}}), {.negative_ttl = 0}).lifetime, 0u);
@@ -223,7 +223,7 @@ TEST(Freshness, a_departure_from_what_the_origin_allows_is_noted) {
         {"max_ttl below all others", silent, {.default_ttl = 10, .min_ttl = 20, .max_ttl = 5}, "rule: default_ttl"},
         {"max_ttl is always allowed", explicit_one, {.max_ttl = 5}, ""},
     };
-    for (auto const& c : cases) EXPECT_EQ(text(terms(c.answer, c.options).departure), c.said) << c.name;
+    for (auto const& c : cases) EXPECT_EQ(text(terms(c.answer, c.options).rule_override), c.said) << c.name;
 }
 
 TEST(Freshness, a_targeted_field_hides_cache_control_and_expires) {

@@ -256,8 +256,8 @@ TEST(Rule, port_ranges) {
 TEST(Rule, urls) {
     auto asked = request("127.0.0.1");
     asked.url = "http://example.com/cgi-bin/a?b=\xff";
-    EXPECT_EQ(Matcher{.url_contains = {"?"}}.matches(asked, nullptr), Matcher::Answer::yes);
-    EXPECT_EQ(Matcher{.url_contains = {"CGI"}}.matches(asked, nullptr), Matcher::Answer::no);
+    EXPECT_EQ(Matcher{.url_contains = {"?"}}.matches(asked, nullptr), Matcher::Result::yes);
+    EXPECT_EQ(Matcher{.url_contains = {"CGI"}}.matches(asked, nullptr), Matcher::Result::no);
     std::string why;
     EXPECT_TRUE(UrlPattern::parse("/cgi-[a-z]+/", why)->matches(asked.url));
     EXPECT_TRUE(UrlPattern::parse("=.$", why)->matches(asked.url)) << "any byte is one character";

@@ -50,7 +50,7 @@ struct World : Neighbours {
     }
 
     Told any_answer(std::size_t place) {
-        Told told{place, Said{static_cast<std::uint8_t>(1 + random() % 5)}, Protocol::icp, any_time()};
+        Told told{place, ReplyKind{static_cast<std::uint8_t>(1 + random() % 5)}, Protocol::icp, any_time()};
         if (one_in(4)) told.protocol = Protocol::digest;
         if (one_in(3)) told.source_rtt = milliseconds{random() % 200};
         if (one_in(3)) told.size = random() % 1'000'000;
@@ -102,7 +102,7 @@ TEST(AnyChoice, holds_to_the_direct_lists) {
             for (std::size_t place = 0; origins > 0 && place < world.views.size(); ++place) {
                 auto const& options = *world.views[place].options;
                 auto const* told = world.told_of(place);
-                bool const refuses = told && (told->said == Said::denied || told->said == Said::miss_nofetch);
+                bool const refuses = told && (told->reply == ReplyKind::denied || told->reply == ReplyKind::miss_nofetch);
                 ASSERT_TRUE(options.type == PeerOptions::Type::sibling || refuses ||
                             binding_of(options, world.asked_for.host) == Binding::none)
                     << options.name << " is left";
@@ -118,8 +118,8 @@ TEST(AnyChoice, uses_only_those_who_may_be_used) {
             auto const place = world.place_of_peer(source);
             auto const* told = world.told_of(place);
             ASSERT_NE(binding_of(source.peer->options, world.asked_for.host), Binding::none);
-            if (told) { ASSERT_TRUE(told->said != Said::denied && told->said != Said::miss_nofetch); }
-            ASSERT_EQ(source.promised(), told && told->said == Said::hit && !world.last_resort(place));
+            if (told) { ASSERT_TRUE(told->reply != ReplyKind::denied && told->reply != ReplyKind::miss_nofetch); }
+            ASSERT_EQ(source.promised(), told && told->reply == ReplyKind::hit && !world.last_resort(place));
             if (source.promised()) {
                 bool const by_digest = source.why == Hierarchy::cd_parent_hit || source.why == Hierarchy::cd_sibling_hit;
                 ASSERT_EQ(by_digest, told->protocol == Protocol::digest);
@@ -158,7 +158,7 @@ TEST(AnyChoice, has_a_hit_first_unless_the_origin_beats_it) {
     for_worlds([](World const& world, Sources const& sources) {
         bool hit = false;
         for (auto const& told : world.answers)
-            hit = hit || (told.said == Said::hit && !world.last_resort(told.peer));
+            hit = hit || (told.reply == ReplyKind::hit && !world.last_resort(told.peer));
         bool const asks = world.asked_for.hierarchical && world.asked_for.direct != Direct::always;
         if (!hit || !asks) return;
         ASSERT_TRUE(sources[0].promised() || sources[0].why == Hierarchy::source_fastest);
@@ -194,7 +194,7 @@ TEST(AnyChoice, has_parents_that_missed_before_those_who_have_not_been_asked) {
                                source.why == any_old_parent;
             ASSERT_FALSE(missed && others_began);
             others_began = others_began || other;
-            if (missed) { ASSERT_EQ(world.told_of(world.place_of_peer(source))->said, Said::miss); }
+            if (missed) { ASSERT_EQ(world.told_of(world.place_of_peer(source))->reply, ReplyKind::miss); }
         }
     });
 }
@@ -223,7 +223,7 @@ TEST(AnyWait, is_bounded_by_the_patience_and_never_for_the_dead) {
         // Everybody who is waited for has spoken.
         for (auto const place : whom.wait_for) {
             ASSERT_EQ(world.views[place].health, Health::alive);
-            told.push_back({place, Said::miss});
+            told.push_back({place, ReplyKind::miss});
         }
         ASSERT_EQ(worth_waiting(world.asked_for, whom, world.views, told, most), microseconds{0});
     }

@@ -59,8 +59,8 @@ TEST_F(Choices, walled_in_without_a_parent_nothing) {
     add(sibling("s"));
     asked_for.direct = Direct::never;
     EXPECT_EQ(chosen(), "NO_DIRECT_FAIL");
-    EXPECT_EQ(chosen({says("s", Said::miss, 1ms)}), "NO_DIRECT_FAIL");
-    EXPECT_EQ(chosen({says("s", Said::hit, 1ms)}), "SIBLING_HIT s");
+    EXPECT_EQ(chosen({says("s", ReplyKind::miss, 1ms)}), "NO_DIRECT_FAIL");
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 1ms)}), "SIBLING_HIT s");
 }
 
 TEST_F(Choices, not_hierarchical_goes_by_its_domain_else_direct) {
@@ -106,50 +106,50 @@ TEST_F(Choices, of_bound_parents_the_suspect_last_and_groups_by_their_scores) {
 TEST_F(Choices, the_first_hit_wins) {
     add(parent("p"));
     add(sibling("s"));
-    EXPECT_EQ(chosen({says("s", Said::hit, 2ms), says("p", Said::hit, 3ms)}), "SIBLING_HIT s, PARENT_HIT p, HIER_DIRECT");
-    EXPECT_EQ(chosen({says("p", Said::miss, 1ms), says("s", Said::hit, 2ms)}),
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 2ms), says("p", ReplyKind::hit, 3ms)}), "SIBLING_HIT s, PARENT_HIT p, HIER_DIRECT");
+    EXPECT_EQ(chosen({says("p", ReplyKind::miss, 1ms), says("s", ReplyKind::hit, 2ms)}),
               "SIBLING_HIT s, FIRST_PARENT_MISS p, HIER_DIRECT");
 }
 
 TEST_F(Choices, a_heavier_hit_wins_though_it_takes_almost_as_often_longer) {
     add(weighing(parent("p"), 2));
     add(sibling("s"));
-    EXPECT_EQ(first({says("s", Said::hit, 10ms), says("p", Said::hit, 19ms)}), "PARENT_HIT p");
-    EXPECT_EQ(first({says("s", Said::hit, 10ms), says("p", Said::hit, 20ms)}), "SIBLING_HIT s") << "who was first";
-    EXPECT_EQ(first({says("s", Said::hit, 10ms), says("p", Said::hit, 21ms)}), "SIBLING_HIT s");
+    EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 19ms)}), "PARENT_HIT p");
+    EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 20ms)}), "SIBLING_HIT s") << "who was first";
+    EXPECT_EQ(first({says("s", ReplyKind::hit, 10ms), says("p", ReplyKind::hit, 21ms)}), "SIBLING_HIT s");
 }
 
 TEST_F(Choices, behind_a_digests_hit_stand_the_parents_that_nobody_asked_then) {
     add(sibling("s"));
     add(parent("p"));
     add(weighing(parent("q"), 9));
-    EXPECT_EQ(chosen({says("s", Said::hit, 0ms, Protocol::digest)}),
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 0ms, Protocol::digest)}),
               "CD_SIBLING_HIT s, FIRSTUP_PARENT q, FIRSTUP_PARENT p, HIER_DIRECT");
-    EXPECT_EQ(chosen({says("s", Said::hit, 1ms)}), "SIBLING_HIT s, HIER_DIRECT");
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 1ms)}), "SIBLING_HIT s, HIER_DIRECT");
 }
 
 TEST_F(Choices, digests_are_named_and_have_the_time_of_their_peer) {
     add(parent("p")).query_rtt = 8ms;
     add(sibling("s")).connect_rtt = 5ms;
     using enum Protocol;
-    EXPECT_EQ(chosen({says("p", Said::hit, 0ms, digest), says("s", Said::hit, 0ms, digest)}),
+    EXPECT_EQ(chosen({says("p", ReplyKind::hit, 0ms, digest), says("s", ReplyKind::hit, 0ms, digest)}),
               "CD_SIBLING_HIT s, CD_PARENT_HIT p, HIER_DIRECT");
-    EXPECT_EQ(first({says("p", Said::hit, 0ms, digest), says("s", Said::hit, 9ms)}), "CD_PARENT_HIT p");
+    EXPECT_EQ(first({says("p", ReplyKind::hit, 0ms, digest), says("s", ReplyKind::hit, 9ms)}), "CD_PARENT_HIT p");
 }
 
 TEST_F(Choices, who_answers_denied_or_cannot_fetch_is_not_used) {
     add(by_default(parent("p")));
     add(parent("q"));
-    EXPECT_EQ(chosen({says("p", Said::denied, 1ms), says("q", Said::miss_nofetch, 2ms)}), "HIER_DIRECT");
+    EXPECT_EQ(chosen({says("p", ReplyKind::denied, 1ms), says("q", ReplyKind::miss_nofetch, 2ms)}), "HIER_DIRECT");
     asked_for.direct = Direct::never;
-    EXPECT_EQ(chosen({says("p", Said::denied, 1ms), says("q", Said::miss_nofetch, 2ms)}), "NO_DIRECT_FAIL");
+    EXPECT_EQ(chosen({says("p", ReplyKind::denied, 1ms), says("q", ReplyKind::miss_nofetch, 2ms)}), "NO_DIRECT_FAIL");
 }
 
 TEST_F(Choices, the_hits_of_the_dead_and_the_full_do_not_count) {
     add(sibling("dead")).health = Health::dead;
     add(parent("full")).full = true;
     add(sibling("s")).health = Health::suspect;
-    std::vector<Told> const told{says("dead", Said::hit, 1ms), says("full", Said::hit, 2ms), says("s", Said::hit, 3ms)};
+    std::vector<Told> const told{says("dead", ReplyKind::hit, 1ms), says("full", ReplyKind::hit, 2ms), says("s", ReplyKind::hit, 3ms)};
     EXPECT_EQ(chosen(told), "SIBLING_HIT s, HIER_DIRECT");
     asked_for.direct = Direct::never;
     EXPECT_EQ(chosen(told), "SIBLING_HIT s, ANY_OLD_PARENT full");
@@ -161,16 +161,16 @@ TEST_F(Choices, the_origin_wins_where_it_is_nearer_than_who_has_it) {
     add(sibling("s"));
     add(sibling("t"));
     asked_for.origin_rtt = 5ms;
-    EXPECT_EQ(chosen({says("s", Said::hit, 4ms), says("t", Said::hit, 6ms)}), "SIBLING_HIT s, SOURCE_FASTEST, SIBLING_HIT t");
-    EXPECT_EQ(chosen({says("s", Said::hit, 6ms)}), "SOURCE_FASTEST, SIBLING_HIT s");
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 4ms), says("t", ReplyKind::hit, 6ms)}), "SIBLING_HIT s, SOURCE_FASTEST, SIBLING_HIT t");
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 6ms)}), "SOURCE_FASTEST, SIBLING_HIT s");
     asked_for.direct = Direct::never;
-    EXPECT_EQ(chosen({says("s", Said::hit, 6ms)}), "SIBLING_HIT s");
+    EXPECT_EQ(chosen({says("s", ReplyKind::hit, 6ms)}), "SIBLING_HIT s");
 }
 
 TEST_F(Choices, for_large_bodies_throughput_counts_where_it_is_known_of_all) {
     add(sibling("near")).throughput = 1e6;
     add(sibling("fast")).throughput = 1e7;
-    std::vector<Told> const told{says("near", Said::hit, 2ms), says("fast", Said::hit, 20ms)};
+    std::vector<Told> const told{says("near", ReplyKind::hit, 2ms), says("fast", ReplyKind::hit, 20ms)};
     EXPECT_EQ(first(told), "SIBLING_HIT near");
     asked_for.size = 1'000'000;
     EXPECT_EQ(first(told), "SIBLING_HIT fast");
@@ -195,9 +195,9 @@ TEST_F(Choices, the_first_parent_that_missed_by_weight) {
     add(parent("a"));
     add(weighing(parent("b"), 3));
     add(sibling("s"));
-    EXPECT_EQ(chosen({says("s", Said::miss, 1ms), says("a", Said::miss, 5ms), says("b", Said::miss, 14ms)}),
+    EXPECT_EQ(chosen({says("s", ReplyKind::miss, 1ms), says("a", ReplyKind::miss, 5ms), says("b", ReplyKind::miss, 14ms)}),
               "FIRST_PARENT_MISS b, FIRST_PARENT_MISS a, HIER_DIRECT");
-    EXPECT_EQ(chosen({says("a", Said::miss, 5ms), says("b", Said::miss, 16ms)}),
+    EXPECT_EQ(chosen({says("a", ReplyKind::miss, 5ms), says("b", ReplyKind::miss, 16ms)}),
               "FIRST_PARENT_MISS a, FIRST_PARENT_MISS b, HIER_DIRECT");
 }
 
@@ -205,10 +205,10 @@ TEST_F(Choices, the_parent_closest_to_the_origin_where_they_tell) {
     add(parent("a"));
     add(parent("b"));
     add(parent("c"));
-    auto from_a = says("a", Said::miss, 5ms), from_b = says("b", Said::miss, 7ms);
+    auto from_a = says("a", ReplyKind::miss, 5ms), from_b = says("b", ReplyKind::miss, 7ms);
     from_a.source_rtt = 40ms;
     from_b.source_rtt = 20ms;
-    auto const from_c = says("c", Said::miss, 1ms);
+    auto const from_c = says("c", ReplyKind::miss, 1ms);
     EXPECT_EQ(chosen({from_c, from_a, from_b}),
               "CLOSEST_PARENT_MISS b, CLOSEST_PARENT_MISS a, FIRST_PARENT_MISS c, HIER_DIRECT");
     asked_for.origin_rtt = 26ms;
@@ -281,8 +281,8 @@ TEST_F(Choices, of_a_group_that_missed_the_one_whose_url_it_is_though_another_is
     for (int i = 0; i < 300; ++i) {
         auto const url = "http://www.example.edu/" + std::to_string(i);
         asked_for.url = url;
-        std::vector<Told> const told{{.peer = 1, .said = Said::miss, .took = microseconds{100}},
-                                     {.peer = 0, .said = Said::miss, .took = microseconds{900}}};
+        std::vector<Told> const told{{.peer = 1, .reply = ReplyKind::miss, .took = microseconds{100}},
+                                     {.peer = 0, .reply = ReplyKind::miss, .took = microseconds{900}}};
         auto const ways = choose(asked_for, views, told);
         bool const a_has_it = rendezvous_score(url, "a", 1) > rendezvous_score(url, "b", 1);
         EXPECT_EQ(ways[0].peer->options.name, a_has_it ? "a" : "b") << "c did not answer";
@@ -318,7 +318,7 @@ TEST_F(Choices, harvest_takes_the_first_parent_miss_when_all_have_missed) {
     add(parent("q"));
     add(sibling("s"));
     auto const outcome = resolve(asked_for, views,
-                                 {says("q", Said::miss, 30ms), says("s", Said::miss, 50ms), says("p", Said::miss, 40ms)});
+                                 {says("q", ReplyKind::miss, 30ms), says("s", ReplyKind::miss, 50ms), says("p", ReplyKind::miss, 40ms)});
     EXPECT_EQ(text_of(outcome.sources), "FIRST_PARENT_MISS q, FIRST_PARENT_MISS p, HIER_DIRECT");
     EXPECT_EQ(outcome.took, 50ms) << "as soon as the last has answered";
 }
@@ -326,16 +326,16 @@ TEST_F(Choices, harvest_takes_the_first_parent_miss_when_all_have_missed) {
 TEST_F(Choices, harvest_takes_the_parent_that_missed_after_two_seconds_when_one_is_silent) {
     add(parent("p"));
     add(parent("gone"));
-    auto const outcome = resolve(asked_for, views, {says("p", Said::miss, 30ms)});
+    auto const outcome = resolve(asked_for, views, {says("p", ReplyKind::miss, 30ms)});
     EXPECT_EQ(text_of(std::span(outcome.sources).first(1)), "FIRST_PARENT_MISS p");
     EXPECT_EQ(outcome.took, 2'000ms);
     (*this)["gone"].health = Health::suspect;
-    EXPECT_EQ(resolve(asked_for, views, {says("p", Said::miss, 30ms)}).took, 30ms) << "and never again";
+    EXPECT_EQ(resolve(asked_for, views, {says("p", ReplyKind::miss, 30ms)}).took, 30ms) << "and never again";
 }
 
 TEST_F(Choices, harvest_goes_home_when_nobody_answers_in_time) {
     add(parent("p"));
-    auto const outcome = resolve(asked_for, views, {says("p", Said::hit, 2'001ms)});
+    auto const outcome = resolve(asked_for, views, {says("p", ReplyKind::hit, 2'001ms)});
     EXPECT_EQ(text_of(outcome.sources), "HIER_DIRECT");
     EXPECT_EQ(outcome.took, 2'000ms);
 }
@@ -343,7 +343,7 @@ TEST_F(Choices, harvest_goes_home_when_nobody_answers_in_time) {
 TEST_F(Choices, harvest_never_waits_for_the_dead) {
     add(parent("p"));
     add(sibling("dead")).health = Health::dead;
-    auto const outcome = resolve(asked_for, views, {says("p", Said::miss, 3ms)});
+    auto const outcome = resolve(asked_for, views, {says("p", ReplyKind::miss, 3ms)});
     EXPECT_EQ(outcome.took, 3ms);
     (*this)["p"].health = Health::dead;
     EXPECT_EQ(resolve(asked_for, views, {}).took, 0ms);

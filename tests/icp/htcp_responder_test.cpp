@@ -15,11 +15,11 @@ IpAddress const friendly = IpAddress::v4(10, 0, 0, 1);
 IpAddress const stranger = IpAddress::v4(192, 0, 2, 1);
 
 /// What came back, read.
-struct Reply : HtcpMessage {
-    explicit Reply(std::string datagram) : text(std::move(datagram)), given(!text.empty()) {
+struct Received : HtcpMessage {
+    explicit Received(std::string datagram) : text(std::move(datagram)), given(!text.empty()) {
         if (given) EXPECT_EQ(htcp::parse(text, *this), nullptr);
     }
-    Reply(Reply const&) = delete;
+    Received(Received const&) = delete;
     std::string const text;
     bool const given;
     bool is(Refusal refusal) const { return given && flag && code == static_cast<std::uint8_t>(refusal); }
@@ -32,15 +32,15 @@ struct HtcpResponding : ::testing::Test {
         options.htcp.clear_allow = {*parse_network("10.0.0.1")};
     }
 
-    Reply send(std::string message, IpAddress const& from = friendly, std::string_view secret = {},
+    Received send(std::string message, IpAddress const& from = friendly, std::string_view secret = {},
                WallTime when = now) {
         htcp::seal(message, secret, when);
         HtcpMessage request;
         EXPECT_EQ(htcp::parse(message, request), nullptr);
-        return Reply(responder.answer(request, from, options, now));
+        return Received(responder.answer(request, from, options, now));
     }
-    Reply test(std::string_view url, IpAddress const& from = friendly) { return send(htcp::tst_request(7, url), from); }
-    Reply clear(std::string_view url, IpAddress const& from = friendly) {
+    Received test(std::string_view url, IpAddress const& from = friendly) { return send(htcp::tst_request(7, url), from); }
+    Received clear(std::string_view url, IpAddress const& from = friendly) {
         return send(htcp::clr_request(7, url), from);
     }
 
@@ -151,7 +151,7 @@ TEST_F(HtcpResponding, questions_beyond_the_rate_get_no_answer_and_purges_always
 TEST_F(HtcpResponding, NOP_is_answered_where_wanted_and_MON_and_SET_never) {
     HtcpMessage request;
     request.flag = true;
-    EXPECT_TRUE(Reply(responder.answer(request, friendly, options, now)).says(htcp::response::done));
+    EXPECT_TRUE(Received(responder.answer(request, friendly, options, now)).says(htcp::response::done));
     request.flag = false;
     EXPECT_EQ(responder.answer(request, friendly, options, now), "");
     request.flag = true;

@@ -128,7 +128,6 @@ TEST(Htcp, our_requests_read_the_same) {
                           "0002"));
     auto const clear = parsed(text);
     EXPECT_EQ(clear.opcode, Opcode::clr);
-    EXPECT_EQ(clear.reason, 0);
     EXPECT_EQ(clear.specifier.uri, "http://a.example/");
 }
 

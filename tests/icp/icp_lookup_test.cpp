@@ -1,6 +1,4 @@
 // ICP over real sockets: a mesh on two workers that the test turns by hand, and a peer that says what the scene wants.
-#include "icp/icp_lookup.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +9,9 @@
 
 #include "cache/scene.hpp"
 #include "icp/htcp.hpp"
+#include "icp/icp_message.hpp"
 #include "icp/mesh.hpp"
+#include "net/udp_port.hpp"
 
 namespace garner::icp {
 namespace {
@@ -30,15 +30,15 @@ struct Socket {
     }
     ~Socket() { udp->stop(); }
     void take(std::string_view datagram, IpEndpoint const& from) {
-        MessageFault fault;
-        auto const message = parse_message(datagram, fault);
-        EXPECT_TRUE(message) << text(fault);
-        if (!message) return;
-        heard.push_back(*message);
-        urls.emplace_back(message->url);
-        if (answer) answer(*message, from);
+        IcpMessage message;
+        auto const* error = parse_message(datagram, message);
+        EXPECT_FALSE(error) << error;
+        if (error) return;
+        heard.push_back(message);
+        urls.emplace_back(message.url);
+        if (answer) answer(message, from);
     }
-    void send(Message const& message, IpEndpoint const& to) {
+    void send(IcpMessage const& message, IpEndpoint const& to) {
         std::string out;
         write_message(message, out);
         raw(out, to);
@@ -54,9 +54,9 @@ struct Socket {
     }
     std::uint16_t port() const { return udp->local().port; }
     std::unique_ptr<net::UdpPort> udp;
-    std::vector<Message> heard;   // their URLs are in `urls`
+    std::vector<IcpMessage> heard;   // their URLs are in `urls`
     std::vector<std::string> urls;
-    std::function<void(Message const&, IpEndpoint const&)> answer;
+    std::function<void(IcpMessage const&, IpEndpoint const&)> answer;
 };
 
 std::uint16_t free_port() {
@@ -143,7 +143,7 @@ struct LookupScene {
 };
 
 void says(Socket& peer, Opcode opcode, std::uint32_t flags = 0, std::uint32_t data = 0) {
-    peer.answer = [&peer, opcode, flags, data](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&peer, opcode, flags, data](IcpMessage const& query, IpEndpoint const& from) {
         peer.send({opcode, query.number, flags, data, query.url}, from);
     };
 }
@@ -166,7 +166,7 @@ TEST(IcpLookup, an_answer_about_another_url_is_no_answer) {
     LookupScene scene;
     scene.options.timeout = milliseconds{50};
     auto& peer = scene.peer();
-    peer.answer = [&peer](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&peer](IcpMessage const& query, IpEndpoint const& from) {
         peer.send({Opcode::hit, query.number, 0, 0, "http://h/other"}, from);
     };
     scene.start();
@@ -189,17 +189,17 @@ TEST(IcpLookup, nobody_is_asked_for_a_url_that_no_datagram_holds) {
 TEST(IcpLookup, what_every_answer_means) {
     struct Case {
         Opcode opcode;
-        Said said;
+        ReplyKind said;
     };
-    for (auto const& [opcode, said] : {Case{Opcode::hit_obj, Said::hit}, Case{Opcode::miss, Said::miss},
-                                       Case{Opcode::miss_nofetch, Said::miss_nofetch}, Case{Opcode::denied, Said::denied},
-                                       Case{Opcode::err, Said::error}}) {
+    for (auto const& [opcode, said] : {Case{Opcode::hit_obj, ReplyKind::hit}, Case{Opcode::miss, ReplyKind::miss},
+                                       Case{Opcode::miss_nofetch, ReplyKind::miss_nofetch}, Case{Opcode::denied, ReplyKind::denied},
+                                       Case{Opcode::err, ReplyKind::error}}) {
         LookupScene scene;
         says(scene.peer(), opcode);
         scene.start();
         auto const resolution = scene.resolve();
         ASSERT_EQ(resolution.words.size(), 1u);
-        EXPECT_EQ(resolution.words[0].said, said);
+        EXPECT_EQ(resolution.words[0].reply, said);
         EXPECT_FALSE(resolution.timed_out);
     }
 }
@@ -217,7 +217,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
     auto& peer = scene.peer();
     Socket elsewhere(scene.outside, loopback(3), peer.port());   // its port, another address
     Socket other_port(scene.outside, loopback(2));
-    peer.answer = [&](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&](IcpMessage const& query, IpEndpoint const& from) {
         for (auto* liar : {&elsewhere, &other_port}) liar->send({Opcode::hit, query.number, 0, 0, query.url}, from);
         peer.send({Opcode::hit, query.number + 1, 0, 0, query.url}, from);   // nobody asked that
         peer.send({Opcode::decho, query.number, 0, 0, query.url}, from);
@@ -225,7 +225,7 @@ TEST(IcpLookup, only_the_peer_itself_answers_for_it) {
     };
     scene.start();
     auto const resolution = scene.resolve();
-    EXPECT_EQ(resolution.words.front().said, Said::nothing);
+    EXPECT_EQ(resolution.words.front().reply, ReplyKind::nothing);
     EXPECT_EQ(resolution.sources.front().why, Hierarchy::direct);
     EXPECT_EQ(scene.figures().unexpected, 5u);
 }
@@ -247,7 +247,7 @@ TEST(IcpLookup, queries_are_answered_from_the_port_they_came_to) {
     scene.start();
     Socket asker(scene.outside, loopback(5));
     IpEndpoint from;
-    asker.answer = [&](Message const&, IpEndpoint const& at) { from = at; };
+    asker.answer = [&](IcpMessage const&, IpEndpoint const& at) { from = at; };
     asker.query(1, "http://h/a", scene.ours());
     asker.query(2, "http://h/b", scene.ours());
     asker.query(3, "no url", scene.ours());
@@ -295,7 +295,7 @@ TEST(IcpLookup, without_a_port_of_ours_nobody_is_answered_and_peers_are_asked) {
     scene.options.address.clear();
     auto& peer = scene.peer();
     IpEndpoint asked_from;
-    peer.answer = [&](Message const& query, IpEndpoint const& from) {
+    peer.answer = [&](IcpMessage const& query, IpEndpoint const& from) {
         asked_from = from;
         peer.send({Opcode::hit, query.number, 0, 0, query.url}, from);
     };
@@ -334,7 +334,7 @@ TEST(IcpLookup, our_own_questions_are_not_answered) {
     self.icp = scene.options.port;
     scene.options.peers.push_back(self);
     scene.start();
-    EXPECT_EQ(scene.resolve().words.front().said, Said::nothing);
+    EXPECT_EQ(scene.resolve().words.front().reply, ReplyKind::nothing);
     EXPECT_EQ(scene.figures().queries, 0u);
 }
 

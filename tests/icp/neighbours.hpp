@@ -39,7 +39,7 @@ struct Neighbours {
         return static_cast<std::size_t>(std::find_if(views.begin(), views.end(), named) - views.begin());
     }
     PeerView& operator[](std::string_view name) { return views[place_of(name)]; }
-    Told says(std::string_view name, Said said, milliseconds after, Protocol protocol = Protocol::icp) const {
+    Told says(std::string_view name, ReplyKind said, milliseconds after, Protocol protocol = Protocol::icp) const {
         return {place_of(name), said, protocol, after};
     }
     std::string names(std::span<std::size_t const> places) const {

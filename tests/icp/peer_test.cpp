@@ -39,9 +39,9 @@ private:
     std::ostringstream text_;
 };
 
-Answer answer(Said said) {
-    Answer answer;
-    answer.said = said;
+Reply answer(ReplyKind said) {
+    Reply answer;
+    answer.kind = said;
     return answer;
 }
 
@@ -58,7 +58,7 @@ TEST(APeer, is_logged_once_when_it_is_dead_and_once_when_it_is_back) {
         peer.expired(now);
     }
     EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) does not answer: not used until it does\n");
-    for (int i = 0; i < 3; ++i) peer.answered(answer(Said::miss), 1ms, now);
+    for (int i = 0; i < 3; ++i) peer.answered(answer(ReplyKind::miss), 1ms, now);
     EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is back\n");
     for (int i = 0; i < 3; ++i) peer.connect_failed("connection refused", now);
     EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) cannot be used: connection refused; it is tried again\n");
@@ -88,11 +88,11 @@ TEST(APeer, has_its_view_and_its_figures) {
     EXPECT_FALSE(view.query_rtt || view.connect_rtt || view.throughput);
 
     for (int i = 0; i < 7; ++i) peer->asked(Protocol::icp, start);
-    peer->answered(answer(Said::hit), 800us, start);
-    peer->answered(answer(Said::miss), 1'600us, start);
-    peer->answered(answer(Said::miss_nofetch), std::nullopt, start);
-    peer->answered(answer(Said::denied), std::nullopt, start);
-    peer->answered(answer(Said::error), std::nullopt, start);
+    peer->answered(answer(ReplyKind::hit), 800us, start);
+    peer->answered(answer(ReplyKind::miss), 1'600us, start);
+    peer->answered(answer(ReplyKind::miss_nofetch), std::nullopt, start);
+    peer->answered(answer(ReplyKind::denied), std::nullopt, start);
+    peer->answered(answer(ReplyKind::error), std::nullopt, start);
     peer->expired(start);
     peer->connected(300us, start);
     peer->connected(std::nullopt, start);
@@ -151,8 +151,8 @@ TEST(APeer, is_known_by_its_addresses_and_its_port_for_the_protocol) {
 
 TEST(APeer, whose_late_answers_count_for_the_mean_with_twice_that_at_the_most) {
     Peer peer(parent("p"));
-    peer.answered(answer(Said::miss), 1'000us, start);
-    peer.answered(answer(Said::miss), 9'000'000us, start, true);
+    peer.answered(answer(ReplyKind::miss), 1'000us, start);
+    peer.answered(answer(ReplyKind::miss), 9'000'000us, start, true);
     EXPECT_EQ(peer.view(start).query_rtt, 1'125us);
     EXPECT_EQ(peer.stats(start).late, 1u);
 }

@@ -176,24 +176,24 @@ TEST_F(Waits, end_when_all_who_are_waited_for_have_spoken) {
     add(sibling("s"));
     add(parent("dead")).health = Health::dead;
     EXPECT_EQ(worth({}), 40ms);
-    EXPECT_EQ(worth({says("p", Said::miss, 1ms)}), 40ms);
-    EXPECT_EQ(worth({says("p", Said::miss, 1ms), says("s", Said::miss, 2ms)}), 0ms);
-    EXPECT_EQ(worth({says("p", Said::denied, 1ms), says("s", Said::error, 2ms)}), 0ms);
-    EXPECT_EQ(worth({says("p", Said::miss, 1ms), says("dead", Said::miss, 2ms)}), 40ms);
+    EXPECT_EQ(worth({says("p", ReplyKind::miss, 1ms)}), 40ms);
+    EXPECT_EQ(worth({says("p", ReplyKind::miss, 1ms), says("s", ReplyKind::miss, 2ms)}), 0ms);
+    EXPECT_EQ(worth({says("p", ReplyKind::denied, 1ms), says("s", ReplyKind::error, 2ms)}), 0ms);
+    EXPECT_EQ(worth({says("p", ReplyKind::miss, 1ms), says("dead", ReplyKind::miss, 2ms)}), 40ms);
 }
 
 TEST_F(Waits, end_with_the_first_hit) {
     add(parent("p"));
     add(sibling("s")).query_rtt = 1ms;
     add(parent("suspect")).health = Health::suspect;
-    EXPECT_EQ(worth({says("s", Said::hit, 2ms)}), 0ms);
-    EXPECT_EQ(worth({says("suspect", Said::hit, 2ms)}), 0ms) << "also of one that nobody waits for";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 2ms)}), 0ms);
+    EXPECT_EQ(worth({says("suspect", ReplyKind::hit, 2ms)}), 0ms) << "also of one that nobody waits for";
 }
 
 TEST_F(Waits, go_on_past_the_hit_of_one_that_cannot_be_used) {
     add(parent("p"));
     add(parent("dead")).health = Health::dead;
-    EXPECT_EQ(worth({says("dead", Said::hit, 1ms)}), 40ms);
+    EXPECT_EQ(worth({says("dead", ReplyKind::hit, 1ms)}), 40ms);
 }
 
 TEST_F(Waits, go_on_for_a_heavier_one_as_long_as_it_could_win) {
@@ -201,21 +201,21 @@ TEST_F(Waits, go_on_for_a_heavier_one_as_long_as_it_could_win) {
     auto heavy = parent("heavy");
     heavy.weight = 2;
     add(heavy).query_rtt = 5ms;
-    EXPECT_EQ(worth({says("s", Said::hit, 3ms)}), 6ms);
-    EXPECT_EQ(worth({says("s", Said::hit, 30ms)}), 40ms) << "not past the patience";
-    EXPECT_EQ(worth({says("s", Said::hit, 2ms)}), 0ms) << "it takes 5 ms as a rule: too late";
-    EXPECT_EQ(worth({says("s", Said::hit, 3ms), says("heavy", Said::miss, 4ms)}), 0ms);
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 6ms);
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 30ms)}), 40ms) << "not past the patience";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 2ms)}), 0ms) << "it takes 5 ms as a rule: too late";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms), says("heavy", ReplyKind::miss, 4ms)}), 0ms);
     (*this)["heavy"].query_rtt.reset();
-    EXPECT_EQ(worth({says("s", Said::hit, 3ms)}), 0ms) << "nobody waits for what is not known";
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 0ms) << "nobody waits for what is not known";
     (*this)["heavy"].query_rtt = 5ms;
     (*this)["heavy"].health = Health::suspect;
-    EXPECT_EQ(worth({says("s", Said::hit, 3ms)}), 0ms);
+    EXPECT_EQ(worth({says("s", ReplyKind::hit, 3ms)}), 0ms);
 }
 
 TEST_F(Waits, are_never_for_the_origin) {
     add(parent("p"));
     asked_for.origin_rtt = 1ms;
-    EXPECT_EQ(worth({says("p", Said::miss, 1ms)}), 0ms);
+    EXPECT_EQ(worth({says("p", ReplyKind::miss, 1ms)}), 0ms);
 }
 
 }  // namespace

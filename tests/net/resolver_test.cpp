@@ -244,15 +244,5 @@ TEST(Resolver, a_garbled_answer_is_not_taken_for_one) {
     EXPECT_NE(scene.resolve("garbled.test")->failure, "");
 }
 
-TEST(DnsServers, faulty_ones_are_named) {
-    EXPECT_EQ(dns_servers_fault({"10.0.0.1", "10.0.0.1:5353", "[::1]:53", "[::1]", "2001:db8::1"}), "");
-    EXPECT_EQ(dns_servers_fault({"10.0.0.1", "dns.example"}), "'dns.example' is not an IP address");
-    EXPECT_EQ(dns_servers_fault({"10.0.0.1:"}), "'10.0.0.1:' has no valid port");
-    EXPECT_EQ(dns_servers_fault({"10.0.0.1:70000"}), "'10.0.0.1:70000' has no valid port");
-    EXPECT_EQ(dns_servers_fault({"[::1"}), "'[::1' lacks the closing bracket");
-    EXPECT_EQ(dns_servers_fault({"[::1]53"}), "'[::1]53' has no valid port");
-    EXPECT_EQ(dns_servers_fault({""}), "'' is not an IP address");
-}
-
 }  // namespace
 }  // namespace garner::net

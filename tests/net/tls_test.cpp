@@ -245,7 +245,7 @@ TEST_P(TlsResumption, sessions_are_taken_up_again) {
         auto result = scene.connect(server.port());
         ASSERT_TRUE(result.transport) << result.reason;
         EXPECT_EQ(scene.read(*result.transport, 5), "hello");   // the tickets came before
-        result.transport->close();
+        result.transport->socket().close();
     }
     EXPECT_EQ(server.handshakes, 4);
     EXPECT_EQ(server.resumed, 3);

@@ -160,7 +160,7 @@ TEST(Transport, close_ends_a_read) {
     auto ignore = [](std::exception_ptr) {};
     asio::co_spawn(scene.loop.io, reader(), ignore);
     scene.loop.run_for(milliseconds{20});
-    scene.ours.close();
+    scene.ours.socket().close();
     scene.loop.run_until([&] { return done; });
     EXPECT_EQ(read.error, asio::error::operation_aborted);
 }

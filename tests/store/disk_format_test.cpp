@@ -388,7 +388,7 @@ ObjectMeta some_meta() {
     meta.terms.stale_if_error = 4;
     meta.terms.stale_limit = 5;
     meta.terms.age_value = 6;
-    meta.terms.departure = http::Departure::min_ttl;
+    meta.terms.rule_override = http::RuleOverride::min_ttl;
     meta.terms.source = http::LifetimeSource::heuristic;
     meta.source = IpAddress::v4(192, 0, 2, 1);
     meta.body = 99;
@@ -415,7 +415,7 @@ void expect_same(ObjectMeta const& a, ObjectMeta const& b) {
     EXPECT_EQ(a.terms.no_cache, b.terms.no_cache);
     EXPECT_EQ(a.terms.has_validator, b.terms.has_validator);
     EXPECT_EQ(a.terms.allows_authorization, b.terms.allows_authorization);
-    EXPECT_EQ(a.terms.departure, b.terms.departure);
+    EXPECT_EQ(a.terms.rule_override, b.terms.rule_override);
     EXPECT_EQ(a.terms.source, b.terms.source);
     EXPECT_EQ(a.source.bytes, b.source.bytes);
     EXPECT_EQ(a.body, b.body);

@@ -1,7 +1,4 @@
-#include "icp/caretaker.hpp"
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include "icp/peer_monitor.hpp"
 
 #include "icp/mesh.hpp"
 #include "net/address.hpp"
@@ -16,30 +13,25 @@ constexpr milliseconds lost_for{5'000};
 
 }  // namespace
 
-void Caretaker::start() { net::asio::co_spawn(worker_.io, run(), net::asio::detached); }
-
-void Caretaker::stop() {
-    stopped_ = true;
-    timer_.cancel();
+void PeerMonitor::stop() {
+    Chore::stop();
     for (auto const& [peer, care] : cares_)
         if (care.probing) care.probing->request();
 }
 
-net::awaitable<void> Caretaker::run() {
+net::awaitable<void> PeerMonitor::run() {
     while (!stopped_) {
         look_around();
-        timer_.expires_after(round_time);
-        auto [error] = co_await timer_.async_wait(net::as_values);
-        (void)error;
+        co_await pause(round_time);
     }
 }
 
-void Caretaker::look_around() {
+void PeerMonitor::look_around() {
     auto const now = steady_now();
-    auto const roster = mesh_.roster();
-    for (auto const* list : {&roster->peers, &roster->purged})
+    auto const peer_table = mesh_.peer_table();
+    for (auto const* list : {&peer_table->peers, &peer_table->purged})
         for (auto const& peer : *list) cares_[peer].wanted_at = now;
-    // Who has left the roster is kept as long as something is under way for it.
+    // Who has left the peer_table is kept as long as something is under way for it.
     std::erase_if(cares_, [&](auto const& entry) {
         auto const& care = entry.second;
         return care.wanted_at != now && !care.finding && !care.probing;
@@ -51,7 +43,7 @@ void Caretaker::look_around() {
     }
 }
 
-net::awaitable<void> Caretaker::find(std::shared_ptr<Peer> peer) {
+net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
     cares_[peer].finding = true;
     worker_.resolver.forget_failure(peer->options.host);
     auto const names = co_await worker_.resolver.resolve(peer->options.host);
@@ -65,7 +57,7 @@ net::awaitable<void> Caretaker::find(std::shared_ptr<Peer> peer) {
     care.find_at = steady_now() + (found ? found_for : lost_for);
 }
 
-net::awaitable<void> Caretaker::probe(std::shared_ptr<Peer> peer) {
+net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     net::ConnectStop stop;
     cares_[peer].probing = &stop;
     peer->probed(steady_now());

@@ -1,5 +1,5 @@
-// The caretaker at work on a worker of its own.
-#include "icp/caretaker.hpp"
+// The peer monitor at work on a worker of its own.
+#include "icp/peer_monitor.hpp"
 
 #include <gtest/gtest.h>
 #include <arpa/inet.h>
@@ -63,7 +63,7 @@ PeerOptions a_parent(std::string host, std::uint16_t http = 3128) {
 class Care : public testing::Test {
 protected:
     void SetUp() override {
-        folder_ = std::filesystem::temp_directory_path() / ("garner-caretaker-" + std::to_string(getpid()));
+        folder_ = std::filesystem::temp_directory_path() / ("garner-peer_monitor-" + std::to_string(getpid()));
         std::filesystem::create_directory(folder_);
         dns_.servers = {"127.0.0.1:1"};   // nobody answers there
         dns_.hosts_file = folder_ / "hosts";
@@ -87,7 +87,7 @@ protected:
         check(mesh_ != nullptr);
         mesh_->start();
         worker_->start();
-        return mesh_->roster()->peers.front();
+        return mesh_->peer_table()->peers.front();
     }
     void stop() {
         net::asio::post(worker_->io, [this] { mesh_->stop(0); });
@@ -172,11 +172,11 @@ TEST_F(Care, follows_the_roster) {
     changed.peers = {a_parent("one.test"), a_parent("two.test")};
     changed.peers.back().name = "q";
     mesh_->reconfigure(changed);
-    EXPECT_EQ(mesh_->roster()->peers.front(), one) << "one that stays the same keeps what is known of it";
-    auto const two = mesh_->roster()->peers.back();
+    EXPECT_EQ(mesh_->peer_table()->peers.front(), one) << "one that stays the same keeps what is known of it";
+    auto const two = mesh_->peer_table()->peers.back();
     EXPECT_TRUE(soon([&] { return !two->addresses().empty(); }));
     mesh_->reconfigure({});
-    EXPECT_EQ(mesh_->roster()->peers.size(), 0u);
+    EXPECT_EQ(mesh_->peer_table()->peers.size(), 0u);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is asked of the peers, and what they say.
+// Queries to peers, and their replies.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,27 +13,25 @@ namespace garner::icp {
 
 class Peer;
 
-/// What a peer says of a URL (RFC 2186 5; HTCP and digests know HIT and MISS only).
-enum class Said : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
+/// What a peer replies about a URL (RFC 2186 5; HTCP and digests know HIT and MISS only).
+enum class ReplyKind : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
 
 /// How it was asked.
 enum class Protocol : std::uint8_t { icp, htcp, digest };
 
-std::string_view name_of(Said);
+std::string_view name_of(ReplyKind);
 std::string_view name_of(Protocol);
 
-/// One question to many peers. The views live until ask() returns.
+/// One query to many peers. The view lives until ask() returns.
 struct Query {
     std::uint32_t number = 0;        // never 0 (RFC 2186 2); unpredictable; its upper bits name the asking worker
-    std::string_view url = {};          // absolute, in normal form, at most url_max bytes
-    std::string_view host = {};
-    std::string_view method = "GET";
+    std::string_view url = {};       // absolute, in normal form, at most url_max bytes
 };
 
-struct Answer {
+struct Reply {
     std::uint32_t number = 0;        // the query's
     std::shared_ptr<Peer> peer;
-    Said said = Said::nothing;
+    ReplyKind kind = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
     IpEndpoint from = {};            // where it came from
     std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by it

@@ -1,7 +1,6 @@
 // ICP version 2 on the wire (RFC 2186): datagrams read and written. Pure.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -9,13 +8,13 @@
 
 namespace garner::icp {
 
-/// RFC 2186 2, table 1. The others of the table are nobody's any more.
+/// RFC 2186 2, table 1, without its unused opcodes.
 enum class Opcode : std::uint8_t {
     query = 1,
     hit = 2,
     miss = 3,
     err = 4,
-    secho = 10,          // to an origin's UDP echo port; neither is sent, and none is an answer
+    secho = 10,          // to an origin's UDP echo port; neither is sent, and none is a reply
     decho = 11,          // to that of a cache without ICP
     miss_nofetch = 21,   // and do not fetch it through me now
     denied = 22,
@@ -27,37 +26,27 @@ inline constexpr Bytes message_head = 20;
 /// Squid reads no longer one, and takes such a query for malformed.
 inline constexpr Bytes url_max = 8'191;
 
-/// Of queries and of the answers to them (RFC 2186 3); HIT_OBJ is never asked for.
+/// Of queries and of their replies (RFC 2186 3); HIT_OBJ is never asked for.
 inline constexpr std::uint32_t flag_source_rtt = 0x40000000;
 
-struct Message {
+struct IcpMessage {
     Opcode opcode = Opcode::query;
     std::uint32_t number = 0;        // never 0
     std::uint32_t options = 0;
-    std::uint32_t option_data = 0;   // with flag_source_rtt, of an answer: hops in the upper half, milliseconds in the lower
+    std::uint32_t option_data = 0;   // with flag_source_rtt, of a reply: hops in the upper half, milliseconds in the lower
     std::string_view url;            // into the datagram; anything but NUL
-    friend bool operator==(Message const&, Message const&) = default;
+    friend bool operator==(IcpMessage const&, IcpMessage const&) = default;
 };
 
-/// Why a datagram is passed over.
-enum class MessageFault : std::uint8_t {
-    none,
-    too_short,       // for its head, or for its requester's address
-    length,          // what it says is not what came
-    other_version,   // version 3 among them, which Squid alone ever spoke
-    opcode,          // none that means anything
-    number,          // 0: an answer to that takes harm on Squid 5
-    url              // without its end, or too long
-};
-std::string_view text(MessageFault);
-
-std::optional<Message> parse_message(std::string_view datagram, MessageFault& fault);
+/// nullptr, or a literal that names the error. Only version 2 is read: Squid alone ever spoke version 3. Replies with number 0
+/// crash Squid 5, so that such a query is an error.
+char const* parse_message(std::string_view datagram, IcpMessage& message);
 
 /// A query; `source_rtt` asks for the peer's distance to the origin as well. `out` is overwritten. For URLs of at most
 /// url_max bytes and numbers other than 0.
 void write_query(std::uint32_t number, std::string_view url, bool source_rtt, std::string& out);
 
-/// Everything else: an answer with the number and the URL of its query.
-void write_message(Message const&, std::string& out);
+/// A reply, with the number and the URL of its query.
+void write_message(IcpMessage const&, std::string& out);
 
 }  // namespace garner::icp

@@ -1,4 +1,5 @@
-// What is written about the keys, made from their table: the schema for editors and the documentation.
+#include "describe.hpp"
+
 #include "config/keys.hpp"
 #include "config/restart_keys.hpp"
 #include "config/rule_form.hpp"

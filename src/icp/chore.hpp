@@ -1,0 +1,45 @@
+// Work beside the requests, on one worker.
+#pragma once
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include "net/worker.hpp"
+#include "util/clock.hpp"
+
+namespace garner::icp {
+
+class Mesh;
+
+/// Runs a coroutine from start() to stop().
+class Chore {
+public:
+    virtual ~Chore() = default;
+    /// Before the worker runs.
+    void start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
+    /// On the worker: ends what is under way.
+    virtual void stop() {
+        stopped_ = true;
+        timer_.cancel();
+    }
+
+protected:
+    Chore(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
+
+    /// Returns soon after `stopped_` is set.
+    virtual net::awaitable<void> run() = 0;
+    /// Ends early at stop().
+    net::awaitable<void> pause(milliseconds time) {
+        timer_.expires_after(time);
+        auto [ended] = co_await timer_.async_wait(net::as_values);
+        (void)ended;
+    }
+
+    Mesh& mesh_;
+    net::Worker& worker_;
+    bool stopped_ = false;
+
+private:
+    net::Timer timer_;
+};
+
+}  // namespace garner::icp

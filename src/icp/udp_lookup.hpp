@@ -1,0 +1,46 @@
+// ICP and HTCP on a worker: peers are asked and other caches answered, all on one UDP port.
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "icp/agent.hpp"
+#include "icp/mesh.hpp"
+#include "icp/peer_lookup.hpp"
+#include "net/udp_port.hpp"
+
+namespace garner::icp {
+
+/// Queries leave from the configured port where there is one, since Squid knows its peers by address and port. Without one
+/// they leave from a port of the worker's own, which is opened for the first query and answers no other cache.
+class UdpLookup : public PeerLookup {
+public:
+    bool open(std::string& fault) override;
+    void start() override;
+    void stop() override;
+
+protected:
+    UdpLookup(LookupServices const& services, Protocol protocol)
+        : services_(services), counters_(services.agent.counters), protocol_(protocol) {}
+
+    virtual void received(std::string_view datagram, IpEndpoint const& from) = 0;
+
+    void send(std::string_view datagram, Peers);
+    /// Whether the port is the configured one.
+    bool has_configured_port() const { return port_ && configured_; }
+
+    LookupServices const services_;
+    AgentCounters& counters_;
+    std::shared_ptr<net::UdpPort> port_;
+    IpEndpoint local_;
+
+private:
+    bool open_own();
+    void listen();
+
+    Protocol const protocol_;
+    bool configured_ = false;
+    bool running_ = false;
+};
+
+}  // namespace garner::icp

@@ -1,0 +1,54 @@
+// Values by text, of which the least recently used are evicted.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "util/hash.hpp"
+#include "util/link.hpp"
+
+namespace garner {
+
+/// Not thread-safe. References to values are valid until they are erased or evicted.
+template <class Value>
+class LruMap {
+public:
+    /// nullptr when there is none. Not a use. Allocates nothing.
+    Value* find(std::string_view key) {
+        auto const found = entries_.find(key);
+        return found == entries_.end() ? nullptr : &found->second.value;
+    }
+    /// As find(), and counts as a use.
+    Value* use(std::string_view key) {
+        auto const found = entries_.find(key);
+        return found == entries_.end() ? nullptr : &used(found->second);
+    }
+    /// Makes a value where there is none, and evicts the least recently used where there are `most` already. A use.
+    Value& get(std::string_view key, std::size_t most) {
+        if (auto* const value = use(key)) return *value;
+        while (!entries_.empty() && entries_.size() >= most) erase(*by_use_.front().key);
+        auto const made = entries_.try_emplace(std::string(key)).first;
+        made->second.key = &made->first;
+        return used(made->second);
+    }
+    void erase(std::string_view key) {
+        if (auto const found = entries_.find(key); found != entries_.end()) entries_.erase(found);
+    }
+    std::size_t size() const { return entries_.size(); }
+
+private:
+    struct Entry : Link {
+        Value value{};
+        std::string const* key = nullptr;   // the map's own
+    };
+    Value& used(Entry& entry) {
+        entry.unlink();
+        by_use_.push_back(entry);
+        return entry.value;
+    }
+
+    List<Entry> by_use_;   // the least recently used first
+    std::unordered_map<std::string, Entry, KeyedHash, std::equal_to<>> entries_;
+};
+
+}  // namespace garner

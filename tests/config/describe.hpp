@@ -1,0 +1,13 @@
+// The files about the keys, made from their table: the schema for editors and the documentation.
+#pragma once
+#include <string>
+
+namespace garner::config {
+
+/// etc/garner.schema.json (JSON Schema draft 7).
+std::string schema_text();
+
+/// docs/configuration.md.
+std::string documentation_text();
+
+}  // namespace garner::config
