@@ -1,10 +1,8 @@
 #include "sim/seen_sim_command.hpp"
 
-#include <filesystem>
 #include <new>
 #include <ostream>
 
-#include "sim/plot_folder.hpp"
 #include "sim/report.hpp"
 #include "sim/seen_sim.hpp"
 #include "sim/seen_sim_report.hpp"
@@ -26,9 +24,6 @@ SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
 }
 
 int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err) {
-    // Before the runs, which may take hours.
-    if (auto trouble = make_plot_folder(options.plot); !trouble.empty())
-        return err << "garner seen sim: " << trouble << '\n', exit_failed;
     auto const runs = run(options, err);
     for (auto const& why : runs.left_out) err << "garner seen sim: left out: " << why << '\n';
     if (options.json)
@@ -38,11 +33,6 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
     out.flush();
     if (!runs.fault.empty()) return err << "garner seen sim: " << runs.fault << '\n', exit_failed;
     if (!out) return err << "garner seen sim: the results cannot be written\n", exit_failed;
-    if (options.plot.empty()) return exit_done;
-    auto const name = std::filesystem::path(options.stream).filename().string();
-    if (auto trouble = write_seen_plots(options.plot, name, runs.results); !trouble.empty())
-        return err << "garner seen sim: " << trouble << '\n', exit_failed;
-    err << "garner seen sim: wrote the curves into " << options.plot << "\n";
     return exit_done;
 }
 

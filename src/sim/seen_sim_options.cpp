@@ -1,13 +1,13 @@
 #include "sim/seen_sim_options.hpp"
 
 #include "crawl/seen_caches.hpp"
+#include "sim/sim_options.hpp"
 
 namespace garner::sim {
 namespace {
 
 constexpr std::string_view default_caches = "lru,clock,random,infinite";
 constexpr std::string_view default_entries = "2^6,2^8,2^10,2^12,2^14,2^16";
-constexpr std::string_view default_plot_entries = "2^0..2^20";
 constexpr std::uint32_t model_threads_max = 1'000'000;
 
 std::string entries_fault(std::string_view part) {
@@ -76,28 +76,24 @@ ReadSeenSimOptions read_seen_sim_options(std::span<std::string const> arguments)
                     ";\nall: every cache that fits these entries and this stream",
                 [&](auto, auto value) { return read_caches(value, options.caches, options.all); })
         .option("--entries N,...",
-                "2^16, 65536, or 2^6..2^16 for every power between; default:\n" + std::string(default_entries) +
-                    ", with --plot " + std::string(default_plot_entries),
+                "2^16, 65536, or 2^6..2^16 for every power between; default:\n" + std::string(default_entries),
                 [&](auto, auto value) { return read_entries(value, options.entries); })
         .option("--threads-model N",
                 "a private cache of entries / N for each of N crawler threads, which take pages in\n"
                 "turn; default: one cache that all threads share",
                 number_into(options.threads_model, 1u, model_threads_max))
         .option("--page-links N", "links of such a page; default: 62", number_into(options.page_links, 1u, model_threads_max))
-        .option("--format NAME", "table, or json: one object a line", format_into(options.json))
-        .option("--plot DIR",
-                "writes the miss ratio against the entries there, as SVG and CSV; with min also\nrelative to it", options.plot)
+        .option("--format NAME", "table, or json: one object a line, from which tools/chart draws charts", format_into(options.json))
+        .option("--plot DIR", "removed; see --format", plot_is_removed("garner seen sim"))
         .option("--seed N", "of the fingerprints, and of randomized caches; default: 1",
                 number_into<std::uint64_t>(options.seed, 0, UINT64_MAX))
         .check([&] { return check_stream(options); })
         .notes("A miss is an answer \"new\". A false positive is \"seen\" for a new URL, a false negative \"new\" for a seen one.\n"
                "\n"
                "Caches, with their settings as NAME:SETTING=VALUE:SETTING=VALUE:\n" + help_rows(crawl::seen_caches()) +
-               "\nExit codes: 0 done, 1 the stream cannot be read, a size does not fit or a picture cannot be written,\n"
-               "2 wrong command line.");
+               "\nExit codes: 0 done, 1 the stream cannot be read or a size does not fit, 2 wrong command line.");
     static_cast<CommandForm::Reading&>(read) = form.read(arguments);
-    if (options.entries.empty())
-        read_entries(options.plot.empty() ? default_entries : default_plot_entries, options.entries);
+    if (options.entries.empty()) read_entries(default_entries, options.entries);
     return read;
 }
 

@@ -17,7 +17,6 @@ struct SeenSimOptions {
     std::uint32_t threads_model = 0;           // private caches; 0: one that all threads share
     std::uint32_t page_links = 62;             // dealt to a thread before the next one's turn
     bool json = false;
-    std::string plot;                          // a directory; empty: none
     std::uint64_t seed = 1;
 };
 

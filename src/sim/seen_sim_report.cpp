@@ -6,9 +6,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "crawl/seen_caches.hpp"
-#include "sim/chart.hpp"
-#include "sim/plot_folder.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::sim {
@@ -41,32 +38,6 @@ std::string aligned(SeenRow const& row, std::array<std::size_t, seen_columns> co
         line += (i ? "  " : "") + (i == 1 ? row[i] + blanks : blanks + row[i]);
     }
     return line + "\n";
-}
-
-std::string csv(Chart const& chart, std::string_view y_name) {
-    std::string text = "policy,entries," + std::string(y_name) + "\n";
-    for (auto const& series : chart.series)
-        for (auto const& point : series.points)
-            text += "\"" + series.name + "\"," + with_decimals(point.x, 0) + "," + with_decimals(point.y, 6) + "\n";
-    return text;
-}
-
-void add_point(Chart& chart, SeenResult const& result, double y) {
-    auto line = std::ranges::find(chart.series, result.cache, &Series::name);
-    if (line == chart.series.end()) {
-        auto const* row = crawl::read_cache_spec(result.cache).row;
-        bool const reference = row->foresees || row->name == "infinite";
-        line = chart.series.insert(line, {result.cache, {}, reference});
-    }
-    line->points.push_back({static_cast<double>(result.entries), y});
-}
-
-Chart empty_chart(std::string_view stream, std::string_view what, std::string y_title) {
-    return {.title = std::string(stream) + ": " + std::string(what),
-            .x_title = "cache size (entries)",
-            .y_title = std::move(y_title),
-            .x_scale = Scale::counts,
-            .series = {}};
 }
 
 }  // namespace
@@ -102,26 +73,6 @@ std::string seen_json_line(SeenResult const& result) {
         {"bits_per_entry", result.bits_per_entry},
     };
     return line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-std::string write_seen_plots(std::filesystem::path const& directory, std::string_view stream,
-                             std::span<SeenResult const> results) {
-    auto misses = empty_chart(stream, "misses by cache size", "miss ratio (%)");
-    auto relative = empty_chart(stream, "misses against MIN's by cache size", "misses (MIN = 1)");
-    for (auto const& result : results) {
-        add_point(misses, result, result.miss_ratio() * 100);
-        auto const min = std::ranges::find_if(results, [&](SeenResult const& other) {
-            return other.cache == "min" && other.entries == result.entries;
-        });
-        if (min != results.end() && min->misses > 0) add_point(relative, result, result.miss_ratio() / min->miss_ratio());
-    }
-    auto write_both = [&](Chart const& chart, char const* name, char const* y_name) {
-        auto trouble = write_plot(directory / (std::string(name) + ".svg"), svg(chart));
-        return trouble.empty() ? write_plot(directory / (std::string(name) + ".csv"), csv(chart, y_name)) : trouble;
-    };
-    auto trouble = write_both(misses, "miss_ratio", "miss_percent");
-    if (!trouble.empty() || relative.series.empty()) return trouble;
-    return write_both(relative, "relative_miss_ratio", "misses_of_min");
 }
 
 }  // namespace garner::sim

@@ -1,6 +1,5 @@
 // What caches of seen URLs missed, as people and as programs read it.
 #pragma once
-#include <filesystem>
 #include <span>
 #include <string>
 
@@ -14,9 +13,5 @@ std::string seen_table(std::span<SeenResult const>);
 /// One JSON object (RFC 8259) and the end of its line: policy, entries, requests, misses, miss_ratio, false_positives,
 /// false_negatives, ns_per_operation, bits_per_entry. All but the first are numbers.
 std::string seen_json_line(SeenResult const&);
-
-/// Writes miss_ratio.svg and miss_ratio.csv into the directory, and with min among
-/// the results relative_miss_ratio.svg and .csv (MIN = 1). Returns what went wrong in one line, else nothing.
-std::string write_seen_plots(std::filesystem::path const& directory, std::string_view stream, std::span<SeenResult const>);
 
 }  // namespace garner::sim

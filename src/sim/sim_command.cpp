@@ -1,11 +1,8 @@
 #include "sim/sim_command.hpp"
 
-#include <filesystem>
 #include <new>
 #include <ostream>
 
-#include "sim/plot.hpp"
-#include "sim/plot_folder.hpp"
 #include "sim/report.hpp"
 #include "sim/runs.hpp"
 #include "sim/sim_options.hpp"
@@ -60,8 +57,6 @@ Replays replay_all(Trace const& trace, SimOptions const& options, std::ostream& 
 }
 
 int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
-    if (auto trouble = make_plot_folder(options.plot); !trouble.empty())
-        return err << "garner sim: " << trouble << '\n', exit_failed;
     auto const read = sim::read(options, err);
     if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', exit_failed;
     say_what_was_left_out(read, err);
@@ -77,11 +72,6 @@ int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
         out << table(results);
     out.flush();
     if (!out) return err << "garner sim: the results cannot be written\n", exit_failed;
-    if (options.plot.empty() || results.empty()) return done;
-    auto name = std::filesystem::path(options.trace).filename().string();
-    if (auto trouble = write_plots(options.plot, name, results); !trouble.empty())
-        return err << "garner sim: " << trouble << '\n', exit_failed;
-    err << "garner sim: wrote object_miss_ratio.svg and byte_miss_ratio.svg into " << options.plot << "\n";
     return done;
 }
 

@@ -1,15 +1,10 @@
-// Tables, JSON lines and the two pictures of a simulation.
+// Tables and JSON lines of a simulation.
 #include "sim/report.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <fstream>
 #include <nlohmann/json.hpp>
-
-#include "sim/plot.hpp"
-#include "sim/plot_folder.hpp"
-#include "sim/xml.hpp"
 
 namespace garner::sim {
 namespace {
@@ -74,38 +69,6 @@ TEST(Report, a_json_line_is_json_whatever_the_policy_is_called) {
         EXPECT_TRUE(nlohmann::json::accept(line)) << line;
     }
     EXPECT_TRUE(nlohmann::json::accept(json_line({})));
-}
-
-TEST(Plot, a_line_a_policy_and_references_marked) {
-    std::vector<Result> results{result_of("lru", MiB, 500), result_of("pfool", MiB, 300), result_of("lru", GiB, 250),
-                                result_of("pfool", GiB, 100)};
-    auto chart = object_miss_chart("day6", results);
-    EXPECT_EQ(chart.title, "day6: object misses by cache size");
-    EXPECT_EQ(chart.x_scale, Scale::bytes);
-    ASSERT_EQ(chart.series.size(), 2u);
-    EXPECT_EQ(chart.series[0].name, "lru");
-    EXPECT_FALSE(chart.series[0].reference);
-    ASSERT_EQ(chart.series[0].points.size(), 2u);
-    EXPECT_EQ(chart.series[0].points[1].x, 0x1p30);
-    EXPECT_EQ(chart.series[0].points[1].y, 25);
-    EXPECT_TRUE(chart.series[1].reference);
-    EXPECT_EQ(byte_miss_chart("day6", results).series[0].points[1].y, 20);
-}
-
-TEST(Plot, two_pictures_are_written_or_it_says_why_not) {
-    auto place = std::filesystem::path(testing::TempDir()) / "garner_plot_test";
-    std::filesystem::remove_all(place);
-    std::vector<Result> results{result_of("lru", MiB, 500)};
-    EXPECT_EQ(make_plot_folder(place / "new"), "");
-    EXPECT_EQ(write_plots(place / "new", "day6", results), "");
-    for (auto name : {"object_miss_ratio.svg", "byte_miss_ratio.svg"}) {
-        std::ifstream file(place / "new" / name);
-        std::string text(std::istreambuf_iterator<char>(file), {});
-        EXPECT_EQ(read_xml(text).fault, "");
-        EXPECT_NE(text.find("day6"), text.npos);
-    }
-    EXPECT_NE(write_plots(place / "new" / "byte_miss_ratio.svg", "day6", results), "");
-    std::filesystem::remove_all(place);
 }
 
 }  // namespace

@@ -110,6 +110,7 @@ TEST(SeenSim, a_wrong_command_line_is_named_with_the_mend) {
     expect({"--stream=x", "--entries=0"},
            "--entries: \"0\" is no number of entries from 1 to 2^31; write 2^16, 65536 or 2^6..2^16");
     expect({"--stream=x", "--format=xml"}, "--format: \"xml\" is neither table nor json");
+    expect({"--stream=x", "--plot=d"}, "--plot is removed; draw with garner seen sim --format json ... | tools/chart DIR");
     expect({"--stream=x", "--threads-model=0"}, "--threads-model: \"0\" is not a number from 1 to 1000000");
     expect({"--stream=-", "--policy=lru,min"},
            "min reads the stream twice, which standard input does not allow: give a file");
@@ -153,19 +154,6 @@ TEST(SeenSim, private_caches_share_nothing) {
     EXPECT_EQ(said.err, "garner seen sim: 4 entries are fewer than --threads-model 5: each thread's cache needs one\n");
 }
 
-TEST(SeenSim, plots_are_pictures_and_tables) {
-    Folder folder;
-    auto const plots = folder.path / "plots";
-    auto const said = sim({"--stream", folder.stream({1, 2, 1, 2, 3}), "--policy=lru,min", "--entries=1,2",
-                           "--plot", plots.string()});
-    ASSERT_EQ(said.code, 0) << said.err;
-    for (auto const* name : {"miss_ratio.svg", "relative_miss_ratio.svg"}) EXPECT_GT(fs::file_size(plots / name), 500u);
-    std::ostringstream csv;
-    csv << std::ifstream(plots / "miss_ratio.csv").rdbuf();
-    EXPECT_EQ(csv.str(), "policy,entries,miss_percent\n\"lru\",1,100.000000\n\"lru\",2,60.000000\n\"min\",1,100.000000\n"
-                         "\"min\",2,60.000000\n");
-}
-
 TEST(SeenSim, all_leaves_out_what_cannot_be_had_and_says_so) {
     Folder folder;
     auto const file = folder.stream({1, 2, 1, 2, 3});
@@ -177,15 +165,6 @@ TEST(SeenSim, all_leaves_out_what_cannot_be_had_and_says_so) {
     auto const private_ones = sim({"--stream", file, "--policy=all", "--entries=128", "--threads-model=2", "--format=json"});
     EXPECT_EQ(private_ones.code, 0) << private_ones.err;
     EXPECT_NE(private_ones.err.find("left out: min knows one stream beforehand"), std::string::npos) << private_ones.err;
-}
-
-TEST(SeenSim, where_no_plot_can_be_drawn_nothing_is_begun) {
-    Folder folder;
-    auto const plots = (fs::path(folder.file("file", "x")) / "plots").string();
-    auto const said = sim({"--stream", folder.stream({1, 2}), "--policy=lru", "--entries=1", "--plot", plots});
-    EXPECT_EQ(said.code, 1);
-    EXPECT_EQ(said.out, "");
-    EXPECT_NE(said.err.find("cannot make " + plots), std::string::npos) << said.err;
 }
 
 TEST(SeenModel, makes_links_as_the_paper_conjectures_them) {

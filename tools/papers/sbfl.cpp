@@ -1,5 +1,5 @@
 // The experiments of Kubota, Ueda, Yamana (Stable Bloom Filter Light) done again: sbfl_experiments
-// table5.1|figure5.1|...|figure5.6|all [--stream FILE] [--out DIR]. Prints tables; --out also writes CSV and SVG files.
+// table5.1|figure5.1|...|figure5.6|all [--stream FILE] [--out DIR]. Prints tables; --out also writes CSV files, which tools/chart draws.
 // The paper's graph of 538 million hosts is not public: a model stands for it, or any stream of URL numbers, and all sizes
 // are those of the paper divided by 256 (LRU 2^12 for 2^20, counters 2^16 to 2^22 for 2^24 to 2^30).
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,6 @@
 #include "crawl/line_set.hpp"
 #include "crawl/lru_light.hpp"
 #include "crawl/stable_bloom.hpp"
-#include "sim/chart.hpp"
 #include "sim/fingerprint_file.hpp"
 
 namespace garner {
@@ -97,32 +97,27 @@ struct Parameters {
 };
 constexpr Parameters strict{8, 1e-5}, loose{4, 0.01};
 
-/// What a figure shows: lines of points, with their names.
+/// The points of a figure, by the names of their lines.
 class Figure {
 public:
-    Figure(std::string number, sim::Chart chart) : number_(std::move(number)), chart_(std::move(chart)) {
-        std::printf("\n%s: %s\n%-28s %14s %14s\n", number_.c_str(), chart_.title.c_str(), "", chart_.x_title.c_str(),
-                    chart_.y_title.c_str());
+    Figure(std::string number, std::string const& title, std::string const& x_name, std::string const& y_name)
+        : number_(std::move(number)) {
+        std::printf("\n%s: %s\n%-28s %14s %14s\n", number_.c_str(), title.c_str(), "", x_name.c_str(), y_name.c_str());
+        csv_ << "# " << title << "\nline," << x_name << ',' << y_name << '\n';
     }
     void add(std::string const& line, double x, double y) {
         std::printf("%-28s %14.6g %14.6g\n", line.c_str(), x, y);
-        auto series = std::ranges::find(chart_.series, line, &sim::Series::name);
-        if (series == chart_.series.end()) series = chart_.series.insert(series, {line, {}, false});
-        series->points.push_back({x, y});
+        csv_ << '"' << line << "\"," << x << ',' << y << '\n';
     }
     void write(std::filesystem::path const& folder) const {
         if (folder.empty()) return;
         std::filesystem::create_directories(folder);
-        std::ofstream(folder / (number_ + ".svg")) << sim::svg(chart_);
-        std::ofstream csv(folder / (number_ + ".csv"));
-        csv << "line,x,y\n";
-        for (auto const& series : chart_.series)
-            for (auto const& [x, y] : series.points) csv << '"' << series.name << "\"," << x << ',' << y << '\n';
+        std::ofstream(folder / (number_ + ".csv")) << csv_.str();
     }
 
 private:
     std::string number_;
-    sim::Chart chart_;
+    std::ostringstream csv_;
 };
 
 class Experiments {
@@ -154,7 +149,7 @@ public:
         figure.write(folder_);
     }
     void memory(std::string const& number, Parameters const& parameters) {
-        auto figure = new_figure(number, "memory at equal hits, " + parameters.name(), "hits (%)", "memory (KiB)", false);
+        auto figure = new_figure(number, "memory at equal hits, " + parameters.name(), "hits (%)", "memory (KiB)");
         double most_saved = 0;
         for (unsigned bits = least_counters; bits <= most_counters; ++bits) {
             auto const hits = chain(parameters, bits).hits;
@@ -168,13 +163,8 @@ public:
     }
 
 private:
-    Figure new_figure(std::string number, std::string const& what, std::string x, std::string y, bool logarithmic = true) const {
-        sim::Chart chart;
-        chart.title = what + " (" + stream_.name + ")";
-        chart.x_title = std::move(x);
-        chart.y_title = std::move(y);
-        chart.x_scale = logarithmic ? sim::Scale::log : sim::Scale::linear;
-        return {std::move(number), std::move(chart)};
+    Figure new_figure(std::string number, std::string const& what, std::string const& x, std::string const& y) const {
+        return {std::move(number), what + " (" + stream_.name + ")", x, y};
     }
     std::vector<std::pair<double, double>> const& lru() {
         if (!lru_.empty()) return lru_;
