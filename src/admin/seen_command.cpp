@@ -4,11 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "crawl/canon_command.hpp"
+#include "seen_commands/canon_command.hpp"
 #include "seen/serve_command.hpp"
-#include "sim/seen_set_command.hpp"
-#include "sim/seen_model_command.hpp"
-#include "sim/seen_sim_command.hpp"
+#include "seen_commands/seen_set_command.hpp"
+#include "seen_commands/seen_model_command.hpp"
+#include "seen_commands/seen_sim_command.hpp"
 #include "util/command_form.hpp"
 
 namespace garner::admin {
@@ -23,11 +23,11 @@ struct Row {
 
 /// A new command needs its own file and a row here.
 constexpr std::array rows{
-    Row{"canon", "prints the canonical form of URLs, and their fingerprints", crawl::canon_command},
-    Row{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", sim::seen_set_command},
-    Row{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each", sim::seen_sim_command},
+    Row{"canon", "prints the canonical form of URLs, and their fingerprints", seen_commands::canon_command},
+    Row{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", seen_commands::seen_set_command},
+    Row{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each", seen_commands::seen_sim_command},
     Row{"serve", "answers crawlers over HTTP which URLs they have seen", seen::serve_command},
-    Row{"model", "makes a stream of links like that of a crawl of many threads", sim::seen_model_command},
+    Row{"model", "makes a stream of links like that of a crawl of many threads", seen_commands::seen_model_command},
 };
 
 }  // namespace

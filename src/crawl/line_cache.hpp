@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "crawl/insertion.hpp"
-#include "crawl/seen_caches.hpp"
+#include "crawl/seen_cache.hpp"
 
 namespace garner::crawl {
 

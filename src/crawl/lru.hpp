@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "crawl/fingerprint_map.hpp"
-#include "crawl/seen_caches.hpp"
+#include "crawl/seen_cache.hpp"
 
 namespace garner::crawl {
 

@@ -1,9 +1,17 @@
 // The seam for caches of seen URLs: which fingerprints came by lately.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "policy/options.hpp"
 #include "util/hash.hpp"
+
+namespace garner::papers {
+class Foresight;
+}
 
 namespace garner::crawl {
 
@@ -26,6 +34,26 @@ public:
     virtual std::uint64_t entries() const = 0;
     /// What is allocated for them: keys, links, marks, whatever finds and orders them.
     virtual std::uint64_t memory_bits() const = 0;
+};
+
+inline constexpr std::uint64_t cache_entries_max = std::uint64_t{1} << 31;
+
+/// What a cache is made with.
+struct CacheOptions {
+    std::uint64_t entries = 0;                       // from 1 to cache_entries_max; ignored by what has no bound
+    std::uint64_t seed = 1;
+    std::vector<double> values = {};                 // of the cache's settings, in their order; empty: all initial
+    std::shared_ptr<papers::Foresight const> foresight = {};   // of the whole stream, for references in simulations
+
+    double value(std::span<policy::Setting const> declared, std::size_t index) const {
+        return index < values.size() ? values[index] : declared[index].initial;
+    }
+};
+
+/// A cache, or why there is none: one line that names the number that does not fit and the next ones that do.
+struct MadeCache {
+    std::unique_ptr<SeenCache> cache;
+    std::string fault;
 };
 
 /// Gives a cache its seen_each(). It has look(Fingerprint), which is its seen(), not virtual; and

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "crawl/seen_caches.hpp"
+#include "catalog/seen_caches.hpp"
 #include "crawl/url_layers.hpp"
-#include "crawl/url_sets.hpp"
+#include "catalog/url_sets.hpp"
 #include "seen/answers.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"
@@ -27,8 +27,8 @@ Peer read_peer(std::string_view text) {
 }
 
 std::string fault_of_set(Options const& options) {
-    auto const* row = crawl::find_url_set(options.set);
-    if (!row) return "no set " + quoted_word(options.set) + "; there are " + crawl::url_set_names();
+    auto const* row = catalog::find_url_set(options.set);
+    if (!row) return "no set " + quoted_word(options.set) + "; there are " + catalog::url_set_names();
     if (row->on_disk && options.directory.empty()) return "the set " + options.set + " lies on disk; name its directory";
     if (!row->on_disk && !options.directory.empty())
         return "the set " + options.set + (row->elsewhere ? " lies elsewhere" : " lies in memory") +
@@ -38,7 +38,7 @@ std::string fault_of_set(Options const& options) {
 
 /// What it needs beside its name shows when it is made.
 std::string fault_of_cache(Options const& options) {
-    auto const spec = crawl::read_cache_spec(options.cache);
+    auto const spec = catalog::read_cache_spec(options.cache);
     if (!spec.row) return spec.fault;
     return spec.row->foresees ? "the cache " + options.cache + " knows the future, and serves simulations alone" : "";
 }

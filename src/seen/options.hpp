@@ -24,7 +24,7 @@ struct Options {
     std::uint16_t port = 3132;                // 0: any that is free
     std::vector<IpNetwork> allow = {};        // who may ask, beside clients on loopback
 
-    std::string set = {};                     // of crawl::url_sets(); empty: by whether there is a directory
+    std::string set = {};                     // of catalog::url_sets(); empty: by whether there is a directory
     std::string directory = {};               // of the set; empty: it lies in memory and goes with the process
     Bytes memory = 1 * GiB;                   // what the set may take beside a batch
     std::uint64_t expected = 0;               // entries that will come, if that is known

@@ -9,7 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include "crawl/kept_memory.hpp"
-#include "crawl/seen_caches.hpp"
+#include "catalog/seen_caches.hpp"
 #include "util/units.hpp"
 
 namespace garner::seen {
@@ -22,7 +22,7 @@ std::uint64_t drawn_seed() {
 }
 
 crawl::MadeCache empty_front(SetKeeper::Options const& options) {
-    return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed});
+    return catalog::make_cache(options.cache, {.entries = options.cache_entries, .seed = options.set.seed});
 }
 
 crawl::MadeCache make_front(SetKeeper::Options const& options) try {
@@ -39,8 +39,8 @@ crawl::MadeCache make_front(SetKeeper::Options const& options) try {
                          " entries does not fit into memory; take fewer"};
 }
 
-crawl::MadeSet make_set(SetKeeper::Options const& options) try {
-    return crawl::make_url_set(options.set_name, options.set);
+catalog::MadeSet make_set(SetKeeper::Options const& options) try {
+    return catalog::make_url_set(options.set_name, options.set);
 } catch (std::bad_alloc const&) {
     return {nullptr, "the set " + options.set_name + " does not fit into memory; expect fewer entries, or give it a directory"};
 }

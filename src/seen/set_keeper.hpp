@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "crawl/fronted_set.hpp"
-#include "crawl/url_sets.hpp"
+#include "catalog/url_sets.hpp"
 #include "seen/answers.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"
@@ -21,9 +21,9 @@ namespace garner::seen {
 class SetKeeper {
 public:
     struct Options {
-        crawl::SetOptions set = {};               // its memory bounds a set in memory, too
+        catalog::SetOptions set = {};               // its memory bounds a set in memory, too
         std::string set_name = {};                // empty: on disk when there is a directory, else in memory
-        std::string cache = "line";               // a spec of crawl::seen_caches(); empty: none in front
+        std::string cache = "line";               // a spec of catalog::seen_caches(); empty: none in front
         std::uint64_t cache_entries = 1 << 16;
         std::uint64_t waiting_links = 4'000'000;  // beyond them nothing more is taken; one batch always is
         std::uint32_t waiting_batches = 1'024;

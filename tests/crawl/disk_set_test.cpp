@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "crawl/folder.hpp"
-#include "crawl/mercator_file.hpp"
+#include "papers/mercator_file.hpp"
 
 namespace garner::crawl {
 namespace {
+
+using namespace papers;
 
 namespace fs = std::filesystem;
 

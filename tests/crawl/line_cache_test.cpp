@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "catalog/seen_caches.hpp"
 #include "crawl/cpu.hpp"
 #include "crawl/stream.hpp"
 
 namespace garner::crawl {
 namespace {
+
+using namespace catalog;
 
 std::unique_ptr<SeenCache> cache_of(std::string const& spec, std::uint64_t entries) {
     auto made = make_cache(spec, {.entries = entries});
@@ -75,7 +78,7 @@ TEST(Line32, errs_once_in_2_7e8_times) {
     double const rate = 16 / 4'294'967'295.0;
     EXPECT_LT(rate, 4e-9);
     auto const cache = cache_of("line32:insert=front", 1 << 12);
-    for (std::uint64_t url = 0; url < 4'000'000; ++url) ASSERT_FALSE(cache->seen(Dice::mixed(url)));
+    for (std::uint64_t url = 0; url < 4'000'000; ++url) ASSERT_FALSE(cache->seen(papers::Dice::mixed(url)));
 }
 
 TEST(Quotient, is_lists_of_the_last_ten_whole_fingerprints) {
@@ -133,7 +136,7 @@ std::uint64_t misses_of_a_loop(std::string const& spec) {
     auto const cache = cache_of(spec, 1 << 12);
     std::uint64_t misses = 0;
     for (int round = 0; round < 60; ++round)
-        for (std::uint64_t url = 0; url < 6'000; ++url) misses += !cache->seen(Dice::mixed(url + 1));
+        for (std::uint64_t url = 0; url < 6'000; ++url) misses += !cache->seen(papers::Dice::mixed(url + 1));
     return misses;
 }
 

@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "crawl/bloom_formulas.hpp"
+#include "papers/bloom_formulas.hpp"
 #include "crawl/line_set.hpp"
-#include "crawl/lru_light.hpp"
-#include "crawl/stable_bloom.hpp"
-#include "sim/fingerprint_file.hpp"
+#include "papers/lru_light.hpp"
+#include "papers/stable_bloom.hpp"
+#include "seen_commands/fingerprint_file.hpp"
 
 namespace garner {
 namespace {
@@ -56,7 +56,7 @@ Stream model() {
 
 Stream read(std::string const& path) {
     Stream stream{std::filesystem::path(path).filename().string(), {}, {}};
-    sim::FingerprintFile file(path, sim::form_of(path));
+    seen_commands::FingerprintFile file(path, seen_commands::form_of(path));
     std::vector<Fingerprint> block(1 << 16);
     while (auto const count = file.read(block))
         stream.urls.insert(stream.urls.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count));
@@ -85,8 +85,8 @@ Counted replay(Stream const& stream, crawl::SeenCache& cache) {
 struct Parameters {
     unsigned hashes;
     double false_positives;
-    crawl::StableShape shape(std::uint64_t counters) const {
-        auto const p = crawl::stable_decrements(false_positives, hashes, 3, static_cast<double>(counters));
+    papers::StableShape shape(std::uint64_t counters) const {
+        auto const p = papers::stable_decrements(false_positives, hashes, 3, static_cast<double>(counters));
         return {counters, hashes, static_cast<unsigned>(std::ceil(p))};
     }
     std::string name() const {
@@ -185,7 +185,7 @@ private:
         return 0;
     }
     Counted chain(Parameters const& parameters, unsigned bits) {
-        crawl::LruLight cache(std::uint64_t{1} << lru_bits, parameters.shape(std::uint64_t{1} << bits), 1, 1);
+        papers::LruLight cache(std::uint64_t{1} << lru_bits, parameters.shape(std::uint64_t{1} << bits), 1, 1);
         return replay(stream_, cache);
     }
     template <class Count>
@@ -193,8 +193,8 @@ private:
         auto figure = new_figure(number, what + ", " + loose.name(), "counters", what);
         for (unsigned bits = least_counters; bits <= most_counters; ++bits) {
             auto const shape = loose.shape(std::uint64_t{1} << bits);
-            crawl::StableBloom stable(shape, 1, 1);
-            crawl::StableBloomLight light(shape, 1, 1);
+            papers::StableBloom stable(shape, 1, 1);
+            papers::StableBloomLight light(shape, 1, 1);
             figure.add("SBF", std::exp2(bits), static_cast<double>(count(replay(stream_, stable))));
             figure.add("SBFL", std::exp2(bits), static_cast<double>(count(replay(stream_, light))));
         }
@@ -215,9 +215,9 @@ double seconds_of(std::function<void()> const& work) {
 /// The paper decrements 2e9 of 2^30 counters; this many are enough to tell.
 void decrement_times(std::filesystem::path const& folder) {
     constexpr std::uint64_t counters = std::uint64_t{1} << 28, decrements = 200'000'000;
-    crawl::SmallCounters all(counters);
+    papers::SmallCounters all(counters);
     for (std::uint64_t i = 0; i < counters; i += 7) all.set(i, 3);
-    crawl::RandomDecrement random(1);
+    papers::RandomDecrement random(1);
     auto const chunk = 1'000'000u;
     auto const at_random = seconds_of([&] {
         for (std::uint64_t i = 0; i < decrements / 10; i += chunk) random.decrement(all, chunk);

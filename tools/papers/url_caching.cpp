@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "crawl/foresight.hpp"
-#include "crawl/link_model.hpp"
-#include "crawl/seen_caches.hpp"
-#include "sim/id_stream.hpp"
+#include "papers/foresight.hpp"
+#include "papers/link_model.hpp"
+#include "catalog/seen_caches.hpp"
+#include "seen_commands/id_stream.hpp"
 #include "util/numbers.hpp"
 
 namespace garner {
@@ -37,12 +37,12 @@ struct Trace {
 
 Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
     Trace trace{.name = std::string(cross ? "cross sub-trace" : "full trace") + ", " + std::to_string(threads) + " threads"};
-    crawl::LinkModel model({.threads = threads});
+    papers::LinkModel model({.threads = threads});
     for (std::uint64_t made = 0; made < links;) {
         auto const thread = model.thread();
         for (auto url : model.next_page()) {
             ++made;
-            auto const link = crawl::Dice::mixed(std::uint64_t{url} + 1);
+            auto const link = papers::Dice::mixed(std::uint64_t{url} + 1);
             if (cross && (model.of_a_host(url) || link % processes == 0)) continue;
             trace.links.push_back(link);
             trace.threads.push_back(thread);
@@ -53,9 +53,9 @@ Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
 
 Trace from_file(std::string const& path) {
     Trace trace{.name = std::filesystem::path(path).filename().string()};
-    sim::IdStream ids(path);
+    seen_commands::IdStream ids(path);
     for (auto some = ids.next(1 << 20); !some.empty(); some = ids.next(1 << 20))
-        for (auto id : some) trace.links.push_back(crawl::Dice::mixed(std::uint64_t{id} + 1));
+        for (auto id : some) trace.links.push_back(papers::Dice::mixed(std::uint64_t{id} + 1));
     if (!ids.fault().empty()) throw std::runtime_error(ids.fault());
     return trace;
 }
@@ -65,16 +65,16 @@ Trace full(Options const& options) {
 }
 Trace cross(Options const& options) { return model(threads_of_the_paper, true, options.links); }
 
-using Foresight = std::shared_ptr<crawl::Foresight const>;
+using Foresight = std::shared_ptr<papers::Foresight const>;
 
 Foresight foresee(Trace const& trace) {
-    auto foresight = std::make_shared<crawl::Foresight>();
+    auto foresight = std::make_shared<papers::Foresight>();
     if (!foresight->add(trace.links)) throw std::runtime_error("too many links");
     return foresight;
 }
 
 std::unique_ptr<crawl::SeenCache> cache_of(std::string const& spec, std::uint64_t entries, Foresight const& foresight) {
-    auto made = crawl::make_cache(spec, {.entries = entries, .foresight = foresight});
+    auto made = catalog::make_cache(spec, {.entries = entries, .foresight = foresight});
     if (!made.cache) throw std::runtime_error(spec + ": " + made.fault);
     return std::move(made.cache);
 }

@@ -1,0 +1,61 @@
+// The packed entries of both compact tables: what is left of a fingerprint, a link, and a bit or two.
+#pragma once
+#include <cstdint>
+
+#include "papers/bit_fields.hpp"
+
+namespace garner::papers {
+
+/// From its lowest bit: the mark, where `marks`, the chain's end, the link, the rest of the fingerprint.
+template <bool marks>
+class ChainedEntries {
+public:
+    struct Entry {
+        std::uint64_t rest = 0;
+        std::uint64_t next = 0;
+        bool at_end = false;    // of its chain: which end, and what its link means, is the table's
+        bool marked = false;
+    };
+    ChainedEntries(std::uint64_t entries, unsigned rest_bits, unsigned link_bits)
+        : link_bits_(link_bits), fields_(entries, rest_bits + link_bits + 1 + marks) {}
+
+    Entry read(std::uint64_t at) const {
+        auto field = fields_.get(at);
+        auto take = [&](unsigned bits) {
+            auto const low = static_cast<std::uint64_t>(field & ((BitFields::Field{1} << bits) - 1));
+            field >>= bits;
+            return low;
+        };
+        Entry entry;
+        entry.marked = marks && take(1);
+        entry.at_end = take(1);
+        entry.next = take(link_bits_);
+        entry.rest = static_cast<std::uint64_t>(field);
+        return entry;
+    }
+    void write(std::uint64_t at, Entry const& entry) {
+        auto field = BitFields::Field{entry.rest} << link_bits_ | entry.next;
+        field = field << 1 | (entry.at_end ? 1 : 0);
+        if constexpr (marks) field = field << 1 | (entry.marked ? 1 : 0);
+        fields_.set(at, field);
+    }
+    void mark(std::uint64_t at, Entry entry) {
+        if (!marks || entry.marked) return;
+        entry.marked = true;
+        write(at, entry);
+    }
+    void unmark(std::uint64_t at) {
+        auto entry = read(at);
+        entry.marked = false;
+        write(at, entry);
+    }
+    std::uint64_t count() const { return fields_.count(); }
+    std::uint64_t bits() const { return fields_.bits(); }
+    void prefetch(std::uint64_t at) const { fields_.prefetch(at); }
+
+private:
+    unsigned link_bits_;
+    BitFields fields_;
+};
+
+}  // namespace garner::papers

@@ -1,0 +1,130 @@
+// Scatter table with circular lists: fingerprints hashed right into the array that keeps them.
+#pragma once
+#include <array>
+
+#include "papers/abbreviated_key.hpp"
+#include "papers/chained_entries.hpp"
+#include "papers/hand.hpp"
+
+namespace garner::papers {
+
+/// Broder, Najork, Wiener 2003, section 6 (Knuth, volume 3, exercise 6.4.13). 2^r entries of l + 1 bits, one more for
+/// CLOCK's marks, and nothing beside. A chain is a circle, its first stands at its home; what is not first may be moved
+/// out of the way, with its mark.
+template <class Hand>
+class Scatter final : public crawl::Batched<Scatter<Hand>> {
+public:
+    struct Shape {
+        std::uint64_t entries = 1;   // a power of two
+        unsigned bits = 64;          // l: of the fingerprint, from its beginning; at least log2 of the entries
+        std::uint64_t seed = 1;
+    };
+    explicit Scatter(Shape const& shape)
+        : key_(shape.bits, log2_of(shape.entries)),
+          entries_(shape.entries, key_.rest_bits(), log2_of(shape.entries)),
+          hand_(shape.entries, shape.seed) {
+        for (std::uint64_t at = 0; at < shape.entries; ++at) entries_.write(at, free_at(at));
+    }
+
+    bool look(Fingerprint url) {
+        auto const key = key_.of(url);
+        auto entry = entries_.read(key.home);
+        if (entry.at_end) {
+            for (auto at = key.home;;) {
+                if (entry.rest == key.rest) return entries_.mark(at, entry), true;
+                if (entry.next == key.home) break;
+                at = entry.next;
+                entry = entries_.read(at);
+            }
+        }
+        put(key);
+        return false;
+    }
+    void prefetch(Fingerprint url) const { entries_.prefetch(key_.of(url).home); }
+    std::uint64_t entries() const override { return entries_.count(); }
+    bool claims() const override { return !key_.is_whole(); }
+    std::uint64_t memory_bits() const override { return entries_.bits(); }
+
+private:
+    // At the end of a circle is its first; the last's link leads there.
+    using Entries = ChainedEntries<Hand::marks>;
+    using Entry = typename Entries::Entry;
+
+    // Whoever is not first has another one before it. So this is no entry, and a place needs no bit that says it is free.
+    static Entry free_at(std::uint64_t at) { return {.next = at}; }
+    bool is_free(std::uint64_t at) const {
+        auto const entry = entries_.read(at);
+        return !entry.at_end && entry.next == at;
+    }
+
+    void link(std::uint64_t at, std::uint64_t next) {
+        auto entry = entries_.read(at);
+        entry.next = next;
+        entries_.write(at, entry);
+    }
+    std::uint64_t before(std::uint64_t at) const {
+        auto place = at;
+        for (auto entry = entries_.read(at); entry.next != at; entry = entries_.read(place)) place = entry.next;
+        return place;
+    }
+
+    void put(KeySplit::Key key) {
+        auto const place = held_ < entries_.count() ? free_place(key.home) : vacated();
+        auto const alone = Entry{.rest = key.rest, .next = key.home, .at_end = true};
+        if (place == key.home) return entries_.write(place, alone);
+        auto const occupant = entries_.read(key.home);
+        if (occupant.at_end) {
+            entries_.write(place, {.rest = key.rest, .next = occupant.next});
+            link(key.home, place);
+        } else {
+            link(before(key.home), place);
+            entries_.write(place, occupant);
+            entries_.write(key.home, alone);
+        }
+    }
+
+    /// While the table fills: its home, else the first place that is free.
+    std::uint64_t free_place(std::uint64_t home) {
+        ++held_;
+        if (is_free(home)) return home;
+        while (!is_free(filled_)) ++filled_;
+        return filled_;
+    }
+
+    std::uint64_t vacated() {
+        return take_out(hand_.victim([&](std::uint64_t at) { return entries_.read(at).marked; },
+                                     [&](std::uint64_t at) { entries_.unmark(at); }));
+    }
+
+    /// The place that is free afterwards: where the first of a longer chain leaves, the second moves in.
+    std::uint64_t take_out(std::uint64_t at) {
+        auto const entry = entries_.read(at);
+        if (!entry.at_end) {
+            link(before(at), entry.next);
+            return at;
+        }
+        if (entry.next == at) return at;
+        auto second = entries_.read(entry.next);
+        second.at_end = true;
+        entries_.write(at, second);
+        return entry.next;
+    }
+
+    KeySplit const key_;
+    Entries entries_;
+    std::uint64_t held_ = 0;
+    std::uint64_t filled_ = 0;   // no free place before this one
+    Hand hand_;
+};
+
+/// For the table: "scatter:policy=clock:bits=64".
+struct ScatterRow {
+    static constexpr std::array<std::string_view, 2> policies{"clock", "random"};
+    static constexpr std::array settings{
+        policy::Setting{"policy", "clock or random", 0, 0, 0, policies},
+        policy::Setting{"bits", "kept of each fingerprint; fewer than 64 err", 64, 32, 64},
+    };
+    static crawl::MadeCache make(crawl::CacheOptions const&);
+};
+
+}  // namespace garner::papers

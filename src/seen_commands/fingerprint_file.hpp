@@ -1,0 +1,61 @@
+// Fingerprints from a file, packed or not: as they are, as numbers of URLs, or as URLs one a line.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crawl/canonical_url.hpp"
+#include "crawl/fingerprint.hpp"
+#include "sim/unpacked_file.hpp"
+
+namespace garner::seen_commands {
+
+enum class FingerprintForm : std::uint8_t {
+    u64,    // 8 bytes each, little-endian
+    u32,    // numbers of URLs, 4 bytes each: their fingerprints are made of them
+    urls,   // one a line; what is no URL is left out and counted
+    u128,   // 16 bytes each, little-endian
+};
+/// "u64", "u32", "urls", "u128".
+std::string_view name_of(FingerprintForm);
+/// By what the name ends in, before any ".zst" or ".gz"; u64 when that says nothing.
+FingerprintForm form_of(std::string_view file_name);
+/// Without .zst or .gz behind it.
+std::string_view without_packing(std::string_view file_name);
+
+class FingerprintFile {
+public:
+    FingerprintFile(std::string const& path, FingerprintForm form) : file_(path), name_(path), form_(form) {}
+
+    /// Up to as many as `into` has room for; 0 at the end and after a fault. Print is Fingerprint, of any form but u128, or
+    /// crawl::Fingerprint128, of any but u64.
+    template <class Print>
+    std::size_t read(std::vector<Print>& into);
+    /// Names the file and what is wrong with it. Empty: nothing.
+    std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
+
+    std::uint64_t lines() const { return lines_; }      // of URLs
+    std::uint64_t no_urls() const { return no_urls_; }  // of them
+    Bytes bytes_read() const { return file_.bytes_read(); }
+    Bytes bytes_in_file() const { return file_.bytes_in_file(); }
+
+private:
+    bool refill();
+    template <class Number, class Print, class Make>
+    std::size_t read_numbers(std::vector<Print>& into, Make make);
+    template <class Print>
+    std::size_t read_urls(std::vector<Print>& into);
+    bool next_line(std::string_view& line);
+
+    sim::UnpackedFile file_;
+    std::string name_, fault_;
+    FingerprintForm form_;
+    std::vector<char> block_;
+    std::size_t at_ = 0, size_ = 0;   // in the block
+    std::string line_;                // one that goes on in the next block, as far as it can be a URL
+    crawl::CanonicalUrl url_;
+    std::uint64_t lines_ = 0, no_urls_ = 0;
+};
+
+}  // namespace garner::seen_commands
