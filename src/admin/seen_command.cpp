@@ -4,11 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "seen_commands/canon_command.hpp"
+#include "seen_commands/commands.hpp"
 #include "seen/serve_command.hpp"
-#include "seen_commands/seen_set_command.hpp"
-#include "seen_commands/seen_model_command.hpp"
-#include "seen_commands/seen_sim_command.hpp"
 #include "util/command_form.hpp"
 
 namespace garner::admin {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "crawl/fingerprint_map.hpp"
+#include "util/fingerprint_map.hpp"
 #include "crawl/seen_cache.hpp"
 
 namespace garner::crawl {

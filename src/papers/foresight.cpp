@@ -11,7 +11,7 @@ bool Foresight::add(std::span<Fingerprint const> urls) {
     for (auto url : urls) {
         auto const now = static_cast<Time>(next_uses_.size());
         auto& number = index_.at(url);
-        if (number == crawl::FingerprintMap::none) {
+        if (number == FingerprintMap::none) {
             number = static_cast<std::uint32_t>(seen_.size());
             seen_.push_back({url, now, 1});
         } else {

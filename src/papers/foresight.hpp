@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "crawl/fingerprint_map.hpp"
+#include "util/fingerprint_map.hpp"
 
 namespace garner::papers {
 
@@ -30,7 +30,7 @@ private:
         std::uint32_t times;
     };
     std::vector<Time> next_uses_;
-    crawl::FingerprintMap index_;
+    FingerprintMap index_;
     std::vector<Seen> seen_;   // in the order of their first request
 };
 

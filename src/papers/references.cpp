@@ -4,7 +4,7 @@
 
 namespace garner::papers {
 namespace {
-constexpr auto none = crawl::FingerprintMap::none;
+constexpr auto none = FingerprintMap::none;
 }
 
 Min::Min(crawl::CacheOptions const& options)

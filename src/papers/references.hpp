@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "crawl/fingerprint_map.hpp"
+#include "util/fingerprint_map.hpp"
 #include "papers/foresight.hpp"
 #include "crawl/seen_cache.hpp"
 
@@ -26,7 +26,7 @@ public:
     std::uint64_t memory_bits() const override { return seen_.memory_bits(); }
 
 private:
-    crawl::FingerprintMap seen_;
+    FingerprintMap seen_;
 };
 
 /// Belady's: who will not be asked for the longest leaves, and a newcomer always comes in. Takes the stream of its
@@ -52,7 +52,7 @@ private:
     std::uint32_t const entries_;
     std::shared_ptr<Foresight const> const foresight_;
     std::size_t now_ = 0;
-    crawl::FingerprintMap index_;         // the place of each
+    FingerprintMap index_;         // the place of each
     std::vector<Entry> heap_;      // the farthest next use on top
 };
 
@@ -61,14 +61,14 @@ class Static final : public crawl::Batched<Static> {
 public:
     explicit Static(crawl::CacheOptions const&);
 
-    bool look(Fingerprint url) { return held_.find(url) != crawl::FingerprintMap::none; }
+    bool look(Fingerprint url) { return held_.find(url) != FingerprintMap::none; }
     void prefetch(Fingerprint url) const { held_.prefetch(url); }
     std::uint64_t entries() const override { return entries_; }
     std::uint64_t memory_bits() const override { return held_.memory_bits(); }
 
 private:
     std::uint64_t const entries_;
-    crawl::FingerprintMap held_;
+    FingerprintMap held_;
 };
 
 }  // namespace garner::papers

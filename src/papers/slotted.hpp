@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "crawl/fingerprint_map.hpp"
+#include "util/fingerprint_map.hpp"
 #include "papers/hand.hpp"
 #include "crawl/seen_cache.hpp"
 
@@ -19,7 +19,7 @@ public:
 
     bool look(Fingerprint url) {
         auto const place = index_.find(url);
-        if (place == crawl::FingerprintMap::none) return put(url), false;
+        if (place == FingerprintMap::none) return put(url), false;
         if constexpr (Hand::marks) marks_[place] = true;
         return true;
     }
@@ -44,7 +44,7 @@ private:
     }
 
     std::uint64_t const entries_;
-    crawl::FingerprintMap index_;            // the place of each
+    FingerprintMap index_;            // the place of each
     std::vector<Fingerprint> urls_;
     std::vector<bool> marks_;
     Hand hand_;

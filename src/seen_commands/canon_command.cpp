@@ -1,12 +1,13 @@
-#include "seen_commands/canon_command.hpp"
+#include "seen_commands/commands.hpp"
 
 #include <algorithm>
 #include <array>
+#include <istream>
 #include <ostream>
 
 #include "crawl/canonical_url.hpp"
 #include "crawl/fingerprint.hpp"
-#include "seen_commands/line_reader.hpp"
+#include "sim/buffered_lines.hpp"
 #include "papers/rabin.hpp"
 #include "crawl/url_layers.hpp"
 #include "util/command_form.hpp"
@@ -94,11 +95,10 @@ class Canon {
 public:
     explicit Canon(CanonOptions const& options) : options_(options) {}
 
-    void answer(LineReader::Line const& line, std::string& out) {
+    void answer(std::string_view line, std::string& out) {
         ++lines_;
-        auto text = line.text;
-        if (text.ends_with('\r')) text.remove_suffix(1);
-        auto const fault = line.too_long ? crawl::UrlFault::too_long : canonical(text);
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        auto const fault = canonical(line);
         if (fault != crawl::UrlFault::none) {
             ++refused_[static_cast<std::size_t>(fault)];
             out.append("!").append(crawl::name_of(fault)).push_back('\n');
@@ -134,15 +134,24 @@ private:
     std::array<std::uint64_t, crawl::url_fault_count> refused_{};
 };
 
+/// What the stream has at hand, so that a line is answered before the next one is typed. Waits for one byte.
+std::size_t read_some(std::istream& in, char* to, std::size_t room) {
+    if (in.peek() == std::istream::traits_type::eof()) return 0;
+    auto const got = in.readsome(to, static_cast<std::streamsize>(room));
+    if (got == 0 && in.get(*to)) return 1;   // a stream that cannot tell what it has
+    return static_cast<std::size_t>(got);
+}
+
 int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out, std::ostream& err) {
     constexpr std::size_t written_at_once = 64 * 1024;
     Canon canon(options);
-    LineReader lines(in, crawl::url_bytes_max + 1);   // a line may end in CR LF
+    auto const read = [&in](char* to, std::size_t room) { return read_some(in, to, room); };
+    sim::BufferedLines lines(read, crawl::url_bytes_max + 1);   // a line may end in CR LF
     std::string answers;
-    for (LineReader::Line line; out && lines.next(line);) {
+    for (std::string_view line; out && lines.next_line(line);) {
         canon.answer(line, answers);
         // Who waits for an answer to the last line gets it before the next one is waited for.
-        if (answers.size() < written_at_once && lines.has_next()) continue;
+        if (answers.size() < written_at_once && lines.has_line()) continue;
         out << answers << std::flush;
         answers.clear();
     }

@@ -7,7 +7,7 @@
 
 #include "crawl/canonical_url.hpp"
 #include "crawl/fingerprint.hpp"
-#include "sim/unpacked_file.hpp"
+#include "sim/buffered_lines.hpp"
 
 namespace garner::seen_commands {
 
@@ -26,7 +26,8 @@ std::string_view without_packing(std::string_view file_name);
 
 class FingerprintFile {
 public:
-    FingerprintFile(std::string const& path, FingerprintForm form) : file_(path), name_(path), form_(form) {}
+    FingerprintFile(std::string const& path, FingerprintForm form)
+        : file_(path), lines_(file_, crawl::url_bytes_max + 1), name_(path), form_(form) {}   // a line may end in CR LF
 
     /// Up to as many as `into` has room for; 0 at the end and after a fault. Print is Fingerprint, of any form but u128, or
     /// crawl::Fingerprint128, of any but u64.
@@ -35,27 +36,23 @@ public:
     /// Names the file and what is wrong with it. Empty: nothing.
     std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
 
-    std::uint64_t lines() const { return lines_; }      // of URLs
+    std::uint64_t lines() const { return line_count_; }   // of URLs
     std::uint64_t no_urls() const { return no_urls_; }  // of them
     Bytes bytes_read() const { return file_.bytes_read(); }
     Bytes bytes_in_file() const { return file_.bytes_in_file(); }
 
 private:
-    bool refill();
     template <class Number, class Print, class Make>
     std::size_t read_numbers(std::vector<Print>& into, Make make);
     template <class Print>
     std::size_t read_urls(std::vector<Print>& into);
-    bool next_line(std::string_view& line);
 
     sim::UnpackedFile file_;
+    sim::BufferedLines lines_;
     std::string name_, fault_;
     FingerprintForm form_;
-    std::vector<char> block_;
-    std::size_t at_ = 0, size_ = 0;   // in the block
-    std::string line_;                // one that goes on in the next block, as far as it can be a URL
     crawl::CanonicalUrl url_;
-    std::uint64_t lines_ = 0, no_urls_ = 0;
+    std::uint64_t line_count_ = 0, no_urls_ = 0;
 };
 
 }  // namespace garner::seen_commands

@@ -1,4 +1,4 @@
-#include "seen_commands/seen_model_command.hpp"
+#include "seen_commands/commands.hpp"
 
 #include <algorithm>
 #include <fstream>

@@ -1,25 +1,17 @@
 #include "seen_commands/seen_sim.hpp"
 
-#include <time.h>
-
+#include <bitset>
 #include <memory>
 
 #include "papers/dice.hpp"
 #include "papers/foresight.hpp"
 #include "catalog/seen_caches.hpp"
-#include "seen_commands/id_set.hpp"
 #include "seen_commands/id_stream.hpp"
 #include "seen_commands/private_caches.hpp"
+#include "util/clock.hpp"
 
 namespace garner::seen_commands {
 namespace {
-
-/// Of this thread, in seconds: what else the machine does meanwhile is not the cache's.
-double processor_time() {
-    timespec now{};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
 
 // So long that what one cache leaves in the processor's caches costs the next one little.
 constexpr std::size_t block_requests = 1 << 20;
@@ -41,7 +33,7 @@ public:
         is_new.clear();
         for (auto id : ids) {
             urls.push_back(papers::Dice::mixed(seed_ + id));
-            is_new.push_back(seen_.add(id));
+            is_new.push_back(note(id));
         }
         return !ids.empty();
     }
@@ -51,9 +43,21 @@ public:
     std::vector<std::uint8_t> is_new;
 
 private:
+    static constexpr std::size_t page_ids = 1 << 16;
+
+    /// True the first time.
+    bool note(std::uint32_t id) {
+        auto& page = seen_[id / page_ids];
+        if (!page) page = std::make_unique<std::bitset<page_ids>>();
+        auto bit = (*page)[id % page_ids];
+        bool const is_new = !bit;
+        bit = true;
+        return is_new;
+    }
+
     IdStream ids_;
     std::uint64_t seed_;
-    IdSet seen_;
+    std::vector<std::unique_ptr<std::bitset<page_ids>>> seen_{page_ids};   // the ids so far, in pages where there are any
 };
 
 class Simulation {
@@ -81,14 +85,9 @@ private:
         SeenRun run{.result = {.cache = spec, .entries = entries}, .cache = nullptr};
         crawl::CacheOptions how{.entries = entries, .seed = options_.seed};
         if (catalog::read_cache_spec(spec).row->foresees) {
-            if (options_.threads_model > 1) {
-                cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model");
-                return run;
-            }
-            if (options_.stream == "-") {   // who names it is told before
-                cannot(spec + " reads the stream twice, which standard input does not allow: give a file");
-                return run;
-            }
+            if (options_.threads_model > 1)
+                return cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model"), std::move(run);
+            if (options_.stream == "-") return cannot(needs_a_file(spec)), std::move(run);   // who names it is told before
             if (!foresee()) return run;
             how.foresight = foresight_;
         }
@@ -145,9 +144,9 @@ private:
         while (blocks.next()) {
             answers.resize(blocks.urls.size());
             for (auto& run : runs) {
-                auto const start = processor_time();
+                auto const start = thread_seconds();
                 run.cache->seen_each(blocks.urls, answers);
-                run.result.seconds += processor_time() - start;
+                run.result.seconds += thread_seconds() - start;
                 count(answers, blocks.is_new, run.result);
             }
             auto const& first = runs.front().result;
@@ -199,6 +198,10 @@ private:
 };
 
 }  // namespace
+
+std::string needs_a_file(std::string const& spec) {
+    return spec + " reads the stream twice, which standard input does not allow: give a file";
+}
 
 SeenRuns run_seen_caches(SeenSimOptions const& options, SeenProgress const& progress) {
     return Simulation(options, progress).all();

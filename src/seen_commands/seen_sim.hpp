@@ -5,10 +5,20 @@
 #include <string>
 #include <vector>
 
-#include "seen_commands/seen_sim_options.hpp"
 #include "util/bytes.hpp"
 
 namespace garner::seen_commands {
+
+struct SeenSimOptions {
+    std::string stream;                        // a file, "-" for standard input
+    std::vector<std::string> caches;           // specs
+    bool all = false;                          // every one there is: those that cannot be had here are left out
+    std::vector<std::uint64_t> entries;
+    std::uint32_t threads_model = 0;           // private caches; 0: one that all threads share
+    std::uint32_t page_links = 62;             // dealt to a thread before the next one's turn
+    bool json = false;
+    std::uint64_t seed = 1;
+};
 
 struct SeenResult {
     std::string cache;                   // its spec
@@ -38,5 +48,8 @@ using SeenProgress = std::function<bool(std::string const& run, Bytes read, Byte
 /// A file is read once for each cache, so that a cache has the processor for itself and memory for one suffices;
 /// standard input feeds all at once. Throws std::bad_alloc when memory does not suffice.
 SeenRuns run_seen_caches(SeenSimOptions const&, SeenProgress const&);
+
+/// One line: the cache reads the stream twice, which standard input does not allow.
+std::string needs_a_file(std::string const& spec);
 
 }  // namespace garner::seen_commands

@@ -3,7 +3,7 @@
 #include <new>
 #include <ostream>
 
-#include "sim/report.hpp"
+#include "sim/sim_report.hpp"
 #include "sim/runs.hpp"
 #include "sim/sim_options.hpp"
 #include "sim/trace_reader.hpp"

@@ -4,7 +4,7 @@
 
 #include "policy/policies.hpp"
 #include "sim/offline.hpp"
-#include "sim/trace_reader.hpp"
+#include "sim/trace_formats.hpp"
 #include "util/command_form.hpp"
 #include "util/units.hpp"
 
@@ -63,7 +63,7 @@ std::string read_policies(std::string_view list, std::vector<std::string>& polic
 
 std::string read_trace_format(std::string_view text, std::string& format) {
     format = text;
-    if (is_trace_format(text)) return {};
+    if (trace_format(text)) return {};
     return "--trace-format: " + quoted_word(text) + " is none of " + trace_format_names();
 }
 

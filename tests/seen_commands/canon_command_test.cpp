@@ -1,5 +1,5 @@
 // garner seen canon: an answer for each line, whatever is in it.
-#include "seen_commands/canon_command.hpp"
+#include "seen_commands/commands.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "crawl/canonical_url.hpp"
-#include "seen_commands/line_reader.hpp"
 
 namespace garner::seen_commands {
 namespace {
@@ -157,14 +156,13 @@ struct Unwilling : std::stringbuf {
     }
 };
 
-TEST(LineReader, reads_streams_that_give_a_byte_at_a_time) {
+TEST(CanonCommand, reads_streams_that_give_a_byte_at_a_time) {
     Unwilling bytes;
-    bytes.bytes = "ab\n\ncdefg\nh";
+    bytes.bytes = "http://a\n\nhttp://b/" + std::string(crawl::url_bytes_max, 'c') + "\nhttp://d";
     std::istream in(&bytes);
-    LineReader lines(in, 4);
-    std::string told;
-    for (LineReader::Line line; lines.next(line);) told += std::string(line.text) + (line.too_long ? "!;" : ";");
-    EXPECT_EQ(told, "ab;;!;h;");
+    std::ostringstream out, err;
+    EXPECT_EQ(canon_command({}, in, out, err), 0);
+    EXPECT_EQ(out.str(), "http://a/\n!empty\n!too-long\nhttp://d/\n");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "seen_commands/seen_set_command.hpp"
+#include "seen_commands/commands.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -9,11 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "seen_commands/id_set.hpp"
-#include "seen_commands/id_stream.hpp"
-#include "seen_commands/seen_model_command.hpp"
-#include "seen_commands/seen_sim.hpp"
-#include "seen_commands/seen_sim_command.hpp"
+#include "seen_commands/commands.hpp"
 
 namespace garner::seen_commands {
 namespace {
@@ -83,6 +79,20 @@ TEST(SeenSim, tells_each_cache_at_each_size_as_a_line_of_json) {
     EXPECT_EQ(lines[3]["misses"], 4);
     EXPECT_EQ(lines[4]["misses"], 4);   // lru with 3
     EXPECT_EQ(lines[6]["misses"], 1);   // static holds 3, 1, 2
+}
+
+TEST(SeenSim, knows_each_number_once) {
+    Folder folder;
+    std::vector<std::uint32_t> const once{0, 63, 64, 65'535, 65'536, UINT32_MAX};
+    auto twice = once;
+    twice.insert(twice.end(), once.begin(), once.end());
+    auto const said = sim({"--stream", folder.stream(twice), "--policy=infinite,lru", "--entries=1", "--format=json"});
+    auto const lines = lines_of(said.out);
+    ASSERT_EQ(lines.size(), 2u) << said.err;
+    EXPECT_EQ(lines[0]["misses"], 6);
+    EXPECT_EQ(lines[0]["false_positives"], 0);
+    EXPECT_EQ(lines[0]["false_negatives"], 0);
+    EXPECT_EQ(lines[1]["false_negatives"], 6);
 }
 
 TEST(SeenSim, a_table_names_sizes_as_powers) {
@@ -190,14 +200,6 @@ TEST(SeenModel, a_wrong_command_line_is_named_with_the_mend) {
     EXPECT_EQ(model({"--alpha=x"}).err.substr(0, 60), "garner seen model: --alpha: \"x\" is not a number from 0 to 1\n");
     EXPECT_EQ(model({"--links=1", "--output=/nowhere/at/all"}).code, 1);
     EXPECT_EQ(model({"--help"}).code, 0);
-}
-
-TEST(IdSet, knows_each_number_once) {
-    IdSet set;
-    for (std::uint32_t id : {0u, 63u, 64u, 65'535u, 65'536u, UINT32_MAX}) {
-        EXPECT_TRUE(set.add(id));
-        EXPECT_FALSE(set.add(id));
-    }
 }
 
 }  // namespace

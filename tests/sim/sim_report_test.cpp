@@ -1,5 +1,5 @@
 // Tables and JSON lines of a simulation.
-#include "sim/report.hpp"
+#include "sim/sim_report.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sim/record.hpp"
+#include "sim/trace_record.hpp"
 
 #include <algorithm>
 

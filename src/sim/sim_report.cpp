@@ -1,4 +1,4 @@
-#include "sim/report.hpp"
+#include "sim/sim_report.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +7,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "sim/text_table.hpp"
 #include "util/numbers.hpp"
 
 namespace garner::sim {
 namespace {
-
-using Row = std::array<std::string, 6>;
 
 std::string percent(double ratio) { return with_decimals(ratio * 100, 2) + " %"; }
 
@@ -22,21 +21,11 @@ std::string speed(double per_second) {
     return per_second < 1e6 ? with_decimals(per_second / 1e3, 1) + " k" : with_decimals(per_second / 1e6, 2) + " M";
 }
 
-Row row_of(Result const& result) {
+std::vector<std::string> row_of(Result const& result) {
     auto metadata = result.metadata > 0 ? with_decimals(result.metadata_per_object(), 1) : "-";
     return {short_size(result.size),           result.policy,
             percent(result.object_miss_ratio()), percent(result.byte_miss_ratio()),
             speed(result.requests_per_second()), metadata};
-}
-
-/// The policy's name begins its column, all others are numbers and end theirs.
-std::string aligned(Row const& row, std::array<std::size_t, 6> const& widths) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-        std::string blanks(widths[i] - std::min(widths[i], row[i].size()), ' ');
-        line += (i ? "  " : "") + (i == 1 ? row[i] + blanks : blanks + row[i]);
-    }
-    return line + "\n";
 }
 
 }  // namespace
@@ -44,23 +33,15 @@ std::string aligned(Row const& row, std::array<std::size_t, 6> const& widths) {
 std::string table(std::span<Result const> results) {
     std::vector<Bytes> sizes;
     for (auto const& result : results)
-        if (std::find(sizes.begin(), sizes.end(), result.size) == sizes.end()) sizes.push_back(result.size);
-
-    Row const heading{"size", "policy", "object misses", "byte misses", "requests/s", "metadata B/object"};
-    std::array<std::size_t, 6> widths{};
-    auto widen = [&](Row const& row) {
-        for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-    };
-    widen(heading);
-    for (auto const& result : results) widen(row_of(result));
-
-    std::string text = aligned(heading, widths);
+        if (std::ranges::find(sizes, result.size) == sizes.end()) sizes.push_back(result.size);
+    std::vector<std::vector<std::string>> rows{
+        {"size", "policy", "object misses", "byte misses", "requests/s", "metadata B/object"}};
     for (auto size : sizes) {
-        if (size != sizes.front()) text += '\n';
+        if (size != sizes.front()) rows.emplace_back();
         for (auto const& result : results)
-            if (result.size == size) text += aligned(row_of(result), widths);
+            if (result.size == size) rows.push_back(row_of(result));
     }
-    return text;
+    return text_table(rows);
 }
 
 std::string json_line(Result const& result) {

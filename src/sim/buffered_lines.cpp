@@ -1,24 +1,27 @@
-#include "sim/trace_lines.hpp"
+#include "sim/buffered_lines.hpp"
 
 #include <algorithm>
 
-#include "sim/trace_formats.hpp"
+#include "util/check.hpp"
 
 namespace garner::sim {
 
-TraceLines::TraceLines(UnpackedFile& file) : file_(file), buffer_(1 * MiB) {
-    while (rest_.size() < buffer_.size() && fill()) {}
+BufferedLines::BufferedLines(Read read, std::size_t longest)
+    : read_(std::move(read)), longest_(longest), buffer_(1 * MiB) {
+    check(longest < buffer_.size());
 }
 
-bool TraceLines::next_line(std::string_view& line) {
+std::string_view BufferedLines::head() {
+    while (rest_.size() < buffer_.size() && fill()) {}
+    return rest_;
+}
+
+bool BufferedLines::next_line(std::string_view& line) {
     for (std::size_t searched = 0;;) {
-        auto end = rest_.find('\n', searched);
+        auto const end = rest_.find('\n', searched);
         if (end == rest_.npos) {
             searched = rest_.size();
-            if (searched > line_bytes_max) {
-                line = too_long();
-                return true;
-            }
+            if (searched > longest_) return line = too_long(), true;
             if (fill()) continue;
             if (rest_.empty()) return false;
         }
@@ -28,7 +31,7 @@ bool TraceLines::next_line(std::string_view& line) {
     }
 }
 
-bool TraceLines::next_record(std::string_view& record, std::size_t size) {
+bool BufferedLines::next_record(std::string_view& record, std::size_t size) {
     while (rest_.size() < size && fill()) {}
     record = rest_.substr(0, size);
     rest_.remove_prefix(record.size());
@@ -36,22 +39,23 @@ bool TraceLines::next_record(std::string_view& record, std::size_t size) {
 }
 
 /// Moves what is not taken yet to the buffer's beginning and reads more behind it. False at the end.
-bool TraceLines::fill() {
+bool BufferedLines::fill() {
     if (ended_) return false;
     std::copy(rest_.begin(), rest_.end(), buffer_.begin());
-    auto got = file_.read(buffer_.data() + rest_.size(), buffer_.size() - rest_.size());
+    auto const got = read_(buffer_.data() + rest_.size(), buffer_.size() - rest_.size());
     rest_ = {buffer_.data(), rest_.size() + got};
     ended_ = got == 0;
     return !ended_;
 }
 
-std::string_view TraceLines::too_long() {
+/// Passes over the line. What the buffer then holds from its beginning on stands for the line: it is too long as well.
+std::string_view BufferedLines::too_long() {
     for (auto end = rest_.npos; end == rest_.npos;) {
         end = rest_.find('\n');
         rest_.remove_prefix(end == rest_.npos ? rest_.size() : end + 1);
         if (end == rest_.npos && !fill()) break;
     }
-    return {buffer_.data(), line_bytes_max + 1};
+    return {buffer_.data(), longest_ + 1};
 }
 
 }  // namespace garner::sim

@@ -7,7 +7,7 @@
 #include "util/check.hpp"
 #include "util/hash.hpp"
 
-namespace garner::crawl {
+namespace garner {
 
 /// Numbers below `none` by fingerprint. Grows by doubling, never shrinks. Not thread-safe.
 class FingerprintMap {
@@ -97,4 +97,4 @@ private:
     int shift_ = 0;
 };
 
-}  // namespace garner::crawl
+}  // namespace garner
