@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "crawl/huge_array.hpp"
-#include "crawl/line_ops.hpp"
 #include "crawl/lru.hpp"
+#include "crawl/simd.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -52,7 +52,7 @@ struct WholeFingerprints {
     template <class Ops, class StepFor>
     GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
         auto const found = slot_of(Ops::match64(line.urls, url), ways);
-        Ops::arrange64(line.urls, step_for(found), url);
+        Ops::arrange64(line.urls, step_for(found).order, url);
         return found;
     }
 
@@ -77,7 +77,7 @@ struct Tags {
     GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
         auto const tag = tag_of(url);
         auto const found = slot_of(Ops::match32(line.tags, tag), ways);
-        Ops::arrange32(line.tags, step_for(found), tag);
+        Ops::arrange32(line.tags, step_for(found).order, tag);
         return found;
     }
 
@@ -124,8 +124,8 @@ struct Quotients {
         while (match && !holds(line, static_cast<unsigned>(std::countr_zero(match)), key)) match &= match - 1;
         auto const found = slot_of(match, ways);
         Step const& step = step_for(found);
-        Plain::arrange<ways>(line.low, step, key.low);
-        Plain::arrange<ways>(line.middle, step, key.middle);
+        PlainOps::arrange<ways>(line.low, step.order, key.low);
+        PlainOps::arrange<ways>(line.middle, step.order, key.middle);
         auto const to = 3 * step.to, from = 3 * step.from;
         auto const moved = ((std::uint32_t{8} << from) - 1) & ~((std::uint32_t{1} << to) - 1);
         auto const up = (line.high << 3 & moved) & ~(std::uint32_t{7} << to);
@@ -134,7 +134,6 @@ struct Quotients {
     }
 
 private:
-    using Plain = line_ops::Plain;
     struct Key {
         explicit Key(std::uint64_t quotient)
             : low(static_cast<std::uint32_t>(quotient)), middle(static_cast<std::uint16_t>(quotient >> 32)),
@@ -164,8 +163,8 @@ private:
 template <class Shape>
 class LineCache final : public SeenCache {
 public:
-    LineCache(std::uint64_t lines, Insertion::Way way, Isa isa)
-        : shape_(lines), insertion_(way, lines, Shape::ways), isa_(isa), lines_(lines) {
+    LineCache(std::uint64_t lines, Insertion::Way way, Simd simd)
+        : shape_(lines), insertion_(way, lines, Shape::ways), simd_(simd), lines_(lines) {
         for (std::uint64_t i = 0; i < lines; ++i) lines_[i] = shape_.empty(i);
     }
 
@@ -176,14 +175,7 @@ public:
     }
 
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) override {
-        switch (isa_) {
-#if defined(__x86_64__)
-        case Isa::sse2: return each<line_ops::Sse2>(urls, answers);
-        case Isa::avx2: return each_avx2(urls, answers);
-        case Isa::avx512: return each_avx512(urls, answers);
-#endif
-        default: return each<line_ops::Plain>(urls, answers);
-        }
+        with_simd(simd_, [&](auto ops) __attribute__((always_inline)) { each<decltype(ops)>(urls, answers); });
     }
 
     bool claims() const override { return Shape::claims; }
@@ -238,30 +230,21 @@ private:
         }
         return at_front;
     }
-#if defined(__x86_64__)
-    __attribute__((target("avx2"))) void each_avx2(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) {
-        each<line_ops::Avx2>(urls, answers);
-    }
-    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))) void each_avx512(std::span<Fingerprint const> urls,
-                                                                                  std::span<std::uint8_t> answers) {
-        each<line_ops::Avx512>(urls, answers);
-    }
-#endif
 
     Shape const shape_;
     Insertion insertion_;
-    Isa const isa_;
+    Simd const simd_;
     HugeArray<typename Shape::Line> lines_;
 };
 
 template <class Shape>
 MadeCache make_lines(CacheOptions const& options) {
     auto const chosen = static_cast<std::size_t>(options.value(LineSettings::settings, 1));
-    auto const isa = chosen == 0 ? best_isa() : static_cast<Isa>(chosen - 1);
-    if (!has(isa)) return {nullptr, "this machine has no " + std::string(LineSettings::isas[chosen]) + "; take isa=best"};
+    auto const simd = chosen == 0 ? best_simd() : static_cast<Simd>(chosen - 1);
+    if (!has(simd)) return {nullptr, "this machine has no " + std::string(LineSettings::isas[chosen]) + "; take isa=best"};
     auto const way = static_cast<Insertion::Way>(options.value(LineSettings::settings, 0));
     auto const lines = (options.entries + Shape::ways - 1) / Shape::ways;
-    return {std::make_unique<LineCache<Shape>>(lines, way, isa), {}};
+    return {std::make_unique<LineCache<Shape>>(lines, way, simd), {}};
 }
 
 /// One line is LRU, which has its own file; two lines and more tell a place that is empty from one that is not.

@@ -27,11 +27,11 @@ struct QuotientLineRow {
 
 /// Of each of them.
 struct LineSettings {
-    static constexpr std::array<std::string_view, 5> isas{"best", "plain", "sse2", "avx2", "avx512"};
+    static constexpr std::array<std::string_view, 4> isas{"best", "plain", "avx2", "avx512"};
     static constexpr std::array settings{
         policy::Setting{"insert", "where newcomers go: front, middle, low, or duel for what misses least",
                         Insertion::duel, 0, 0, Insertion::names},
-        policy::Setting{"isa", "best, or one of plain, sse2, avx2, avx512: the same answers", 0, 0, 0, isas},
+        policy::Setting{"isa", "best, or one of plain, avx2, avx512: the same answers", 0, 0, 0, isas},
     };
 };
 

@@ -118,14 +118,14 @@ bool take_in(Segment const& segment, Line& line, std::uint64_t value) {
     return true;
 }
 
-template <class Match>
+template <class Ops>
 [[gnu::always_inline]] inline std::uint32_t slots_that_may_hold(Line const& line, std::uint64_t value) {
-    return Match::mask(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
+    return Ops::match32(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
 }
 
-template <class Match>
+template <class Ops>
 [[gnu::always_inline]] inline bool holds(Segment const& segment, Line const& line, std::uint64_t value) {
-    auto found = slots_that_may_hold<Match>(line, value);
+    auto found = slots_that_may_hold<Ops>(line, value);
     for (; found; found &= found - 1)
         if (rest_of(segment, line, static_cast<std::uint32_t>(std::countr_zero(found))) == value >> 32) return true;
     return false;
@@ -133,9 +133,9 @@ template <class Match>
 
 // As holds(), without a branch: that a tag fits is what nobody can predict. Looks at the first one that fits only, so
 // what it does not find may be there.
-template <class Match>
+template <class Ops>
 [[gnu::always_inline]] inline bool surely_holds(Segment const& segment, Line const& line, std::uint64_t value) {
-    auto const found = slots_that_may_hold<Match>(line, value);
+    auto const found = slots_that_may_hold<Ops>(line, value);
     auto const slot = static_cast<std::uint32_t>(std::countr_zero(found | 1u << 16)) & 15;   // 0 where there is none
     return static_cast<unsigned>(found != 0) & static_cast<unsigned>(rest_of(segment, line, slot) == value >> 32);
 }
@@ -188,31 +188,13 @@ void LineSet::clear() {
 
 UrlSet::Added LineSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
-    switch (options_.simd) {
-#if defined(__x86_64__)
-    case Simd::avx512: return {add_avx512(batch, is_new)};
-    case Simd::avx2: return {add_avx2(batch, is_new)};
-    case Simd::sse2: return {add_all<Sse2Match>(batch, is_new)};
-#endif
-    default: return {add_all<PlainMatch>(batch, is_new)};
-    }
+    return {with_simd(options_.simd, [&](auto ops) __attribute__((always_inline)) { return add_all<decltype(ops)>(batch, is_new); })};
 }
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) std::uint64_t LineSet::add_avx2(std::span<Fingerprint const> batch,
-                                                               std::span<std::uint8_t> is_new) {
-    return add_all<Avx2Match>(batch, is_new);
-}
-__attribute__((target("avx512f"))) std::uint64_t LineSet::add_avx512(std::span<Fingerprint const> batch,
-                                                                    std::span<std::uint8_t> is_new) {
-    return add_all<Avx512Match>(batch, is_new);
-}
-#endif
 
 // In blocks, each in three steps that wait for no memory: where each one's first line is; whether it is there; and, in
 // order, what was not: looked for in both lines and put in. Only the third writes. So what the second finds is there, and
 // what it does not find, because it came earlier in the same blocks or lies in its second line, the third does.
-template <class Match>
+template <class Ops>
 std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     constexpr std::size_t block = 64;
     struct Block {
@@ -233,7 +215,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     auto look_at = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
         auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
         auto const& [first, remainder] = b.places[i];
-        bool const held = surely_holds<Match>(segment, segment.lines[first], slot_value(remainder, false));
+        bool const held = surely_holds<Ops>(segment, segment.lines[first], slot_value(remainder, false));
         b.open[b.opened] = static_cast<std::uint16_t>(i);
         b.opened += !held;
     };
@@ -259,7 +241,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     std::uint64_t fresh = 0;
     auto settle = [&](Block& b) __attribute__((always_inline)) {
         for (std::size_t i = 0; i < b.opened; ++i) {
-            bool const added = add_one<Match>(b.keys[b.open[i]]);
+            bool const added = add_one<Ops>(b.keys[b.open[i]]);
             is_new[b.begin + b.open[i]] = added;
             fresh += added;
         }
@@ -280,17 +262,17 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     return fresh;
 }
 
-template <class Match>
+template <class Ops>
 bool LineSet::add_one(std::uint64_t key) {
     auto const number = key >> (64 - segment_bits);
     auto& segment = segments_[number];
     auto const [first, remainder] = place_of(segment, key);
     auto& line = segment.lines[first];
-    if (holds<Match>(segment, line, slot_value(remainder, false))) return false;
+    if (holds<Ops>(segment, line, slot_value(remainder, false))) return false;
     bool const full = count_of(line) == segment.slots;
     if (has_overflowed(line) || full) {
         auto& other = segment.lines[other_line(segment, first, remainder)];
-        if (has_overflowed(line) && holds<Match>(segment, other, slot_value(remainder, true))) return false;
+        if (has_overflowed(line) && holds<Ops>(segment, other, slot_value(remainder, true))) return false;
     }
     if (!full && segment.size < segment.room) {
         take_in(segment, line, slot_value(remainder, false));

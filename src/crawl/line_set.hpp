@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "crawl/huge_array.hpp"
-#include "crawl/tag_match.hpp"
+#include "crawl/simd.hpp"
 #include "crawl/url_set.hpp"
 
 namespace garner::crawl {
@@ -60,14 +60,10 @@ private:
     static constexpr unsigned segment_bits = 6;
     static constexpr std::size_t segment_count = std::size_t{1} << segment_bits;
 
-    template <class Match>
+    template <class Ops>
     [[gnu::always_inline]] inline std::uint64_t add_all(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
-    template <class Match>
+    template <class Ops>
     [[gnu::always_inline]] inline bool add_one(std::uint64_t key);
-#if defined(__x86_64__)
-    std::uint64_t add_avx2(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
-    std::uint64_t add_avx512(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
-#endif
 
     static std::uint64_t lines_in_segment(std::uint64_t expected);
     bool insert(Segment&, std::uint64_t key);

@@ -110,7 +110,7 @@ int main(int count, char** words) {
     auto const stream = count > 2 && std::string(words[2]) != "-" ? stream_of(words[2]) : model_stream();
     if (stream.empty()) return std::fprintf(stderr, "no links\n"), 1;
 
-    std::vector<std::string> specs{"line", "line:isa=avx2", "line:isa=sse2", "line:isa=plain", "line32", "lru", "clock",
+    std::vector<std::string> specs{"line", "line:isa=avx2", "line:isa=plain", "line32", "lru", "clock",
                                    "scatter", "scatter:policy=random", "chaining", "infinite"};
     if (count > 3) specs.assign(words + 3, words + count);
     else if (entries > 81'930) specs.insert(specs.begin() + 5, "quotient");

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "catalog/seen_caches.hpp"
-#include "crawl/cpu.hpp"
+#include "crawl/simd.hpp"
 #include "crawl/stream.hpp"
 
 namespace garner::crawl {
@@ -121,9 +121,9 @@ TEST(Lines, answer_the_same_whatever_the_machine_has) {
             auto const stream = test::any_stream(200'000, entries * 2);
             std::vector<std::uint8_t> expected(stream.size()), answers(stream.size());
             cache_of(spec + "plain", entries)->seen_each(stream, expected);
-            for (auto isa : {Isa::sse2, Isa::avx2, Isa::avx512}) {
-                if (!has(isa)) continue;
-                auto const name_of_isa = std::string(LineSettings::isas[static_cast<std::size_t>(isa) + 1]);
+            for (auto simd : {Simd::avx2, Simd::avx512}) {
+                if (!has(simd)) continue;
+                auto const name_of_isa = std::string(LineSettings::isas[static_cast<std::size_t>(simd) + 1]);
                 cache_of(spec + name_of_isa, entries)->seen_each(stream, answers);
                 EXPECT_EQ(answers, expected) << spec << name_of_isa;
             }
