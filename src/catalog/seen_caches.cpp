@@ -4,15 +4,15 @@
 #include <array>
 
 #include "papers/bloom.hpp"
-#include "papers/chaining.hpp"
+#include "papers/compact_tables.hpp"
 #include "crawl/line_cache.hpp"
 #include "crawl/lru.hpp"
 #include "papers/lru_light.hpp"
 #include "papers/references.hpp"
-#include "papers/scatter.hpp"
 #include "papers/slotted.hpp"
 #include "papers/stable_bloom.hpp"
 #include "papers/window_filters.hpp"
+#include "util/option_words.hpp"
 
 namespace garner::catalog {
 namespace {
@@ -24,47 +24,41 @@ crawl::MadeCache make_one(crawl::CacheOptions const& options) {
     return {std::make_unique<Cache>(options), {}};
 }
 
-std::array const cache_rows{
+constexpr std::array cache_rows{
     CacheRow{"lru", "the least recently used leaves", make_one<crawl::Lru>},
     CacheRow{"clock", "a hand passes over what was asked for again, and takes the next", make_one<Clock>},
     CacheRow{"random", "any one leaves", make_one<Random>},
-    CacheRow{"chaining", "CLOCK or RANDOM in direct circular chaining: l + 8 bits", ChainingRow::make,
-             ChainingRow::settings},
-    CacheRow{"scatter", "CLOCK or RANDOM in a scatter table with circular lists: l + 2 bits", ScatterRow::make,
-             ScatterRow::settings},
+    CacheRow{"chaining", "CLOCK or RANDOM in direct circular chaining: l + 8 bits", CompactTables::make_chaining,
+             CompactTables::chaining_settings},
+    CacheRow{"scatter", "CLOCK or RANDOM in a scatter table with circular lists: l + 2 bits", CompactTables::make_scatter,
+             CompactTables::scatter_settings},
     CacheRow{"bloom", "Bloom's filter: forgets nothing, claims ever more that never came", make_one<EverFilter<BloomBits>>,
-             BloomSettings::declared()},
+             BloomSettings::settings},
     CacheRow{"cbf", "the same of counters, as a filter takes that forgets", make_one<EverFilter<BloomCounters>>,
-             BloomSettings::declared()},
+             BloomSettings::settings},
     CacheRow{"sbf", "Stable Bloom Filter: counters, some decremented at random with each insertion", make_one<StableBloom>,
-             StableShape::declared()},
+             StableShape::settings},
     CacheRow{"sbfl", "Stable Bloom Filter Light: the same, decremented in turn", make_one<StableBloomLight>,
-             StableShape::declared()},
+             StableShape::settings},
     CacheRow{"lru-sbfl", "LRU, and what leaves it in a Stable Bloom Filter Light", make_one<LruLight>,
-             LruLight::declared()},
+             LruLight::settings},
     CacheRow{"landmark", "Bloom's filter, emptied each time `entries` were asked for", make_one<LandmarkWindow>,
-             BloomSettings::declared()},
+             BloomSettings::settings},
     CacheRow{"sliding", "counters over the latest requests, which it keeps", make_one<SlidingWindow>,
-             BloomSettings::declared()},
+             BloomSettings::settings},
     CacheRow{"jumping", "filters for the parts of a window, of which the oldest is emptied at once", make_one<JumpingWindow>,
-             JumpingWindow::declared()},
-    CacheRow{"line", "8 fingerprints in a cache line, in the order of their last use: 64 bits, the fastest", crawl::LineRow::make,
+             JumpingWindow::settings},
+    CacheRow{"line", "8 fingerprints in a cache line, in the order of their last use: 64 bits, the fastest", crawl::make_line,
              crawl::LineSettings::settings},
-    CacheRow{"line32", "16 tags in a cache line: 32 bits, one error in 2.7e8", crawl::TagLineRow::make, crawl::LineSettings::settings},
+    CacheRow{"line32", "16 tags in a cache line: 32 bits, one error in 2.7e8", crawl::make_line32, crawl::LineSettings::settings},
     CacheRow{"quotient", "10 quotients of fingerprints in a cache line: 51.2 bits, exact; from 81930 entries",
-             crawl::QuotientLineRow::make, crawl::LineSettings::settings},
+             crawl::make_quotient, crawl::LineSettings::settings},
     CacheRow{"infinite", "reference: nothing leaves", make_one<Infinite>},
     CacheRow{"min", "reference: who is not asked for again the longest leaves; nothing can miss less", make_one<Min>,
              {}, true},
     CacheRow{"static", "reference: the most popular of the stream from its beginning, and nothing else",
              make_one<Static>, {}, true},
 };
-
-std::string names() {
-    std::string text;
-    for (auto const& row : cache_rows) (text += text.empty() ? "" : ", ") += row.name;
-    return text;
-}
 
 }  // namespace
 
@@ -76,7 +70,7 @@ CacheSpec read_cache_spec(std::string_view text) {
     auto const settings = text.substr(std::min(text.size(), name.size() + 1));
     auto const row = std::ranges::find(cache_rows, name, &CacheRow::name);
     if (row == cache_rows.end()) {
-        spec.fault = "no cache \"" + std::string(name) + "\"; there are " + names();
+        spec.fault = "no cache \"" + std::string(name) + "\"; there are " + names_of(cache_rows);
         return spec;
     }
     auto read = policy::read_settings(settings, row->settings);

@@ -8,6 +8,7 @@
 #include "papers/mercator_file.hpp"
 #include "papers/mercator_table.hpp"
 #include "redis/redis_set.hpp"
+#include "util/option_words.hpp"
 #include "util/units.hpp"
 
 namespace garner::catalog {
@@ -54,11 +55,7 @@ SetRow const* find_url_set(std::string_view name) {
     return row == set_rows.end() || (!row->elsewhere && row->name != name) ? nullptr : &*row;
 }
 
-std::string url_set_names() {
-    std::string text;
-    for (auto const& row : set_rows) (text += text.empty() ? "" : ", ") += row.name;
-    return text;
-}
+std::string url_set_names() { return names_of(set_rows); }
 
 MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     auto const* row = find_url_set(name);

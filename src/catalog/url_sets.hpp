@@ -20,11 +20,7 @@ struct SetOptions {
     std::string address = {};             // of a set on other machines: what stands behind its name and a colon
 };
 
-/// Either a set, or one line that says why there is none and the mend.
-struct MadeSet {
-    std::unique_ptr<crawl::UrlSet> set;
-    std::string fault = {};
-};
+using MadeSet = crawl::Opened<crawl::UrlSet>;
 
 struct SetRow {
     std::string_view name;

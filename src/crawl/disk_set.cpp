@@ -7,7 +7,6 @@
 
 #include "crawl/batch_order.hpp"
 #include "crawl/bucket_index.hpp"
-#include "crawl/set_bytes.hpp"
 #include "crawl/set_directory.hpp"
 #include "util/check.hpp"
 
@@ -60,8 +59,8 @@ void merge_and_mark(std::span<Fingerprint const> known, InBucket const& asked, B
 
 }  // namespace
 
-DiskSet::Opened DiskSet::open(Options const& options) {
-    Opened opened{std::unique_ptr<DiskSet>(new DiskSet(options))};
+Opened<DiskSet> DiskSet::open(Options const& options) {
+    Opened<DiskSet> opened{std::unique_ptr<DiskSet>(new DiskSet(options))};
     if (opened.fault = opened.set->open(); !opened.fault.empty()) opened.set.reset();
     return opened;
 }
@@ -96,13 +95,9 @@ std::string DiskSet::begin_anew() {
 }
 
 std::string DiskSet::read_manifest() {
-    auto const name = path("manifest");
-    auto opened = io::File::open(name, io::File::Mode::read, options_.faults);
-    if (opened.error) return name + " cannot be opened: " + io::text_of_error(opened.error);
-    FileHead head;
-    if (opened.file.read_at(0, {reinterpret_cast<char*>(&head), sizeof head}).error) return name + " cannot be read whole";
-    if (auto const fault = fault_in(head, manifest_magic); !fault.empty())
-        return name + " is no manifest of a set of URLs: it " + std::string(fault);
+    auto const [file, head, fault] =
+        open_file(path("manifest"), io::File::Mode::read, options_.faults, manifest_magic, "manifest of a set of URLs");
+    if (!fault.empty()) return fault;
     set_ = head.set;
     generation_ = head.number;
     log_number_ = head.where;
@@ -125,16 +120,7 @@ std::string DiskSet::read_latest() {
 std::string DiskSet::write_manifest(std::uint64_t generation, std::uint64_t entries, std::uint64_t log) {
     FileHead head{.set = set_, .number = generation, .entries = entries, .where = log};
     seal(head, manifest_magic);
-    auto const fresh = path("manifest.new");
-    std::error_code renamed;
-    fs::remove(fresh, renamed);
-    auto opened = io::File::open(fresh, io::File::Mode::create, options_.faults);
-    int error = opened.error;
-    if (!error) error = write_all(opened.file, 0, bytes_of(head));
-    if (!error) error = opened.file.sync();
-    if (error) return fresh + " cannot be written: " + io::text_of_error(error);
-    fs::rename(fresh, path("manifest"), renamed);
-    if (renamed) return fresh + " cannot be renamed: " + renamed.message();
+    if (auto fault = replace_file(path("manifest"), bytes_of(head), options_.faults); !fault.empty()) return fault;
     // From here on this is what is true, if not yet for sure after a power failure.
     broken_ = sync_directory(options_.directory, options_.faults);
     return {};

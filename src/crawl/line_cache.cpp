@@ -168,12 +168,6 @@ public:
         for (std::uint64_t i = 0; i < lines; ++i) lines_[i] = shape_.empty(i);
     }
 
-    bool seen(Fingerprint url) override {
-        std::uint8_t answer = 0;
-        seen_each({&url, 1}, {&answer, 1});
-        return answer != 0;
-    }
-
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) override {
         with_simd(simd_, [&](auto ops) __attribute__((always_inline)) { each<decltype(ops)>(urls, answers); });
     }
@@ -256,10 +250,10 @@ MadeCache make_lines_or_lru(CacheOptions const& options) {
 
 }  // namespace
 
-MadeCache LineRow::make(CacheOptions const& options) { return make_lines_or_lru<WholeFingerprints>(options); }
-MadeCache TagLineRow::make(CacheOptions const& options) { return make_lines_or_lru<Tags>(options); }
+MadeCache make_line(CacheOptions const& options) { return make_lines_or_lru<WholeFingerprints>(options); }
+MadeCache make_line32(CacheOptions const& options) { return make_lines_or_lru<Tags>(options); }
 
-MadeCache QuotientLineRow::make(CacheOptions const& options) {
+MadeCache make_quotient(CacheOptions const& options) {
     constexpr auto least = Quotients::least_lines * Quotients::ways;
     if (options.entries <= least - Quotients::ways)
         return {nullptr, std::to_string(options.entries) + " entries: their quotients have more than 51 bits; take " +

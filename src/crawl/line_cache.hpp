@@ -9,21 +9,15 @@
 namespace garner::crawl {
 
 /// "line": 8 whole fingerprints a line. Exact, 64 bits an entry.
-struct LineRow {
-    static MadeCache make(CacheOptions const&);
-};
+MadeCache make_line(CacheOptions const&);
 
 /// "line32": 16 tags a line. 32 bits an entry. A tag is 32 bits that do not choose the line: a URL that is not held looks
 /// like one of 16 others once in 2^28 times, 3.7e-9, whatever the number of lines.
-struct TagLineRow {
-    static MadeCache make(CacheOptions const&);
-};
+MadeCache make_line32(CacheOptions const&);
 
 /// "quotient": 10 keys of 51 bits a line, 51.2 bits an entry, exact. Of a fingerprint divided by the number of lines the
 /// remainder is the line, so only the quotient is kept: it has 51 bits from 8,193 lines on.
-struct QuotientLineRow {
-    static MadeCache make(CacheOptions const&);
-};
+MadeCache make_quotient(CacheOptions const&);
 
 /// Of each of them.
 struct LineSettings {

@@ -24,7 +24,11 @@ public:
 
     /// True when the fingerprint is held. A use in either case: from now on it is held, unless the policy lets nothing
     /// in, and another one may have left for it.
-    virtual bool seen(Fingerprint) = 0;
+    bool seen(Fingerprint url) {
+        std::uint8_t answer = 0;
+        seen_each({&url, 1}, {&answer, 1});
+        return answer != 0;
+    }
     /// As seen() of each in turn, at a lower cost: answers[i] becomes 1 or 0. As many answers as fingerprints.
     virtual void seen_each(std::span<Fingerprint const>, std::span<std::uint8_t> answers) = 0;
 
@@ -56,13 +60,11 @@ struct MadeCache {
     std::string fault;
 };
 
-/// Gives a cache its seen_each(). It has look(Fingerprint), which is its seen(), not virtual; and
-/// prefetch(Fingerprint) const, which asks memory for what look() will touch first.
+/// Gives a cache its seen_each(). It has look(Fingerprint), the seen() of one, and prefetch(Fingerprint) const, which asks memory for
+/// what look() will touch first.
 template <class Cache>
 class Batched : public SeenCache {
 public:
-    bool seen(Fingerprint url) final { return self().look(url); }
-
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) final {
         auto const ahead = urls.size() < prefetched ? urls.size() : prefetched;
         for (std::size_t i = 0; i < ahead; ++i) self().prefetch(urls[i]);

@@ -1,96 +1,112 @@
 // Bloom's filter (1970), and Fan's with counters (2000), from which can be taken out what was put in.
 #pragma once
-#include <vector>
+#include <array>
+#include <bit>
 
-#include "papers/bloom_places.hpp"
-#include "crawl/huge_array.hpp"
 #include "crawl/seen_cache.hpp"
+#include "papers/bloom_positions.hpp"
+#include "papers/counters.hpp"
 
 namespace garner::papers {
 
 /// What the filters that are made for a number of entries have in common.
 struct BloomSettings {
-    static std::span<policy::Setting const> declared();
-    static BloomPlaces places(crawl::CacheOptions const&);   // by "k" and "fpr", for options.entries
+    static constexpr std::array settings{
+        policy::Setting{"k", "hashes", 4, 1, 16},
+        policy::Setting{"fpr", "false positives when `entries` are in it", 0.01, 1e-9, 0.5},
+    };
+    static BloomPositions positions(crawl::CacheOptions const&);   // by "k" and "fpr", for options.entries
 };
 
-/// One bit a place.
-class BloomBits {
-public:
-    explicit BloomBits(BloomPlaces const& places) : places_(places), words_(places.places() / 64 + 1) {}
+/// Bits for so many entries at that share of false positives.
+double bloom_bits(double entries, double hashes, double false_positives);
 
-    bool holds(Fingerprint) const;
-    void put(Fingerprint);
-    /// Calls with each place that was not set before.
+/// A counter that has counted to its highest value once stays there: it may count more than it can say.
+template <unsigned bits>
+class BloomFilter {
+public:
+    explicit BloomFilter(BloomPositions const& positions) : positions_(positions), counters_(positions.count() + 1) {}
+
+    bool holds(Fingerprint url) const {
+        bool all = true;
+        positions_.each(url, [&](std::uint64_t position) { all &= counters_.value(position) > 0; });
+        return all;
+    }
+    void put(Fingerprint url) {
+        positions_.each(url, [&](std::uint64_t position) { count_up(position); });
+    }
+    /// Calls with each position that is counted up from 0.
     template <class Visit>
     void put(Fingerprint url, Visit visit) {
-        places_.each(url, [&](std::uint64_t place) {
-            if (!is_set(place)) set(place), visit(place);
+        positions_.each(url, [&](std::uint64_t position) {
+            if (counters_.value(position) == 0) visit(position);
+            count_up(position);
         });
     }
-    bool is_set(std::uint64_t place) const { return words_[place / 64] >> place % 64 & 1; }
-    void set(std::uint64_t place) { words_[place / 64] |= std::uint64_t{1} << place % 64; }
-    void clear() { words_ = crawl::HugeArray<std::uint64_t>(words_.size()); }
-    /// Calls with each place that is set, rising.
+    /// What was put in.
+    void take_out(Fingerprint url) {
+        positions_.each(url, [&](std::uint64_t position) { count_down(position); });
+    }
+    void count_up(std::uint64_t position) {
+        auto const now = counters_.value(position);
+        if (now < counters_.highest) counters_.set(position, now + 1);
+    }
+    void count_down(std::uint64_t position) {
+        if (counters_.value(position) < counters_.highest) counters_.decrement(position);
+    }
+    /// Calls with each position that is not 0, rising, and sets them to 0.
     template <class Visit>
-    void each(Visit visit) const {
-        for (std::size_t w = 0; w < words_.size(); ++w)
-            for (auto word = words_[w]; word; word &= word - 1)
-                visit(w * 64 + static_cast<unsigned>(__builtin_ctzll(word)));
+    void clear(Visit visit)
+        requires(bits == 1)
+    {
+        auto const words = counters_.words();
+        for (std::size_t w = 0; w < words.size(); ++w)
+            for (auto word = words[w]; word; word &= word - 1) visit(w * 64 + static_cast<unsigned>(std::countr_zero(word)));
+        clear();
     }
+    void clear() { counters_.clear(); }
     void prefetch(Fingerprint url) const {
-        places_.each(url, [&](std::uint64_t place) { __builtin_prefetch(&words_[place / 64]); });
+        positions_.each(url, [&](std::uint64_t position) { counters_.prefetch(position); });
     }
-    std::uint64_t memory_bits() const { return words_.bytes() * 8; }
+    std::uint64_t memory_bits() const { return counters_.memory_bits(); }
 
 private:
-    BloomPlaces places_;
-    crawl::HugeArray<std::uint64_t> words_;
+    BloomPositions positions_;
+    Counters<bits> counters_;
 };
 
-/// Four bits a place. What has counted to 15 once stays there: it may count more than it can say.
-class BloomCounters {
+using BloomBits = BloomFilter<1>;
+using BloomCounters = BloomFilter<4>;
+
+/// What caches that are made of one filter have in common. `Cache` has look().
+template <class Cache, class Filter>
+class FilterCache : public crawl::Batched<Cache> {
 public:
-    explicit BloomCounters(BloomPlaces const& places) : places_(places), words_(places.places() / 16 + 1) {}
+    explicit FilterCache(crawl::CacheOptions const& options)
+        : entries_(options.entries), filter_(BloomSettings::positions(options)) {}
 
-    bool holds(Fingerprint) const;
-    void put(Fingerprint);
-    void take_out(Fingerprint);   // what was put in
-    void count_up(std::uint64_t place);
-    void count_down(std::uint64_t place);
-    void prefetch(Fingerprint url) const {
-        places_.each(url, [&](std::uint64_t place) { __builtin_prefetch(&words_[place / 16]); });
-    }
-    std::uint64_t memory_bits() const { return words_.bytes() * 8; }
-
-private:
-    unsigned value(std::uint64_t place) const { return words_[place / 16] >> shift(place) & 15; }
-    static unsigned shift(std::uint64_t place) { return 4 * static_cast<unsigned>(place % 16); }
-
-    BloomPlaces places_;
-    crawl::HugeArray<std::uint64_t> words_;
-};
-
-/// A filter that forgets nothing, as a cache: its false positives grow beyond what was asked for when more than `entries`
-/// come.
-template <class Filter>
-class EverFilter final : public crawl::Batched<EverFilter<Filter>> {
-public:
-    explicit EverFilter(crawl::CacheOptions const& options) : entries_(options.entries), filter_(BloomSettings::places(options)) {}
-
-    bool look(Fingerprint url) {
-        if (filter_.holds(url)) return true;
-        filter_.put(url);
-        return false;
-    }
     void prefetch(Fingerprint url) const { filter_.prefetch(url); }
     bool claims() const override { return true; }
     std::uint64_t entries() const override { return entries_; }
     std::uint64_t memory_bits() const override { return filter_.memory_bits(); }
 
-private:
+protected:
+    bool put_unless_held(Fingerprint url) {
+        bool const held = filter_.holds(url);
+        if (!held) filter_.put(url);
+        return held;
+    }
+
     std::uint64_t const entries_;
     Filter filter_;
+};
+
+/// Forgets nothing: its false positives grow beyond what was asked for when more than `entries` come.
+template <class Filter>
+class EverFilter final : public FilterCache<EverFilter<Filter>, Filter> {
+public:
+    using FilterCache<EverFilter<Filter>, Filter>::FilterCache;
+    bool look(Fingerprint url) { return this->put_unless_held(url); }
 };
 
 }  // namespace garner::papers

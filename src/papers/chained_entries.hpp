@@ -1,10 +1,46 @@
 // The packed entries of both compact tables: what is left of a fingerprint, a link, and a bit or two.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 #include "papers/bit_fields.hpp"
+#include "util/check.hpp"
+#include "util/hash.hpp"
 
 namespace garner::papers {
+
+struct CompactShape {
+    std::uint64_t entries = 1;   // a power of two
+    unsigned x = 0;              // chaining: 2^x entries a head; at most log2 of the entries
+    unsigned bits = 64;          // l: of the fingerprint, from its beginning; at least log2 of the entries
+    std::uint64_t seed = 1;
+
+    static unsigned log2_of(std::uint64_t power) { return static_cast<unsigned>(std::countr_zero(power)); }
+};
+
+/// Lampson's abbreviated keys: the position of a fingerprint in a table need not be kept with it. Of the first `bits` of a fingerprint
+/// the first `home_bits` choose its home; from home and rest the key is known again.
+class KeySplit {
+public:
+    struct Key {
+        std::uint64_t home, rest;
+    };
+
+    KeySplit(unsigned bits, unsigned home_bits) : unused_(64 - bits), rest_bits_(bits - home_bits) {
+        check(bits <= 64 && home_bits <= bits);
+    }
+    Key of(Fingerprint url) const {
+        auto const key = static_cast<unsigned __int128>(url >> unused_);
+        auto const home = key >> rest_bits_;
+        return {static_cast<std::uint64_t>(home), static_cast<std::uint64_t>(key - (home << rest_bits_))};
+    }
+    unsigned rest_bits() const { return rest_bits_; }
+    /// Nothing of the fingerprint is left out.
+    bool is_whole() const { return unused_ == 0; }
+
+private:
+    unsigned unused_, rest_bits_;
+};
 
 /// From its lowest bit: the mark, where `marks`, the chain's end, the link, the rest of the fingerprint.
 template <bool marks>

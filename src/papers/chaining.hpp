@@ -1,11 +1,7 @@
 // Direct circular chaining: chains in the array of the entries, as many heads beside it as are wished for.
 #pragma once
-#include <array>
-
-#include "papers/abbreviated_key.hpp"
-#include "papers/bit_fields.hpp"
+#include "crawl/seen_cache.hpp"
 #include "papers/chained_entries.hpp"
-#include "papers/hand.hpp"
 
 namespace garner::papers {
 
@@ -15,16 +11,10 @@ namespace garner::papers {
 template <class Hand>
 class Chaining final : public crawl::Batched<Chaining<Hand>> {
 public:
-    struct Shape {
-        std::uint64_t entries = 1;   // a power of two
-        unsigned x = 2;              // at most log2 of the entries
-        unsigned bits = 64;          // l: of the fingerprint, from its beginning; at least log2 of the entries
-        std::uint64_t seed = 1;
-    };
-    explicit Chaining(Shape const& shape)
-        : key_(shape.bits, log2_of(shape.entries) - shape.x),
-          heads_(shape.entries >> shape.x, log2_of(shape.entries)),
-          entries_(shape.entries, key_.rest_bits(), log2_of(shape.entries)),
+    explicit Chaining(CompactShape const& shape)
+        : key_(shape.bits, shape.log2_of(shape.entries) - shape.x),
+          heads_(shape.entries >> shape.x, shape.log2_of(shape.entries)),
+          entries_(shape.entries, key_.rest_bits(), shape.log2_of(shape.entries)),
           hand_(shape.entries, shape.seed) {}
 
     bool look(Fingerprint url) {
@@ -98,17 +88,6 @@ private:
     std::uint64_t filled_ = 0;             // the first ones
     std::uint64_t home_of_zero_ = none;    // whose chain begins at entry 0
     Hand hand_;
-};
-
-/// For the table: "chaining:policy=clock:x=2:bits=64".
-struct ChainingRow {
-    static constexpr std::array<std::string_view, 2> policies{"clock", "random"};
-    static constexpr std::array settings{
-        policy::Setting{"policy", "clock or random", 0, 0, 0, policies},
-        policy::Setting{"x", "2^x entries a head", 2, 0, 8},
-        policy::Setting{"bits", "kept of each fingerprint; fewer than 64 err", 64, 32, 64},
-    };
-    static crawl::MadeCache make(crawl::CacheOptions const&);
 };
 
 }  // namespace garner::papers

@@ -4,7 +4,6 @@
 #include <system_error>
 #include <vector>
 
-#include "crawl/set_bytes.hpp"
 #include "crawl/set_directory.hpp"
 #include "util/check.hpp"
 
@@ -88,16 +87,16 @@ private:
 
 struct Asked {
     Fingerprint url;
-    std::size_t place;
+    std::size_t index;   // in the batch
 };
 
 void merge(Reader& old, std::span<Asked const> asked, Writer& into, std::span<std::uint8_t> is_new) {
-    for (auto const& [url, place] : asked) {
-        while (!old.ended() && old.peek() < url) into.put(old.peek()), old.next();
+    for (auto const& [url, index] : asked) {
+        for (; !old.ended() && old.peek() < url; old.next()) into.put(old.peek());
         bool const known = !old.ended() && old.peek() == url;
-        if (known) into.put(url), old.next();
-        is_new[place] = !known;
-        if (!known) into.put(url);
+        if (known) old.next();
+        is_new[index] = !known;
+        into.put(url);
     }
     for (; !old.ended(); old.next()) into.put(old.peek());
     into.flush();
@@ -105,8 +104,8 @@ void merge(Reader& old, std::span<Asked const> asked, Writer& into, std::span<st
 
 }  // namespace
 
-MercatorFile::Opened MercatorFile::open(Options const& options) {
-    Opened opened{std::unique_ptr<MercatorFile>(new MercatorFile(options))};
+crawl::Opened<MercatorFile> MercatorFile::open(Options const& options) {
+    crawl::Opened<MercatorFile> opened{std::unique_ptr<MercatorFile>(new MercatorFile(options))};
     if (opened.fault = opened.set->open(); !opened.fault.empty()) opened.set.reset();
     return opened;
 }
@@ -116,12 +115,9 @@ std::string MercatorFile::open() {
     if (!own.fault.empty()) return own.fault;
     lock_ = std::move(own.lock);
     if (!std::filesystem::exists(name_)) return {};
-    auto opened = io::File::open(name_, io::File::Mode::read, options_.faults);
-    if (opened.error) return name_ + " cannot be opened: " + io::text_of_error(opened.error);
-    crawl::FileHead head;
-    if (opened.file.read_at(0, {reinterpret_cast<char*>(&head), sizeof head}).error) return name_ + " ends within its head";
-    if (auto const fault = crawl::fault_in(head, crawl::sorted_magic); !fault.empty())
-        return name_ + " is no sorted file of a set: it " + std::string(fault);
+    auto opened = crawl::open_file(name_, io::File::Mode::read, options_.faults, crawl::sorted_magic, "sorted file of a set");
+    auto const& head = opened.head;
+    if (!opened.fault.empty()) return opened.fault;
     if (opened.file.size() != crawl::head_bytes + head.entries * sizeof(Fingerprint))
         return name_ + " is not as long as its head says";
     file_ = std::move(opened.file);
@@ -136,6 +132,9 @@ crawl::UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::
     std::vector<Asked> asked;
     for (std::size_t i = 0; i < batch.size(); ++i) asked.push_back({batch[i], i});
     std::ranges::stable_sort(asked, {}, &Asked::url);
+    // Only the first of equals is asked for.
+    asked.erase(std::ranges::unique(asked, {}, &Asked::url).begin(), asked.end());
+    std::ranges::fill(is_new, std::uint8_t{0});
 
     auto const fresh = name_ + ".new";
     std::error_code fault;
@@ -144,11 +143,7 @@ crawl::UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::
     if (opened.error) return {0, fresh + " cannot be made: " + io::text_of_error(opened.error)};
     Reader old(file_, size_);
     Writer into(opened.file);
-    // Equal ones lie side by side: only the first is asked for.
-    std::vector<Asked> firsts;
-    std::ranges::fill(is_new, std::uint8_t{0});
-    std::ranges::unique_copy(asked, std::back_inserter(firsts), {}, &Asked::url);
-    merge(old, firsts, into, is_new);
+    merge(old, asked, into, is_new);
     if (old.error()) return {0, name_ + " cannot be read: " + io::text_of_error(old.error())};
     if (size_ > 0 && old.sum() != checksum_) return {0, name_ + " is damaged: its checksum is not that of its head"};
 

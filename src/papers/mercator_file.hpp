@@ -16,17 +16,13 @@ namespace garner::papers {
 /// Each batch is a full buffer: it costs one pass over the whole file, to be written anew. 8 bytes an entry.
 class MercatorFile final : public crawl::UrlSet {
 public:
-    struct Opened {
-        std::unique_ptr<MercatorFile> set;
-        std::string fault = {};
-    };
     struct Options {
         std::filesystem::path directory;
         std::optional<std::string> layers = {};   // as in SetForm
         io::Faults* faults = nullptr;             // outlives the set
     };
     /// Continues what the directory holds, or begins there. No other process can have it until this one lets go.
-    static Opened open(Options const&);
+    static crawl::Opened<MercatorFile> open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::string why_it_forgets() const override { return {}; }

@@ -26,7 +26,4 @@ private:
     std::array<std::array<std::uint64_t, 256>, 8> times_;
 };
 
-/// Whether x^64 and the bits of `polynomial` have no factors: what Rabin needs.
-bool is_irreducible(std::uint64_t polynomial);
-
 }  // namespace garner::papers

@@ -1,12 +1,13 @@
 // What no cache can do: INFINITE holds all, MIN knows what comes next, STATIC knew beforehand what is popular.
 // Broder, Najork, Wiener 2003, sections 3.1, 3.2, 3.6.
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "util/fingerprint_map.hpp"
-#include "papers/foresight.hpp"
 #include "crawl/seen_cache.hpp"
+#include "papers/foresight.hpp"
+#include "util/fingerprint_map.hpp"
 
 namespace garner::papers {
 
@@ -33,33 +34,77 @@ private:
 /// foresight, from its beginning, once.
 class Min final : public crawl::Batched<Min> {
 public:
-    explicit Min(crawl::CacheOptions const&);
+    explicit Min(crawl::CacheOptions const& options)
+        : entries_(static_cast<std::uint32_t>(options.entries)), foresight_(options.foresight) {
+        check(foresight_ != nullptr);
+        // There may be fewer of them than would fit.
+        heap_.reserve(std::min<std::uint64_t>(entries_, foresight_->distinct()));
+    }
 
-    bool look(Fingerprint);
+    bool look(Fingerprint url) {
+        check(now_ < foresight_->next_uses().size());
+        Entry const entry{url, foresight_->next_uses()[now_++]};
+        auto const index = index_.find(url);
+        if (index != FingerprintMap::none) {
+            rise(index, entry);   // it was due now, before all others
+            return true;
+        }
+        if (heap_.size() < entries_) {
+            heap_.push_back(entry);
+            index_.at(url) = unplaced;
+            rise(static_cast<std::uint32_t>(heap_.size() - 1), entry);
+        } else {
+            index_.erase(heap_.front().url);
+            index_.at(url) = unplaced;
+            sink(0, entry);
+        }
+        return false;
+    }
     void prefetch(Fingerprint url) const { index_.prefetch(url); }
     std::uint64_t entries() const override { return entries_; }
-    std::uint64_t memory_bits() const override;
+    std::uint64_t memory_bits() const override { return index_.memory_bits() + heap_.capacity() * 8 * sizeof(Entry); }
 
 private:
-    using Place = std::uint32_t;   // in the heap
+    static constexpr std::uint32_t unplaced = FingerprintMap::none - 1;
     struct Entry {
         Fingerprint url;
         Foresight::Time next_use;
     };
-    void rise(Place, Entry);
-    void sink(Place, Entry);
+
+    void rise(std::uint32_t at, Entry entry) {
+        for (; at > 0 && heap_[(at - 1) / 2].next_use < entry.next_use; at = (at - 1) / 2) put(at, heap_[(at - 1) / 2]);
+        put(at, entry);
+    }
+    void sink(std::uint32_t at, Entry entry) {
+        for (;;) {
+            auto below = 2 * std::size_t{at} + 1;
+            if (below >= heap_.size()) break;
+            if (below + 1 < heap_.size() && heap_[below + 1].next_use > heap_[below].next_use) ++below;
+            if (heap_[below].next_use <= entry.next_use) break;
+            put(at, heap_[below]);
+            at = static_cast<std::uint32_t>(below);
+        }
+        put(at, entry);
+    }
+    void put(std::uint32_t at, Entry entry) {
+        heap_[at] = entry;
+        index_.at(entry.url) = at;
+    }
 
     std::uint32_t const entries_;
     std::shared_ptr<Foresight const> const foresight_;
     std::size_t now_ = 0;
-    FingerprintMap index_;         // the place of each
+    FingerprintMap index_;         // where each is in the heap
     std::vector<Entry> heap_;      // the farthest next use on top
 };
 
 /// The most popular of the whole stream from the beginning, and nothing else ever.
 class Static final : public crawl::Batched<Static> {
 public:
-    explicit Static(crawl::CacheOptions const&);
+    explicit Static(crawl::CacheOptions const& options) : entries_(options.entries) {
+        check(options.foresight != nullptr);
+        for (auto url : options.foresight->most_popular(entries_)) held_.at(url) = 0;
+    }
 
     bool look(Fingerprint url) { return held_.find(url) != FingerprintMap::none; }
     void prefetch(Fingerprint url) const { held_.prefetch(url); }

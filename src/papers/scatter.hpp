@@ -1,10 +1,7 @@
 // Scatter table with circular lists: fingerprints hashed right into the array that keeps them.
 #pragma once
-#include <array>
-
-#include "papers/abbreviated_key.hpp"
+#include "crawl/seen_cache.hpp"
 #include "papers/chained_entries.hpp"
-#include "papers/hand.hpp"
 
 namespace garner::papers {
 
@@ -14,14 +11,9 @@ namespace garner::papers {
 template <class Hand>
 class Scatter final : public crawl::Batched<Scatter<Hand>> {
 public:
-    struct Shape {
-        std::uint64_t entries = 1;   // a power of two
-        unsigned bits = 64;          // l: of the fingerprint, from its beginning; at least log2 of the entries
-        std::uint64_t seed = 1;
-    };
-    explicit Scatter(Shape const& shape)
-        : key_(shape.bits, log2_of(shape.entries)),
-          entries_(shape.entries, key_.rest_bits(), log2_of(shape.entries)),
+    explicit Scatter(CompactShape const& shape)
+        : key_(shape.bits, shape.log2_of(shape.entries)),
+          entries_(shape.entries, key_.rest_bits(), shape.log2_of(shape.entries)),
           hand_(shape.entries, shape.seed) {
         for (std::uint64_t at = 0; at < shape.entries; ++at) entries_.write(at, free_at(at));
     }
@@ -115,16 +107,6 @@ private:
     std::uint64_t held_ = 0;
     std::uint64_t filled_ = 0;   // no free place before this one
     Hand hand_;
-};
-
-/// For the table: "scatter:policy=clock:bits=64".
-struct ScatterRow {
-    static constexpr std::array<std::string_view, 2> policies{"clock", "random"};
-    static constexpr std::array settings{
-        policy::Setting{"policy", "clock or random", 0, 0, 0, policies},
-        policy::Setting{"bits", "kept of each fingerprint; fewer than 64 err", 64, 32, 64},
-    };
-    static crawl::MadeCache make(crawl::CacheOptions const&);
 };
 
 }  // namespace garner::papers

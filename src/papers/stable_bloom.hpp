@@ -1,23 +1,35 @@
 // The Stable Bloom Filter (Deng, Rafiei 2006) and the Stable Bloom Filter Light (Kubota, Ueda, Yamana): counters of two
 // bits of which some are decremented with each insertion, so that old ones are forgotten and false positives come to rest.
 #pragma once
+#include <algorithm>
+#include <array>
 #include <random>
 
-#include "papers/bloom_places.hpp"
+#include "papers/bloom_positions.hpp"
 #include "crawl/seen_cache.hpp"
-#include "papers/small_counters.hpp"
+#include "papers/counters.hpp"
 
 namespace garner::papers {
+
+using SmallCounters = Counters<2>;
 
 struct StableShape {
     std::uint64_t counters = 0;
     unsigned hashes = 0, decrements = 0;   // k and p of the paper
 
-    static std::span<policy::Setting const> declared();
+    static constexpr std::array settings{
+        policy::Setting{"k", "hashes", 4, 1, 16},
+        policy::Setting{"fpr", "false positives to come to rest at, by equation 3.3", 0.01, 1e-9, 0.5},
+        policy::Setting{"p", "counters decremented at each insertion; 0: by fpr", 0, 0, 100'000},
+    };
     /// By "k" and "fpr" (p by equation 3.3, rounded up), or "p" where given. So many counters that the last
     /// options.entries insertions are remembered for sure: a counter set to 3 lasts two rounds of counters / p at least.
     static StableShape of(crawl::CacheOptions const&);
 };
+
+/// How many counters are decremented at each insertion, at random, so that false positives come to rest at that share (Deng, Rafiei
+/// 2006; equation 3.3 of Kubota, Ueda, Yamana). `most` is the counters' highest value.
+double stable_decrements(double false_positives, double hashes, double most, double counters);
 
 /// Decrements at random, with the Mersenne Twister as in the paper: not every one of the last `entries` is remembered.
 class RandomDecrement {
@@ -31,11 +43,22 @@ private:
     std::mt19937 random_;
 };
 
-/// Decrements in turn.
+/// Decrements in turn. Without a branch for any counter: the lower bit of each is taken away where either is set.
 class CyclicDecrement {
 public:
-    explicit CyclicDecrement(std::uint64_t) {}
-    void decrement(SmallCounters& counters, unsigned count) { next_ = counters.decrement(next_, count); }
+    explicit CyclicDecrement(std::uint64_t = 0) {}
+    void decrement(SmallCounters& counters, std::uint64_t count) {
+        constexpr std::uint64_t per_word = SmallCounters::per_word;
+        while (count > 0) {
+            auto const offset = next_ % per_word, here = std::min(count, per_word - offset);
+            auto const mask = (here == per_word ? ~std::uint64_t{0} : (std::uint64_t{1} << 2 * here) - 1) << 2 * offset;
+            auto& word = counters.words()[next_ / per_word];
+            word -= (word | word >> 1) & 0x5555555555555555 & mask;
+            count -= here;
+            next_ += here;
+            if (next_ == counters.size()) next_ = 0;
+        }
+    }
 
 private:
     std::uint64_t next_ = 0;
@@ -48,7 +71,7 @@ public:
         : StableFilter(StableShape::of(options), options.entries, options.seed) {}
     StableFilter(StableShape const& shape, std::uint64_t entries, std::uint64_t seed)
         : entries_(entries), decrements_(shape.decrements), decrement_(seed), counters_(shape.counters),
-          places_(counters_.size(), shape.hashes, seed) {}
+          positions_(counters_.size(), shape.hashes, seed) {}
 
     bool look(Fingerprint url) {
         bool const held = holds(url);
@@ -57,15 +80,15 @@ public:
     }
     bool holds(Fingerprint url) const {
         bool all = true;
-        places_.each(url, [&](std::uint64_t place) { all &= counters_.value(place) > 0; });
+        positions_.each(url, [&](std::uint64_t position) { all &= counters_.value(position) > 0; });
         return all;
     }
     void put(Fingerprint url) {
         decrement_.decrement(counters_, decrements_);
-        places_.each(url, [&](std::uint64_t place) { counters_.set(place, SmallCounters::highest); });
+        positions_.each(url, [&](std::uint64_t position) { counters_.set(position, SmallCounters::highest); });
     }
     void prefetch(Fingerprint url) const {
-        places_.each(url, [&](std::uint64_t place) { counters_.prefetch(place); });
+        positions_.each(url, [&](std::uint64_t position) { counters_.prefetch(position); });
     }
     bool claims() const override { return true; }
     std::uint64_t entries() const override { return entries_; }
@@ -76,7 +99,7 @@ private:
     unsigned const decrements_;
     Decrement decrement_;
     SmallCounters counters_;
-    BloomPlaces places_;
+    BloomPositions positions_;
 };
 
 using StableBloom = StableFilter<RandomDecrement>;

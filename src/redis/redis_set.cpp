@@ -32,7 +32,7 @@ unsigned bucket_bits_for(std::uint64_t expected) {
 
 RedisSet::RedisSet(Options const& options) : prefix_(options.address.prefix), cluster_(options.address) {}
 
-RedisSet::Opened RedisSet::open(Options const& options) {
+crawl::Opened<RedisSet> RedisSet::open(Options const& options) {
     std::unique_ptr<RedisSet> set(new RedisSet(options));
     auto fault = set->cluster_.begin();
     if (fault.empty()) fault = set->cluster_.each_master([](RedisConnection&) { return std::string(); });

@@ -25,13 +25,8 @@ public:
         RedisAddress address = {};
         std::uint64_t expected = 0;   // entries; 0: not known
     };
-    /// A set, or why there is none.
-    struct Opened {
-        std::unique_ptr<RedisSet> set;
-        std::string fault = {};
-    };
     /// Begins a set, or joins the one that the prefix names.
-    static Opened open(Options const&);
+    static crawl::Opened<RedisSet> open(Options const&);
     ~RedisSet() override;
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;

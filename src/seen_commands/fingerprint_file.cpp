@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "crawl/mixed_bits.hpp"
+#include "util/check.hpp"
 
 namespace garner::seen_commands {
 
@@ -16,16 +17,6 @@ void make(std::string_view url, Fingerprint& to) { to = crawl::fingerprint64(url
 void make(std::string_view url, crawl::Fingerprint128& to) { to = crawl::fingerprint128(url); }
 
 }  // namespace
-
-std::string_view name_of(FingerprintForm form) {
-    switch (form) {
-    case FingerprintForm::u32: return "u32";
-    case FingerprintForm::urls: return "urls";
-    case FingerprintForm::u128: return "u128";
-    case FingerprintForm::u64: break;
-    }
-    return "u64";
-}
 
 std::string_view without_packing(std::string_view name) {
     for (std::string_view const packed : {".zst", ".gz"})
@@ -44,6 +35,19 @@ FingerprintForm form_of(std::string_view file) {
 template <class Print>
 std::size_t FingerprintFile::read(std::vector<Print>& into) {
     if (!fault().empty()) return 0;
+    if constexpr (std::is_same_v<Print, std::uint32_t>) {
+        check(form_ == FingerprintForm::u32);
+        return read_numbers<std::uint32_t>(into, [](std::uint32_t number, Print& to) { to = number; });
+    } else {
+        return read_fingerprints(into);
+    }
+}
+template std::size_t FingerprintFile::read(std::vector<std::uint32_t>&);
+template std::size_t FingerprintFile::read(std::vector<Fingerprint>&);
+template std::size_t FingerprintFile::read(std::vector<crawl::Fingerprint128>&);
+
+template <class Print>
+std::size_t FingerprintFile::read_fingerprints(std::vector<Print>& into) {
     if (form_ == FingerprintForm::urls) return read_urls(into);
     if (form_ == FingerprintForm::u32)
         return read_numbers<std::uint32_t>(into, [](std::uint32_t number, Print& to) { make(number, to); });
@@ -53,14 +57,15 @@ std::size_t FingerprintFile::read(std::vector<Print>& into) {
         return read_numbers<std::array<std::uint64_t, 2>>(
             into, [](std::array<std::uint64_t, 2> const& halves, Print& to) { to = {halves[1], halves[0]}; });
 }
-template std::size_t FingerprintFile::read(std::vector<Fingerprint>&);
-template std::size_t FingerprintFile::read(std::vector<crawl::Fingerprint128>&);
-
 template <class Number, class Print, class Make>
 std::size_t FingerprintFile::read_numbers(std::vector<Print>& into, Make make_print) {
     std::size_t count = 0;
     auto const odd = lines_.next_numbers<Number>(into.size(), [&](Number number) { make_print(number, into[count++]); });
-    if (odd > 0 && file_.fault().empty())
+    read_ += count;
+    if (odd > 0 && file_.fault().empty() && std::is_same_v<Print, std::uint32_t>)
+        fault_ = name_ + ": " + std::to_string(read_ * sizeof(Number) + odd) +
+                 " bytes are no whole number of 4-byte URL numbers: the file is cut off, or no stream of little-endian u32";
+    else if (odd > 0 && file_.fault().empty())
         fault_ = name_ + " ends in the middle of a number: its last " + std::to_string(odd) + " of " +
                  std::to_string(sizeof(Number)) + " bytes; is it of another form? see --form";
     return fault().empty() ? count : 0;

@@ -1,5 +1,6 @@
 // Fingerprints from a file, packed or not: as they are, as numbers of URLs, or as URLs one a line.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -17,8 +18,8 @@ enum class FingerprintForm : std::uint8_t {
     urls,   // one a line; what is no URL is left out and counted
     u128,   // 16 bytes each, little-endian
 };
-/// "u64", "u32", "urls", "u128".
-std::string_view name_of(FingerprintForm);
+/// Their names, in that order.
+inline constexpr std::array<std::string_view, 4> fingerprint_forms{"u64", "u32", "urls", "u128"};
 /// By what the name ends in, before any ".zst" or ".gz"; u64 when that says nothing.
 FingerprintForm form_of(std::string_view file_name);
 /// Without .zst or .gz behind it.
@@ -27,13 +28,14 @@ std::string_view without_packing(std::string_view file_name);
 class FingerprintFile {
 public:
     FingerprintFile(std::string const& path, FingerprintForm form)
-        : file_(path), lines_(file_, crawl::url_bytes_max + 1), name_(path), form_(form) {}   // a line may end in CR LF
+        : file_(path), lines_(file_, crawl::url_bytes_max + 1),   // a line may end in CR LF
+          name_(path == "-" ? "standard input" : path), form_(form) {}
 
-    /// Up to as many as `into` has room for; 0 at the end and after a fault. Print is Fingerprint, of any form but u128, or
-    /// crawl::Fingerprint128, of any but u64.
+    /// Up to as many as `into` has room for; 0 at the end and after a fault. Print is Fingerprint, of any form but u128,
+    /// crawl::Fingerprint128, of any but u64, or std::uint32_t, the numbers of URLs themselves, of u32.
     template <class Print>
     std::size_t read(std::vector<Print>& into);
-    /// Names the file and what is wrong with it. Empty: nothing.
+    /// Names the file, what is wrong with it and the mend. Empty: nothing.
     std::string const& fault() const { return fault_.empty() ? file_.fault() : fault_; }
 
     std::uint64_t lines() const { return line_count_; }   // of URLs
@@ -42,6 +44,8 @@ public:
     Bytes bytes_in_file() const { return file_.bytes_in_file(); }
 
 private:
+    template <class Print>
+    std::size_t read_fingerprints(std::vector<Print>& into);
     template <class Number, class Print, class Make>
     std::size_t read_numbers(std::vector<Print>& into, Make make);
     template <class Print>
@@ -52,7 +56,7 @@ private:
     std::string name_, fault_;
     FingerprintForm form_;
     crawl::CanonicalUrl url_;
-    std::uint64_t line_count_ = 0, no_urls_ = 0;
+    std::uint64_t read_ = 0, line_count_ = 0, no_urls_ = 0;   // numbers
 };
 
 }  // namespace garner::seen_commands

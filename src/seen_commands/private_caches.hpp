@@ -13,11 +13,6 @@ public:
     PrivateCaches(std::vector<std::unique_ptr<SeenCache>> caches, std::uint32_t page_links)
         : caches_(std::move(caches)), page_links_(page_links), left_(page_links) {}
 
-    bool seen(Fingerprint url) override {
-        std::uint8_t answer = 0;
-        seen_each({&url, 1}, {&answer, 1});
-        return answer != 0;
-    }
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) override {
         while (!urls.empty()) {
             auto const now = std::min<std::size_t>(urls.size(), left_);

@@ -1,9 +1,9 @@
 #include "seen_commands/commands.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <new>
+#include <optional>
 #include <ostream>
 
 #include <nlohmann/json.hpp>
@@ -29,40 +29,33 @@ struct SetOptions {
     std::string input;
     std::string path;                    // empty: in memory
     std::string set;                     // empty: by whether there is a path
-    std::string form;                    // empty: by the input's name
+    std::optional<FingerprintForm> form; // nothing: by the input's name
     Bytes memory = 1 * GiB;
     std::uint64_t expected = 0, batch = 0;
     bool wide = false;                   // of 128 bits
     bool json = false, verify = false;
 
     /// It keeps what is there to memory, and --memory is its bound.
-    bool in_memory() const;
-    FingerprintForm input_form() const;
+    bool in_memory() const {
+        auto const* row = catalog::find_url_set(set);
+        return wide || (row && !row->on_disk && !row->elsewhere);
+    }
+    FingerprintForm input_form() const {
+        auto const by_name = form_of(input);
+        return form ? *form : wide && by_name == FingerprintForm::u64 ? FingerprintForm::u128 : by_name;
+    }
 };
-
-bool SetOptions::in_memory() const {
-    auto const* row = catalog::find_url_set(set);
-    return wide || (row && !row->on_disk && !row->elsewhere);
-}
-
-constexpr std::array forms{FingerprintForm::u64, FingerprintForm::u32, FingerprintForm::urls, FingerprintForm::u128};
-
-FingerprintForm SetOptions::input_form() const {
-    auto const* const named = std::ranges::find(forms, form, [](FingerprintForm one) { return name_of(one); });
-    if (named != forms.end()) return *named;
-    auto const by_name = form_of(input);
-    return wide && by_name == FingerprintForm::u64 ? FingerprintForm::u128 : by_name;
-}
 
 std::string read_set(std::string_view value, std::string& to) {
     to = value;
     return catalog::find_url_set(value) ? "" : "--set: no set " + quoted_word(value) + "; there are " + catalog::url_set_names();
 }
 
-std::string read_form(std::string_view value, std::string& form) {
-    form = value;
-    bool const known = std::ranges::any_of(forms, [&](FingerprintForm one) { return name_of(one) == value; });
-    return known ? "" : "--form: " + quoted_word(value) + " is none of u64, u32, urls, u128";
+std::string read_form(std::string_view value, std::optional<FingerprintForm>& form) {
+    auto const found = std::ranges::find(fingerprint_forms, value);
+    if (found == fingerprint_forms.end()) return "--form: " + quoted_word(value) + " is none of u64, u32, urls, u128";
+    form = static_cast<FingerprintForm>(found - fingerprint_forms.begin());
+    return {};
 }
 
 std::string read_width(std::string_view value, bool& wide) {
@@ -74,7 +67,7 @@ std::string check_wide(SetOptions& options) {
     if (!options.set.empty() || !options.path.empty())
         return "fingerprints of 128 bits have a set of their own, in memory; leave out --set and --path";
     auto const name = without_packing(options.input);
-    if (options.input_form() == FingerprintForm::u64 || (options.form.empty() && name.ends_with(".u64")))
+    if (options.input_form() == FingerprintForm::u64 || (!options.form && name.ends_with(".u64")))
         return "the input has fingerprints of 64 bits; leave out --fingerprint 128, or say --form u128";
     options.set = "wide";
     return {};
@@ -86,9 +79,9 @@ std::string check_set(SetOptions& options) {
     if (options.input_form() == FingerprintForm::u128) return "fingerprints of 128 bits need --fingerprint 128";
     if (options.set.empty()) options.set = options.path.empty() ? "lines" : "runs";
     auto const* row = catalog::find_url_set(options.set);
-    auto const where = row->elsewhere ? " lies elsewhere" : " lies in memory";
     if (row->on_disk && options.path.empty()) return "the set " + options.set + " lies on disk; say where with --path DIR";
-    if (!row->on_disk && !options.path.empty()) return "the set " + options.set + where + "; leave out --path, or --set";
+    if (!row->on_disk && !options.path.empty())
+        return "the set " + options.set + (row->elsewhere ? " lies elsewhere" : " lies in memory") + "; leave out --path, or --set";
     return {};
 }
 

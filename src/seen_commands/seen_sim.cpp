@@ -6,7 +6,7 @@
 #include "papers/dice.hpp"
 #include "papers/foresight.hpp"
 #include "catalog/seen_caches.hpp"
-#include "seen_commands/id_stream.hpp"
+#include "seen_commands/fingerprint_file.hpp"
 #include "seen_commands/private_caches.hpp"
 #include "util/clock.hpp"
 
@@ -24,11 +24,11 @@ struct SeenRun {
 /// A block of requests: each URL's fingerprint is a number of its own, and whether it was there before.
 class Blocks {
 public:
-    Blocks(std::string const& path, std::uint64_t seed) : ids_(path), seed_(papers::Dice::mixed(seed)) {}
+    Blocks(std::string const& path, std::uint64_t seed) : file(path, FingerprintForm::u32), seed_(papers::Dice::mixed(seed)) {}
 
     /// False at the end and after a fault.
     bool next() {
-        auto const ids = ids_.next(block_requests);
+        auto const ids = std::span(ids_).first(file.read(ids_));
         urls.clear();
         is_new.clear();
         for (auto id : ids) {
@@ -37,8 +37,8 @@ public:
         }
         return !ids.empty();
     }
-    IdStream const& stream() const { return ids_; }
 
+    FingerprintFile file;
     std::vector<Fingerprint> urls;
     std::vector<std::uint8_t> is_new;
 
@@ -55,7 +55,7 @@ private:
         return is_new;
     }
 
-    IdStream ids_;
+    std::vector<std::uint32_t> ids_ = std::vector<std::uint32_t>(block_requests);
     std::uint64_t seed_;
     std::vector<std::unique_ptr<std::bitset<page_ids>>> seen_{page_ids};   // the ids so far, in pages where there are any
 };
@@ -180,13 +180,12 @@ private:
     }
 
     bool no_fault_of(Blocks const& blocks) {
-        done_.fault = blocks.stream().fault();
+        done_.fault = blocks.file.fault();
         return done_.fault.empty();
     }
 
     bool may_go_on(std::string const& run, Blocks const& blocks) {
-        auto const& file = blocks.stream().file();
-        bool const goes_on = progress_(run, file.bytes_read(), file.bytes_in_file());
+        bool const goes_on = progress_(run, blocks.file.bytes_read(), blocks.file.bytes_in_file());
         if (!goes_on) done_.fault = "interrupted during " + run;
         return goes_on;
     }

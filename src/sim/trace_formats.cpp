@@ -6,6 +6,7 @@
 #include "sim/csv_format.hpp"
 #include "sim/log_formats.hpp"
 #include "sim/oracle_general_format.hpp"
+#include "util/option_words.hpp"
 #include "util/text.hpp"
 
 namespace garner::sim {
@@ -71,11 +72,7 @@ FormatRow const* trace_format(std::string_view name) {
     return row == format_rows.end() ? nullptr : &*row;
 }
 
-std::string trace_format_names() {
-    std::string names;
-    for (auto const& row : format_rows) (names += names.empty() ? "" : ", ") += row.name;
-    return names;
-}
+std::string trace_format_names() { return names_of(format_rows); }
 
 FormatRow const* find_format(std::string_view file_name, std::string_view head, bool whole) {
     FormatRow const* best = nullptr;

@@ -51,7 +51,7 @@ std::vector<Answer> right_answers(std::uint64_t batches) {
     return answers;
 }
 
-DiskSet::Opened open(fs::path const& directory, io::Faults* faults = nullptr) {
+Opened<DiskSet> open(fs::path const& directory, io::Faults* faults = nullptr) {
     return DiskSet::open({.directory = directory, .memory = 1 * MiB, .latest_least = 150, .faults = faults});
 }
 

@@ -50,7 +50,7 @@ private:
     };
 
     std::uint64_t home_of(std::uint64_t url) const {
-        return places_.size() == 1 ? 0 : url >> (bits_ - log2_of(places_.size()));
+        return places_.size() == 1 ? 0 : url >> (bits_ - CompactShape::log2_of(places_.size()));
     }
     void move(std::uint64_t from, std::uint64_t to) {
         auto& chain = chains_[home_of(places_[from]->url)];

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <random>
 #include <string>
 
@@ -46,6 +47,40 @@ TEST(Rabin, is_linear_so_that_texts_of_one_length_meet_only_by_their_difference)
     std::string sum(a.size(), '\0');
     for (std::size_t i = 0; i < a.size(); ++i) sum[i] = static_cast<char>(a[i] ^ b[i] ^ c[i]);
     EXPECT_EQ(rabin(a) ^ rabin(b) ^ rabin(c), rabin(sum));
+}
+
+/// value * x modulo x^64 + polynomial.
+std::uint64_t product(std::uint64_t a, std::uint64_t b, std::uint64_t polynomial) {
+    std::uint64_t sum = 0;
+    for (; b != 0; b >>= 1, a = a << 1 ^ (a >> 63 ? polynomial : 0))
+        if (b & 1) sum ^= a;
+    return sum;
+}
+
+int width(unsigned __int128 value) {
+    auto const high = static_cast<std::uint64_t>(value >> 64);
+    return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<std::uint64_t>(value));
+}
+
+/// The greatest common divisor of x^64 + polynomial and `other`, which is not 0, is 1.
+bool is_prime_to(std::uint64_t polynomial, std::uint64_t other) {
+    auto dividend = (static_cast<unsigned __int128>(1) << 64) | polynomial;
+    unsigned __int128 divisor = other;
+    while (divisor != 0) {
+        while (dividend != 0 && width(dividend) >= width(divisor)) dividend ^= divisor << (width(dividend) - width(divisor));
+        std::swap(dividend, divisor);
+    }
+    return dividend == 1;
+}
+
+/// Whether x^64 and the bits of `polynomial` have no factors (Ben-Or): one of degree i is one in common with x^(2^i) - x.
+bool is_irreducible(std::uint64_t polynomial) {
+    std::uint64_t power = 2;   // x
+    for (int degree = 1; degree <= 32; ++degree) {
+        power = product(power, power, polynomial);
+        if (power == 2 || !is_prime_to(polynomial, power ^ 2)) return false;
+    }
+    return true;
 }
 
 TEST(Rabin, has_a_polynomial_without_factors) {

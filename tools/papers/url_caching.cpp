@@ -15,7 +15,7 @@
 #include "papers/foresight.hpp"
 #include "papers/link_model.hpp"
 #include "catalog/seen_caches.hpp"
-#include "seen_commands/id_stream.hpp"
+#include "seen_commands/fingerprint_file.hpp"
 #include "util/numbers.hpp"
 
 namespace garner {
@@ -53,10 +53,11 @@ Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
 
 Trace from_file(std::string const& path) {
     Trace trace{.name = std::filesystem::path(path).filename().string()};
-    seen_commands::IdStream ids(path);
-    for (auto some = ids.next(1 << 20); !some.empty(); some = ids.next(1 << 20))
-        for (auto id : some) trace.links.push_back(papers::Dice::mixed(std::uint64_t{id} + 1));
-    if (!ids.fault().empty()) throw std::runtime_error(ids.fault());
+    seen_commands::FingerprintFile file(path, seen_commands::FingerprintForm::u32);
+    std::vector<std::uint32_t> ids(1 << 20);
+    while (auto const count = file.read(ids))
+        for (auto id : std::span(ids).first(count)) trace.links.push_back(papers::Dice::mixed(std::uint64_t{id} + 1));
+    if (!file.fault().empty()) throw std::runtime_error(file.fault());
     return trace;
 }
 
