@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "seen_commands/commands.hpp"
+#include "seen_commands/seen_commands.hpp"
 #include "seen/serve_command.hpp"
 #include "util/command_form.hpp"
 

@@ -6,7 +6,7 @@
 #include "papers/bloom.hpp"
 #include "papers/compact_tables.hpp"
 #include "crawl/line_cache.hpp"
-#include "crawl/lru.hpp"
+#include "crawl/lru_cache.hpp"
 #include "papers/lru_light.hpp"
 #include "papers/references.hpp"
 #include "papers/slotted.hpp"

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "crawl/huge_array.hpp"
-#include "crawl/lru.hpp"
+#include "crawl/lru_cache.hpp"
 #include "crawl/simd.hpp"
 
 namespace garner::crawl {
@@ -38,7 +38,7 @@ struct WholeFingerprints {
 
     explicit WholeFingerprints(std::uint64_t lines) : home{lines} {}
 
-    // An empty place holds a fingerprint of another line.
+    // An empty slot holds a fingerprint of another line.
     Line empty(std::uint64_t line) const {
         Line all{};
         if (line == 0)
@@ -83,7 +83,7 @@ struct Tags {
 
     GARNER_INLINE static std::uint32_t tag_of(Fingerprint url) {
         auto const low = static_cast<std::uint32_t>(url);
-        return low + (low == 0);   // 0 is an empty place
+        return low + (low == 0);   // 0 is an empty slot
     }
 
     FirstBits home;
@@ -241,7 +241,7 @@ MadeCache make_lines(CacheOptions const& options) {
     return {std::make_unique<LineCache<Shape>>(lines, way, simd), {}};
 }
 
-/// One line is LRU, which has its own file; two lines and more tell a place that is empty from one that is not.
+/// One line is LRU, which has its own file; two lines and more tell a slot that is empty from one that is not.
 template <class Shape>
 MadeCache make_lines_or_lru(CacheOptions const& options) {
     if (options.entries <= Shape::ways) return {std::make_unique<Lru>(options), {}};

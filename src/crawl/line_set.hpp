@@ -1,5 +1,5 @@
 // The exact set in memory: lines of 64 bytes that hold up to twelve fingerprints each, of which only those bits are kept
-// that their place does not say (quotienting, Knuth 6.4 exercise 13; two places for each as in cuckoo filters, Fan 2014).
+// that their line does not say (quotienting, Knuth 6.4 exercise 13; two lines for each as in cuckoo filters, Fan 2014).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,7 +18,7 @@ class LineSet final : public UrlSet {
 public:
     struct Options {
         std::uint64_t expected = 0;   // entries; 0: not known
-        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one place
+        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one line
         Simd simd = best_simd();
     };
     explicit LineSet(Options const&);
@@ -51,8 +51,8 @@ public:
     };
 
     /// Where a fingerprint may be in its segment, and what a slot would hold there.
-    struct Place {
-        std::uint32_t first;       // line
+    struct Home {
+        std::uint32_t line;        // the first
         std::uint64_t remainder;
     };
 

@@ -23,12 +23,12 @@ public:
     }
 
     Field get(std::uint64_t index) const {
-        auto const at = place(index);
+        auto const at = position(index);
         return (load(at.byte) >> at.shift) & ones_;
     }
     /// `value` must fit.
     void set(std::uint64_t index, Field value) {
-        auto const at = place(index);
+        auto const at = position(index);
         auto const all = (load(at.byte) & ~(ones_ << at.shift)) | (value << at.shift);
         std::memcpy(&bytes_[at.byte], &all, sizeof all);
     }
@@ -43,12 +43,12 @@ public:
     std::uint64_t bits() const { return count_ * width_; }
 
 private:
-    struct Place {
+    struct Position {
         std::uint64_t byte;
         unsigned shift;
     };
     // The last ones are read in words that begin earlier, so that nothing beyond the array is.
-    Place place(std::uint64_t index) const {
+    Position position(std::uint64_t index) const {
         auto const bit = index * width_;
         auto const byte = std::min<std::uint64_t>(bit / 8, bytes_.size() - sizeof(Field));
         return {byte, static_cast<unsigned>(bit - byte * 8)};

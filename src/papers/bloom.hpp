@@ -5,7 +5,7 @@
 
 #include "crawl/seen_cache.hpp"
 #include "papers/bloom_positions.hpp"
-#include "papers/counters.hpp"
+#include "papers/packed_counters.hpp"
 
 namespace garner::papers {
 

@@ -1,18 +1,18 @@
-// Which place of an array is given up next: CLOCK's hand over mark bits, or RANDOM's lot.
+// Which slot of an array is given up next: CLOCK's hand over mark bits, or RANDOM's lot.
 #pragma once
 #include "papers/dice.hpp"
 
 namespace garner::papers {
 
-/// Broder, Najork, Wiener 2003, section 3.4: the hand turns marks off until it finds none, takes that place, and begins
+/// Broder, Najork, Wiener 2003, section 3.4: the hand turns marks off until it finds none, takes that slot, and begins
 /// behind it the next time. A newcomer has no mark until it is asked for again.
 class ClockHand {
 public:
     static constexpr bool marks = true;
 
-    ClockHand(std::uint64_t places, std::uint64_t /*seed*/) : places_(places) {}
+    ClockHand(std::uint64_t slots, std::uint64_t /*seed*/) : slots_(slots) {}
 
-    /// `marked(place)` tells, `unmark(place)` turns it off.
+    /// `marked(slot)` tells, `unmark(slot)` turns it off.
     template <class Marked, class Unmark>
     std::uint64_t victim(Marked marked, Unmark unmark) {
         for (; marked(at_); turn()) unmark(at_);
@@ -22,26 +22,26 @@ public:
     }
 
 private:
-    void turn() { at_ = at_ + 1 == places_ ? 0 : at_ + 1; }
+    void turn() { at_ = at_ + 1 == slots_ ? 0 : at_ + 1; }
 
-    std::uint64_t const places_;
+    std::uint64_t const slots_;
     std::uint64_t at_ = 0;
 };
 
-/// Section 3.5: any place, each as likely.
+/// Section 3.5: any slot, each as likely.
 class RandomHand {
 public:
     static constexpr bool marks = false;
 
-    RandomHand(std::uint64_t places, std::uint64_t seed) : places_(places), dice_(seed) {}
+    RandomHand(std::uint64_t slots, std::uint64_t seed) : slots_(slots), dice_(seed) {}
 
     template <class Marked, class Unmark>
     std::uint64_t victim(Marked, Unmark) {
-        return dice_.below(places_);
+        return dice_.below(slots_);
     }
 
 private:
-    std::uint64_t const places_;
+    std::uint64_t const slots_;
     Dice dice_;
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cmath>
 
-#include "crawl/lru.hpp"
+#include "crawl/lru_cache.hpp"
 #include "papers/stable_bloom.hpp"
 
 namespace garner::papers {

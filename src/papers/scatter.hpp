@@ -42,7 +42,7 @@ private:
     using Entries = ChainedEntries<Hand::marks>;
     using Entry = typename Entries::Entry;
 
-    // Whoever is not first has another one before it. So this is no entry, and a place needs no bit that says it is free.
+    // Whoever is not first has another one before it. So this is no entry, and a slot needs no bit that says it is free.
     static Entry free_at(std::uint64_t at) { return {.next = at}; }
     bool is_free(std::uint64_t at) const {
         auto const entry = entries_.read(at);
@@ -55,28 +55,28 @@ private:
         entries_.write(at, entry);
     }
     std::uint64_t before(std::uint64_t at) const {
-        auto place = at;
-        for (auto entry = entries_.read(at); entry.next != at; entry = entries_.read(place)) place = entry.next;
-        return place;
+        auto slot = at;
+        for (auto entry = entries_.read(at); entry.next != at; entry = entries_.read(slot)) slot = entry.next;
+        return slot;
     }
 
     void put(KeySplit::Key key) {
-        auto const place = held_ < entries_.count() ? free_place(key.home) : vacated();
+        auto const slot = held_ < entries_.count() ? free_slot(key.home) : vacated();
         auto const alone = Entry{.rest = key.rest, .next = key.home, .at_end = true};
-        if (place == key.home) return entries_.write(place, alone);
+        if (slot == key.home) return entries_.write(slot, alone);
         auto const occupant = entries_.read(key.home);
         if (occupant.at_end) {
-            entries_.write(place, {.rest = key.rest, .next = occupant.next});
-            link(key.home, place);
+            entries_.write(slot, {.rest = key.rest, .next = occupant.next});
+            link(key.home, slot);
         } else {
-            link(before(key.home), place);
-            entries_.write(place, occupant);
+            link(before(key.home), slot);
+            entries_.write(slot, occupant);
             entries_.write(key.home, alone);
         }
     }
 
-    /// While the table fills: its home, else the first place that is free.
-    std::uint64_t free_place(std::uint64_t home) {
+    /// While the table fills: its home, else the first slot that is free.
+    std::uint64_t free_slot(std::uint64_t home) {
         ++held_;
         if (is_free(home)) return home;
         while (!is_free(filled_)) ++filled_;
@@ -88,7 +88,7 @@ private:
                                      [&](std::uint64_t at) { entries_.unmark(at); }));
     }
 
-    /// The place that is free afterwards: where the first of a longer chain leaves, the second moves in.
+    /// The slot that is free afterwards: where the first of a longer chain leaves, the second moves in.
     std::uint64_t take_out(std::uint64_t at) {
         auto const entry = entries_.read(at);
         if (!entry.at_end) {
@@ -105,7 +105,7 @@ private:
     KeySplit const key_;
     Entries entries_;
     std::uint64_t held_ = 0;
-    std::uint64_t filled_ = 0;   // no free place before this one
+    std::uint64_t filled_ = 0;   // no free slot before this one
     Hand hand_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace garner::papers {
 
-/// Broder, Najork, Wiener 2003, section 5.1. Places are filled in order; then the hand tells who leaves.
+/// Broder, Najork, Wiener 2003, section 5.1. Slots are filled in order; then the hand tells who leaves.
 template <class Hand>
 class Slotted final : public crawl::Batched<Slotted<Hand>> {
 public:
@@ -18,9 +18,9 @@ public:
     }
 
     bool look(Fingerprint url) {
-        auto const place = index_.find(url);
-        if (place == FingerprintMap::none) return put(url), false;
-        if constexpr (Hand::marks) marks_[place] = true;
+        auto const slot = index_.find(url);
+        if (slot == FingerprintMap::none) return put(url), false;
+        if constexpr (Hand::marks) marks_[slot] = true;
         return true;
     }
     void prefetch(Fingerprint url) const { index_.prefetch(url); }
@@ -36,15 +36,15 @@ private:
             urls_.push_back(url);
             return;
         }
-        auto const place = hand_.victim([&](std::uint64_t at) { return marks_[at]; },
+        auto const slot = hand_.victim([&](std::uint64_t at) { return marks_[at]; },
                                         [&](std::uint64_t at) { marks_[at] = false; });
-        index_.erase(urls_[place]);
-        index_.at(url) = static_cast<std::uint32_t>(place);
-        urls_[place] = url;
+        index_.erase(urls_[slot]);
+        index_.at(url) = static_cast<std::uint32_t>(slot);
+        urls_[slot] = url;
     }
 
     std::uint64_t const entries_;
-    FingerprintMap index_;            // the place of each
+    FingerprintMap index_;            // the slot of each
     std::vector<Fingerprint> urls_;
     std::vector<bool> marks_;
     Hand hand_;

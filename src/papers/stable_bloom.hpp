@@ -7,7 +7,7 @@
 
 #include "papers/bloom_positions.hpp"
 #include "crawl/seen_cache.hpp"
-#include "papers/counters.hpp"
+#include "papers/packed_counters.hpp"
 
 namespace garner::papers {
 

@@ -78,7 +78,7 @@ crawl::UrlSet::Added RedisSet::add(std::span<Fingerprint const> batch, std::span
     // Equal ones are asked for once: after a lost answer nobody could tell which of them was the first.
     std::vector<Item> items(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) items[i] = {crawl::mixed(batch[i]), static_cast<std::uint32_t>(i)};
-    std::ranges::sort(items, [](Item const& a, Item const& b) { return a.key != b.key ? a.key < b.key : a.place < b.place; });
+    std::ranges::sort(items, [](Item const& a, Item const& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
     auto const repeated = std::ranges::unique(items, {}, &Item::key);
     items.erase(repeated.begin(), repeated.end());
     std::ranges::fill(is_new, std::uint8_t{0});
@@ -113,13 +113,13 @@ void RedisSet::write_add(Item const& item, std::string& to) const {
 void RedisSet::take(Item const& item, long long added, bool doubtful, std::span<std::uint8_t> is_new,
                     std::vector<Told>& told) const {
     if (added > 0) {
-        is_new[item.place] = 1;
+        is_new[item.index] = 1;
         told.push_back({item.key, false});
         return;
     }
     auto const owed = owed_.find(item.key);
     if (!doubtful && owed == owed_.end()) return;
-    is_new[item.place] = 1;
+    is_new[item.index] = 1;
     told.push_back({item.key, owed == owed_.end() || owed->second});
 }
 

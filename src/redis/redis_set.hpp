@@ -47,7 +47,7 @@ private:
     /// One of a batch, each only once.
     struct Item {
         std::uint64_t key;     // mixed: its upper bits say in which bucket it lies, the others are kept there
-        std::uint32_t place;   // in the batch, of the first
+        std::uint32_t index;   // in the batch, of the first
     };
     struct Told {
         std::uint64_t key;

@@ -1,4 +1,4 @@
-#include "seen_commands/commands.hpp"
+#include "seen_commands/seen_commands.hpp"
 
 #include <algorithm>
 #include <fstream>

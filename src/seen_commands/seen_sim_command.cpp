@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catalog/seen_caches.hpp"
-#include "seen_commands/commands.hpp"
+#include "seen_commands/seen_commands.hpp"
 #include "seen_commands/seen_sim.hpp"
 #include "sim/sim_options.hpp"
 #include "sim/sim_report.hpp"

@@ -14,7 +14,7 @@ class WideSet final : public crawl::WideUrlSet {
 public:
     struct Options {
         std::uint64_t expected = 0;   // entries; 0: not known
-        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one place
+        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one line
     };
     explicit WideSet(Options const&);
     /// What it takes from the beginning, if so many are expected.

@@ -18,23 +18,23 @@ public:
     explicit FingerprintMap(std::uint64_t expected = 8) { resize(std::bit_ceil(expected + expected / 2 + 8)); }
 
     /// None when it is not there.
-    std::uint32_t find(Fingerprint url) const { return values_[place_of(url)]; }
+    std::uint32_t find(Fingerprint url) const { return values_[slot_of(url)]; }
 
     /// Where its number stands: `none` when it was not there, to be written at once. Valid until the next call.
     std::uint32_t& at(Fingerprint url) {
-        auto place = place_of(url);
-        if (values_[place] != none) return values_[place];
+        auto slot = slot_of(url);
+        if (values_[slot] != none) return values_[slot];
         if (++size_ > keys_.size() / 3 * 2) {
             resize(keys_.size() * 2);
-            place = place_of(url);
+            slot = slot_of(url);
         }
-        keys_[place] = url;
-        return values_[place];
+        keys_[slot] = url;
+        return values_[slot];
     }
 
     /// It must be there. Those behind it in its run move up, so that nothing is left to search past.
     void erase(Fingerprint url) {
-        auto hole = place_of(url);
+        auto hole = slot_of(url);
         check(values_[hole] != none);
         --size_;
         for (auto next = after(hole); values_[next] != none; next = after(next)) {
@@ -67,32 +67,32 @@ public:
 
 private:
     std::size_t mask() const { return keys_.size() - 1; }
-    std::size_t after(std::size_t place) const { return (place + 1) & mask(); }
+    std::size_t after(std::size_t slot) const { return (slot + 1) & mask(); }
     // Fibonacci hashing: fingerprints that are no hashes at all spread as well.
     std::size_t home_of(Fingerprint url) const { return (url * 0x9e3779b97f4a7c15) >> shift_; }
 
-    std::size_t place_of(Fingerprint url) const {
-        auto place = home_of(url);
-        while (values_[place] != none && keys_[place] != url) place = after(place);
-        return place;
+    std::size_t slot_of(Fingerprint url) const {
+        auto slot = home_of(url);
+        while (values_[slot] != none && keys_[slot] != url) slot = after(slot);
+        return slot;
     }
 
-    void resize(std::size_t places) {
+    void resize(std::size_t slots) {
         auto const keys = std::move(keys_);
         auto const values = std::move(values_);
-        keys_ = std::vector<Fingerprint>(places);
-        values_ = std::vector<std::uint32_t>(places, none);
-        shift_ = 64 - std::countr_zero(places);
+        keys_ = std::vector<Fingerprint>(slots);
+        values_ = std::vector<std::uint32_t>(slots, none);
+        shift_ = 64 - std::countr_zero(slots);
         for (std::size_t i = 0; i < keys.size(); ++i) {
             if (values[i] == none) continue;
-            auto const place = place_of(keys[i]);
-            keys_[place] = keys[i];
-            values_[place] = values[i];
+            auto const slot = slot_of(keys[i]);
+            keys_[slot] = keys[i];
+            values_[slot] = values[i];
         }
     }
 
     std::vector<Fingerprint> keys_;
-    std::vector<std::uint32_t> values_;   // none: the place is free
+    std::vector<std::uint32_t> values_;   // none: the slot is free
     std::uint64_t size_ = 0;
     int shift_ = 0;
 };

@@ -1,5 +1,5 @@
 // garner seen canon: an answer for each line, whatever is in it.
-#include "seen_commands/commands.hpp"
+#include "seen_commands/seen_commands.hpp"
 
 #include <gtest/gtest.h>
 

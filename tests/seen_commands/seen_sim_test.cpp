@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "seen_commands/commands.hpp"
+#include "seen_commands/seen_commands.hpp"
 
 namespace garner::seen_commands {
 namespace {

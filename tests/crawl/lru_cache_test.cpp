@@ -1,4 +1,4 @@
-#include "crawl/lru.hpp"
+#include "crawl/lru_cache.hpp"
 
 #include <gtest/gtest.h>
 
