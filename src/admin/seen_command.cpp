@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "seen_commands/seen_commands.hpp"
 #include "seen/serve_command.hpp"
+#include "seen_commands/seen_commands.hpp"
 #include "util/command_form.hpp"
 
 namespace garner::admin {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "papers/bloom.hpp"
-#include "papers/compact_tables.hpp"
 #include "crawl/line_cache.hpp"
 #include "crawl/lru_cache.hpp"
+#include "papers/bloom.hpp"
+#include "papers/compact_tables.hpp"
 #include "papers/lru_light.hpp"
 #include "papers/references.hpp"
 #include "papers/slotted.hpp"

@@ -18,23 +18,25 @@ MadeSet make_lines(SetOptions const& options) {
     return {std::make_unique<crawl::LineSet>(crawl::LineSet::Options{.expected = options.expected, .seed = options.seed})};
 }
 
-MadeSet make_runs(SetOptions const& options) {
-    auto opened = crawl::DiskSet::open({.directory = options.directory, .memory = options.memory, .layers = options.layers});
+template <class Set>
+MadeSet made(crawl::Opened<Set> opened) {
     return {std::move(opened.set), std::move(opened.fault)};
+}
+
+MadeSet make_runs(SetOptions const& options) {
+    return made(crawl::DiskSet::open({.directory = options.directory, .memory = options.memory, .layers = options.layers}));
 }
 
 MadeSet make_mercator(SetOptions const& options) { return {std::make_unique<papers::MercatorTable>(options.seed)}; }
 
 MadeSet make_mercator_file(SetOptions const& options) {
-    auto opened = papers::MercatorFile::open({.directory = options.directory, .layers = options.layers});
-    return {std::move(opened.set), std::move(opened.fault)};
+    return made(papers::MercatorFile::open({.directory = options.directory, .layers = options.layers}));
 }
 
 MadeSet make_redis(SetOptions const& options) {
     redis::RedisSet::Options how{.expected = options.expected};
     if (auto fault = redis::read_redis_address(options.address, how.address); !fault.empty()) return {nullptr, "redis: " + fault};
-    auto opened = redis::RedisSet::open(how);
-    return {std::move(opened.set), std::move(opened.fault)};
+    return made(redis::RedisSet::open(how));
 }
 
 constexpr std::array set_rows{

@@ -12,12 +12,12 @@
 namespace garner::catalog {
 
 struct SetOptions {
-    std::uint64_t expected = 0;           // entries that it will hold; 0: not known, it grows as they come
-    Bytes memory = 1 * GiB;               // of a set on disk: what it may take beside the batch
-    std::filesystem::path directory = {}; // of a set on disk; made where it is not there
-    std::uint64_t seed = 1;               // of hashes inside, where any are drawn
-    std::optional<std::string> layers = {};   // of the URLs that come, for a set on disk; nothing: not known
-    std::string address = {};             // of a set on other machines: what stands behind its name and a colon
+    std::uint64_t expected = 0;           // entries that it will hold; 0: unknown, the set grows
+    Bytes memory = 1 * GiB;               // a set on disk may use so much beside the batch
+    std::filesystem::path directory = {}; // for a set on disk; created if it does not exist
+    std::uint64_t seed = 1;               // for randomized hashes
+    std::optional<std::string> layers = {};   // applied to the URLs, for a set on disk; nothing: unknown
+    std::string address = {};             // for a set on other machines: the text after its name and a colon
 };
 
 using MadeSet = crawl::Opened<crawl::UrlSet>;
@@ -28,7 +28,7 @@ struct SetRow {
     bool on_disk;            // it needs a directory
     MadeSet (*make)(SetOptions const&);
     bool elsewhere = false;  // it lies on other machines and needs an address
-    Bytes (*bytes_for)(std::uint64_t entries) = nullptr;   // of a set in memory, that it takes at least
+    Bytes (*bytes_for)(std::uint64_t entries) = nullptr;   // a set in memory takes at least so much
 };
 
 /// All of them; a new one is one file and one row.
@@ -39,7 +39,8 @@ SetRow const* find_url_set(std::string_view name);
 /// "lines, runs, ..."
 std::string url_set_names();
 
-/// The set of that name, if it fits. One in memory has room for those that are expected; one on disk continues what its directory holds, one elsewhere what is at NAME:ADDRESS.
+/// The set of that name, if it fits. A set in memory has room for the expected entries; one on disk continues the set in its
+/// directory, one elsewhere the set at NAME:ADDRESS.
 MadeSet make_url_set(std::string_view name, SetOptions const&);
 
 }  // namespace garner::catalog

@@ -31,7 +31,8 @@ public:
     /// `ways`: keys in a line, 16 at the most. Few lines cannot spare any to find out: a duel is then won by the front.
     Insertion(Way way, std::uint64_t lines, unsigned ways)
         : ways_(ways),
-          steps_{steps_of({.position = 0, .seldom = 0, .stays = 0}), steps_of({.position = ways / 2, .seldom = ways / 2, .stays = 1}),
+          steps_{steps_of({.position = 0, .seldom = 0, .stays = 0}),
+                 steps_of({.position = ways / 2, .seldom = ways / 2, .stays = 1}),
                  steps_of({.position = ways * 13 / 16, .seldom = 0, .stays = ways / 8})},
           last_of_group_(std::max(least_lines, std::bit_floor(lines) / leaders) - 1),
           leading_(way == duel && lines >= least_lines ? positions : 0),

@@ -188,7 +188,8 @@ void LineSet::clear() {
 
 UrlSet::Added LineSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
-    return {with_simd(options_.simd, [&](auto ops) __attribute__((always_inline)) { return add_all<decltype(ops)>(batch, is_new); })};
+    auto const add = [&](auto ops) __attribute__((always_inline)) { return add_all<decltype(ops)>(batch, is_new); };
+    return {with_simd(options_.simd, add)};
 }
 
 // In blocks, each in three steps that wait for no memory: where each one's first line is; whether it is there; and, in

@@ -1,5 +1,4 @@
-#include "crawl/plain_url.hpp"
-
+#include "crawl/canonical_url.hpp"
 #include "crawl/url_bytes.hpp"
 #include "crawl/url_path.hpp"
 

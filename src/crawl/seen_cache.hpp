@@ -60,8 +60,8 @@ struct MadeCache {
     std::string fault;
 };
 
-/// Gives a cache its seen_each(). It has look(Fingerprint), the seen() of one, and prefetch(Fingerprint) const, which asks memory for
-/// what look() will touch first.
+/// Gives a cache its seen_each(). It has look(Fingerprint), the seen() of one, and prefetch(Fingerprint) const, which asks memory
+/// for what look() will touch first.
 template <class Cache>
 class Batched : public SeenCache {
 public:

@@ -84,7 +84,8 @@ std::string make_directory(fs::path const& directory) {
 
 }  // namespace
 
-OpenedFile open_file(std::string const& path, io::File::Mode mode, io::Faults* faults, std::string_view magic, std::string const& what) {
+OpenedFile open_file(std::string const& path, io::File::Mode mode, io::Faults* faults, std::string_view magic,
+                     std::string const& what) {
     auto opened = io::File::open(path, mode, faults);
     OpenedFile read{std::move(opened.file), {}};
     if (opened.error) {

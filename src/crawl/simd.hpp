@@ -10,7 +10,7 @@
 
 namespace garner::crawl {
 
-/// All give the same answers. plain: what every processor of this architecture has.
+/// All give the same answers. plain: instructions of every processor of this architecture.
 enum class Simd : std::uint8_t { plain, avx2, avx512 };
 
 inline bool has(Simd simd) {
@@ -26,8 +26,8 @@ inline bool has(Simd simd) {
 inline Simd best_simd() { return has(Simd::avx512) ? Simd::avx512 : has(Simd::avx2) ? Simd::avx2 : Simd::plain; }
 
 /// match32 and match64 tell which of 16 or 8 words are equal to one, as bits. The 16 words begin at a multiple of 64 bytes.
-/// arrange32 and arrange64 put the words of a line in an order: order[i] is the word that comes to i, 16 or 8 for `key`. Line and order
-/// begin at a multiple of their size.
+/// arrange32 and arrange64 put the words of a line in an order: order[i] is the word that comes to i, 16 or 8 for `key`. Line and
+/// order begin at a multiple of their size.
 struct PlainOps {
     static unsigned match32(void const* line, std::uint32_t key) {
 #if defined(__SSE2__)
@@ -49,7 +49,7 @@ struct PlainOps {
         for (unsigned i = 0; i < 8; ++i) found |= unsigned{words[i] == key} << i;
         return found;
     }
-    /// Of as many words as the order is for.
+    /// The order has as many words as `ways`.
     template <unsigned ways, class Word>
     static void arrange(Word* line, std::uint8_t const* order, Word key) {
         Word words[ways + 1];

@@ -1,15 +1,14 @@
 #include "crawl/url_address.hpp"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
-#include <array>
-#include <charconv>
+#include <cstdio>
 
 #include "crawl/url_bytes.hpp"
 
 namespace garner::crawl {
 namespace {
-
-using Pieces = std::array<std::uint16_t, 8>;
 
 /// One number of an IPv4 address; above 2^32 it is 2^32.
 std::optional<std::uint64_t> parse_ipv4_number(std::string_view text) {
@@ -33,24 +32,6 @@ std::optional<std::uint64_t> parse_ipv4_number(std::string_view text) {
 std::string_view without_last_dot(std::string_view host) {
     if (host.ends_with('.')) host.remove_suffix(1);
     return host;
-}
-
-struct Run {
-    unsigned from = 0, length = 0;
-};
-
-/// The longest run of two or more zeros, of equals the first.
-Run longest_zeros(Pieces const& pieces) {
-    Run best, run;
-    for (unsigned i = 0; i < pieces.size(); ++i) {
-        if (pieces[i] != 0) {
-            run.length = 0;
-            continue;
-        }
-        if (run.length++ == 0) run.from = i;
-        if (run.length > best.length) best = run;
-    }
-    return best.length > 1 ? best : Run{};
 }
 
 }  // namespace
@@ -82,20 +63,14 @@ std::optional<std::uint32_t> parse_ipv4(std::string_view host) {
 }
 
 void append_ipv6(IpAddress const& address, std::string& to) {
-    Pieces pieces;
-    for (unsigned i = 0; i < pieces.size(); ++i)
-        pieces[i] = static_cast<std::uint16_t>(address.bytes[2 * i] << 8 | address.bytes[2 * i + 1]);
-    auto const zeros = longest_zeros(pieces);
-    for (unsigned i = 0; i < pieces.size();) {
-        if (zeros.length > 0 && i == zeros.from) {
-            to.append("::");
-            i += zeros.length;
-            continue;
-        }
-        char digits[4];
-        to.append(digits, std::to_chars(digits, digits + sizeof digits, pieces[i++], 16).ptr);
-        if (i < pieces.size() && !(zeros.length > 0 && i == zeros.from)) to.push_back(':');
-    }
+    char text[INET6_ADDRSTRLEN];
+    inet_ntop(AF_INET6, address.bytes.data(), text, sizeof text);
+    std::string_view const written(text);
+    if (written.find('.') == written.npos) return void(to.append(written));
+    // RFC 5952 writes the last 32 bits of some addresses as IPv4; the URL Standard writes no address so.
+    auto const* const last = address.bytes.data() + 12;
+    std::snprintf(text + written.rfind(':') + 1, 10, "%x:%x", last[0] << 8 | last[1], last[2] << 8 | last[3]);
+    to.append(text);
 }
 
 }  // namespace garner::crawl

@@ -110,6 +110,7 @@ constexpr std::array layer_rows{
 
 UrlLayers::Read UrlLayers::read(std::string_view names) {
     Read read;
+    if (names.ends_with(',')) names.remove_suffix(1);
     if (names.empty()) return read;
     for (auto const name : comma_parts(names)) {
         if (!read.fault.empty()) break;

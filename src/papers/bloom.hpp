@@ -1,7 +1,8 @@
-// Bloom's filter (1970), and Fan's with counters (2000), from which can be taken out what was put in.
+// Bloom's filter (1970), and Fan's with counters (2000), which supports removal.
 #pragma once
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "crawl/seen_cache.hpp"
 #include "papers/bloom_positions.hpp"
@@ -9,17 +10,23 @@
 
 namespace garner::papers {
 
-/// What the filters that are made for a number of entries have in common.
+/// Bits for so many entries at that share of false positives.
+inline double bloom_bits(double entries, double hashes, double false_positives) {
+    return -hashes * entries / std::log1p(-std::pow(false_positives, 1 / hashes));
+}
+
+/// The settings of filters that are made for a number of entries.
 struct BloomSettings {
     static constexpr std::array settings{
         policy::Setting{"k", "hashes", 4, 1, 16},
         policy::Setting{"fpr", "false positives when `entries` are in it", 0.01, 1e-9, 0.5},
     };
-    static BloomPositions positions(crawl::CacheOptions const&);   // by "k" and "fpr", for options.entries
+    static BloomPositions positions(crawl::CacheOptions const& options) {
+        auto const hashes = std::round(options.value(settings, 0));
+        auto const bits = bloom_bits(static_cast<double>(options.entries), hashes, options.value(settings, 1));
+        return {static_cast<std::uint64_t>(std::ceil(bits)), static_cast<unsigned>(hashes), options.seed};
+    }
 };
-
-/// Bits for so many entries at that share of false positives.
-double bloom_bits(double entries, double hashes, double false_positives);
 
 /// A counter that has counted to its highest value once stays there: it may count more than it can say.
 template <unsigned bits>
@@ -43,14 +50,11 @@ public:
             count_up(position);
         });
     }
-    /// What was put in.
+    /// Takes out a fingerprint that was put in.
     void take_out(Fingerprint url) {
         positions_.each(url, [&](std::uint64_t position) { count_down(position); });
     }
-    void count_up(std::uint64_t position) {
-        auto const now = counters_.value(position);
-        if (now < counters_.highest) counters_.set(position, now + 1);
-    }
+    void count_up(std::uint64_t position) { counters_.increment(position); }
     void count_down(std::uint64_t position) {
         if (counters_.value(position) < counters_.highest) counters_.decrement(position);
     }
@@ -78,7 +82,7 @@ private:
 using BloomBits = BloomFilter<1>;
 using BloomCounters = BloomFilter<4>;
 
-/// What caches that are made of one filter have in common. `Cache` has look().
+/// A cache that is made of one filter. `Cache` has look().
 template <class Cache, class Filter>
 class FilterCache : public crawl::Batched<Cache> {
 public:

@@ -11,7 +11,7 @@ class BloomPositions {
 public:
     BloomPositions(std::uint64_t count, unsigned hashes, std::uint64_t seed) : count_(count), hashes_(hashes), seed_(seed) {}
 
-    /// Calls with each position, below count(); the same one may come twice.
+    /// Calls with each position, below count(). A position may repeat.
     template <class Visit>
     void each(Fingerprint url, Visit visit) const {
         auto hash = crawl::mixed(url ^ seed_);

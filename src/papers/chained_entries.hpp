@@ -1,4 +1,4 @@
-// The packed entries of both compact tables: what is left of a fingerprint, a link, and a bit or two.
+// The packed entries of both compact tables: the rest of a fingerprint, a link, and a bit or two.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace garner::papers {
 struct CompactShape {
     std::uint64_t entries = 1;   // a power of two
     unsigned x = 0;              // chaining: 2^x entries a head; at most log2 of the entries
-    unsigned bits = 64;          // l: of the fingerprint, from its beginning; at least log2 of the entries
+    unsigned bits = 64;          // l: so many upper bits of the fingerprint; at least log2 of the entries
     std::uint64_t seed = 1;
 
     static unsigned log2_of(std::uint64_t power) { return static_cast<unsigned>(std::countr_zero(power)); }
 };
 
-/// Lampson's abbreviated keys: the position of a fingerprint in a table need not be kept with it. Of the first `bits` of a fingerprint
-/// the first `home_bits` choose its home; from home and rest the key is known again.
+/// Lampson's abbreviated keys: the position of a fingerprint in a table need not be kept with it. The first `home_bits` of the
+/// first `bits` of a fingerprint choose its home; home and rest give the key again.
 class KeySplit {
 public:
     struct Key {
@@ -35,7 +35,7 @@ public:
         return {static_cast<std::uint64_t>(home), static_cast<std::uint64_t>(key - (home << rest_bits_))};
     }
     unsigned rest_bits() const { return rest_bits_; }
-    /// Nothing of the fingerprint is left out.
+    /// True if no bit of the fingerprint is left out.
     bool is_whole() const { return unused_ == 0; }
 
 private:
@@ -49,7 +49,7 @@ public:
     struct Entry {
         std::uint64_t rest = 0;
         std::uint64_t next = 0;
-        bool at_end = false;    // of its chain: which end, and what its link means, is the table's
+        bool at_end = false;    // of its chain; the table defines which end, and the meaning of its link
         bool marked = false;
     };
     ChainedEntries(std::uint64_t entries, unsigned rest_bits, unsigned link_bits)

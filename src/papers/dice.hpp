@@ -1,4 +1,4 @@
-// Random numbers for policies that draw lots: small, fast, the same for the same seed everywhere.
+// Random numbers for randomized policies: small, fast, the same for the same seed everywhere.
 #pragma once
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-// What a whole stream will bring, for references that know it beforehand.
+// The future of a whole stream, for references that know it in advance.
 #pragma once
 #include <span>
 #include <vector>
@@ -11,7 +11,7 @@ namespace garner::papers {
 /// request and about 30 a distinct one.
 class Foresight {
 public:
-    /// Of a request: when the same fingerprint comes next, or `never`. Requests are numbered from 0.
+    /// The number of the next request for the same fingerprint, or `never`. Requests are numbered from 0.
     using Time = std::uint32_t;
     static constexpr Time never = UINT32_MAX;
 
@@ -19,7 +19,7 @@ public:
     bool add(std::span<Fingerprint const>);
 
     std::vector<Time> const& next_uses() const { return next_uses_; }
-    /// The most asked for, the most popular first; among equals who came first.
+    /// The most requested fingerprints, the most popular first; among equals the one that came first.
     std::vector<Fingerprint> most_popular(std::uint64_t count) const;
     std::uint64_t distinct() const { return seen_.size(); }
 

@@ -1,4 +1,4 @@
-// Which slot of an array is given up next: CLOCK's hand over mark bits, or RANDOM's lot.
+// The next victim among the slots of an array: by CLOCK's hand over mark bits, or at random.
 #pragma once
 #include "papers/dice.hpp"
 

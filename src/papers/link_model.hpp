@@ -14,7 +14,7 @@ namespace garner::papers {
 struct LinkModelOptions {
     std::uint32_t threads = 500;         // each on a host of its own, a page at a time, in turn
     double alpha = 0.03;
-    double beta_page = 0.27;             // what stands on the page already, and the host's home page
+    double beta_page = 0.27;             // URLs already on the page, and the host's home page
     double beta_host = 0.51;             // the host's set
     std::uint32_t global_set = 10'000;
     std::uint32_t host_set = 420;
@@ -33,7 +33,7 @@ public:
     /// again.
     std::span<std::uint32_t const> next_page();
     std::uint32_t thread() const { return turn_; }
-    /// Is it of a host's set? What is not may lie with another of several processes.
+    /// True if it is of a host's set. Other URLs may belong to another crawling process.
     bool of_a_host(std::uint32_t url) const { return url < of_hosts_.size() && of_hosts_[url]; }
 
 private:

@@ -29,7 +29,7 @@ class Reader {
 public:
     Reader(io::File const& file, std::uint64_t count) : file_(file), left_(count) {}
     bool ended() const { return left_ == 0 && at_ == block_.size(); }
-    /// Not at the end.
+    /// Must not be at the end.
     Fingerprint peek() {
         if (at_ == block_.size()) refill();
         return block_[at_];
@@ -132,7 +132,7 @@ crawl::UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::
     std::vector<Asked> asked;
     for (std::size_t i = 0; i < batch.size(); ++i) asked.push_back({batch[i], i});
     std::ranges::stable_sort(asked, {}, &Asked::url);
-    // Only the first of equals is asked for.
+    // Only the first of equal ones is looked up.
     asked.erase(std::ranges::unique(asked, {}, &Asked::url).begin(), asked.end());
     std::ranges::fill(is_new, std::uint8_t{0});
 

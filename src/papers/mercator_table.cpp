@@ -22,7 +22,7 @@ MercatorTable::~MercatorTable() {
 crawl::UrlSet::Added MercatorTable::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
     Added added;
-    // Their checksums are hashes; what comes here may be none.
+    // The paper's checksums are hashes; these fingerprints may be none.
     for (std::size_t i = 0; i < batch.size(); ++i) added.fresh += is_new[i] = add_one(crawl::mixed(batch[i] ^ seed_));
     return added;
 }

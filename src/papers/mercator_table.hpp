@@ -25,8 +25,8 @@ private:
     static constexpr unsigned index_bits = 24;
 
     struct Head {
-        std::uint64_t chain : 48;   // where on the heap
-        std::uint64_t count : 16;   // of checksums in it
+        std::uint64_t chain : 48;   // address on the heap
+        std::uint64_t count : 16;   // checksums in the chain
     };
     static unsigned char* chain_of(Head head) { return reinterpret_cast<unsigned char*>(std::uintptr_t{head.chain}); }
     bool add_one(std::uint64_t checksum);

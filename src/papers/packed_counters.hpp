@@ -7,7 +7,7 @@
 
 namespace garner::papers {
 
-/// Of 1, 2 or 4 bits; all 0 at first.
+/// `bits` is 1, 2 or 4. All counters are 0 at first.
 template <unsigned bits>
 class Counters {
 public:
@@ -24,10 +24,9 @@ public:
         auto& word = words_[i / per_word];
         word = (word & ~(std::uint64_t{highest} << shift(i))) | std::uint64_t{value} << shift(i);
     }
-    /// Nothing where it is 0.
-    void decrement(std::uint64_t i) {
-        if (value(i) > 0) words_[i / per_word] -= std::uint64_t{1} << shift(i);
-    }
+    /// Stops at the highest value, and at 0. Without branches: no processor predicts the values.
+    void increment(std::uint64_t i) { words_[i / per_word] += std::uint64_t{value(i) < highest} << shift(i); }
+    void decrement(std::uint64_t i) { words_[i / per_word] -= std::uint64_t{value(i) > 0} << shift(i); }
     void prefetch(std::uint64_t i) const { __builtin_prefetch(&words_[i / per_word]); }
     void clear() { words_ = crawl::HugeArray<std::uint64_t>(words_.size()); }
 

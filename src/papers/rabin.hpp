@@ -1,6 +1,6 @@
 // Rabin's fingerprint (1981; Broder 1993): the text as a polynomial over GF(2), modulo one that is irreducible.
 //
-// What the papers on URL caching take. Its chance of two texts meeting is proven for a polynomial drawn at random, at
+// The papers on URL caching use it. Its chance of two texts meeting is proven for a polynomial drawn at random, at
 // most (bits of the longer text) / 2^63; XXH3 is several times faster and has no such proof.
 #pragma once
 #include <array>
@@ -18,7 +18,7 @@ public:
 
     explicit Rabin(std::uint64_t polynomial = default_polynomial);
 
-    /// Of a 1 and the text behind it, so that leading zeros count. Any thread.
+    /// A 1 is put before the text, so that leading zeros count. Any thread.
     Fingerprint operator()(std::string_view text) const;
 
 private:

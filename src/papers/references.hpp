@@ -1,4 +1,4 @@
-// What no cache can do: INFINITE holds all, MIN knows what comes next, STATIC knew beforehand what is popular.
+// References that no cache can match: INFINITE holds all, MIN knows the future, STATIC knows the most popular in advance.
 // Broder, Najork, Wiener 2003, sections 3.1, 3.2, 3.6.
 #pragma once
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace garner::papers {
 
-/// Holds every fingerprint there ever was: it misses each once.
+/// Holds every fingerprint: it misses each once.
 class Infinite final : public crawl::Batched<Infinite> {
 public:
     explicit Infinite(crawl::CacheOptions const&) {}
@@ -30,14 +30,14 @@ private:
     FingerprintMap seen_;
 };
 
-/// Belady's: who will not be asked for the longest leaves, and a newcomer always comes in. Takes the stream of its
-/// foresight, from its beginning, once.
+/// Belady's MIN: evicts the fingerprint that is requested again last, and always admits. Replays the stream of its foresight from
+/// the beginning, once.
 class Min final : public crawl::Batched<Min> {
 public:
     explicit Min(crawl::CacheOptions const& options)
         : entries_(static_cast<std::uint32_t>(options.entries)), foresight_(options.foresight) {
         check(foresight_ != nullptr);
-        // There may be fewer of them than would fit.
+        // The stream may have fewer fingerprints than fit.
         heap_.reserve(std::min<std::uint64_t>(entries_, foresight_->distinct()));
     }
 
@@ -94,11 +94,11 @@ private:
     std::uint32_t const entries_;
     std::shared_ptr<Foresight const> const foresight_;
     std::size_t now_ = 0;
-    FingerprintMap index_;         // where each is in the heap
+    FingerprintMap index_;         // the index of each in the heap
     std::vector<Entry> heap_;      // the farthest next use on top
 };
 
-/// The most popular of the whole stream from the beginning, and nothing else ever.
+/// Holds the most popular fingerprints of the whole stream from the beginning, and admits none.
 class Static final : public crawl::Batched<Static> {
 public:
     explicit Static(crawl::CacheOptions const& options) : entries_(options.entries) {

@@ -6,8 +6,8 @@
 namespace garner::papers {
 
 /// Broder, Najork, Wiener 2003, section 6 (Knuth, volume 3, exercise 6.4.13). 2^r entries of l + 1 bits, one more for
-/// CLOCK's marks, and nothing beside. A chain is a circle, its first stands at its home; what is not first may be moved
-/// out of the way, with its mark.
+/// CLOCK's marks, and nothing beside. A chain is a circle whose first entry stands at its home. Other entries may be moved
+/// out of the way, with their marks.
 template <class Hand>
 class Scatter final : public crawl::Batched<Scatter<Hand>> {
 public:
@@ -42,7 +42,7 @@ private:
     using Entries = ChainedEntries<Hand::marks>;
     using Entry = typename Entries::Entry;
 
-    // Whoever is not first has another one before it. So this is no entry, and a slot needs no bit that says it is free.
+    // An entry that is not first has a predecessor, so this value is no entry: a slot needs no bit that marks it as free.
     static Entry free_at(std::uint64_t at) { return {.next = at}; }
     bool is_free(std::uint64_t at) const {
         auto const entry = entries_.read(at);
@@ -88,7 +88,7 @@ private:
                                      [&](std::uint64_t at) { entries_.unmark(at); }));
     }
 
-    /// The slot that is free afterwards: where the first of a longer chain leaves, the second moves in.
+    /// Returns the slot that is free afterwards: if the first entry of a longer chain leaves, the second takes its slot.
     std::uint64_t take_out(std::uint64_t at) {
         auto const entry = entries_.read(at);
         if (!entry.at_end) {

@@ -2,13 +2,13 @@
 #pragma once
 #include <vector>
 
-#include "util/fingerprint_map.hpp"
-#include "papers/hand.hpp"
 #include "crawl/seen_cache.hpp"
+#include "papers/hand.hpp"
+#include "util/fingerprint_map.hpp"
 
 namespace garner::papers {
 
-/// Broder, Najork, Wiener 2003, section 5.1. Slots are filled in order; then the hand tells who leaves.
+/// Broder, Najork, Wiener 2003, section 5.1. Slots are filled in order; then the hand chooses the victim.
 template <class Hand>
 class Slotted final : public crawl::Batched<Slotted<Hand>> {
 public:

@@ -3,15 +3,23 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <random>
 
-#include "papers/bloom_positions.hpp"
 #include "crawl/seen_cache.hpp"
+#include "papers/bloom_positions.hpp"
 #include "papers/packed_counters.hpp"
 
 namespace garner::papers {
 
 using SmallCounters = Counters<2>;
+
+/// How many counters are decremented at each insertion, at random, so that false positives come to rest at that share (Deng, Rafiei
+/// 2006; equation 3.3 of Kubota, Ueda, Yamana). `most` is the counters' highest value.
+inline double stable_decrements(double false_positives, double hashes, double most, double counters) {
+    auto const zero = 1 - std::pow(false_positives, 1 / hashes);   // share of counters that are
+    return 1 / ((std::pow(zero, -1 / most) - 1) * (1 / hashes - 1 / counters));
+}
 
 struct StableShape {
     std::uint64_t counters = 0;
@@ -24,14 +32,20 @@ struct StableShape {
     };
     /// By "k" and "fpr" (p by equation 3.3, rounded up), or "p" where given. So many counters that the last
     /// options.entries insertions are remembered for sure: a counter set to 3 lasts two rounds of counters / p at least.
-    static StableShape of(crawl::CacheOptions const&);
+    static StableShape of(crawl::CacheOptions const& options) {
+        auto const hashes = std::round(options.value(settings, 0));
+        auto decrements = std::round(options.value(settings, 2));
+        // So many counters that their number does not matter in the equation.
+        if (decrements == 0)
+            decrements = std::ceil(stable_decrements(options.value(settings, 1), hashes, SmallCounters::highest, 1e12));
+        auto const counters = std::ceil(static_cast<double>(options.entries) * decrements / (SmallCounters::highest - 1));
+        return {.counters = std::max<std::uint64_t>(static_cast<std::uint64_t>(counters), SmallCounters::per_word),
+                .hashes = static_cast<unsigned>(hashes),
+                .decrements = static_cast<unsigned>(decrements)};
+    }
 };
 
-/// How many counters are decremented at each insertion, at random, so that false positives come to rest at that share (Deng, Rafiei
-/// 2006; equation 3.3 of Kubota, Ueda, Yamana). `most` is the counters' highest value.
-double stable_decrements(double false_positives, double hashes, double most, double counters);
-
-/// Decrements at random, with the Mersenne Twister as in the paper: not every one of the last `entries` is remembered.
+/// Decrements at random, with the Mersenne Twister as in the paper: some of the last `entries` may be forgotten.
 class RandomDecrement {
 public:
     explicit RandomDecrement(std::uint64_t seed) : random_(static_cast<std::mt19937::result_type>(seed)) {}

@@ -1,5 +1,5 @@
 // Filters over the latest of a stream (Metwally, Agrawal, El Abbadi 2005): since a landmark, over a window that slides, and
-// over one that jumps. What they know already they do not put in again, so a URL is forgotten a window after it came first.
+// over one that jumps. They do not insert URLs that they hold, so a URL is forgotten a window after it came first.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ private:
     std::uint64_t requests_ = 0;   // since the landmark
 };
 
-/// Forgets what came `entries` requests ago: it must keep them all to take them out of counters again.
+/// Forgets the request that came `entries` requests ago: it keeps them all to remove them from the counters.
 class SlidingWindow final : public FilterCache<SlidingWindow, BloomCounters> {
 public:
     explicit SlidingWindow(crawl::CacheOptions const& options) : FilterCache(options), latest_(options.entries) {}
@@ -44,7 +44,7 @@ public:
 private:
     struct Put {
         Fingerprint url = 0;
-        bool in = false;       // a request of what was known put nothing in
+        bool in = false;       // false: the URL was held, so nothing was inserted
     };
     std::vector<Put> latest_;  // a ring
     std::size_t oldest_ = 0;

@@ -1,4 +1,4 @@
-// Where a set in Redis Cluster lies, as it is written after "redis:".
+// The address of a set in Redis Cluster: the text after "redis:".
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,18 +17,18 @@ struct RedisEndpoint {
     friend bool operator==(RedisEndpoint const&, RedisEndpoint const&) = default;
 };
 
-/// "HOST:PORT", "[::1]:PORT"; as Redis writes them in redirections, without brackets, too. An empty host is none.
+/// "HOST:PORT", "[::1]:PORT". Redirections of Redis have no brackets. An empty host means that there is none.
 bool read_redis_endpoint(std::string_view text, RedisEndpoint& to);
 
 struct RedisAddress {
     std::vector<RedisEndpoint> nodes;   // some of the cluster's; the others are learned
     std::string prefix = "seen:";       // of all keys
-    milliseconds patience{20'000};      // with a node that is gone, or a slot that nobody serves
+    milliseconds patience{20'000};      // with an unreachable node, or a slot without a node
     std::string password;
 };
 
-/// "HOST:PORT[,HOST:PORT...][,prefix=TEXT][,patience=TIME][,password-file=FILE]". Empty, or one line that says what is
-/// wrong with it.
+/// "HOST:PORT[,HOST:PORT...][,prefix=TEXT][,patience=TIME][,password-file=FILE]". Empty, or one line that names
+/// the error.
 std::string read_redis_address(std::string_view text, RedisAddress& to);
 
 }  // namespace garner::redis

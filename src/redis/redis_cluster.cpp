@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t sent_at_once = 16'384;   // questions to a node: what is in doubt when its connection is lost
-constexpr auto pause = 20ms;                   // where nothing was answered
-constexpr auto rest = 200ms;                   // of a node that could not be reached
+constexpr std::size_t sent_at_once = 16'384;   // questions to a node: these are in doubt if its connection is lost
+constexpr auto pause = 20ms;                   // if no question was answered
+constexpr auto rest = 200ms;                   // before an unreachable node is tried again
 constexpr std::size_t nodes_at_most = 4'096;
 
 bool is_text(redisReply const& reply) { return reply.type == REDIS_REPLY_STRING || reply.type == REDIS_REPLY_STATUS; }
@@ -27,7 +27,7 @@ std::span<redisReply* const> parts_of(redisReply const& reply) {
     return reply.type == REDIS_REPLY_ARRAY ? std::span(reply.element, reply.elements) : std::span<redisReply* const>();
 }
 
-/// Of "MOVED 3999 127.0.0.1:6381": where to. Without a host it is the one that says so.
+/// Reads "MOVED 3999 127.0.0.1:6381". Without a host the node that sent it is meant.
 bool read_redirection(std::string_view error, RedisEndpoint const& from, std::uint64_t& slot, RedisEndpoint& to) {
     auto const first = error.find(' '), second = error.find(' ', first + 1);
     if (first == error.npos || second == error.npos) return false;
@@ -46,7 +46,7 @@ bool passes_by_itself(std::string_view error) {
 
 }  // namespace
 
-// A wait is a part of the patience, so that who does not answer is asked more than once.
+// A wait is a part of the patience, so that a silent node is asked more than once.
 RedisCluster::Node::Node(RedisEndpoint const& endpoint, RedisAddress const& address)
     : connection(endpoint, address.password, address.patience / 4) {}
 
@@ -73,7 +73,7 @@ bool RedisCluster::is_ready(Node& node) {
     return false;
 }
 
-// One that throws out keys when its memory ends would forget URLs, and nobody would know.
+// A node that evicts keys when its memory is full would lose URLs without an error.
 bool RedisCluster::keeps_all(Node& node) {
     auto const reply = node.connection.ask({"INFO", "memory"});
     if (!reply) return false;
@@ -93,7 +93,7 @@ bool RedisCluster::keeps_all(Node& node) {
 
 std::string RedisCluster::begin() {
     auto fault = learn();
-    // One that was lost in between says nothing of the next.
+    // A connection lost meanwhile does not mean that the next one fails.
     for (int again = 0; again < 2 && !fault.empty() && lasting_.empty(); ++again) {
         std::this_thread::sleep_for(rest);
         fault = learn();
@@ -105,7 +105,7 @@ std::string RedisCluster::learn() {
     lasting_.clear();
     if (nodes_.empty())
         for (auto const& endpoint : address_.nodes) node_at(endpoint);
-    // Each time another one first: who is cut off from the others tells of the past.
+    // Another node is asked first each time: one that is cut off from the others knows outdated slots.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         auto& node = *nodes_[(next_teacher_ + i) % nodes_.size()];
         if (!is_ready(node) || !learn_from(node)) continue;
@@ -127,7 +127,7 @@ bool RedisCluster::learn_from(Node& node) {
     return take_slots(node, *reply);
 }
 
-// Each: first slot, last slot, [host, port, ...] of the master, and of its replicas.
+// An entry is: first slot, last slot, [host, port, ...] of the master, then of its replicas.
 bool RedisCluster::take_slots(Node const& from, redisReply const& slots) {
     auto const teacher = from.connection.endpoint();
     serving_.fill(-1);
@@ -136,7 +136,7 @@ bool RedisCluster::take_slots(Node const& from, redisReply const& slots) {
         if (parts.size() < 3 || parts[0]->type != REDIS_REPLY_INTEGER || parts[1]->type != REDIS_REPLY_INTEGER) continue;
         auto const master = parts_of(*parts[2]);
         if (master.size() < 2 || master[1]->type != REDIS_REPLY_INTEGER) continue;
-        auto const host = text_of(*master[0]);   // or nil: the one that was asked
+        auto const host = text_of(*master[0]);   // nil: the node that was asked
         auto const node = node_at({host.empty() || host == "?" ? teacher.host : std::string(host),
                                    static_cast<std::uint16_t>(master[1]->integer)});
         for (auto slot = std::max(0ll, parts[0]->integer); slot <= parts[1]->integer && slot < redis_slots; ++slot)
@@ -161,7 +161,7 @@ std::string RedisCluster::each_master(std::function<std::string(RedisConnection&
     return {};
 }
 
-/// A connection that is lost is no answer.
+/// Retries if the connection is lost.
 std::string RedisCluster::look_at(Node& node, std::function<std::string(RedisConnection&)> const& look) {
     for (auto const until = steady_now() + address_.patience;; std::this_thread::sleep_for(pause)) {
         bool const ready = is_ready(node);
@@ -192,7 +192,7 @@ std::string RedisCluster::ask(std::vector<Question>& questions, Write const& wri
         else if (steady_now() - answered_at > patience)
             return trouble_ + "; nothing was answered for " + time_text(patience);
         else std::this_thread::sleep_for(pause);
-        // A redirection says more than what another node has heard.
+        // A redirection is more recent than what another node knows.
         if (answered > 0 && !unsettled_) continue;
         unsettled_ = false;
         if (auto fault = learn(); !fault.empty()) trouble_ = fault;
@@ -210,7 +210,7 @@ std::uint64_t RedisCluster::ask_some(std::span<Question const> questions, Write 
         node->sent.clear();
     }
     std::uint64_t answered = 0;
-    auto const count = nodes_.size();   // redirections add to them
+    auto const count = nodes_.size();   // redirections add nodes
     for (std::size_t i = 0; i < count; ++i) answered += read_answers(*nodes_[i], take, again);
     return answered;
 }
@@ -256,7 +256,7 @@ std::uint64_t RedisCluster::read_answers(Node& node, Take const& take, std::vect
     return answered;
 }
 
-// What is refused was not done.
+// A refused command was not executed.
 void RedisCluster::refused(Node const& node, std::string_view error, Question question, std::vector<Question>& again) {
     auto const from = node.connection.endpoint();
     std::uint64_t slot = 0;

@@ -28,7 +28,7 @@ void append_command(std::initializer_list<std::string_view> words, std::string& 
 
 bool RedisConnection::is_open(bool look) {
     if (!context_ || !look) return context_ != nullptr;
-    // Servers close connections that have long been idle: better seen before anything is sent than after.
+    // Servers close idle connections. Seen before a command is sent, that leaves no doubt about the command.
     char byte;
     auto const got = ::recv(context_->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     bool const closed = got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
@@ -47,7 +47,7 @@ bool RedisConnection::open() {
     return reply != nullptr;
 }
 
-// hiredis itself would write with a signal for who writes to a connection that was closed.
+// hiredis would write without MSG_NOSIGNAL: SIGPIPE if the connection is closed.
 bool RedisConnection::send(std::string_view commands) {
     while (!commands.empty()) {
         auto const sent = ::send(context_->fd, commands.data(), commands.size(), MSG_NOSIGNAL);

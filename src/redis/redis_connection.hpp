@@ -21,25 +21,25 @@ using RedisReply = std::unique_ptr<redisReply, RedisDelete>;
 /// Appends a command as it travels (RESP: a list of strings with their lengths).
 void append_command(std::initializer_list<std::string_view> words, std::string& to);
 
-/// Blocks, for `wait` at the most. After trouble it is closed, and what was sent may or may not have been done.
+/// Blocks for `wait` at most. After an error it is closed, and the commands sent may or may not have been executed.
 class RedisConnection {
 public:
     RedisConnection(RedisEndpoint endpoint, std::string password, milliseconds wait)
         : endpoint_(std::move(endpoint)), password_(std::move(password)), wait_(wait) {}
 
     RedisEndpoint const& endpoint() const { return endpoint_; }
-    /// Not closed by us; and when `look`, not by the server either, as far as can be seen.
+    /// With `look` it also sees whether the server has closed it.
     bool is_open(bool look = false);
-    /// False: fault() says why.
+    /// If false, fault() names the error.
     bool open();
     bool send(std::string_view commands);
-    /// The next reply, which may be an error of Redis's; none: the connection was lost, fault() says how.
+    /// The next reply, which may be an error of Redis. None if the connection was lost: fault() names the error.
     RedisReply next();
-    /// Sends one and waits for its reply.
+    /// Sends a command and waits for its reply.
     RedisReply ask(std::initializer_list<std::string_view> words);
     void close() { context_.reset(); }
 
-    /// One line, with the node's address.
+    /// One line with the node's address.
     std::string const& fault() const { return fault_; }
 
 private:

@@ -14,8 +14,8 @@
 namespace garner::redis {
 namespace {
 
-// A set of whole numbers that has at most 512 (set-max-intset-entries) is an array of 8 bytes each in Redis; beyond that
-// it becomes a table of some 70. So buckets are meant to be at most three quarters full, which all of them then stay below.
+// Redis keeps a set of at most 512 whole numbers (set-max-intset-entries) as an array of 8 bytes each, a larger one as a table of
+// some 70 bytes each. Buckets are expected to be three quarters full at most, so that none of them exceeds 512.
 constexpr std::uint64_t entries_in_bucket = 384;
 constexpr unsigned least_bucket_bits = 10, most_bucket_bits = 32, usual_bucket_bits = 22;
 constexpr std::uint32_t sample = 256;   // buckets
@@ -47,7 +47,7 @@ RedisSet::~RedisSet() {
     if (uncounted_ > 0) count();
 }
 
-// Who comes first decides into how many buckets.
+// The first crawler decides the number of buckets.
 std::string RedisSet::agree_on_form(std::uint64_t expected) {
     auto const name = prefix_ + "form", wanted = std::string(form_begins) + std::to_string(bucket_bits_for(expected));
     std::string fault;
@@ -75,7 +75,7 @@ std::string RedisSet::bucket_name(std::uint64_t bucket) const {
 
 crawl::UrlSet::Added RedisSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
-    // Equal ones are asked for once: after a lost answer nobody could tell which of them was the first.
+    // Repeats are asked for once: after a lost answer the first of them could not be told from the others.
     std::vector<Item> items(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) items[i] = {crawl::mixed(batch[i]), static_cast<std::uint32_t>(i)};
     std::ranges::sort(items, [](Item const& a, Item const& b) { return a.key != b.key ? a.key < b.key : a.index < b.index; });
@@ -125,20 +125,20 @@ void RedisSet::take(Item const& item, long long added, bool doubtful, std::span<
 
 void RedisSet::remember(std::vector<Told> const& told, std::vector<Item> const& items,
                         std::vector<RedisCluster::Question> const& left) {
-    // What is owed for certain does not become doubtful by being asked for once more.
+    // A certain entry does not become doubtful by another attempt.
     for (auto const& [key, doubtful] : told) owed_[key] = doubtful;
     for (auto const& question : left)
         if (question.doubtful) owed_.try_emplace(items[question.number].key, true);
 }
 
-// What is for information only waits for nobody.
+// These figures are for information only, so they do not wait.
 void RedisSet::look_around() {
     count();
     measure();
     looked_ = steady_now();
 }
 
-// One number for all who share the set; what could not be counted is counted the next time.
+// One counter for all crawlers that share the set. A failed update is repeated the next time.
 void RedisSet::count() {
     std::string fault;
     auto const name = prefix_ + "size";
@@ -158,7 +158,7 @@ void RedisSet::measure() {
     auto const fault = cluster_.ask(
         questions, [&](std::uint32_t number, std::string& to) { append_command({"MEMORY", "USAGE", name(number)}, to); },
         [&](std::uint32_t, RedisReply reply, bool) {
-            if (reply->type == REDIS_REPLY_INTEGER) bytes += static_cast<Bytes>(reply->integer);   // nil: none there
+            if (reply->type == REDIS_REPLY_INTEGER) bytes += static_cast<Bytes>(reply->integer);   // nil: an empty bucket
         },
         RedisCluster::Try::once);
     if (fault.empty()) remote_bytes_ = static_cast<Bytes>(static_cast<double>(bytes) / sample * static_cast<double>(buckets));

@@ -1,53 +1,52 @@
-// An exact set on other machines: in Redis Cluster, one for any number of crawlers at a time.
+// An exact set in Redis Cluster, which many crawlers may share.
 #pragma once
 #include <memory>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "redis/redis_cluster.hpp"
 #include "crawl/url_set.hpp"
+#include "redis/redis_cluster.hpp"
 
 namespace garner::redis {
 
-/// Who adds first is told "new", and nobody else, whoever asks and wherever: Redis answers that of each one (SADD).
+/// Only the first crawler that adds a URL is told "new": Redis decides that (SADD).
 ///
-/// What can be lost is an answer: the connection ends, and nobody knows whether the URL was put in. It is put in again;
-/// that it is there already then says nothing. Such a URL counts as new, and as doubtful: one that is fetched twice costs a
-/// request, one that is called seen and that nobody got would never be fetched. For the same reason what a batch had put in
-/// before it failed is remembered until it is asked for again, and new then.
+/// An answer is lost if the connection breaks: the URL may or may not have been added. It is added again. If it is there then, this
+/// proves nothing, so it counts as new and as doubtful: a URL fetched twice costs a request; one wrongly called seen would never be
+/// fetched. For the same reason the URLs that a failed batch has added are remembered, and are new when they are asked for again.
 ///
-/// As durable as the cluster: a master that fails with writes that its replica had not heard of yet forgets them, and they
-/// are new once more.
+/// The set is as durable as the cluster. A master that fails before its replica has received the last writes loses them, and these
+/// URLs are new once more.
 class RedisSet final : public crawl::UrlSet {
 public:
     struct Options {
         RedisAddress address = {};
         std::uint64_t expected = 0;   // entries; 0: not known
     };
-    /// Begins a set, or joins the one that the prefix names.
+    /// Creates a set, or joins the one that the prefix names.
     static crawl::Opened<RedisSet> open(Options const&);
     ~RedisSet() override;
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
-    /// Empty when each node writes down what it answers before it answers (appendonly yes, appendfsync always), as it was
-    /// when the set was opened.
+    /// Empty if each node wrote its changes to disk before it answered (appendonly yes, appendfsync always) when the set was
+    /// opened.
     std::string why_it_forgets() const override { return why_it_forgets_; }
-    /// As the nodes are now.
+    /// The same as of now.
     std::string sync() override;
 
-    /// How many were called new by all who share the set, by the others as of a second ago; a doubtful one may count twice,
-    /// and what a crawler was told in the second before it died not at all.
+    /// The URLs called new by all crawlers that share the set, by other crawlers as of a second ago. A doubtful one may count
+    /// twice; those of the last second before a crawler died are not counted.
     std::uint64_t size() const override { return size_ + uncounted_; }
     Bytes memory_bytes() const override;
-    /// Of the whole set on its nodes, from a sample of it.
+    /// Estimated for the whole set on its nodes from a sample of buckets.
     Bytes file_bytes() const override { return remote_bytes_; }
 
 private:
-    /// One of a batch, each only once.
+    /// A fingerprint of a batch, without repeats.
     struct Item {
-        std::uint64_t key;     // mixed: its upper bits say in which bucket it lies, the others are kept there
-        std::uint32_t index;   // in the batch, of the first
+        std::uint64_t key;     // mixed: its upper bits number the bucket, which keeps the other bits
+        std::uint32_t index;   // of the first one in the batch
     };
     struct Told {
         std::uint64_t key;
@@ -67,8 +66,8 @@ private:
     std::string prefix_;
     RedisCluster cluster_;
     unsigned bucket_bits_ = 0;
-    std::unordered_map<std::uint64_t, bool> owed_;   // put in by a batch that failed: key, and whether that is in doubt
-    std::uint64_t size_ = 0, uncounted_ = 0;         // as the nodes say; beyond that
+    std::unordered_map<std::uint64_t, bool> owed_;   // added by a batch that failed: key, and whether that is in doubt
+    std::uint64_t size_ = 0, uncounted_ = 0;         // counted by the nodes; not yet counted
     Bytes remote_bytes_ = 0;
     std::string why_it_forgets_;
     SteadyTime looked_ = {};

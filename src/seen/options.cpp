@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "catalog/seen_caches.hpp"
-#include "crawl/url_layers.hpp"
 #include "catalog/url_sets.hpp"
+#include "crawl/url_layers.hpp"
 #include "seen/answers.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"

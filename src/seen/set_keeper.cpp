@@ -8,8 +8,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "crawl/kept_memory.hpp"
 #include "catalog/seen_caches.hpp"
+#include "crawl/kept_memory.hpp"
 #include "util/units.hpp"
 
 namespace garner::seen {

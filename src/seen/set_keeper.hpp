@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "crawl/fronted_set.hpp"
 #include "catalog/url_sets.hpp"
+#include "crawl/fronted_set.hpp"
 #include "seen/answers.hpp"
 #include "util/bytes.hpp"
 #include "util/hash.hpp"

@@ -7,9 +7,9 @@
 
 #include "crawl/canonical_url.hpp"
 #include "crawl/fingerprint.hpp"
-#include "sim/buffered_lines.hpp"
-#include "papers/rabin.hpp"
 #include "crawl/url_layers.hpp"
+#include "papers/rabin.hpp"
+#include "sim/buffered_lines.hpp"
 #include "util/command_form.hpp"
 #include "util/exit_code.hpp"
 
@@ -134,7 +134,7 @@ private:
     std::array<std::uint64_t, crawl::url_fault_count> refused_{};
 };
 
-/// What the stream has at hand, so that a line is answered before the next one is typed. Waits for one byte.
+/// Reads the bytes that are available, so that a line is answered before the next one is typed. Waits for one byte.
 std::size_t read_some(std::istream& in, char* to, std::size_t room) {
     if (in.peek() == std::istream::traits_type::eof()) return 0;
     auto const got = in.readsome(to, static_cast<std::streamsize>(room));
@@ -150,7 +150,7 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
     std::string answers;
     for (std::string_view line; out && lines.next_line(line);) {
         canon.answer(line, answers);
-        // Who waits for an answer to the last line gets it before the next one is waited for.
+        // A reader that waits for the answer to the last line gets it before the next line is awaited.
         if (answers.size() < written_at_once && lines.has_line()) continue;
         out << answers << std::flush;
         answers.clear();

@@ -15,7 +15,7 @@ namespace garner::seen_commands {
 enum class FingerprintForm : std::uint8_t {
     u64,    // 8 bytes each, little-endian
     u32,    // numbers of URLs, 4 bytes each: their fingerprints are made of them
-    urls,   // one a line; what is no URL is left out and counted
+    urls,   // one a line; other lines are left out and counted
     u128,   // 16 bytes each, little-endian
 };
 /// Their names, in that order.

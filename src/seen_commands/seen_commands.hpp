@@ -1,7 +1,7 @@
 // The commands for crawlers that run beside the service.
 //
-// `arguments` are those after the command's name. Results go to `out`, errors and the progress of long runs to `err`. The exit code: 0
-// done, 1 an input cannot be read or a result cannot be kept, 2 a wrong command line.
+// `arguments` are those after the command's name. Results go to `out`, errors and the progress of long runs to `err`. The exit
+// code: 0 done, 1 an input cannot be read or a result cannot be kept, 2 a wrong command line.
 #pragma once
 #include <iosfwd>
 #include <span>

@@ -8,10 +8,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "crawl/disk_set.hpp"
 #include "catalog/url_sets.hpp"
-#include "seen_commands/wide_set.hpp"
+#include "crawl/disk_set.hpp"
 #include "seen_commands/fingerprint_file.hpp"
+#include "seen_commands/wide_set.hpp"
 #include "util/clock.hpp"
 #include "util/command_form.hpp"
 #include "util/exit_code.hpp"
@@ -219,7 +219,7 @@ void print(SetOptions const& options, crawl::SetFigures const& set, Figures cons
 std::string finish(crawl::SetFigures& set, SetOptions const& options) {
     if (auto* runs = dynamic_cast<crawl::DiskSet*>(&set))
         if (auto fault = runs->merge(); !fault.empty()) return fault;
-    // In memory nothing lasts, and elsewhere as long as those who serve it have decided.
+    // A set in memory is lost; the durability of one elsewhere is decided by its servers.
     return options.path.empty() ? "" : set.sync();
 }
 
@@ -250,7 +250,7 @@ int build(SetOptions const& options, std::ostream& out, std::ostream& err) {
         return build<crawl::Fingerprint128>(options, set, out, err);
     }
     catalog::SetOptions how{.expected = options.expected, .memory = options.memory, .directory = options.path};
-    // Of fingerprints nobody knows how their URLs were written.
+    // Fingerprints do not tell which layers their URLs had.
     if (options.input_form() == FingerprintForm::urls) how.layers = "";
     auto const made = catalog::make_url_set(options.set, how);
     if (!made.set) return fail(made.fault);

@@ -3,9 +3,9 @@
 #include <bitset>
 #include <memory>
 
+#include "catalog/seen_caches.hpp"
 #include "papers/dice.hpp"
 #include "papers/foresight.hpp"
-#include "catalog/seen_caches.hpp"
 #include "seen_commands/fingerprint_file.hpp"
 #include "seen_commands/private_caches.hpp"
 #include "util/clock.hpp"
@@ -86,9 +86,12 @@ private:
         crawl::CacheOptions how{.entries = entries, .seed = options_.seed};
         if (catalog::read_cache_spec(spec).row->foresees) {
             if (options_.threads_model > 1)
-                return cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model"), std::move(run);
-            if (options_.stream == "-") return cannot(needs_a_file(spec)), std::move(run);   // who names it is told before
-            if (!foresee()) return run;
+                cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model");
+            else if (options_.stream == "-")
+                cannot(needs_a_file(spec));   // named explicitly, it is refused earlier
+            else
+                foresee();
+            if (!foresight_) return run;
             how.foresight = foresight_;
         }
         run.cache = options_.threads_model > 1 ? make_private(spec, how) : make_one(spec, how);
@@ -101,7 +104,7 @@ private:
         return std::move(made.cache);
     }
 
-    /// Who asks for all asks for those that there can be.
+    /// "all" means all caches that are possible here.
     void cannot(std::string why) {
         if (options_.all) done_.left_out.push_back(std::move(why));
         else done_.fault = std::move(why);
@@ -123,18 +126,17 @@ private:
         return std::make_unique<PrivateCaches>(std::move(caches), options_.page_links);
     }
 
-    bool foresee() {
-        if (foresight_) return true;
+    void foresee() {
+        if (foresight_) return;
         auto foresight = std::make_shared<papers::Foresight>();
         Blocks blocks(options_.stream, options_.seed);
         while (blocks.next()) {
-            if (!may_go_on("the first reading", blocks)) return false;
+            if (!may_go_on("the first reading", blocks)) return;
             if (foresight->add(blocks.urls)) continue;
             done_.fault = options_.stream + ": more than 2^32 - 2 links, of which min and static cannot know all beforehand";
-            return false;
+            return;
         }
-        foresight_ = std::move(foresight);
-        return no_fault_of(blocks);
+        if (no_fault_of(blocks)) foresight_ = std::move(foresight);
     }
 
     /// Then they are results.

@@ -86,7 +86,7 @@ CommandForm::Reading read_options(std::span<std::string const> arguments, SeenSi
                 "turn; default: one cache that all threads share",
                 number_into(options.threads_model, 1u, model_threads_max))
         .option("--page-links N", "links of such a page; default: 62", number_into(options.page_links, 1u, model_threads_max))
-        .option("--format NAME", "table, or json: one object a line, from which tools/chart draws charts", format_into(options.json))
+        .option("--format NAME", "table, or json: one object a line, which tools/chart draws", format_into(options.json))
         .option("--plot DIR", "removed; see --format", sim::plot_is_removed("garner seen sim"))
         .option("--seed N", "of the fingerprints, and of randomized caches; default: 1",
                 number_into<std::uint64_t>(options.seed, 0, UINT64_MAX))

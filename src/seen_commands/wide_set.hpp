@@ -14,10 +14,10 @@ class WideSet final : public crawl::WideUrlSet {
 public:
     struct Options {
         std::uint64_t expected = 0;   // entries; 0: not known
-        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one line
+        std::uint64_t seed = 1;       // secret, so that no client can choose fingerprints of one line
     };
     explicit WideSet(Options const&);
-    /// What it takes from the beginning, if so many are expected.
+    /// The memory of an empty set that expects so many.
     static Bytes bytes_for(std::uint64_t expected);
 
     Added add(std::span<crawl::Fingerprint128 const>, std::span<std::uint8_t> is_new) override;

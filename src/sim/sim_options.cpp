@@ -97,7 +97,7 @@ ReadSimOptions read_sim_options(std::span<std::string const> arguments) {
         .option("--size SIZE,...",
                 "64MiB, or 1% of the trace's unique bytes; default: " + std::string(default_sizes),
                 [&](auto, auto value) { return read_sizes(value, options.sizes); })
-        .option("--format NAME", "table, or json: one object a line, from which tools/chart draws charts", format_into(options.json))
+        .option("--format NAME", "table, or json: one object a line, which tools/chart draws", format_into(options.json))
         .option("--plot DIR", "removed; see --format", plot_is_removed("garner sim"))
         .option("--threads N", "concurrent replays; default: one per core", number_into(options.threads, 1u, threads_max))
         .option("--sample RATE", "keeps this share of the keys, and of the size: 0.01 is a hundred times faster",

@@ -12,13 +12,15 @@
 namespace garner::sim {
 namespace {
 
+TraceFormat make_csv() { return CsvFormat(); }
+
 template <auto read>
 TraceFormat make() {
     return read;
 }
 
 constexpr std::array format_rows{
-    FormatRow{"csv", "lines of time,key,size or key,size, or as a header names them", []() -> TraceFormat { return CsvFormat(); }, {".csv"}},
+    FormatRow{"csv", "lines of time,key,size or key,size, or as a header names them", make_csv, {".csv"}},
     FormatRow{"squid", "Squid's access.log, and Garner's of that format", make<read_squid>, {}},
     FormatRow{"combined", "the combined or common log of Apache, nginx, Garner", make<read_combined>, {}},
     FormatRow{"json", "Garner's access log of that format", make<read_json>, {".json", ".jsonl"}},

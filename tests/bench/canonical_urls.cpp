@@ -15,8 +15,8 @@
 #include "crawl/canonical_url.hpp"
 #include "crawl/fingerprint.hpp"
 #include "crawl/host_splitter.hpp"
-#include "papers/rabin.hpp"
 #include "crawl/url_layers.hpp"
+#include "papers/rabin.hpp"
 
 namespace {
 

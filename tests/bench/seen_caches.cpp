@@ -13,9 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
+#include "catalog/seen_caches.hpp"
 #include "papers/dice.hpp"
 #include "papers/link_model.hpp"
-#include "catalog/seen_caches.hpp"
 
 using namespace garner;
 

@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
-#include "crawl/fronted_set.hpp"
 #include "catalog/seen_caches.hpp"
 #include "catalog/url_sets.hpp"
+#include "crawl/fronted_set.hpp"
 #include "seen/body_forms.hpp"
 #include "util/check.hpp"
 

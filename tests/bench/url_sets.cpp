@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "catalog/url_sets.hpp"
 #include "crawl/disk_set.hpp"
 #include "crawl/mixed_bits.hpp"
-#include "catalog/url_sets.hpp"
 #include "util/check.hpp"
 
 using namespace garner;

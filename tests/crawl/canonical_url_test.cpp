@@ -6,7 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "crawl/plain_url.hpp"
 #include "crawl/url_host.hpp"
 #include "support/places.hpp"
 

@@ -7,10 +7,10 @@
 #include <random>
 
 #include "catalog/seen_caches.hpp"
+#include "crawl/stream.hpp"
 #include "papers/chaining.hpp"
 #include "papers/scatter.hpp"
 #include "papers/slotted.hpp"
-#include "crawl/stream.hpp"
 
 namespace garner::papers {
 namespace {

@@ -11,7 +11,6 @@
 #include <thread>
 #include <unordered_set>
 
-#include "redis/redis_slot.hpp"
 #include "catalog/url_sets.hpp"
 #include "support/programs.hpp"
 #include "support/redis.hpp"

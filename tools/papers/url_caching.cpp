@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "catalog/seen_caches.hpp"
 #include "papers/foresight.hpp"
 #include "papers/link_model.hpp"
-#include "catalog/seen_caches.hpp"
 #include "seen_commands/fingerprint_file.hpp"
 #include "util/numbers.hpp"
 
