@@ -19,14 +19,11 @@
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
 #include "config/run_as.hpp"
-#include "crawl/canon_command.hpp"
 #include "proxy/server.hpp"
 #include "seen/serve_command.hpp"
 #include "seen/service.hpp"
+#include "seen_commands/seen_commands.hpp"
 #include "sim/auto_policy.hpp"
-#include "sim/seen_model_command.hpp"
-#include "sim/seen_set_command.hpp"
-#include "sim/seen_sim_command.hpp"
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
 #include "util/command_form.hpp"
@@ -404,20 +401,20 @@ struct SeenCommand {
     char const* what;   // one line for --help
     int (*run)(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
 };
-constexpr std::array seen_commands{
-    SeenCommand{"canon", "prints the canonical form of URLs, and their fingerprints", crawl::canon_command},
-    SeenCommand{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", sim::seen_set_command},
+constexpr std::array seen_command_rows{
+    SeenCommand{"canon", "prints the canonical form of URLs, and their fingerprints", seen_commands::canon_command},
+    SeenCommand{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", seen_commands::seen_set_command},
     SeenCommand{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each",
-                sim::seen_sim_command},
+                seen_commands::seen_sim_command},
     SeenCommand{"serve", "answers crawlers over HTTP which URLs they have seen", seen::serve_command},
-    SeenCommand{"model", "makes a stream of links like that of a crawl of many threads", sim::seen_model_command},
+    SeenCommand{"model", "makes a stream of links like that of a crawl of many threads", seen_commands::seen_model_command},
 };
 
 int run_seen_command(std::span<std::string const> arguments) {
     SeenCommand const* chosen = nullptr;
     std::vector<std::string> rest;
     CommandForm form("garner seen", "Commands for crawlers: which URLs have been seen.");
-    for (auto const& row : seen_commands) form.subcommand(row.name, row.what, [&] { chosen = &row; }, &rest);
+    for (auto const& row : seen_command_rows) form.subcommand(row.name, row.what, [&] { chosen = &row; }, &rest);
     if (auto const code = form.read(arguments).print(std::cout, std::cerr)) return *code;
     std::ios::sync_with_stdio(false);   // it reads and writes millions of lines
     return chosen->run(rest, std::cin, std::cout, std::cerr);

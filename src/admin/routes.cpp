@@ -181,8 +181,7 @@ Reply Routes::cache_page(Asked const& asked) {
         return refused(400, "A pattern is wanted: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
     auto& cache = server_.cache();
     auto const page = admin::cache_page(&cache, cache.disk().store(), question);
-    if (page.contains("fault")) return refusal(400, page["fault"].get<std::string>());
-    return of_type("application/json", page.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    return page ? in_json(*page) : refused(400, page.fault().text());
 }
 
 Reply Routes::explain(Asked const& asked) {

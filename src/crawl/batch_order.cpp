@@ -38,9 +38,9 @@ void sort_numbers(std::span<std::uint64_t> numbers, std::vector<std::uint64_t>& 
     // Short heaps: one pass of insertion over all of them.
     for (std::size_t i = 1; i < room.size(); ++i) {
         auto const number = room[i];
-        auto place = i;
-        for (; place > 0 && room[place - 1] > number; --place) room[place] = room[place - 1];
-        room[place] = number;
+        auto at = i;
+        for (; at > 0 && room[at - 1] > number; --at) room[at] = room[at - 1];
+        room[at] = number;
     }
     std::copy(room.begin(), room.end(), numbers.begin());
 }
@@ -84,32 +84,32 @@ void BatchOrder::open_part(unsigned part) {
     for (auto const url : urls) sliced_[next[slice_digit(url)]++] = url;
 }
 
-void BatchOrder::read_slice(unsigned slice, std::vector<Fingerprint>& urls, std::vector<std::uint32_t>& places) {
+void BatchOrder::read_slice(unsigned slice, std::vector<Fingerprint>& urls, std::vector<std::uint32_t>& positions) {
     auto const begin = slice_begins_[slice % ways], count = slice_begins_[slice % ways + 1] - begin;
     if (count == 0) return;
     if (count > std::uint32_t{1} << 16) {   // too many to be numbered in 16 bits: somebody's fingerprints are no hashes
         std::vector<std::uint32_t> order(count);
         for (std::uint32_t i = 0; i < count; ++i) order[i] = begin + i;
         std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return sliced_[i]; });
-        for (auto const place : order)
-            if (urls.empty() || urls.back() != sliced_[place]) urls.push_back(sliced_[place]), places.push_back(place);
+        for (auto const position : order)
+            if (urls.empty() || urls.back() != sliced_[position]) urls.push_back(sliced_[position]), positions.push_back(position);
         return;
     }
-    // Of a slice all upper 16 bits are the same: in their place comes the number, at the other end, and keeps the order.
+    // Of a slice all upper 16 bits are the same: in their stead comes the number, at the other end, and keeps the order.
     numbered_.resize(count);
     for (std::uint32_t i = 0; i < count; ++i) numbered_[i] = sliced_[begin + i] << slice_bits | i;
     sort_numbers(numbered_, sorted_);
     auto const upper = std::uint64_t{slice} << 48;
     auto size = urls.size();
-    urls.resize(size + count), places.resize(size + count);
+    urls.resize(size + count), positions.resize(size + count);
     auto before = ~numbered_[0];
     for (auto const number : numbered_) {
         urls[size] = upper | number >> slice_bits;
-        places[size] = begin + static_cast<std::uint32_t>(number & 0xffff);
+        positions[size] = begin + static_cast<std::uint32_t>(number & 0xffff);
         size += number >> slice_bits != before >> slice_bits;
         before = number;
     }
-    urls.resize(size), places.resize(size);
+    urls.resize(size), positions.resize(size);
 }
 
 BatchOrder::Unsorted BatchOrder::slices(unsigned first, unsigned count) {

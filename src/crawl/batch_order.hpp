@@ -26,7 +26,7 @@ public:
     void open_part(unsigned part);
     /// Of the open part, the slice numbered `slice` of all 2^16: appends its fingerprints, each once, rising, and where
     /// the first of each stands, for found_new().
-    void read_slice(unsigned slice, std::vector<Fingerprint>& urls, std::vector<std::uint32_t>& places);
+    void read_slice(unsigned slice, std::vector<Fingerprint>& urls, std::vector<std::uint32_t>& positions);
     /// Of the open part, some slices as they came, with repeats, and room for what is found out about each: 1 for new. An
     /// answer for every one of equals, instead of found_new() for the first.
     struct Unsorted {
@@ -35,7 +35,7 @@ public:
     };
     Unsorted slices(unsigned first, unsigned count);
     /// That one, of the open part, was new.
-    void found_new(std::uint32_t place) { new_in_part_[place] = 1; }
+    void found_new(std::uint32_t position) { new_in_part_[position] = 1; }
     void close_part();
 
     /// What was found new, 1 or 0 for each of the batch. After all parts.

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "crawl/tag_match.hpp"
+#include "crawl/simd.hpp"
 #include "util/hash.hpp"
 
 namespace garner::crawl {
@@ -22,12 +22,8 @@ public:
     void mark_new(std::span<Fingerprint const> asked, std::span<std::uint8_t> is_new) const;
 
 private:
-    template <class Compare>
+    template <class Ops>
     [[gnu::always_inline]] inline void mark(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) const;
-#if defined(__x86_64__)
-    void mark_avx2(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) const;
-    void mark_avx512(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) const;
-#endif
     std::size_t cell_of(Fingerprint url) const { return url << bits_ >> shift_; }
 
     Simd simd_;

@@ -5,7 +5,6 @@
 #include <charconv>
 #include <optional>
 
-#include "crawl/plain_url.hpp"
 #include "crawl/url_bytes.hpp"
 #include "crawl/url_host.hpp"
 #include "crawl/url_path.hpp"

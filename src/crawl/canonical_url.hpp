@@ -54,4 +54,9 @@ UrlFault canonicalise(std::string_view text, CanonicalUrl& into);
 /// The same for a reference on a page of the URL `base`, which is not `into` itself.
 UrlFault canonicalise(std::string_view text, CanonicalUrl const& base, CanonicalUrl& into);
 
+/// The quick way for most links, which are canonical but for a fragment or the slash after a bare host (plain_url.cpp). False,
+/// with nothing said about the text, unless it is an http or https URL whose canonical form is plain to see: `into` then is what
+/// canonicalise() would make of it.
+bool copy_plain_url(std::string_view text, CanonicalUrl& into);
+
 }  // namespace garner::crawl

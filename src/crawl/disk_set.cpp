@@ -7,7 +7,6 @@
 
 #include "crawl/batch_order.hpp"
 #include "crawl/bucket_index.hpp"
-#include "crawl/set_bytes.hpp"
 #include "crawl/set_directory.hpp"
 #include "util/check.hpp"
 
@@ -21,7 +20,7 @@ namespace {
 constexpr std::size_t one_by_one = 1 << 14;
 constexpr Bytes block_bytes = 256 * KiB;
 
-// What one of the latest takes while they are merged: its place in memory, a copy, one in order and its answer.
+// What one of the latest takes while they are merged: its slot in memory, a copy, one in order and its answer.
 constexpr Bytes merging_bytes = 32;
 
 /// Goes through the slices of a batch that lie in one bucket.
@@ -30,12 +29,12 @@ public:
     InBucket(BatchOrder& order, unsigned bits) : order_(order), slices_(1u << (BatchOrder::slice_bits - bits)) {}
 
     void read(std::uint64_t bucket) {
-        urls.clear(), places.clear();
+        urls.clear(), positions.clear();
         for (unsigned i = 0; i < slices_; ++i)
-            order_.read_slice(static_cast<unsigned>(bucket) * slices_ + i, urls, places);
+            order_.read_slice(static_cast<unsigned>(bucket) * slices_ + i, urls, positions);
     }
     std::vector<Fingerprint> urls;       // rising, each once
-    std::vector<std::uint32_t> places;   // in the batch's order
+    std::vector<std::uint32_t> positions;   // in the batch's order
 
 private:
     BatchOrder& order_;
@@ -52,7 +51,7 @@ void merge_and_mark(std::span<Fingerprint const> known, InBucket const& asked, B
         while (k < known.size() && known[k] < url) *out++ = known[k++];
         if (k < known.size() && known[k] == url) continue;
         *out++ = url;
-        order.found_new(asked.places[i]);
+        order.found_new(asked.positions[i]);
     }
     out = std::copy(known.begin() + static_cast<std::ptrdiff_t>(k), known.end(), out);
     merged.resize(static_cast<std::size_t>(out - merged.data()));
@@ -60,8 +59,8 @@ void merge_and_mark(std::span<Fingerprint const> known, InBucket const& asked, B
 
 }  // namespace
 
-DiskSet::Opened DiskSet::open(Options const& options) {
-    Opened opened{std::unique_ptr<DiskSet>(new DiskSet(options))};
+Opened<DiskSet> DiskSet::open(Options const& options) {
+    Opened<DiskSet> opened{std::unique_ptr<DiskSet>(new DiskSet(options))};
     if (opened.fault = opened.set->open(); !opened.fault.empty()) opened.set.reset();
     return opened;
 }
@@ -96,13 +95,9 @@ std::string DiskSet::begin_anew() {
 }
 
 std::string DiskSet::read_manifest() {
-    auto const name = path("manifest");
-    auto opened = io::File::open(name, io::File::Mode::read, options_.faults);
-    if (opened.error) return name + " cannot be opened: " + io::text_of_error(opened.error);
-    FileHead head;
-    if (opened.file.read_at(0, {reinterpret_cast<char*>(&head), sizeof head}).error) return name + " cannot be read whole";
-    if (auto const fault = fault_in(head, manifest_magic); !fault.empty())
-        return name + " is no manifest of a set of URLs: it " + std::string(fault);
+    auto const [file, head, fault] =
+        open_file(path("manifest"), io::File::Mode::read, options_.faults, manifest_magic, "manifest of a set of URLs");
+    if (!fault.empty()) return fault;
     set_ = head.set;
     generation_ = head.number;
     log_number_ = head.where;
@@ -114,7 +109,7 @@ std::string DiskSet::read_manifest() {
 }
 
 std::string DiskSet::read_latest() {
-    latest_ = LineSet({.seed = set_});   // the set's own: nobody else knows which of them lie in one place
+    latest_ = LineSet({.seed = set_});   // the set's own: nobody else knows which of them lie in one line
     std::vector<std::uint8_t> ignored;
     return log_.read([&](std::span<Fingerprint const> urls) {
         ignored.resize(urls.size());
@@ -125,16 +120,7 @@ std::string DiskSet::read_latest() {
 std::string DiskSet::write_manifest(std::uint64_t generation, std::uint64_t entries, std::uint64_t log) {
     FileHead head{.set = set_, .number = generation, .entries = entries, .where = log};
     seal(head, manifest_magic);
-    auto const fresh = path("manifest.new");
-    std::error_code renamed;
-    fs::remove(fresh, renamed);
-    auto opened = io::File::open(fresh, io::File::Mode::create, options_.faults);
-    int error = opened.error;
-    if (!error) error = write_all(opened.file, 0, bytes_of(head));
-    if (!error) error = opened.file.sync();
-    if (error) return fresh + " cannot be written: " + io::text_of_error(error);
-    fs::rename(fresh, path("manifest"), renamed);
-    if (renamed) return fresh + " cannot be renamed: " + renamed.message();
+    if (auto fault = replace_file(path("manifest"), bytes_of(head), options_.faults); !fault.empty()) return fault;
     // From here on this is what is true, if not yet for sure after a power failure.
     broken_ = sync_directory(options_.directory, options_.faults);
     return {};
@@ -222,7 +208,7 @@ std::string DiskSet::look_in_run(std::span<Fingerprint const> batch, std::span<s
 std::string DiskSet::look_one_by_one(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     struct Asked {
         Fingerprint url;
-        std::uint32_t place;
+        std::uint32_t index;
     };
     std::vector<Asked> asked;
     for (std::uint32_t i = 0; i < batch.size(); ++i) asked.push_back({batch[i], i});
@@ -230,12 +216,12 @@ std::string DiskSet::look_one_by_one(std::span<Fingerprint const> batch, std::sp
     run_.read_ahead(0);
     std::span<Fingerprint const> known;
     std::uint64_t bucket = UINT64_MAX;
-    for (auto const& [url, place] : asked) {
+    for (auto const& [url, index] : asked) {
         if (auto const wanted = url >> (64 - run_.bits()); wanted != bucket) {
             bucket = wanted;
             if (!run_.read(bucket, known)) return run_.fault();
         }
-        is_new[place] = !std::ranges::binary_search(known, url);
+        is_new[index] = !std::ranges::binary_search(known, url);
     }
     return {};
 }

@@ -30,12 +30,8 @@ public:
         std::uint64_t latest_least = 1 << 16;   // so many may wait to be merged, however small the run is
         io::Faults* faults = nullptr;     // outlives the set
     };
-    struct Opened {
-        std::unique_ptr<DiskSet> set;
-        std::string fault = {};           // one line when it cannot be had: what is damaged, in use, not to be written
-    };
     /// Continues what the directory holds, or begins there. No other process can have it until this one lets go.
-    static Opened open(Options const&);
+    static Opened<DiskSet> open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::string why_it_forgets() const override { return {}; }

@@ -46,7 +46,7 @@ bool read_one_by_one(Code const& code, std::uint64_t base, std::span<std::uint64
         for (; word; word &= word - 1, ++i) {
             auto const bit = i * code.lower;
             before += word_at(code.lowers + bit / 8) >> bit % 8 & mask;
-            // The zeros before this one: its place less the ones.
+            // The zeros before this one: its position less the ones.
             auto const zeros = w * 64 + static_cast<std::uint64_t>(std::countr_zero(word)) - i;
             numbers[i] = before + (zeros << code.lower);
             ++before;
@@ -72,9 +72,9 @@ public:
             for (unsigned i = 0; i < 64; ++i) all[i] = static_cast<std::uint8_t>(i);
             return all;
         }();
-        // The places of its ones, less how many ones stand before each, in bytes: that is below 64.
-        auto const places = _mm512_maskz_compress_epi8(word, _mm512_load_si512(rising.data()));
-        auto const zeros = _mm512_sub_epi8(places, _mm512_load_si512(rising.data()));
+        // The positions of its ones, less how many ones stand before each, in bytes: that is below 64.
+        auto const positions = _mm512_maskz_compress_epi8(word, _mm512_load_si512(rising.data()));
+        auto const zeros = _mm512_sub_epi8(positions, _mm512_load_si512(rising.data()));
         auto* const to = counts_ + held_;
         auto const before = _mm512_set1_epi32(static_cast<int>(first));
         _mm512_storeu_si512(to, _mm512_add_epi32(before, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(zeros))));

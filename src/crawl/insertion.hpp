@@ -17,8 +17,8 @@ struct alignas(32) Step {
 };
 
 /// Most newcomers of a crawl are never asked for again, but for a few times on the page where they stand; lower down they
-/// push out less on their way. Which place misses least is found out by set dueling (Qureshi et al., ISCA 2007): a few
-/// lines always use one place each, all others the one whose lines missed least lately.
+/// push out less on their way. Which position misses least is found out by set dueling (Qureshi et al., ISCA 2007): a few
+/// lines always use one position each, all others the one whose lines missed least lately.
 class Insertion {
 public:
     /// `low` lets one newcomer of eight in at the front (bimodal insertion, in the same paper), so that a part of what
@@ -26,15 +26,16 @@ public:
     /// it comes from the same page.
     static constexpr std::array<std::string_view, 4> names{"front", "middle", "low", "duel"};
     enum Way : unsigned { front, middle, low, duel };
-    static constexpr unsigned places = 3;
+    static constexpr unsigned positions = 3;
 
     /// `ways`: keys in a line, 16 at the most. Few lines cannot spare any to find out: a duel is then won by the front.
     Insertion(Way way, std::uint64_t lines, unsigned ways)
         : ways_(ways),
-          steps_{steps_of({.place = 0, .seldom = 0, .stays = 0}), steps_of({.place = ways / 2, .seldom = ways / 2, .stays = 1}),
-                 steps_of({.place = ways * 13 / 16, .seldom = 0, .stays = ways / 8})},
+          steps_{steps_of({.position = 0, .seldom = 0, .stays = 0}),
+                 steps_of({.position = ways / 2, .seldom = ways / 2, .stays = 1}),
+                 steps_of({.position = ways * 13 / 16, .seldom = 0, .stays = ways / 8})},
           last_of_group_(std::max(least_lines, std::bit_floor(lines) / leaders) - 1),
-          leading_(way == duel && lines >= least_lines ? places : 0),
+          leading_(way == duel && lines >= least_lines ? positions : 0),
           best_(way == duel ? front : way) {}
 
     /// For some keys in turn. No other one may be used on the same Insertion meanwhile.
@@ -56,9 +57,9 @@ public:
                 both = insertion_.lead(static_cast<unsigned>(in_group), found);
                 turned_ = insertion_.turned_, steps_ = insertion_.best_steps();
             }
-            auto const& at_place = both[lot_ < front_share ? 1 : 0];
+            auto const& steps = both[lot_ < front_share ? 1 : 0];
             draw();
-            return at_place[found];
+            return steps[found];
         }
         /// Instead of it when the key stands at the front already, where it stays.
         __attribute__((always_inline)) void stays() { draw(); }
@@ -76,13 +77,13 @@ private:
     using Steps = std::array<Step, 17>;        // by where the key was found
     using BothSteps = std::array<Steps, 2>;    // usually, and for one newcomer of eight
     struct Shape {
-        unsigned place;     // of newcomers
+        unsigned position;     // of newcomers
         unsigned seldom;    // of one newcomer of eight
         unsigned stays;     // so many slots from there on: a key found there is left there
     };
 
     static constexpr std::uint64_t least_lines = 16;
-    static constexpr std::uint64_t leaders = 32;                   // for each place, where there are lines enough
+    static constexpr std::uint64_t leaders = 32;                   // for each position, where there are lines enough
     static constexpr std::uint32_t round = 2'048;                  // misses of leading lines
     static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;    // Weyl's sequence: evenly spread, never periodic
     static constexpr std::uint64_t front_share = std::uint64_t{1} << 61;   // one of eight
@@ -90,10 +91,10 @@ private:
     BothSteps steps_of(Shape shape) const {
         BothSteps both{};
         for (unsigned found = 0; found < ways_; ++found) {
-            bool const stays = found >= shape.place && found < shape.place + shape.stays;
+            bool const stays = found >= shape.position && found < shape.position + shape.stays;
             for (auto& steps : both) steps[found] = step_of(stays ? found : 0, found);
         }
-        both[0][ways_] = step_of(shape.place, ways_ - 1);
+        both[0][ways_] = step_of(shape.position, ways_ - 1);
         both[1][ways_] = step_of(shape.seldom, ways_ - 1);
         return both;
     }
@@ -116,20 +117,20 @@ private:
         return steps_[way].data();
     }
     void judge() {
-        for (unsigned way = 0; way < places; ++way)
+        for (unsigned way = 0; way < positions; ++way)
             if (misses_[way] < misses_[best_]) best_ = way;
         for (auto& misses : misses_) misses -= misses / 4;
         misses_of_all_ = 0;
         // Other lines lead from now on: each has its own links, and a few hot ones would decide for all.
-        turned_ += places;
+        turned_ += positions;
     }
 
     unsigned const ways_;
-    std::array<BothSteps, places> const steps_;
+    std::array<BothSteps, positions> const steps_;
     std::uint64_t const last_of_group_;   // lines of a group, a power of two, less one
-    std::uint64_t const leading_;         // of each group: the first of it, one for each place
+    std::uint64_t const leading_;         // of each group: the first of it, one for each position
     unsigned best_;
-    std::array<std::uint32_t, places> misses_{};
+    std::array<std::uint32_t, positions> misses_{};
     std::uint32_t misses_of_all_ = 0;
     std::uint64_t turned_ = 0;
     std::uint64_t lot_ = 0;

@@ -4,8 +4,8 @@
 #include <bit>
 
 #include "crawl/huge_array.hpp"
-#include "crawl/line_ops.hpp"
-#include "crawl/lru.hpp"
+#include "crawl/lru_cache.hpp"
+#include "crawl/simd.hpp"
 
 namespace garner::crawl {
 namespace {
@@ -38,7 +38,7 @@ struct WholeFingerprints {
 
     explicit WholeFingerprints(std::uint64_t lines) : home{lines} {}
 
-    // An empty place holds a fingerprint of another line.
+    // An empty slot holds a fingerprint of another line.
     Line empty(std::uint64_t line) const {
         Line all{};
         if (line == 0)
@@ -52,7 +52,7 @@ struct WholeFingerprints {
     template <class Ops, class StepFor>
     GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
         auto const found = slot_of(Ops::match64(line.urls, url), ways);
-        Ops::arrange64(line.urls, step_for(found), url);
+        Ops::arrange64(line.urls, step_for(found).order, url);
         return found;
     }
 
@@ -77,13 +77,13 @@ struct Tags {
     GARNER_INLINE unsigned touch(Line& line, Fingerprint url, StepFor step_for) const {
         auto const tag = tag_of(url);
         auto const found = slot_of(Ops::match32(line.tags, tag), ways);
-        Ops::arrange32(line.tags, step_for(found), tag);
+        Ops::arrange32(line.tags, step_for(found).order, tag);
         return found;
     }
 
     GARNER_INLINE static std::uint32_t tag_of(Fingerprint url) {
         auto const low = static_cast<std::uint32_t>(url);
-        return low + (low == 0);   // 0 is an empty place
+        return low + (low == 0);   // 0 is an empty slot
     }
 
     FirstBits home;
@@ -124,8 +124,8 @@ struct Quotients {
         while (match && !holds(line, static_cast<unsigned>(std::countr_zero(match)), key)) match &= match - 1;
         auto const found = slot_of(match, ways);
         Step const& step = step_for(found);
-        Plain::arrange<ways>(line.low, step, key.low);
-        Plain::arrange<ways>(line.middle, step, key.middle);
+        PlainOps::arrange<ways>(line.low, step.order, key.low);
+        PlainOps::arrange<ways>(line.middle, step.order, key.middle);
         auto const to = 3 * step.to, from = 3 * step.from;
         auto const moved = ((std::uint32_t{8} << from) - 1) & ~((std::uint32_t{1} << to) - 1);
         auto const up = (line.high << 3 & moved) & ~(std::uint32_t{7} << to);
@@ -134,7 +134,6 @@ struct Quotients {
     }
 
 private:
-    using Plain = line_ops::Plain;
     struct Key {
         explicit Key(std::uint64_t quotient)
             : low(static_cast<std::uint32_t>(quotient)), middle(static_cast<std::uint16_t>(quotient >> 32)),
@@ -164,26 +163,13 @@ private:
 template <class Shape>
 class LineCache final : public SeenCache {
 public:
-    LineCache(std::uint64_t lines, Insertion::Way way, Isa isa)
-        : shape_(lines), insertion_(way, lines, Shape::ways), isa_(isa), lines_(lines) {
+    LineCache(std::uint64_t lines, Insertion::Way way, Simd simd)
+        : shape_(lines), insertion_(way, lines, Shape::ways), simd_(simd), lines_(lines) {
         for (std::uint64_t i = 0; i < lines; ++i) lines_[i] = shape_.empty(i);
     }
 
-    bool seen(Fingerprint url) override {
-        std::uint8_t answer = 0;
-        seen_each({&url, 1}, {&answer, 1});
-        return answer != 0;
-    }
-
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) override {
-        switch (isa_) {
-#if defined(__x86_64__)
-        case Isa::sse2: return each<line_ops::Sse2>(urls, answers);
-        case Isa::avx2: return each_avx2(urls, answers);
-        case Isa::avx512: return each_avx512(urls, answers);
-#endif
-        default: return each<line_ops::Plain>(urls, answers);
-        }
+        with_simd(simd_, [&](auto ops) __attribute__((always_inline)) { each<decltype(ops)>(urls, answers); });
     }
 
     bool claims() const override { return Shape::claims; }
@@ -238,33 +224,24 @@ private:
         }
         return at_front;
     }
-#if defined(__x86_64__)
-    __attribute__((target("avx2"))) void each_avx2(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) {
-        each<line_ops::Avx2>(urls, answers);
-    }
-    __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq"))) void each_avx512(std::span<Fingerprint const> urls,
-                                                                                  std::span<std::uint8_t> answers) {
-        each<line_ops::Avx512>(urls, answers);
-    }
-#endif
 
     Shape const shape_;
     Insertion insertion_;
-    Isa const isa_;
+    Simd const simd_;
     HugeArray<typename Shape::Line> lines_;
 };
 
 template <class Shape>
 MadeCache make_lines(CacheOptions const& options) {
     auto const chosen = static_cast<std::size_t>(options.value(LineSettings::settings, 1));
-    auto const isa = chosen == 0 ? best_isa() : static_cast<Isa>(chosen - 1);
-    if (!has(isa)) return {nullptr, "this machine has no " + std::string(LineSettings::isas[chosen]) + "; take isa=best"};
+    auto const simd = chosen == 0 ? best_simd() : static_cast<Simd>(chosen - 1);
+    if (!has(simd)) return {nullptr, "this machine has no " + std::string(LineSettings::isas[chosen]) + "; take isa=best"};
     auto const way = static_cast<Insertion::Way>(options.value(LineSettings::settings, 0));
     auto const lines = (options.entries + Shape::ways - 1) / Shape::ways;
-    return {std::make_unique<LineCache<Shape>>(lines, way, isa), {}};
+    return {std::make_unique<LineCache<Shape>>(lines, way, simd), {}};
 }
 
-/// One line is LRU, which has its own file; two lines and more tell a place that is empty from one that is not.
+/// One line is LRU, which has its own file; two lines and more tell a slot that is empty from one that is not.
 template <class Shape>
 MadeCache make_lines_or_lru(CacheOptions const& options) {
     if (options.entries <= Shape::ways) return {std::make_unique<Lru>(options), {}};
@@ -273,10 +250,10 @@ MadeCache make_lines_or_lru(CacheOptions const& options) {
 
 }  // namespace
 
-MadeCache LineRow::make(CacheOptions const& options) { return make_lines_or_lru<WholeFingerprints>(options); }
-MadeCache TagLineRow::make(CacheOptions const& options) { return make_lines_or_lru<Tags>(options); }
+MadeCache make_line(CacheOptions const& options) { return make_lines_or_lru<WholeFingerprints>(options); }
+MadeCache make_line32(CacheOptions const& options) { return make_lines_or_lru<Tags>(options); }
 
-MadeCache QuotientLineRow::make(CacheOptions const& options) {
+MadeCache make_quotient(CacheOptions const& options) {
     constexpr auto least = Quotients::least_lines * Quotients::ways;
     if (options.entries <= least - Quotients::ways)
         return {nullptr, std::to_string(options.entries) + " entries: their quotients have more than 51 bits; take " +

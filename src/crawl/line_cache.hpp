@@ -4,34 +4,28 @@
 #include <memory>
 
 #include "crawl/insertion.hpp"
-#include "crawl/seen_caches.hpp"
+#include "crawl/seen_cache.hpp"
 
 namespace garner::crawl {
 
 /// "line": 8 whole fingerprints a line. Exact, 64 bits an entry.
-struct LineRow {
-    static MadeCache make(CacheOptions const&);
-};
+MadeCache make_line(CacheOptions const&);
 
 /// "line32": 16 tags a line. 32 bits an entry. A tag is 32 bits that do not choose the line: a URL that is not held looks
 /// like one of 16 others once in 2^28 times, 3.7e-9, whatever the number of lines.
-struct TagLineRow {
-    static MadeCache make(CacheOptions const&);
-};
+MadeCache make_line32(CacheOptions const&);
 
 /// "quotient": 10 keys of 51 bits a line, 51.2 bits an entry, exact. Of a fingerprint divided by the number of lines the
 /// remainder is the line, so only the quotient is kept: it has 51 bits from 8,193 lines on.
-struct QuotientLineRow {
-    static MadeCache make(CacheOptions const&);
-};
+MadeCache make_quotient(CacheOptions const&);
 
 /// Of each of them.
 struct LineSettings {
-    static constexpr std::array<std::string_view, 5> isas{"best", "plain", "sse2", "avx2", "avx512"};
+    static constexpr std::array<std::string_view, 4> isas{"best", "plain", "avx2", "avx512"};
     static constexpr std::array settings{
         policy::Setting{"insert", "where newcomers go: front, middle, low, or duel for what misses least",
                         Insertion::duel, 0, 0, Insertion::names},
-        policy::Setting{"isa", "best, or one of plain, sse2, avx2, avx512: the same answers", 0, 0, 0, isas},
+        policy::Setting{"isa", "best, or one of plain, avx2, avx512: the same answers", 0, 0, 0, isas},
     };
 };
 

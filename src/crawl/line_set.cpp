@@ -14,7 +14,7 @@ namespace {
 
 using Line = LineSet::Line;
 using Segment = LineSet::Segment;
-using Place = LineSet::Place;
+using Home = LineSet::Home;
 
 // A key's bits from the top: which segment, which line of it (with what that leaves over), the rest.
 constexpr unsigned high_bits = 32, low_bits = 64 - 6 - high_bits;
@@ -45,7 +45,7 @@ std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
     return static_cast<std::uint64_t>((static_cast<unsigned __int128>(a) * b) >> 64);
 }
 
-Place place_of(Segment const& segment, std::uint64_t key) {
+Home home_of(Segment const& segment, std::uint64_t key) {
     auto const product = ((key >> low_bits) & 0xffffffff) * segment.line_count;
     // The line is the product's upper half; its lower half, by the number of lines, says which of those of this line.
     auto const left_over = high_product(product & 0xffffffff, segment.reciprocal);
@@ -118,14 +118,14 @@ bool take_in(Segment const& segment, Line& line, std::uint64_t value) {
     return true;
 }
 
-template <class Match>
+template <class Ops>
 [[gnu::always_inline]] inline std::uint32_t slots_that_may_hold(Line const& line, std::uint64_t value) {
-    return Match::mask(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
+    return Ops::match32(&line, static_cast<std::uint32_t>(value)) & ((1u << count_of(line)) - 1);
 }
 
-template <class Match>
+template <class Ops>
 [[gnu::always_inline]] inline bool holds(Segment const& segment, Line const& line, std::uint64_t value) {
-    auto found = slots_that_may_hold<Match>(line, value);
+    auto found = slots_that_may_hold<Ops>(line, value);
     for (; found; found &= found - 1)
         if (rest_of(segment, line, static_cast<std::uint32_t>(std::countr_zero(found))) == value >> 32) return true;
     return false;
@@ -133,9 +133,9 @@ template <class Match>
 
 // As holds(), without a branch: that a tag fits is what nobody can predict. Looks at the first one that fits only, so
 // what it does not find may be there.
-template <class Match>
+template <class Ops>
 [[gnu::always_inline]] inline bool surely_holds(Segment const& segment, Line const& line, std::uint64_t value) {
-    auto const found = slots_that_may_hold<Match>(line, value);
+    auto const found = slots_that_may_hold<Ops>(line, value);
     auto const slot = static_cast<std::uint32_t>(std::countr_zero(found | 1u << 16)) & 15;   // 0 where there is none
     return static_cast<unsigned>(found != 0) & static_cast<unsigned>(rest_of(segment, line, slot) == value >> 32);
 }
@@ -188,69 +188,52 @@ void LineSet::clear() {
 
 UrlSet::Added LineSet::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
-    switch (options_.simd) {
-#if defined(__x86_64__)
-    case Simd::avx512: return {add_avx512(batch, is_new)};
-    case Simd::avx2: return {add_avx2(batch, is_new)};
-    case Simd::sse2: return {add_all<Sse2Match>(batch, is_new)};
-#endif
-    default: return {add_all<PlainMatch>(batch, is_new)};
-    }
+    auto const add = [&](auto ops) __attribute__((always_inline)) { return add_all<decltype(ops)>(batch, is_new); };
+    return {with_simd(options_.simd, add)};
 }
-
-#if defined(__x86_64__)
-__attribute__((target("avx2"))) std::uint64_t LineSet::add_avx2(std::span<Fingerprint const> batch,
-                                                               std::span<std::uint8_t> is_new) {
-    return add_all<Avx2Match>(batch, is_new);
-}
-__attribute__((target("avx512f"))) std::uint64_t LineSet::add_avx512(std::span<Fingerprint const> batch,
-                                                                    std::span<std::uint8_t> is_new) {
-    return add_all<Avx512Match>(batch, is_new);
-}
-#endif
 
 // In blocks, each in three steps that wait for no memory: where each one's first line is; whether it is there; and, in
 // order, what was not: looked for in both lines and put in. Only the third writes. So what the second finds is there, and
 // what it does not find, because it came earlier in the same blocks or lies in its second line, the third does.
-template <class Match>
+template <class Ops>
 std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     constexpr std::size_t block = 64;
     struct Block {
         std::uint64_t keys[block];
-        Place places[block];
+        Home homes[block];
         std::uint16_t open[block];   // those to be looked at in the third step
         std::size_t begin = 0, size = 0, opened = 0;
-        std::uint64_t growths = 0;   // before the places were found
+        std::uint64_t growths = 0;   // before the homes were found
     };
     Block blocks[3];
 
-    auto find_place = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
+    auto find_home = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
         b.keys[i] = mixed(batch[b.begin + i] ^ options_.seed);
         auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
-        b.places[i] = place_of(segment, b.keys[i]);
-        __builtin_prefetch(segment.lines.data() + b.places[i].first);
+        b.homes[i] = home_of(segment, b.keys[i]);
+        __builtin_prefetch(segment.lines.data() + b.homes[i].line);
     };
     auto look_at = [&](Block& b, std::size_t i) __attribute__((always_inline)) {
         auto const& segment = segments_[b.keys[i] >> (64 - segment_bits)];
-        auto const& [first, remainder] = b.places[i];
-        bool const held = surely_holds<Match>(segment, segment.lines[first], slot_value(remainder, false));
+        auto const& [first, remainder] = b.homes[i];
+        bool const held = surely_holds<Ops>(segment, segment.lines[first], slot_value(remainder, false));
         b.open[b.opened] = static_cast<std::uint16_t>(i);
         b.opened += !held;
     };
     // The lines of one block are fetched while those of the one before are looked at.
-    auto find_places_and_look = [&](Block& found, Block& looked_at) __attribute__((always_inline)) {
+    auto find_homes_and_look = [&](Block& found, Block& looked_at) __attribute__((always_inline)) {
         found.growths = growths_;
         if (looked_at.growths != growths_)
-            for (std::size_t i = 0; i < looked_at.size; ++i) find_place(looked_at, i);
+            for (std::size_t i = 0; i < looked_at.size; ++i) find_home(looked_at, i);
         auto const both = std::min(found.size, looked_at.size);
-        for (std::size_t i = 0; i < both; ++i) find_place(found, i), look_at(looked_at, i);
-        for (std::size_t i = both; i < found.size; ++i) find_place(found, i);
+        for (std::size_t i = 0; i < both; ++i) find_home(found, i), look_at(looked_at, i);
+        for (std::size_t i = both; i < found.size; ++i) find_home(found, i);
         for (std::size_t i = both; i < looked_at.size; ++i) look_at(looked_at, i);
         std::ranges::fill(is_new.subspan(looked_at.begin, looked_at.size), std::uint8_t{0});
         for (std::size_t i = 0; i < looked_at.opened; ++i) {
             auto const open = looked_at.open[i];
             auto const& segment = segments_[looked_at.keys[open] >> (64 - segment_bits)];
-            auto const& [first, remainder] = looked_at.places[open];
+            auto const& [first, remainder] = looked_at.homes[open];
             auto const& line = segment.lines[first];
             if (has_overflowed(line) || count_of(line) == segment.slots)
                 __builtin_prefetch(segment.lines.data() + other_line(segment, first, remainder));
@@ -259,7 +242,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
     std::uint64_t fresh = 0;
     auto settle = [&](Block& b) __attribute__((always_inline)) {
         for (std::size_t i = 0; i < b.opened; ++i) {
-            bool const added = add_one<Match>(b.keys[b.open[i]]);
+            bool const added = add_one<Ops>(b.keys[b.open[i]]);
             is_new[b.begin + b.open[i]] = added;
             fresh += added;
         }
@@ -275,22 +258,22 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
         if (round >= 2) settle(settled);
         found.begin = std::min(round * block, batch.size());
         found.size = std::min(block, batch.size() - found.begin);
-        find_places_and_look(found, looked_at);
+        find_homes_and_look(found, looked_at);
     }
     return fresh;
 }
 
-template <class Match>
+template <class Ops>
 bool LineSet::add_one(std::uint64_t key) {
     auto const number = key >> (64 - segment_bits);
     auto& segment = segments_[number];
-    auto const [first, remainder] = place_of(segment, key);
+    auto const [first, remainder] = home_of(segment, key);
     auto& line = segment.lines[first];
-    if (holds<Match>(segment, line, slot_value(remainder, false))) return false;
+    if (holds<Ops>(segment, line, slot_value(remainder, false))) return false;
     bool const full = count_of(line) == segment.slots;
     if (has_overflowed(line) || full) {
         auto& other = segment.lines[other_line(segment, first, remainder)];
-        if (has_overflowed(line) && holds<Match>(segment, other, slot_value(remainder, true))) return false;
+        if (has_overflowed(line) && holds<Ops>(segment, other, slot_value(remainder, true))) return false;
     }
     if (!full && segment.size < segment.room) {
         take_in(segment, line, slot_value(remainder, false));
@@ -308,7 +291,7 @@ void LineSet::put(std::size_t number, std::uint64_t key) {
 
 // False, with nothing changed but where others lie, when it finds no room.
 bool LineSet::insert(Segment& segment, std::uint64_t key) {
-    auto const [first, remainder] = place_of(segment, key);
+    auto const [first, remainder] = home_of(segment, key);
     auto line = first;
     auto value = slot_value(remainder, false);
     // Those moved, to be moved back when there is no end of it.
@@ -367,8 +350,8 @@ bool LineSet::fill(Segment& larger, Segment const& segment) {
         for (std::uint32_t slot = 0; slot < count_of(segment.lines[line]); ++slot) {
             auto const value = value_of(segment, segment.lines[line], slot);
             auto const key = value & 1 ? key_at(segment, line, value) : key_of(first, value >> 1);
-            auto const place = place_of(larger, key);
-            if (value & 1 || !take_in(larger, larger.lines[place.first], slot_value(place.remainder, false)))
+            auto const home = home_of(larger, key);
+            if (value & 1 || !take_in(larger, larger.lines[home.line], slot_value(home.remainder, false)))
                 others.push_back(key);
             else
                 ++larger.size;
@@ -377,7 +360,7 @@ bool LineSet::fill(Segment& larger, Segment const& segment) {
     constexpr std::size_t ahead = 16;
     for (std::size_t i = 0; i < others.size(); ++i) {
         if (i + ahead < others.size())
-            __builtin_prefetch(larger.lines.data() + place_of(larger, others[i + ahead]).first, 1);
+            __builtin_prefetch(larger.lines.data() + home_of(larger, others[i + ahead]).line, 1);
         if (!insert(larger, others[i])) return false;
     }
     return true;

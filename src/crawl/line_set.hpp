@@ -1,12 +1,12 @@
 // The exact set in memory: lines of 64 bytes that hold up to twelve fingerprints each, of which only those bits are kept
-// that their place does not say (quotienting, Knuth 6.4 exercise 13; two places for each as in cuckoo filters, Fan 2014).
+// that their line does not say (quotienting, Knuth 6.4 exercise 13; two lines for each as in cuckoo filters, Fan 2014).
 #pragma once
 #include <array>
 #include <cstdint>
 #include <vector>
 
 #include "crawl/huge_array.hpp"
-#include "crawl/tag_match.hpp"
+#include "crawl/simd.hpp"
 #include "crawl/url_set.hpp"
 
 namespace garner::crawl {
@@ -18,7 +18,7 @@ class LineSet final : public UrlSet {
 public:
     struct Options {
         std::uint64_t expected = 0;   // entries; 0: not known
-        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one place
+        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one line
         Simd simd = best_simd();
     };
     explicit LineSet(Options const&);
@@ -51,8 +51,8 @@ public:
     };
 
     /// Where a fingerprint may be in its segment, and what a slot would hold there.
-    struct Place {
-        std::uint32_t first;       // line
+    struct Home {
+        std::uint32_t line;        // the first
         std::uint64_t remainder;
     };
 
@@ -60,14 +60,10 @@ private:
     static constexpr unsigned segment_bits = 6;
     static constexpr std::size_t segment_count = std::size_t{1} << segment_bits;
 
-    template <class Match>
+    template <class Ops>
     [[gnu::always_inline]] inline std::uint64_t add_all(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
-    template <class Match>
+    template <class Ops>
     [[gnu::always_inline]] inline bool add_one(std::uint64_t key);
-#if defined(__x86_64__)
-    std::uint64_t add_avx2(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
-    std::uint64_t add_avx512(std::span<Fingerprint const>, std::span<std::uint8_t> is_new);
-#endif
 
     static std::uint64_t lines_in_segment(std::uint64_t expected);
     bool insert(Segment&, std::uint64_t key);

@@ -1,4 +1,4 @@
-// A reversible mix of 64 bits, for tables that take a fingerprint's upper bits for its place.
+// A reversible mix of 64 bits, for tables that take a fingerprint's upper bits for its position.
 #pragma once
 #include <cstdint>
 

@@ -1,5 +1,4 @@
-#include "crawl/plain_url.hpp"
-
+#include "crawl/canonical_url.hpp"
 #include "crawl/url_bytes.hpp"
 #include "crawl/url_path.hpp"
 
@@ -42,7 +41,7 @@ bool copy_plain_url(std::string_view text, CanonicalUrl& into) {
     // What follows is the fragment: it goes, whatever is in it.
     into.text.assign(text, 0, query_end);
     if (bare) into.text.insert(end, 1, '/');
-    auto const at = [](std::size_t place) { return static_cast<std::uint32_t>(place); };
+    auto const at = [](std::size_t offset) { return static_cast<std::uint32_t>(offset); };
     into.parts = {at(begin - 3), at(begin), at(end), at(end), at(path_end + bare)};
     return true;
 }

@@ -7,7 +7,7 @@
 
 #include "crawl/bucket_index.hpp"
 #include "crawl/gap_code.hpp"
-#include "crawl/set_bytes.hpp"
+#include "crawl/set_directory.hpp"
 #include "util/check.hpp"
 
 namespace garner::crawl {
@@ -111,12 +111,10 @@ std::string RunReader::open(std::string const& path, std::uint64_t set, std::uin
     path_ = path;
     set_ = set;
     generation_ = generation;
-    auto opened = io::File::open(path, io::File::Mode::read, faults);
-    if (opened.error) return path + " cannot be opened: " + io::text_of_error(opened.error);
+    auto opened = open_file(path, io::File::Mode::read, faults, run_magic, "run");
+    if (!opened.fault.empty()) return opened.fault;
     file_ = std::move(opened.file);
-    FileHead head;
-    if (file_.read_at(0, {reinterpret_cast<char*>(&head), sizeof head}).error) return path + " ends within its head";
-    if (auto const fault = fault_in(head, run_magic); !fault.empty()) return path + " is no run: it " + std::string(fault);
+    auto const& head = opened.head;
     if (head.set != set || head.number != generation || head.entries != entries || head.bits < 8 || head.bits > 16)
         return path + " is another run than the manifest says";
     bits_ = head.bits;

@@ -63,7 +63,8 @@ public:
 
     /// How much is read at once: whole buckets, as many as fit. Much when all will be asked for in turn.
     void read_ahead(Bytes bytes) { ahead_ = bytes; }
-    /// The fingerprints of a bucket, valid until the next call, with BucketIndex's slack unless there are none. False after a fault, which fault() says.
+    /// The fingerprints of a bucket, valid until the next call, with BucketIndex's slack unless there are none. False after a
+    /// fault, which fault() says.
     bool read(std::uint64_t bucket, std::span<Fingerprint const>& urls);
     std::string const& fault() const { return fault_; }
 

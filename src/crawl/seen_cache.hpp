@@ -1,9 +1,17 @@
 // The seam for caches of seen URLs: which fingerprints came by lately.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
+#include "policy/options.hpp"
 #include "util/hash.hpp"
+
+namespace garner::papers {
+class Foresight;
+}
 
 namespace garner::crawl {
 
@@ -16,7 +24,11 @@ public:
 
     /// True when the fingerprint is held. A use in either case: from now on it is held, unless the policy lets nothing
     /// in, and another one may have left for it.
-    virtual bool seen(Fingerprint) = 0;
+    bool seen(Fingerprint url) {
+        std::uint8_t answer = 0;
+        seen_each({&url, 1}, {&answer, 1});
+        return answer != 0;
+    }
     /// As seen() of each in turn, at a lower cost: answers[i] becomes 1 or 0. As many answers as fingerprints.
     virtual void seen_each(std::span<Fingerprint const>, std::span<std::uint8_t> answers) = 0;
 
@@ -28,13 +40,31 @@ public:
     virtual std::uint64_t memory_bits() const = 0;
 };
 
-/// Gives a cache its seen_each(). It has look(Fingerprint), which is its seen(), not virtual; and
-/// prefetch(Fingerprint) const, which asks memory for what look() will touch first.
+inline constexpr std::uint64_t cache_entries_max = std::uint64_t{1} << 31;
+
+/// What a cache is made with.
+struct CacheOptions {
+    std::uint64_t entries = 0;                       // from 1 to cache_entries_max; ignored by what has no bound
+    std::uint64_t seed = 1;
+    std::vector<double> values = {};                 // of the cache's settings, in their order; empty: all initial
+    std::shared_ptr<papers::Foresight const> foresight = {};   // of the whole stream, for references in simulations
+
+    double value(std::span<policy::Setting const> declared, std::size_t index) const {
+        return index < values.size() ? values[index] : declared[index].initial;
+    }
+};
+
+/// A cache, or why there is none: one line that names the number that does not fit and the next ones that do.
+struct MadeCache {
+    std::unique_ptr<SeenCache> cache;
+    std::string fault;
+};
+
+/// Gives a cache its seen_each(). It has look(Fingerprint), the seen() of one, and prefetch(Fingerprint) const, which asks memory
+/// for what look() will touch first.
 template <class Cache>
 class Batched : public SeenCache {
 public:
-    bool seen(Fingerprint url) final { return self().look(url); }
-
     void seen_each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) final {
         auto const ahead = urls.size() < prefetched ? urls.size() : prefetched;
         for (std::size_t i = 0; i < ahead; ++i) self().prefetch(urls[i]);

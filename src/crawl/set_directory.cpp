@@ -8,8 +8,6 @@
 #include <system_error>
 #include <vector>
 
-#include "crawl/set_bytes.hpp"
-
 namespace garner::crawl {
 
 namespace fs = std::filesystem;
@@ -50,16 +48,8 @@ std::string value_of(std::string const& text, std::string_view word) {
 }
 
 std::string write_form(fs::path const& directory, SetForm const& form) {
-    auto const name = (directory / "form").string(), fresh = name + ".new";
-    std::error_code renamed;
-    fs::remove(fresh, renamed);
-    auto const opened = io::File::open(fresh, io::File::Mode::create);
-    int error = opened.error;
-    if (!error) error = write_all(opened.file, 0, text_of(form));
-    if (!error) error = opened.file.sync();
-    if (error) return fresh + " cannot be written: " + io::text_of_error(error);
-    fs::rename(fresh, name, renamed);
-    return renamed ? fresh + " cannot be renamed: " + renamed.message() : sync_directory(directory);
+    auto fault = replace_file((directory / "form").string(), text_of(form), nullptr);
+    return fault.empty() ? sync_directory(directory) : fault;
 }
 
 std::string compare_form(fs::path const& directory, SetForm const& wanted) {
@@ -93,6 +83,33 @@ std::string make_directory(fs::path const& directory) {
 }
 
 }  // namespace
+
+OpenedFile open_file(std::string const& path, io::File::Mode mode, io::Faults* faults, std::string_view magic,
+                     std::string const& what) {
+    auto opened = io::File::open(path, mode, faults);
+    OpenedFile read{std::move(opened.file), {}};
+    if (opened.error) {
+        read.fault = path + " cannot be opened: " + io::text_of_error(opened.error);
+    } else if (read.file.read_at(0, {reinterpret_cast<char*>(&read.head), sizeof read.head}).error) {
+        read.fault = path + " ends within its head";
+    } else if (auto const fault = fault_in(read.head, magic); !fault.empty()) {
+        read.fault = path + " is no " + what + ": it " + std::string(fault);
+    }
+    return read;
+}
+
+std::string replace_file(std::string const& path, std::string_view bytes, io::Faults* faults) {
+    auto const fresh = path + ".new";
+    std::error_code renamed;
+    fs::remove(fresh, renamed);
+    auto const opened = io::File::open(fresh, io::File::Mode::create, faults);
+    int error = opened.error;
+    if (!error) error = write_all(opened.file, 0, bytes);
+    if (!error) error = opened.file.sync();
+    if (error) return fresh + " cannot be written: " + io::text_of_error(error);
+    fs::rename(fresh, path, renamed);
+    return renamed ? fresh + " cannot be renamed: " + renamed.message() : "";
+}
 
 std::string lost_file(io::File const& file, std::string const& path) {
     if (file.is_at(path)) return {};

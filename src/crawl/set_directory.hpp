@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "io/file.hpp"
+#include "crawl/set_bytes.hpp"
 
 namespace garner::crawl {
 
@@ -23,6 +23,17 @@ OwnDirectory own_directory(std::filesystem::path const&, SetForm const&);
 
 /// One line when nobody can open the file by its name any more: what it has does not last, whatever the disk says. Else empty.
 std::string lost_file(io::File const&, std::string const& path);
+
+/// A file of a set that is there, with its head. `what` names its kind: "run".
+struct OpenedFile {
+    io::File file;
+    FileHead head;
+    std::string fault = {};                    // one line when it is none, or damaged
+};
+OpenedFile open_file(std::string const& path, io::File::Mode, io::Faults*, std::string_view magic, std::string const& what);
+
+/// Puts these bytes in the place of the file, whole or not at all. Empty, or what went wrong.
+std::string replace_file(std::string const& path, std::string_view bytes, io::Faults*);
 
 /// Returns when the names in it would survive a power failure. Empty, or what went wrong.
 std::string sync_directory(std::filesystem::path const&, io::Faults* faults = nullptr);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "crawl/set_bytes.hpp"
 #include "crawl/set_directory.hpp"
 
 namespace garner::crawl {
@@ -53,13 +52,11 @@ std::string SetLog::make(std::string const& path, std::uint64_t set, std::uint64
 
 std::string SetLog::open(std::string const& path, std::uint64_t set, std::uint64_t number, io::Faults* faults) {
     path_ = path, set_ = set, number_ = number;
-    auto opened = io::File::open(path, io::File::Mode::write, faults);
-    if (opened.error) return path + " cannot be opened: " + io::text_of_error(opened.error);
+    auto opened = open_file(path, io::File::Mode::write, faults, log_magic, "log");
+    if (!opened.fault.empty()) return opened.fault;
     file_ = std::move(opened.file);
     synced_ = false;   // who wrote it may have died before that
-    FileHead head;
-    if (file_.read_at(0, chars_of(&head, 1)).error) return path + " ends within its head";
-    if (auto const fault = fault_in(head, log_magic); !fault.empty()) return path + " is no log: it " + std::string(fault);
+    auto const& head = opened.head;
     if (head.set != set || head.number != number) return path + " is another log than the manifest says";
     return find_end();
 }

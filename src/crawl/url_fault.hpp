@@ -1,5 +1,6 @@
 // Why a text is no URL that is fetched.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -24,6 +25,13 @@ enum class UrlFault : std::uint8_t {
 inline constexpr int url_fault_count = static_cast<int>(UrlFault::port_too_large) + 1;
 
 /// In the words of `garner seen canon`: "too-long". "none" for none.
-std::string_view name_of(UrlFault fault);
+constexpr std::string_view name_of(UrlFault fault) {
+    constexpr std::array<std::string_view, url_fault_count> names{
+        "none",    "empty",         "too-long",          "no-scheme", "file-scheme", "other-scheme", "no-host",
+        "host-too-long", "forbidden-in-host", "bad-idna",  "bad-ipv4",    "bad-ipv6",     "bad-port",
+        "port-too-large",
+    };
+    return names[static_cast<std::size_t>(fault)];
+}
 
 }  // namespace garner::crawl

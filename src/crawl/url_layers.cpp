@@ -4,6 +4,7 @@
 #include <array>
 
 #include "crawl/url_address.hpp"
+#include "util/option_words.hpp"
 #include "util/text.hpp"
 
 namespace garner::crawl {
@@ -109,17 +110,16 @@ constexpr std::array layer_rows{
 
 UrlLayers::Read UrlLayers::read(std::string_view names) {
     Read read;
-    for (std::size_t from = 0; from < names.size() && read.fault.empty();) {
-        auto const to = std::min(names.find(',', from), names.size());
-        auto const name = names.substr(from, to - from);
-        from = to + 1;
+    if (names.ends_with(',')) names.remove_suffix(1);
+    if (names.empty()) return read;
+    for (auto const name : comma_parts(names)) {
+        if (!read.fault.empty()) break;
         auto const row = std::ranges::find(layer_rows, name, &Row::name);
         if (row != layer_rows.end()) {
             read.layers.chosen_ |= 1u << (row - layer_rows.begin());
             continue;
         }
-        read.fault = "\"" + std::string(name) + "\" is none of";
-        for (auto const& known : layer_rows) read.fault.append(&known == layer_rows.data() ? " " : ", ").append(known.name);
+        read.fault = quoted_word(name) + " is none of " + names_of(layer_rows);
     }
     return read;
 }

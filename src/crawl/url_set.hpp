@@ -1,6 +1,7 @@
 // The seam for exact sets of URLs: which fingerprints were never there before.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
@@ -48,6 +49,13 @@ public:
     /// (to who asked; one on other machines remembers what it owes), or, when the disk has failed for good, takes nothing
     /// more and says so again. A process that dies after add() has returned loses none of it in the sets on disk.
     virtual Added add(std::span<Print const> batch, std::span<std::uint8_t> is_new) = 0;
+};
+
+/// A set, or one line that says why there is none and the mend: what is damaged, in use, not to be written.
+template <class Set>
+struct Opened {
+    std::unique_ptr<Set> set;
+    std::string fault = {};
 };
 
 using UrlSet = SetOf<Fingerprint>;

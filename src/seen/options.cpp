@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "crawl/seen_caches.hpp"
+#include "catalog/seen_caches.hpp"
+#include "catalog/url_sets.hpp"
 #include "crawl/url_layers.hpp"
-#include "crawl/url_sets.hpp"
 #include "seen/link_status.hpp"
 #include "util/option_words.hpp"
 #include "util/text.hpp"
@@ -42,8 +42,8 @@ Result<void> validate_layers(Options const& options) {
 
 Result<void> validate_set(Options const& options) {
     if (options.set.empty()) return {};
-    auto const* row = crawl::find_url_set(options.set);
-    if (!row) return Fault{"no set " + quoted_word(options.set), "there are " + crawl::url_set_names()};
+    auto const* row = catalog::find_url_set(options.set);
+    if (!row) return Fault{"no set " + quoted_word(options.set), "there are " + catalog::url_set_names()};
     if (row->on_disk != options.directory.empty()) return {};
     auto const place = row->on_disk ? " lies on disk" : row->elsewhere ? " lies elsewhere" : " lies in memory";
     return Fault{"the set " + options.set + place, row->on_disk ? "name its directory" : "leave out the directory, or the set"};
@@ -52,7 +52,7 @@ Result<void> validate_set(Options const& options) {
 /// Its other requirements are checked when it is made.
 Result<void> validate_cache(Options const& options) {
     if (options.cache.empty()) return {};
-    auto const spec = crawl::read_cache_spec(options.cache);
+    auto const spec = catalog::read_cache_spec(options.cache);
     if (!spec.row) return Fault{spec.fault};
     if (!spec.row->foresees) return {};
     return Fault{"the cache " + options.cache + " knows the future, and serves simulations alone"};

@@ -25,7 +25,7 @@ struct Options {
     std::uint16_t port = 3132;                // 0: any that is free
     std::vector<IpNetwork> allow = {};        // clients beside those on loopback
 
-    std::string set = {};                     // a name of crawl::url_sets(); empty: runs with a directory, else lines
+    std::string set = {};                     // a name of catalog::url_sets(); empty: runs with a directory, else lines
     std::string directory = {};               // where the set is kept; empty: in memory
     Bytes memory = 1 * GiB;                   // limit of the set, without the batch
     std::uint64_t expected = 0;               // entries that will come, if that is known

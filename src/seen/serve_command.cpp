@@ -8,8 +8,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "crawl/seen_caches.hpp"
-#include "crawl/url_sets.hpp"
+#include "catalog/seen_caches.hpp"
+#include "catalog/url_sets.hpp"
 #include "seen/link_status.hpp"
 #include "seen/service.hpp"
 #include "util/command_form.hpp"
@@ -90,7 +90,7 @@ CommandForm::Reading read_options(std::span<std::string const> arguments, Given&
                 [&](auto, auto value) { return read_networks(value, options); })
         .option("--path DIR", "keeps the set there, and continues the set that is there; default: in memory", options.directory)
         .option("--memory SIZE", "of the set, without the batch; default: 1GiB", size_into(options.memory, least_memory))
-        .option("--set NAME", "default: lines without --path, runs with it\n" + help_rows(crawl::url_sets()), options.set)
+        .option("--set NAME", "default: lines without --path, runs with it\n" + help_rows(catalog::url_sets()), options.set)
         .option("--expected N", "expected entries: lines then allocates exactly the room for them",
                 number(options.expected, 100'000 * million))
         .option("--cache NAME", "in front of the set; default: line; none for no cache; see garner seen sim --help",

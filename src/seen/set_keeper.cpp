@@ -8,8 +8,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "catalog/seen_caches.hpp"
 #include "crawl/kept_memory.hpp"
-#include "crawl/seen_caches.hpp"
 #include "crawl/url_layers.hpp"
 #include "util/units.hpp"
 
@@ -25,7 +25,7 @@ std::uint64_t drawn_seed() {
 using Front = std::unique_ptr<crawl::SeenCache>;
 
 crawl::MadeCache make_empty_front(Options const& options, std::uint64_t seed) {
-    return crawl::make_cache(options.cache, {.entries = options.cache_entries, .seed = seed});
+    return catalog::make_cache(options.cache, {.entries = options.cache_entries, .seed = seed});
 }
 
 Result<Front> make_front(Options const& options, std::uint64_t seed) try {
@@ -41,7 +41,7 @@ Result<Front> make_front(Options const& options, std::uint64_t seed) try {
 
 Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uint64_t seed) try {
     auto const layers = crawl::UrlLayers::read(options.layers).layers.names();
-    auto made = crawl::make_url_set(options.set, {options.expected, options.memory, options.directory, seed, layers});
+    auto made = catalog::make_url_set(options.set, {options.expected, options.memory, options.directory, seed, layers});
     if (made.set) return std::move(made.set);
     return Fault{made.fault};
 } catch (std::bad_alloc const&) {

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "catalog/url_sets.hpp"
 #include "crawl/fronted_set.hpp"
-#include "crawl/url_sets.hpp"
 #include "seen/link_status.hpp"
 #include "seen/options.hpp"
 #include "util/bytes.hpp"

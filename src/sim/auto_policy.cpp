@@ -76,17 +76,15 @@ void AutoPolicy::begin_window(WhatIf const& what_if, SteadyTime now) {
 
 void AutoPolicy::end_window(WhatIf const& what_if, std::string_view running) {
     auto const requests = what_if.requests - requests_before_;
-    auto missed_in_window = [&](std::string_view policy) -> std::optional<std::uint64_t> {
-        for (auto const& candidate : candidates_) {
-            if (candidate.policy != policy) continue;
-            for (auto const& row : what_if.rows)
-                if (row.size == what_if.capacity && row.policy == policy) return missed(row) - candidate.before;
-        }
+    auto missed_in_window = [&](Candidate const& candidate) -> std::optional<std::uint64_t> {
+        for (auto const& row : what_if.rows)
+            if (row.size == what_if.capacity && row.policy == candidate.policy) return missed(row) - candidate.before;
         return std::nullopt;
     };
-    auto const of_running = missed_in_window(running);
+    auto const of_running_one = std::ranges::find(candidates_, running, &Candidate::policy);
+    auto const of_running = of_running_one == candidates_.end() ? std::nullopt : missed_in_window(*of_running_one);
     for (auto& candidate : candidates_) {
-        auto const own = missed_in_window(candidate.policy);
+        auto const own = missed_in_window(candidate);
         bool const led = own && of_running && candidate.policy != running &&
                          static_cast<double>(*own) < static_cast<double>(*of_running) * (1 - terms_.margin);
         if (!led || candidate.lead == 0) candidate.missed = candidate.running_missed = candidate.requests = 0;

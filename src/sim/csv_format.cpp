@@ -1,6 +1,7 @@
 #include "sim/csv_format.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include "util/text.hpp"
 
@@ -29,7 +30,7 @@ std::size_t end_of_quoted(std::string_view text) {
 
 }  // namespace
 
-Record CsvFormat::read(std::string_view line) {
+Record CsvFormat::operator()(std::string_view line) {
     if (columns_.count == 0) return learn(line);
     split(line, columns_.separator);
     return row(columns_);

@@ -1,18 +1,18 @@
 // Traces as comma-separated values.
 #pragma once
 #include <array>
-#include <vector>
+#include <string_view>
 
-#include "sim/trace_formats.hpp"
+#include "sim/trace_record.hpp"
 
 namespace garner::sim {
 
 /// Lines of time,key,size or key,size; with a header (key, size, or the names others use) in any order and among other
 /// columns. Separated by commas, tabs, semicolons or single spaces, whichever fits the first line. A field may stand in
 /// double quotes. Times are not read.
-class CsvFormat : public TraceFormat {
+class CsvFormat {
 public:
-    Record read(std::string_view line) override;
+    Record operator()(std::string_view line);
 
 private:
     static constexpr std::size_t columns_max = 64;

@@ -1,18 +1,17 @@
-// libCacheSim's binary format of that name.
+// libCacheSim's binary format of that name: little-endian, without gaps, u32 time in seconds, u64 id, u32 size, i64 number of the
+// next request for the id or -1.
 #pragma once
-#include "sim/trace_formats.hpp"
+#include <string_view>
+
+#include "sim/trace_record.hpp"
 
 namespace garner::sim {
 
-/// Little-endian, without gaps: u32 time in seconds, u64 id, u32 size, i64 number of the next request for the id or -1.
-class OracleGeneralFormat : public TraceFormat {
-public:
-    static constexpr std::size_t record_bytes = 24;
+inline constexpr std::size_t oracle_record_bytes = 24;
 
-    Record read(std::string_view record) override;
+Record read_oracle_general(std::string_view record);
 
-    /// True when the first records' times do not fall and the next requests lie ahead.
-    static bool looks_like(std::string_view head);
-};
+/// True when the first records' times do not fall and the next requests lie ahead.
+bool looks_like_oracle_general(std::string_view head);
 
 }  // namespace garner::sim

@@ -8,12 +8,17 @@
 #include <optional>
 #include <thread>
 
+#include "policy/policies.hpp"
 #include "sim/offline.hpp"
-#include "sim/replay.hpp"
+#include "sim/tier.hpp"
+#include "util/clock.hpp"
 #include "util/mutex.hpp"
 
 namespace garner::sim {
 namespace {
+
+constexpr std::size_t prefetched = 16;              // requests: as long as a line takes to come from memory
+constexpr std::size_t requests_at_once = 1 << 16;   // between two looks at the flag that stops a replay
 
 struct Job {
     std::string_view policy;
@@ -42,6 +47,23 @@ void adjust(Result& result, Trace const& trace, double sample) {
     auto bytes = static_cast<double>(trace.bytes + trace.bytes_left_out) * sample;
     result.requests = static_cast<std::uint64_t>(std::max(requests, result.misses));
     result.bytes = static_cast<Bytes>(std::max(bytes, result.missed_bytes));
+}
+
+/// Requests [from, to) and what they miss.
+void replay_some(Tier& tier, Trace const& trace, std::size_t from, std::size_t to, Result& result) {
+    std::uint64_t misses = 0;
+    Bytes missed_bytes = 0, bytes = 0;
+    for (auto i = from; i < to; ++i) {
+        if (i + prefetched < trace.requests()) tier.prefetch(trace.keys[i + prefetched]);
+        auto size = trace.sizes[i];
+        bytes += size;
+        if (tier.request(trace.keys[i], size)) continue;
+        ++misses;
+        missed_bytes += size;
+    }
+    result.misses += static_cast<double>(misses);
+    result.missed_bytes += static_cast<double>(missed_bytes);
+    result.bytes += bytes;
 }
 
 /// All replays of one trace, on as many threads as wished for.
@@ -107,12 +129,32 @@ private:
             result = reference->run(trace_, job.size);
             replayed_.fetch_add(trace_.requests(), std::memory_order_relaxed);
         } else {
-            result = replay(trace_, job.policy,
-                            {.size = job.size, .object_max = options_.object_max, .seed = options_.seed, .replayed = &replayed_, .stop = &stop_});
+            result = replay(job);
         }
         if (!result) return result;
         result->size = job.shown;
         if (options_.sample < 1) adjust(*result, trace_, options_.sample);
+        return result;
+    }
+
+    std::optional<Result> replay(Job const& job) {
+        policy::Options of_policy;
+        of_policy.capacity = job.size;
+        of_policy.seed = options_.seed;
+        Tier tier(policy::make(job.policy, of_policy), job.size, options_.object_max);
+        Result result;
+        result.policy = job.policy;
+        result.requests = trace_.requests();
+        auto const begin = thread_seconds();
+        for (std::size_t from = 0; from < trace_.requests(); from += requests_at_once) {
+            if (stop_) return std::nullopt;
+            auto const to = std::min(from + requests_at_once, trace_.requests());
+            replay_some(tier, trace_, from, to, result);
+            replayed_.fetch_add(to - from, std::memory_order_relaxed);
+        }
+        result.seconds = thread_seconds() - begin;
+        result.metadata = tier.metadata_bytes();
+        result.objects_most = tier.objects_most();
         return result;
     }
 

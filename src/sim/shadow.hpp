@@ -14,7 +14,7 @@ namespace garner::sim {
 
 /// One request of a sampled key.
 struct Sample {
-    std::uint32_t place = 0;   // the upper half of its fingerprint, by which it was sampled
+    std::uint32_t upper = 0;   // the upper half of its fingerprint, by which it was sampled
     // The lower half. Two of the at most 8,192 keys in a miniature share theirs with a chance of 1 in 128; then two
     // objects of thousands are taken for one.
     std::uint32_t key = 0;
@@ -91,7 +91,7 @@ private:
         double expected_bytes = 0;
     };
 
-    bool covers(Sample const& sample) const { return shift_ == 0 || sample.place >> (32 - shift_) == 0; }
+    bool covers(Sample const& sample) const { return shift_ == 0 || sample.upper >> (32 - shift_) == 0; }
     void keep(Sample const&);
     void replay(Sample const&, bool counted);
     void lower(unsigned by);

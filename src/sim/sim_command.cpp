@@ -1,14 +1,11 @@
 #include "sim/sim_command.hpp"
 
-#include <filesystem>
 #include <new>
 #include <ostream>
 
-#include "sim/plot.hpp"
-#include "sim/plot_folder.hpp"
-#include "sim/report.hpp"
 #include "sim/runs.hpp"
 #include "sim/sim_options.hpp"
+#include "sim/sim_report.hpp"
 #include "sim/trace_reader.hpp"
 #include "util/exit_code.hpp"
 #include "util/interrupt.hpp"
@@ -38,51 +35,32 @@ void say_what_was_left_out(TraceRead const& read, std::ostream& err) {
     for (auto const& example : read.examples) err << "  " << example << '\n';
 }
 
-struct Replays {
-    std::vector<Result> finished;
-    std::string interrupted;         // how many are missing, in words; empty when none is
-};
-
-Replays replay_all(Trace const& trace, SimOptions const& options, std::ostream& err) {
+std::vector<Result> replay_all(Trace const& trace, SimOptions const& options, std::ostream& err) {
     ProgressLine line(err, "garner sim");
     InterruptNote const interrupt;
-    std::size_t all = 0;
-    Replays replays;
-    replays.finished = run_all(trace, options, [&](Progress const& progress) {
+    return run_all(trace, options, [&](Progress const& progress) {
         line.say(std::to_string(progress.done) + " of " + std::to_string(progress.of) + " replays done, " +
                  whole_percent(progress.share) + " of all requests");
-        all = progress.of;
         return !interrupt.came();
     });
-    if (interrupt.came() && replays.finished.size() < all)
-        replays.interrupted = std::to_string(replays.finished.size()) + " of " + std::to_string(all) + " replays were finished";
-    return replays;
 }
 
 int simulate(SimOptions const& options, std::ostream& out, std::ostream& err) {
-    if (auto trouble = make_plot_folder(options.plot); !trouble.empty())
-        return err << "garner sim: " << trouble << '\n', exit_failed;
     auto const read = sim::read(options, err);
     if (!read.fault.empty()) return err << "garner sim: " << read.fault << '\n', exit_failed;
     say_what_was_left_out(read, err);
-    if (read.trace.requests() == 0)
-        return err << "garner sim: " << options.trace << " holds no requests; nothing to replay\n", exit_failed;
 
-    auto const [results, interrupted] = replay_all(read.trace, options, err);
-    if (!interrupted.empty()) err << "garner sim: interrupted: " << interrupted << '\n';
-    auto const done = interrupted.empty() ? exit_done : exit_interrupted;
+    auto const results = replay_all(read.trace, options, err);
+    auto const all = options.sizes.size() * options.policies.size();
+    bool const interrupted = results.size() < all;
+    if (interrupted) err << "garner sim: interrupted: " << results.size() << " of " << all << " replays were finished\n";
     if (options.json)
         for (auto const& result : results) out << json_line(result);
     else
         out << table(results);
     out.flush();
     if (!out) return err << "garner sim: the results cannot be written\n", exit_failed;
-    if (options.plot.empty() || results.empty()) return done;
-    auto name = std::filesystem::path(options.trace).filename().string();
-    if (auto trouble = write_plots(options.plot, name, results); !trouble.empty())
-        return err << "garner sim: " << trouble << '\n', exit_failed;
-    err << "garner sim: wrote object_miss_ratio.svg and byte_miss_ratio.svg into " << options.plot << "\n";
-    return done;
+    return interrupted ? exit_interrupted : exit_done;
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace garner::sim {
 
 /// `arguments` after "sim". Results go to `out`; faults, what was left out of the trace, and on long runs the progress
-/// to `err`. The exit code: 0 done, 1 the trace cannot be read or a picture not be written, 2 a wrong command line.
+/// to `err`. The exit code: 0 done, 1 the trace cannot be read, 2 a wrong command line.
 int sim_command(std::span<std::string const> arguments, std::ostream& out, std::ostream& err);
 
 }  // namespace garner::sim

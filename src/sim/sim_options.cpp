@@ -4,7 +4,7 @@
 
 #include "policy/policies.hpp"
 #include "sim/offline.hpp"
-#include "sim/trace_reader.hpp"
+#include "sim/trace_formats.hpp"
 #include "util/command_form.hpp"
 #include "util/units.hpp"
 
@@ -12,7 +12,6 @@ namespace garner::sim {
 namespace {
 
 constexpr std::string_view default_sizes = "0.1%,1%,10%";
-constexpr std::string_view default_plot_sizes = "0.1%,0.2%,0.5%,1%,2%,5%,10%,20%,50%";
 constexpr unsigned threads_max = 256;
 
 /// "0.1" becomes 1 / 1000: of a hundred, and as many tens as there are decimals.
@@ -64,7 +63,7 @@ std::string read_policies(std::string_view list, std::vector<std::string>& polic
 
 std::string read_trace_format(std::string_view text, std::string& format) {
     format = text;
-    if (is_trace_format(text)) return {};
+    if (trace_format(text)) return {};
     return "--trace-format: " + quoted_word(text) + " is none of " + trace_format_names();
 }
 
@@ -76,10 +75,14 @@ std::string read_sample(std::string_view text, double& sample) {
 std::string policies_help() {
     return "Policies, with their settings as NAME:SETTING=VALUE:SETTING=VALUE:\n" + help_rows(policy::all()) +
            "\nReferences, which know the whole trace in advance:\n" + help_rows(references()) +
-           "\nExit codes: 0 done, 1 the trace cannot be read or a picture cannot be written, 2 wrong command line,\n130 interrupted.";
+           "\nExit codes: 0 done, 1 the trace cannot be read, 2 wrong command line,\n130 interrupted.";
 }
 
 }  // namespace
+
+CommandForm::Take plot_is_removed(std::string command) {
+    return [command](auto, auto) { return "--plot is removed; draw with " + command + " --format json ... | tools/chart DIR"; };
+}
 
 ReadSimOptions read_sim_options(std::span<std::string const> arguments) {
     ReadSimOptions read;
@@ -92,11 +95,10 @@ ReadSimOptions read_sim_options(std::span<std::string const> arguments) {
         .option("--policy NAME,...", "policies listed below; default: all",
                 [&](auto, auto value) { return read_policies(value, options.policies); })
         .option("--size SIZE,...",
-                "64MiB, or 1% of the trace's unique bytes; default: " + std::string(default_sizes) +
-                    ",\nwith --plot nine from 0.1% to 50%",
+                "64MiB, or 1% of the trace's unique bytes; default: " + std::string(default_sizes),
                 [&](auto, auto value) { return read_sizes(value, options.sizes); })
-        .option("--format NAME", "table, or json: one object a line", format_into(options.json))
-        .option("--plot DIR", "writes both miss ratios against the size there, as SVG", options.plot)
+        .option("--format NAME", "table, or json: one object a line, which tools/chart draws", format_into(options.json))
+        .option("--plot DIR", "removed; see --format", plot_is_removed("garner sim"))
         .option("--threads N", "concurrent replays; default: one per core", number_into(options.threads, 1u, threads_max))
         .option("--sample RATE", "keeps this share of the keys, and of the size: 0.01 is a hundred times faster",
                 [&](auto, auto value) { return read_sample(value, options.sample); })
@@ -105,7 +107,7 @@ ReadSimOptions read_sim_options(std::span<std::string const> arguments) {
         .notes(policies_help());
     static_cast<CommandForm::Reading&>(read) = form.read(arguments);
     if (options.policies.empty()) read_policies("all", options.policies);
-    if (options.sizes.empty()) read_sizes(options.plot.empty() ? default_sizes : default_plot_sizes, options.sizes);
+    if (options.sizes.empty()) read_sizes(default_sizes, options.sizes);
     return read;
 }
 

@@ -29,7 +29,6 @@ struct SimOptions {
     std::vector<std::string> policies;            // specs, and names of offline references
     std::vector<SizeWish> sizes;
     bool json = false;
-    std::string plot;                             // a directory; empty: none
     unsigned threads = 0;                         // 0: one a core
     double sample = 1;                            // in (0, 1]
     Bytes object_max = UINT64_MAX;
@@ -39,6 +38,9 @@ struct SimOptions {
 struct ReadSimOptions : CommandForm::Reading {
     SimOptions options;
 };
+/// Refuses --plot and names the script that draws the charts.
+CommandForm::Take plot_is_removed(std::string command);
+
 /// `arguments` after "sim".
 ReadSimOptions read_sim_options(std::span<std::string const> arguments);
 

@@ -34,7 +34,7 @@ public:
         auto const first = home(hash);
         for (auto at = first;;) {
             Bucket const& bucket = buckets_[at];
-            for (auto alike = places_of(bucket, tag); alike; alike &= alike - 1) {
+            for (auto alike = matches(bucket, tag); alike; alike &= alike - 1) {
                 Slot slot = bucket.slots[static_cast<std::size_t>(std::countr_zero(alike))];
                 if (is_it(slot)) return slot;
             }
@@ -48,7 +48,7 @@ public:
     template <class HashOf>
     void insert(std::uint64_t hash, Slot slot, HashOf&& hash_of) {
         if (++size_ > most_) grow(hash_of);
-        place(hash, slot);
+        put(hash, slot);
     }
 
     /// For one that is there.
@@ -57,10 +57,10 @@ public:
         auto tag = tag_of(hash);
         for (auto at = home(hash);; at = next(at)) {
             Bucket& bucket = buckets_[at];
-            for (auto alike = places_of(bucket, tag); alike; alike &= alike - 1) {
-                auto place = static_cast<std::size_t>(std::countr_zero(alike));
-                if (bucket.slots[place] != slot) continue;
-                bucket.tags[place] = 0;
+            for (auto alike = matches(bucket, tag); alike; alike &= alike - 1) {
+                auto entry = static_cast<std::size_t>(std::countr_zero(alike));
+                if (bucket.slots[entry] != slot) continue;
+                bucket.tags[entry] = 0;
                 return;
             }
             check(bucket.passed > 0);
@@ -87,26 +87,26 @@ private:
     std::size_t home(std::uint64_t hash) const { return ((hash >> 32) * buckets_.size()) >> 32; }
     std::size_t next(std::size_t at) const { return at + 1 == buckets_.size() ? 0 : at + 1; }
 
-    /// The places of a bucket that have this tag, a bit each.
-    static unsigned places_of(Bucket const& bucket, std::uint8_t tag) {
+    /// The entries of a bucket that have this tag, a bit each.
+    static unsigned matches(Bucket const& bucket, std::uint8_t tag) {
 #if defined(__SSE2__)
         auto tags = _mm_load_si128(reinterpret_cast<__m128i const*>(&bucket));
         auto same = _mm_cmpeq_epi8(tags, _mm_set1_epi8(static_cast<char>(tag)));
         return static_cast<unsigned>(_mm_movemask_epi8(same)) & ((1u << slots_in_bucket) - 1);
 #else
-        unsigned places = 0;
-        for (std::size_t i = 0; i < slots_in_bucket; ++i) places |= unsigned{bucket.tags[i] == tag} << i;
-        return places;
+        unsigned found = 0;
+        for (std::size_t i = 0; i < slots_in_bucket; ++i) found |= unsigned{bucket.tags[i] == tag} << i;
+        return found;
 #endif
     }
 
-    void place(std::uint64_t hash, Slot slot) {
+    void put(std::uint64_t hash, Slot slot) {
         for (auto at = home(hash);; at = next(at)) {
             Bucket& bucket = buckets_[at];
-            if (auto empty = places_of(bucket, 0)) {
-                auto place = static_cast<std::size_t>(std::countr_zero(empty));
-                bucket.tags[place] = tag_of(hash);
-                bucket.slots[place] = slot;
+            if (auto empty = matches(bucket, 0)) {
+                auto entry = static_cast<std::size_t>(std::countr_zero(empty));
+                bucket.tags[entry] = tag_of(hash);
+                bucket.slots[entry] = slot;
                 return;
             }
             ++bucket.passed;
@@ -121,7 +121,7 @@ private:
         most_ = std::max<std::size_t>(count * slots_in_bucket * fill_ / 100, size_);
         for (Bucket const& bucket : old)
             for (std::size_t i = 0; i < slots_in_bucket; ++i)
-                if (bucket.tags[i]) place(hash_of(bucket.slots[i]), bucket.slots[i]);
+                if (bucket.tags[i]) put(hash_of(bucket.slots[i]), bucket.slots[i]);
     }
 
     std::vector<Bucket> buckets_ = std::vector<Bucket>(1);

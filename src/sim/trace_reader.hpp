@@ -45,8 +45,4 @@ struct TraceRead {
 /// number up to 2^53, or is the torn last record of a binary file, is broken; a torn packed file is a fault.
 TraceRead read_trace(std::string const& path, ReadOptions const& options);
 
-bool is_trace_format(std::string_view name);
-/// "csv, squid, ...", for help and faults.
-std::string trace_format_names();
-
 }  // namespace garner::sim

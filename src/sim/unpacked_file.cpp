@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <memory>
 #include <system_error>
 
 #include "util/check.hpp"
@@ -19,86 +20,50 @@ namespace {
 constexpr std::size_t block_bytes = 256 * KiB;
 constexpr std::size_t magic_bytes = 4;
 
-class Plain : public Unpacker {
-public:
-    Step step(std::string_view packed, char* to, std::size_t room) override {
-        auto size = packed.copy(to, room);
-        return {size, size, {}};
-    }
-    bool complete() const override { return true; }
-};
-
-class Zstd : public Unpacker {
-public:
-    static bool knows(std::string_view head) {
-        if (head.size() < magic_bytes) return false;
-        bool frame = head.starts_with("\x28\xb5\x2f\xfd");
-        bool skippable = (head[0] & 0xf0) == 0x50 && head.substr(1).starts_with("\x2a\x4d\x18");   // RFC 8878 3.1.2
-        return frame || skippable;
-    }
-
-    Zstd() : stream_(ZSTD_createDStream()) { check(stream_ != nullptr); }
-    ~Zstd() override { ZSTD_freeDStream(stream_); }
-
-    Step step(std::string_view packed, char* to, std::size_t room) override {
-        ZSTD_inBuffer in{packed.data(), packed.size(), 0};
-        ZSTD_outBuffer out{to, room, 0};
-        auto left = ZSTD_decompressStream(stream_, &out, &in);
-        // Asked with nothing, it tells what it would like for a next frame.
-        if (in.pos > 0 || out.pos > 0) complete_ = left == 0;
-        return {in.pos, out.pos, ZSTD_isError(left) ? ZSTD_getErrorName(left) : ""};
-    }
-    bool complete() const override { return complete_; }
-
-private:
-    ZSTD_DStream* const stream_;
-    bool complete_ = false;
-};
-
-class Gzip : public Unpacker {
-public:
-    static bool knows(std::string_view head) { return head.starts_with("\x1f\x8b\x08"); }   // RFC 1952 2.3: deflate
-
-    Gzip() {
-        constexpr int window_bits = 15, gzip_only = 16;
-        check(inflateInit2(&stream_, window_bits + gzip_only) == Z_OK);
-    }
-    ~Gzip() override { inflateEnd(&stream_); }
-
-    Step step(std::string_view packed, char* to, std::size_t room) override {
-        if (complete_ && !packed.empty()) {
-            inflateReset(&stream_);   // the next member
-            complete_ = false;
-        }
-        stream_.next_in = reinterpret_cast<Bytef const*>(packed.data());
-        stream_.avail_in = static_cast<uInt>(packed.size());
-        stream_.next_out = reinterpret_cast<Bytef*>(to);
-        stream_.avail_out = static_cast<uInt>(std::min(room, std::size_t{1} << 30));
-        auto const could_make = stream_.avail_out;
-        auto result = inflate(&stream_, Z_NO_FLUSH);
-        complete_ = complete_ || result == Z_STREAM_END;
-        Step step{packed.size() - stream_.avail_in, could_make - stream_.avail_out, {}};
-        if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-            step.fault = stream_.msg ? stream_.msg : zError(result);
-        return step;
-    }
-    bool complete() const override { return complete_; }
-
-private:
-    z_stream stream_{};
-    bool complete_ = false;
-};
-
-/// Numbers may begin with anything.
-bool is_plain_by_name(std::string_view path) {
-    return path.ends_with(".u32") || path.ends_with(".u64") || path.ends_with(".u128");
+Unpacked plain(std::string_view packed, char* to, std::size_t room) {
+    auto const size = packed.copy(to, room);
+    return {size, size};
 }
 
-std::unique_ptr<Unpacker> unpacker_for(std::string_view head, std::string_view path) {
-    if (is_plain_by_name(path)) return std::make_unique<Plain>();
-    if (Zstd::knows(head)) return std::make_unique<Zstd>();
-    if (Gzip::knows(head)) return std::make_unique<Gzip>();
-    return std::make_unique<Plain>();
+Unpack zstd() {
+    std::shared_ptr<ZSTD_DStream> const stream(ZSTD_createDStream(), ZSTD_freeDStream);
+    check(stream != nullptr);
+    return [stream, complete = false](std::string_view packed, char* to, std::size_t room) mutable -> Unpacked {
+        ZSTD_inBuffer in{packed.data(), packed.size(), 0};
+        ZSTD_outBuffer out{to, room, 0};
+        auto const left = ZSTD_decompressStream(stream.get(), &out, &in);
+        // Asked with nothing, it tells what it would like for a next frame.
+        if (in.pos > 0 || out.pos > 0) complete = left == 0;
+        return {in.pos, out.pos, ZSTD_isError(left) ? ZSTD_getErrorName(left) : "", complete};
+    };
+}
+
+Unpack gzip() {
+    constexpr int window_bits = 15, gzip_only = 16;
+    std::shared_ptr<z_stream> const stream(new z_stream{}, [](z_stream* old) { inflateEnd(old), delete old; });
+    check(inflateInit2(stream.get(), window_bits + gzip_only) == Z_OK);
+    return [stream, complete = false](std::string_view packed, char* to, std::size_t room) mutable -> Unpacked {
+        if (complete && !packed.empty()) inflateReset(stream.get()), complete = false;   // the next member
+        auto const can_make = static_cast<uInt>(std::min(room, std::size_t{1} << 30));
+        stream->next_in = reinterpret_cast<Bytef const*>(packed.data());
+        stream->avail_in = static_cast<uInt>(packed.size());
+        stream->next_out = reinterpret_cast<Bytef*>(to);
+        stream->avail_out = can_make;
+        auto const result = inflate(stream.get(), Z_NO_FLUSH);
+        complete = complete || result == Z_STREAM_END;
+        bool const failed = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
+        return {packed.size() - stream->avail_in, can_make - stream->avail_out,
+                !failed ? "" : stream->msg ? stream->msg : zError(result), complete};
+    };
+}
+
+/// By the packed file's first bytes. Numbers may begin with any.
+Unpack unpack_for(std::string_view head, std::string_view path) {
+    bool const numbers = path.ends_with(".u32") || path.ends_with(".u64") || path.ends_with(".u128");
+    if (numbers || head.empty()) return plain;
+    bool const skippable = (head[0] & 0xf0) == 0x50 && head.substr(1).starts_with("\x2a\x4d\x18");   // RFC 8878 3.1.2
+    if (skippable || head.starts_with("\x28\xb5\x2f\xfd")) return zstd();
+    return head.starts_with("\x1f\x8b\x08") ? gzip() : plain;   // RFC 1952 2.3: deflate
 }
 
 std::string mend_of(int error) {
@@ -116,7 +81,7 @@ UnpackedFile::UnpackedFile(std::string const& path) : name_(path == "-" ? "stand
     if (!fault_.empty()) return;
     block_.resize(block_bytes);
     while (packed_.size() < magic_bytes && refill()) {}
-    unpacker_ = unpacker_for(packed_, path);
+    unpack_ = unpack_for(packed_, path);
 }
 
 UnpackedFile::~UnpackedFile() {
@@ -126,7 +91,7 @@ UnpackedFile::~UnpackedFile() {
 std::size_t UnpackedFile::read(char* to, std::size_t room) {
     while (fault_.empty()) {
         if (packed_.empty()) refill();
-        auto step = unpacker_->step(packed_, to, room);
+        auto const step = unpack_(packed_, to, room);
         packed_.remove_prefix(step.taken);
         auto const at = std::to_string(bytes_read_ - packed_.size());
         if (!step.fault.empty())
@@ -134,7 +99,7 @@ std::size_t UnpackedFile::read(char* to, std::size_t room) {
                      "only look packed are taken as they are from a file named *.u32, *.u64 or *.u128";
         if (step.made > 0) return step.made;
         if (!ended_ || !packed_.empty() || step.taken > 0 || !fault_.empty()) continue;
-        if (!unpacker_->complete())
+        if (!step.complete)
             fault_ = name_ + ": the packed data is cut off at byte " + at + ": fetch it again";
         break;
     }

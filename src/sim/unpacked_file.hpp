@@ -1,7 +1,7 @@
 // The bytes of a file as they were before it was packed.
 #pragma once
 #include <cstddef>
-#include <memory>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,18 +10,13 @@
 
 namespace garner::sim {
 
-/// Turns packed bytes into plain ones, piece by piece.
-class Unpacker {
-public:
-    struct Step {
-        std::size_t taken = 0, made = 0;
-        std::string fault;
-    };
-    virtual ~Unpacker() = default;
-    virtual Step step(std::string_view packed, char* to, std::size_t room) = 0;
-    /// May the packed bytes end here?
-    virtual bool complete() const = 0;
+struct Unpacked {
+    std::size_t taken = 0, made = 0;
+    std::string fault = {};
+    bool complete = true;   // the packed bytes may end here
 };
+/// Turns packed bytes into plain ones, piece by piece.
+using Unpack = std::function<Unpacked(std::string_view packed, char* to, std::size_t room)>;
 
 /// Reads a file or, for "-", standard input. Several zstd frames or gzip members, one after the other, are one text.
 class UnpackedFile {
@@ -51,7 +46,7 @@ private:
     std::vector<char> block_;
     std::string_view packed_;   // of the block: not unpacked yet
     bool ended_ = false;
-    std::unique_ptr<Unpacker> unpacker_;
+    Unpack unpack_;
 };
 
 }  // namespace garner::sim

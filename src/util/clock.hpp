@@ -1,5 +1,7 @@
-// The two clocks: wall time for HTTP's dates, steady time for deadlines.
+// The clocks: wall time for HTTP's dates, steady time for deadlines, processor time for measurements.
 #pragma once
+#include <time.h>
+
 #include <chrono>
 #include <cstdint>
 
@@ -20,6 +22,13 @@ inline WallTime wall_now() {
 }
 
 inline SteadyTime steady_now() { return std::chrono::steady_clock::now(); }
+
+/// Processor time of this thread, in seconds.
+inline double thread_seconds() {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
 
 /// Whole seconds since 1970-01-01T00:00:00Z, rounded down.
 constexpr std::int64_t unix_seconds(WallTime time) {

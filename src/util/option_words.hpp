@@ -21,6 +21,14 @@ inline std::vector<std::string_view> comma_parts(std::string_view list) {
     return found;
 }
 
+/// "a, b, c": the names of the rows of a table.
+template <class Rows>
+std::string names_of(Rows const& rows) {
+    std::string text;
+    for (auto const& row : rows) (text += text.empty() ? "" : ", ") += row.name;
+    return text;
+}
+
 /// All of the text must be the number.
 template <class Number>
 bool read_whole_number(std::string_view text, Number& number) {

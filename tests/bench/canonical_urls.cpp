@@ -15,8 +15,8 @@
 #include "crawl/canonical_url.hpp"
 #include "crawl/fingerprint.hpp"
 #include "crawl/host_splitter.hpp"
-#include "crawl/rabin.hpp"
 #include "crawl/url_layers.hpp"
+#include "papers/rabin.hpp"
 
 namespace {
 
@@ -124,7 +124,7 @@ int main(int count, char** words) {
     measure("canonical, and three layers", canonical, rounds, layered);
     measure("fingerprint, 64 bits", canonical, rounds, [](std::string const& text) { return fingerprint64(text); });
     measure("fingerprint, 128 bits", canonical, rounds, [](std::string const& text) { return fingerprint128(text).low; });
-    Rabin const rabin;
+    papers::Rabin const rabin;
     measure("fingerprint, Rabin's", canonical, rounds, [&](std::string const& text) { return rabin(text); });
     HostSplitter const splitter(5);
     measure("text to fingerprint and partition", given, rounds, [&](std::string const& text) {

@@ -13,9 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "crawl/dice.hpp"
-#include "crawl/link_model.hpp"
-#include "crawl/seen_caches.hpp"
+#include "catalog/seen_caches.hpp"
+#include "papers/dice.hpp"
+#include "papers/link_model.hpp"
 
 using namespace garner;
 
@@ -34,9 +34,9 @@ double processor_time() {
 
 Stream model_stream() {
     Stream stream;
-    crawl::LinkModel model({});
+    papers::LinkModel model({});
     while (stream.size() < links_wanted)
-        for (auto url : model.next_page()) stream.push_back(crawl::Dice::mixed(url + 1));
+        for (auto url : model.next_page()) stream.push_back(papers::Dice::mixed(url + 1));
     return stream;
 }
 
@@ -44,7 +44,7 @@ Stream stream_of(char const* path) {
     Stream stream;
     std::ifstream file(path, std::ios::binary);
     for (std::uint32_t url; stream.size() < links_wanted && file.read(reinterpret_cast<char*>(&url), sizeof url);)
-        stream.push_back(crawl::Dice::mixed(std::uint64_t{url} + 1));
+        stream.push_back(papers::Dice::mixed(std::uint64_t{url} + 1));
     return stream;
 }
 
@@ -86,7 +86,7 @@ void measure(Measured& measured, Stream const& stream, MakePass make_pass) {
 }
 
 auto pass_of(std::string const& spec, std::uint64_t entries) {
-    auto made = crawl::make_cache(spec, {.entries = entries});
+    auto made = catalog::make_cache(spec, {.entries = entries});
     if (!made.cache) std::fprintf(stderr, "%s: %s\n", spec.c_str(), made.fault.c_str()), std::exit(1);
     return [cache = std::move(made.cache)](Stream const& stream) {
         constexpr std::size_t batch = 4'096;
@@ -110,7 +110,7 @@ int main(int count, char** words) {
     auto const stream = count > 2 && std::string(words[2]) != "-" ? stream_of(words[2]) : model_stream();
     if (stream.empty()) return std::fprintf(stderr, "no links\n"), 1;
 
-    std::vector<std::string> specs{"line", "line:isa=avx2", "line:isa=sse2", "line:isa=plain", "line32", "lru", "clock",
+    std::vector<std::string> specs{"line", "line:isa=avx2", "line:isa=plain", "line32", "lru", "clock",
                                    "scatter", "scatter:policy=random", "chaining", "infinite"};
     if (count > 3) specs.assign(words + 3, words + count);
     else if (entries > 81'930) specs.insert(specs.begin() + 5, "quotient");

@@ -21,9 +21,9 @@
 #include <thread>
 #include <vector>
 
+#include "catalog/seen_caches.hpp"
+#include "catalog/url_sets.hpp"
 #include "crawl/fronted_set.hpp"
-#include "crawl/seen_caches.hpp"
-#include "crawl/url_sets.hpp"
 #include "seen/body_forms.hpp"
 #include "util/check.hpp"
 
@@ -80,9 +80,9 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
     std::string piece;
     Steps best{1e9, 0, 0};
     for (int round = 0; round < rounds; ++round) {
-        auto set = crawl::make_url_set(kind, {.expected = 200'000, .directory = "seen_links.set"});
+        auto set = catalog::make_url_set(kind, {.expected = 200'000, .directory = "seen_links.set"});
         check(set.set != nullptr);
-        crawl::FrontedSet fronted(crawl::make_cache("line", {.entries = 1 << 16}).cache, std::move(set.set));
+        crawl::FrontedSet fronted(catalog::make_cache("line", {.entries = 1 << 16}).cache, std::move(set.set));
         Steps steps;
         fresh = 0;
         for (auto const& text : bodies.texts) {

@@ -18,9 +18,9 @@
 #include <string>
 #include <vector>
 
+#include "catalog/url_sets.hpp"
 #include "crawl/disk_set.hpp"
 #include "crawl/mixed_bits.hpp"
-#include "crawl/url_sets.hpp"
 #include "util/check.hpp"
 
 using namespace garner;
@@ -159,7 +159,7 @@ std::unique_ptr<UrlSet> make(std::string const& name, std::uint64_t entries, std
     if (name == "absl") return std::make_unique<Absl>(0);
     if (name == "rocksdb") return std::make_unique<Rocks>(directory);
     bool const grown = name.ends_with("-grown");
-    auto made = crawl::make_url_set(grown ? name.substr(0, name.size() - 6) : name,
+    auto made = catalog::make_url_set(grown ? name.substr(0, name.size() - 6) : name,
                                     {.expected = grown ? 0 : entries, .memory = 2 * GiB, .directory = directory});
     if (!made.set) std::fprintf(stderr, "%s\n", made.fault.c_str()), std::exit(2);
     return std::move(made.set);

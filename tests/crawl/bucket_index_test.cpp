@@ -23,8 +23,8 @@ std::vector<std::uint8_t> news(Urls known, unsigned bits, Urls const& asked, Sim
 
 void expect_right(Urls known, unsigned bits, Urls const& asked) {
     std::ranges::sort(known);
-    for (auto simd : {Simd::plain, Simd::sse2, Simd::avx2, Simd::avx512}) {
-        if (simd > best_simd()) continue;
+    for (auto simd : {Simd::plain, Simd::avx2, Simd::avx512}) {
+        if (!has(simd)) continue;
         auto const is_new = news(known, bits, asked, simd);
         for (std::size_t i = 0; i < asked.size(); ++i)
             ASSERT_EQ(is_new[i], std::ranges::binary_search(known, asked[i]) ? 0 : 1) << asked[i] << " of " << known.size();

@@ -6,8 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "crawl/idna.hpp"
-#include "crawl/plain_url.hpp"
+#include "crawl/url_host.hpp"
 #include "support/places.hpp"
 
 namespace garner::crawl {

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "crawl/folder.hpp"
-#include "crawl/mercator_file.hpp"
+#include "papers/mercator_file.hpp"
 
 namespace garner::crawl {
 namespace {
+
+using namespace papers;
 
 namespace fs = std::filesystem;
 
@@ -49,7 +51,7 @@ std::vector<Answer> right_answers(std::uint64_t batches) {
     return answers;
 }
 
-DiskSet::Opened open(fs::path const& directory, io::Faults* faults = nullptr) {
+Opened<DiskSet> open(fs::path const& directory, io::Faults* faults = nullptr) {
     return DiskSet::open({.directory = directory, .memory = 1 * MiB, .latest_least = 150, .faults = faults});
 }
 

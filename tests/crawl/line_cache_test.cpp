@@ -8,11 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "crawl/cpu.hpp"
+#include "catalog/seen_caches.hpp"
+#include "crawl/simd.hpp"
 #include "crawl/stream.hpp"
 
 namespace garner::crawl {
 namespace {
+
+using namespace catalog;
 
 std::unique_ptr<SeenCache> cache_of(std::string const& spec, std::uint64_t entries) {
     auto made = make_cache(spec, {.entries = entries});
@@ -75,7 +78,7 @@ TEST(Line32, errs_once_in_2_7e8_times) {
     double const rate = 16 / 4'294'967'295.0;
     EXPECT_LT(rate, 4e-9);
     auto const cache = cache_of("line32:insert=front", 1 << 12);
-    for (std::uint64_t url = 0; url < 4'000'000; ++url) ASSERT_FALSE(cache->seen(Dice::mixed(url)));
+    for (std::uint64_t url = 0; url < 4'000'000; ++url) ASSERT_FALSE(cache->seen(papers::Dice::mixed(url)));
 }
 
 TEST(Quotient, is_lists_of_the_last_ten_whole_fingerprints) {
@@ -118,9 +121,9 @@ TEST(Lines, answer_the_same_whatever_the_machine_has) {
             auto const stream = test::any_stream(200'000, entries * 2);
             std::vector<std::uint8_t> expected(stream.size()), answers(stream.size());
             cache_of(spec + "plain", entries)->seen_each(stream, expected);
-            for (auto isa : {Isa::sse2, Isa::avx2, Isa::avx512}) {
-                if (!has(isa)) continue;
-                auto const name_of_isa = std::string(LineSettings::isas[static_cast<std::size_t>(isa) + 1]);
+            for (auto simd : {Simd::avx2, Simd::avx512}) {
+                if (!has(simd)) continue;
+                auto const name_of_isa = std::string(LineSettings::isas[static_cast<std::size_t>(simd) + 1]);
                 cache_of(spec + name_of_isa, entries)->seen_each(stream, answers);
                 EXPECT_EQ(answers, expected) << spec << name_of_isa;
             }
@@ -133,7 +136,7 @@ std::uint64_t misses_of_a_loop(std::string const& spec) {
     auto const cache = cache_of(spec, 1 << 12);
     std::uint64_t misses = 0;
     for (int round = 0; round < 60; ++round)
-        for (std::uint64_t url = 0; url < 6'000; ++url) misses += !cache->seen(Dice::mixed(url + 1));
+        for (std::uint64_t url = 0; url < 6'000; ++url) misses += !cache->seen(papers::Dice::mixed(url + 1));
     return misses;
 }
 

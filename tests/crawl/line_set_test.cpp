@@ -70,7 +70,8 @@ TEST(LineSet, all_widths_of_compare_answer_the_same) {
     std::vector<std::uint8_t> expected(urls.size());
     LineSet plain({.expected = 0, .seed = 1, .simd = Simd::plain});
     plain.add(urls, expected);
-    for (auto simd = Simd::sse2; simd <= best_simd(); simd = static_cast<Simd>(static_cast<int>(simd) + 1)) {
+    for (auto simd : {Simd::avx2, Simd::avx512}) {
+        if (!has(simd)) continue;
         std::vector<std::uint8_t> is_new(urls.size());
         LineSet set({.expected = 0, .seed = 1, .simd = simd});
         set.add(urls, is_new);

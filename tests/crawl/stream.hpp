@@ -3,18 +3,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "crawl/dice.hpp"
+#include "papers/dice.hpp"
 #include "util/hash.hpp"
 
 namespace garner::crawl::test {
 
 /// `distinct` URLs, half of the requests for the first eighth of them. Their fingerprints are spread over all 64 bits.
 inline std::vector<Fingerprint> any_stream(std::size_t length, std::uint64_t distinct, std::uint64_t seed = 1) {
-    Dice dice(seed);
+    papers::Dice dice(seed);
     std::vector<Fingerprint> stream;
     for (std::size_t i = 0; i < length; ++i) {
         auto const url = dice.below(dice.below(2) ? distinct : distinct / 8 + 1);
-        stream.push_back(Dice::mixed(url + 1));
+        stream.push_back(papers::Dice::mixed(url + 1));
     }
     return stream;
 }

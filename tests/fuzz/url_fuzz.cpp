@@ -3,7 +3,6 @@
 #include <string>
 
 #include "crawl/canonical_url.hpp"
-#include "crawl/plain_url.hpp"
 #include "crawl/url_layers.hpp"
 #include "fuzzed.hpp"
 

@@ -31,7 +31,7 @@ sim::Record read_back(LogFormat format, std::string_view name, LogEntry const& e
     auto line = format_line(format, entry, buffer);
     line.remove_suffix(1);
     auto reader = sim::trace_format(name)->make();
-    auto record = sim::read_line(*reader, line);
+    auto record = sim::read_line(reader, line);
     EXPECT_NE(record.kind, RecordKind::broken) << name << ": " << line << sim::fault_of(record);
     return record;
 }

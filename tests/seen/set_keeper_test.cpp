@@ -9,7 +9,7 @@
 #include <new>
 #include <set>
 
-#include "crawl/lru.hpp"
+#include "crawl/lru_cache.hpp"
 #include "seen/set_keeper.hpp"
 
 namespace garner::seen {

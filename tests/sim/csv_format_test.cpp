@@ -7,7 +7,7 @@ namespace {
 
 /// What the last of the lines says.
 Record last_of(std::initializer_list<std::string_view> lines) {
-    CsvFormat format;
+    TraceFormat const format = CsvFormat();
     Record record;
     for (auto line : lines) record = read_line(format, line);
     return record;

@@ -1,20 +1,14 @@
 // Access logs: Squid's, Apache's and nginx's, Garner's own.
-#include "sim/combined_format.hpp"
-#include "sim/json_format.hpp"
-#include "sim/squid_format.hpp"
+#include "sim/log_formats.hpp"
+
 #include "sim/trace_files.hpp"
 
 namespace garner::sim {
 namespace {
 
-template <class Format>
-Record record_of_line(std::string_view line) {
-    Format format;
-    return read_line(format, line);
-}
-constexpr auto squid = record_of_line<SquidFormat>;
-constexpr auto combined = record_of_line<CombinedFormat>;
-constexpr auto json = record_of_line<JsonFormat>;
+Record squid(std::string_view line) { return read_line(read_squid, line); }
+Record combined(std::string_view line) { return read_line(read_combined, line); }
+Record json(std::string_view line) { return read_line(read_json, line); }
 
 TEST(SquidFormat, a_get_answered_with_200_counts_with_its_size) {
     auto record = squid("1066036250.603    310 192.168.0.227 TCP_MISS/200 1462 GET http://www.example.org/film?x=1 - "

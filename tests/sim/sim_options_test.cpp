@@ -18,7 +18,6 @@ TEST(SimOptions, have_all_policies_and_three_sizes_at_first) {
     EXPECT_GT(options.policies.size(), 1u);
     EXPECT_EQ(options.sizes.size(), 3u);
     EXPECT_FALSE(options.json);
-    EXPECT_GT(read({"--trace=t", "--plot=d"}).options.sizes.size(), 6u);
 }
 
 TEST(SimOptions, are_read_in_both_forms) {

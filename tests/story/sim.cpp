@@ -62,19 +62,55 @@ TEST(Sim, half_of_the_keys_tell_nearly_the_same) {
     EXPECT_NEAR(half["object_miss_ratio"], static_cast<double>(all["object_miss_ratio"]), .02);
 }
 
-TEST(Sim, draws_the_curves) {
-    TempDir dir;
-    auto done = sim({"--trace", trace("nasa_19950801"), "--policy", "lru,gdsf,infinite", "--plot", dir.path("curves").string()});
+/// Pipes the results of a command of garner into tools/chart, which draws into `folder`.
+void draw(TempDir const& dir, std::string const& command) {
+    auto const line = "'" + garner_binary() + "' " + command + " --format json | '" + source("tools/chart") + "' '" +
+                      dir.path("charts").string() + "' days";
+    auto const done = run({"/bin/sh", "-c", line}, Millis{60'000});
     ASSERT_EQ(done.code, 0) << done.errors;
-    for (auto name : {"curves/object_miss_ratio.svg", "curves/byte_miss_ratio.svg"}) {
-        auto picture = read_file(dir.path(name));
-        EXPECT_NE(picture.find("<svg"), std::string::npos);
-        EXPECT_NE(picture.find("gdsf"), std::string::npos);
-        EXPECT_NE(picture.find("</svg>"), std::string::npos);
+}
+
+/// A chart that an XML parser has read.
+std::string chart(TempDir const& dir, std::string const& name) {
+    auto const file = dir.path("charts/" + name).string();
+    auto const parsed = run({"/usr/bin/python3", "-c", "import sys, xml.dom.minidom as m; m.parse(sys.argv[1])", file});
+    EXPECT_EQ(parsed.code, 0) << name << ": " << parsed.errors;
+    return read_file(file);
+}
+
+std::size_t count(std::string const& text, std::string const& part) {
+    std::size_t found = 0;
+    for (auto at = text.find(part); at != text.npos; at = text.find(part, at + part.size())) ++found;
+    return found;
+}
+
+TEST(Chart, shows_the_misses_of_policies_by_size) {
+    TempDir dir;
+    draw(dir, "sim --trace '" + trace("nasa_19950801") + "' --policy lru,gdsf,infinite --size 1%,10%,50%");
+    for (auto const* kind : {"object", "byte"}) {
+        auto const picture = chart(dir, kind + std::string("_miss_ratio.svg"));
+        EXPECT_EQ(count(picture, "days: " + std::string(kind) + " miss ratio by cache size"), 2u);
+        for (auto const* name : {">lru<", ">gdsf<", ">infinite<", ">1 MiB<", ">cache size (bytes)<"})
+            EXPECT_EQ(count(picture, name), 1u) << name;
+        // Each line and the sample beside its name; a mark at each point and on the sample.
+        EXPECT_EQ(count(picture, "stroke-width=\"2.0\""), 4u);
+        EXPECT_EQ(count(picture, "stroke-width=\"1.5\""), 2u) << "the reference";
+        EXPECT_EQ(count(picture, "transform=\"translate("), 9u);
     }
-    EXPECT_NE(done.errors.find("wrote object_miss_ratio.svg"), std::string::npos) << done.errors;
-    auto const before = sim({"--trace", "none", "--plot", dir.write("file", "x")});
-    EXPECT_NE(before.errors.find("cannot make"), std::string::npos) << "told before the trace is read: " << before.errors;
+    EXPECT_EQ(read_file(dir.path("charts/object_miss_ratio.csv")).substr(0, 68),
+              "policy,size_bytes,object_miss_percent\n\"lru\",1093593,47.345308\n\"gdsf\"");
+}
+
+TEST(Chart, shows_the_misses_of_caches_of_seen_urls_and_those_against_min) {
+    TempDir dir;
+    auto const stream = dir.write("links.u32", std::string("\1\0\0\0\2\0\0\0\1\0\0\0\2\0\0\0\3\0\0\0", 20));
+    draw(dir, "seen sim --stream '" + stream + "' --policy lru,min --entries 1,2");
+    EXPECT_EQ(count(chart(dir, "miss_ratio.svg"), ">2^1<"), 1u);
+    EXPECT_EQ(count(chart(dir, "relative_miss_ratio.svg"), "misses (MIN = 1)"), 1u);
+    EXPECT_EQ(read_file(dir.path("charts/miss_ratio.csv")),
+              "policy,entries,miss_percent\n\"lru\",1,100.000000\n\"min\",1,100.000000\n\"lru\",2,60.000000\n\"min\",2,60.000000\n");
+    auto const again = run({source("tools/chart"), dir.path("charts/miss_ratio.csv").string()});
+    EXPECT_EQ(again.code, 0) << again.errors;
 }
 
 TEST(Sim, replays_what_the_proxy_has_logged) {
@@ -130,7 +166,7 @@ TEST(Sim, says_why_it_cannot_and_how_it_could) {
         {{"--trace", dir.path("none").string()}, 1, "none"},
         {{"--trace", dir.path().string()}, 1, "directory"},
         {{"--trace", dir.write("empty", "")}, 1, "empty"},
-        {{"--trace", trace("nasa_19950801"), "--policy=lru", "--plot", dir.write("file", "x")}, 1, "file"},
+        {{"--trace", "x", "--plot", "curves"}, 2, "--plot is removed; draw with garner sim --format json ... | tools/chart DIR"},
     };
     for (auto const& each : cases) {
         auto done = sim(each.arguments);

@@ -1,5 +1,5 @@
 // The experiments of Kubota, Ueda, Yamana (Stable Bloom Filter Light) done again: sbfl_experiments
-// table5.1|figure5.1|...|figure5.6|all [--stream FILE] [--out DIR]. Prints tables; --out also writes CSV and SVG files.
+// table5.1|figure5.1|...|figure5.6|all [--stream FILE] [--out DIR]. Prints tables; --out also writes CSV files, which tools/chart draws.
 // The paper's graph of 538 million hosts is not public: a model stands for it, or any stream of URL numbers, and all sizes
 // are those of the paper divided by 256 (LRU 2^12 for 2^20, counters 2^16 to 2^22 for 2^24 to 2^30).
 #include <algorithm>
@@ -10,15 +10,14 @@
 #include <fstream>
 #include <functional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
-#include "crawl/bloom_formulas.hpp"
 #include "crawl/line_set.hpp"
-#include "crawl/lru_light.hpp"
-#include "crawl/stable_bloom.hpp"
-#include "sim/chart.hpp"
-#include "sim/fingerprint_file.hpp"
+#include "papers/lru_light.hpp"
+#include "papers/stable_bloom.hpp"
+#include "seen_commands/fingerprint_file.hpp"
 
 namespace garner {
 namespace {
@@ -56,7 +55,7 @@ Stream model() {
 
 Stream read(std::string const& path) {
     Stream stream{std::filesystem::path(path).filename().string(), {}, {}};
-    sim::FingerprintFile file(path, sim::form_of(path));
+    seen_commands::FingerprintFile file(path, seen_commands::form_of(path));
     std::vector<Fingerprint> block(1 << 16);
     while (auto const count = file.read(block))
         stream.urls.insert(stream.urls.end(), block.begin(), block.begin() + static_cast<std::ptrdiff_t>(count));
@@ -85,8 +84,8 @@ Counted replay(Stream const& stream, crawl::SeenCache& cache) {
 struct Parameters {
     unsigned hashes;
     double false_positives;
-    crawl::StableShape shape(std::uint64_t counters) const {
-        auto const p = crawl::stable_decrements(false_positives, hashes, 3, static_cast<double>(counters));
+    papers::StableShape shape(std::uint64_t counters) const {
+        auto const p = papers::stable_decrements(false_positives, hashes, 3, static_cast<double>(counters));
         return {counters, hashes, static_cast<unsigned>(std::ceil(p))};
     }
     std::string name() const {
@@ -97,32 +96,27 @@ struct Parameters {
 };
 constexpr Parameters strict{8, 1e-5}, loose{4, 0.01};
 
-/// What a figure shows: lines of points, with their names.
+/// The points of a figure, by the names of their lines.
 class Figure {
 public:
-    Figure(std::string number, sim::Chart chart) : number_(std::move(number)), chart_(std::move(chart)) {
-        std::printf("\n%s: %s\n%-28s %14s %14s\n", number_.c_str(), chart_.title.c_str(), "", chart_.x_title.c_str(),
-                    chart_.y_title.c_str());
+    Figure(std::string number, std::string const& title, std::string const& x_name, std::string const& y_name)
+        : number_(std::move(number)) {
+        std::printf("\n%s: %s\n%-28s %14s %14s\n", number_.c_str(), title.c_str(), "", x_name.c_str(), y_name.c_str());
+        csv_ << "# " << title << "\nline," << x_name << ',' << y_name << '\n';
     }
     void add(std::string const& line, double x, double y) {
         std::printf("%-28s %14.6g %14.6g\n", line.c_str(), x, y);
-        auto series = std::ranges::find(chart_.series, line, &sim::Series::name);
-        if (series == chart_.series.end()) series = chart_.series.insert(series, {line, {}, false});
-        series->points.push_back({x, y});
+        csv_ << '"' << line << "\"," << x << ',' << y << '\n';
     }
     void write(std::filesystem::path const& folder) const {
         if (folder.empty()) return;
         std::filesystem::create_directories(folder);
-        std::ofstream(folder / (number_ + ".svg")) << sim::svg(chart_);
-        std::ofstream csv(folder / (number_ + ".csv"));
-        csv << "line,x,y\n";
-        for (auto const& series : chart_.series)
-            for (auto const& [x, y] : series.points) csv << '"' << series.name << "\"," << x << ',' << y << '\n';
+        std::ofstream(folder / (number_ + ".csv")) << csv_.str();
     }
 
 private:
     std::string number_;
-    sim::Chart chart_;
+    std::ostringstream csv_;
 };
 
 class Experiments {
@@ -154,7 +148,7 @@ public:
         figure.write(folder_);
     }
     void memory(std::string const& number, Parameters const& parameters) {
-        auto figure = new_figure(number, "memory at equal hits, " + parameters.name(), "hits (%)", "memory (KiB)", false);
+        auto figure = new_figure(number, "memory at equal hits, " + parameters.name(), "hits (%)", "memory (KiB)");
         double most_saved = 0;
         for (unsigned bits = least_counters; bits <= most_counters; ++bits) {
             auto const hits = chain(parameters, bits).hits;
@@ -168,13 +162,8 @@ public:
     }
 
 private:
-    Figure new_figure(std::string number, std::string const& what, std::string x, std::string y, bool logarithmic = true) const {
-        sim::Chart chart;
-        chart.title = what + " (" + stream_.name + ")";
-        chart.x_title = std::move(x);
-        chart.y_title = std::move(y);
-        chart.x_scale = logarithmic ? sim::Scale::log : sim::Scale::linear;
-        return {std::move(number), std::move(chart)};
+    Figure new_figure(std::string number, std::string const& what, std::string const& x, std::string const& y) const {
+        return {std::move(number), what + " (" + stream_.name + ")", x, y};
     }
     std::vector<std::pair<double, double>> const& lru() {
         if (!lru_.empty()) return lru_;
@@ -195,7 +184,7 @@ private:
         return 0;
     }
     Counted chain(Parameters const& parameters, unsigned bits) {
-        crawl::LruLight cache(std::uint64_t{1} << lru_bits, parameters.shape(std::uint64_t{1} << bits), 1, 1);
+        papers::LruLight cache(std::uint64_t{1} << lru_bits, parameters.shape(std::uint64_t{1} << bits), 1, 1);
         return replay(stream_, cache);
     }
     template <class Count>
@@ -203,8 +192,8 @@ private:
         auto figure = new_figure(number, what + ", " + loose.name(), "counters", what);
         for (unsigned bits = least_counters; bits <= most_counters; ++bits) {
             auto const shape = loose.shape(std::uint64_t{1} << bits);
-            crawl::StableBloom stable(shape, 1, 1);
-            crawl::StableBloomLight light(shape, 1, 1);
+            papers::StableBloom stable(shape, 1, 1);
+            papers::StableBloomLight light(shape, 1, 1);
             figure.add("SBF", std::exp2(bits), static_cast<double>(count(replay(stream_, stable))));
             figure.add("SBFL", std::exp2(bits), static_cast<double>(count(replay(stream_, light))));
         }
@@ -225,15 +214,18 @@ double seconds_of(std::function<void()> const& work) {
 /// The paper decrements 2e9 of 2^30 counters; this many are enough to tell.
 void decrement_times(std::filesystem::path const& folder) {
     constexpr std::uint64_t counters = std::uint64_t{1} << 28, decrements = 200'000'000;
-    crawl::SmallCounters all(counters);
+    papers::SmallCounters all(counters);
     for (std::uint64_t i = 0; i < counters; i += 7) all.set(i, 3);
-    crawl::RandomDecrement random(1);
+    papers::RandomDecrement random(1);
     auto const chunk = 1'000'000u;
     auto const at_random = seconds_of([&] {
         for (std::uint64_t i = 0; i < decrements / 10; i += chunk) random.decrement(all, chunk);
     }) * 10;
-    auto const one_by_one = seconds_of([&] { all.decrement_one_by_one(0, decrements); });
-    auto const together = seconds_of([&] { all.decrement(0, decrements); });
+    auto const one_by_one = seconds_of([&] {
+        for (std::uint64_t i = 0; i < decrements; ++i)
+            if (auto const now = all.value(i); now > 0) all.set(i, now - 1);
+    });
+    auto const together = seconds_of([&] { papers::CyclicDecrement().decrement(all, decrements); });
     std::printf("\ntable5.1: seconds for 2e9 decrements of 2^28 counters\n");
     std::ofstream csv;
     if (!folder.empty()) std::filesystem::create_directories(folder), csv.open(folder / "table5.1.csv");

@@ -1,5 +1,5 @@
 // The experiments of Broder, Najork, Wiener 2003 done again: url_caching_experiments figure2|...|figure11|private|all
-// [--out DIR] [--links N] [--stream FILE]. Each writes DIR/NAME.svg and DIR/NAME.csv. The paper's traces are not at hand:
+// [--out DIR] [--links N] [--stream FILE]. Each writes DIR/NAME.csv, which tools/chart draws. The paper's traces are not at hand:
 // links of its own conjecture (section 5.2), drawn from a fixed seed, stand for them, or a stream of URL numbers.
 #include <cmath>
 #include <cstdio>
@@ -12,11 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "crawl/foresight.hpp"
-#include "crawl/link_model.hpp"
-#include "crawl/seen_caches.hpp"
-#include "sim/chart.hpp"
-#include "sim/id_stream.hpp"
+#include "catalog/seen_caches.hpp"
+#include "papers/foresight.hpp"
+#include "papers/link_model.hpp"
+#include "seen_commands/fingerprint_file.hpp"
 #include "util/numbers.hpp"
 
 namespace garner {
@@ -38,12 +37,12 @@ struct Trace {
 
 Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
     Trace trace{.name = std::string(cross ? "cross sub-trace" : "full trace") + ", " + std::to_string(threads) + " threads"};
-    crawl::LinkModel model({.threads = threads});
+    papers::LinkModel model({.threads = threads});
     for (std::uint64_t made = 0; made < links;) {
         auto const thread = model.thread();
         for (auto url : model.next_page()) {
             ++made;
-            auto const link = crawl::Dice::mixed(std::uint64_t{url} + 1);
+            auto const link = papers::Dice::mixed(std::uint64_t{url} + 1);
             if (cross && (model.of_a_host(url) || link % processes == 0)) continue;
             trace.links.push_back(link);
             trace.threads.push_back(thread);
@@ -54,10 +53,11 @@ Trace model(std::uint32_t threads, bool cross, std::uint64_t links) {
 
 Trace from_file(std::string const& path) {
     Trace trace{.name = std::filesystem::path(path).filename().string()};
-    sim::IdStream ids(path);
-    for (auto some = ids.next(1 << 20); !some.empty(); some = ids.next(1 << 20))
-        for (auto id : some) trace.links.push_back(crawl::Dice::mixed(std::uint64_t{id} + 1));
-    if (!ids.fault().empty()) throw std::runtime_error(ids.fault());
+    seen_commands::FingerprintFile file(path, seen_commands::FingerprintForm::u32);
+    std::vector<std::uint32_t> ids(1 << 20);
+    while (auto const count = file.read(ids))
+        for (auto id : std::span(ids).first(count)) trace.links.push_back(papers::Dice::mixed(std::uint64_t{id} + 1));
+    if (!file.fault().empty()) throw std::runtime_error(file.fault());
     return trace;
 }
 
@@ -66,16 +66,16 @@ Trace full(Options const& options) {
 }
 Trace cross(Options const& options) { return model(threads_of_the_paper, true, options.links); }
 
-using Foresight = std::shared_ptr<crawl::Foresight const>;
+using Foresight = std::shared_ptr<papers::Foresight const>;
 
 Foresight foresee(Trace const& trace) {
-    auto foresight = std::make_shared<crawl::Foresight>();
+    auto foresight = std::make_shared<papers::Foresight>();
     if (!foresight->add(trace.links)) throw std::runtime_error("too many links");
     return foresight;
 }
 
 std::unique_ptr<crawl::SeenCache> cache_of(std::string const& spec, std::uint64_t entries, Foresight const& foresight) {
-    auto made = crawl::make_cache(spec, {.entries = entries, .foresight = foresight});
+    auto made = catalog::make_cache(spec, {.entries = entries, .foresight = foresight});
     if (!made.cache) throw std::runtime_error(spec + ": " + made.fault);
     return std::move(made.cache);
 }
@@ -90,101 +90,89 @@ double miss_percent(crawl::SeenCache& cache, std::span<Fingerprint const> links)
 
 // Figures ------------------------------------------------------------------------------------------------------------
 
+struct Series {
+    std::string name;
+    std::vector<std::pair<double, double>> points = {};
+};
+
 struct Figure {
-    std::string name, x_name, y_name;
-    sim::Chart chart;
+    std::string name, title, x_name, y_name;
+    std::vector<Series> series = {};
 };
 
 void write(Figure const& figure, Options const& options) {
-    auto const base = std::filesystem::path(options.out) / figure.name;
-    std::ofstream picture(base.string() + ".svg"), numbers(base.string() + ".csv");
-    picture << sim::svg(figure.chart);
-    numbers << "series," << figure.x_name << ',' << figure.y_name << '\n';
-    std::printf("%s: %s\n", figure.name.c_str(), figure.chart.title.c_str());
-    for (auto const& series : figure.chart.series) {
+    auto const file = (std::filesystem::path(options.out) / (figure.name + ".csv")).string();
+    std::ofstream numbers(file);
+    numbers << "# " << figure.title << "\nseries," << figure.x_name << ',' << figure.y_name << '\n';
+    std::printf("%s: %s\n", figure.name.c_str(), figure.title.c_str());
+    for (auto const& series : figure.series) {
         std::printf("  %-22s", series.name.c_str());
-        for (auto const& point : series.points) {
-            numbers << '"' << series.name << "\"," << with_decimals(point.x, 4) << ',' << with_decimals(point.y, 6) << '\n';
-            std::printf(" %6.2f", point.y);
+        for (auto const& [x, y] : series.points) {
+            numbers << '"' << series.name << "\"," << with_decimals(x, 4) << ',' << with_decimals(y, 6) << '\n';
+            std::printf(" %6.2f", y);
         }
         std::printf("\n");
     }
-    if (!picture.flush() || !numbers.flush()) throw std::runtime_error("cannot write " + base.string());
+    if (!numbers.flush()) throw std::runtime_error("cannot write " + file);
 }
 
 std::vector<std::string> const specs{"lru", "clock", "random", "static", "infinite", "min"};
 constexpr int powers = 21;   // sizes from 2^0 to 2^20
 
 Figure by_size(std::string name, Trace const& trace, bool against_min) {
-    Figure figure{std::move(name), "entries", against_min ? "misses_of_min" : "miss_percent", {}};
-    figure.chart = {.title = trace.name + (against_min ? ": misses against MIN's" : ": misses") + " by cache size",
-                    .x_title = "cache size (entries)",
-                    .y_title = against_min ? "misses (MIN = 1)" : "miss ratio (%)",
-                    .x_scale = sim::Scale::counts,
-                    .series = {}};
+    Figure figure{std::move(name), trace.name + (against_min ? ": misses against MIN's" : ": misses") + " by cache size", "entries",
+                  against_min ? "misses_of_min" : "miss_percent"};
     auto const foresight = foresee(trace);
     std::map<std::string, std::vector<double>> percent;
     for (auto const& spec : specs)
         for (int power = 0; power < powers; ++power)
             percent[spec].push_back(miss_percent(*cache_of(spec, std::uint64_t{1} << power, foresight), trace.links));
     for (auto const& spec : specs) {
-        sim::Series line{spec, {}, spec == "min" || spec == "infinite"};
+        Series line{spec};
         for (std::size_t i = 0; i < powers; ++i)
             line.points.push_back({std::exp2(i), percent[spec][i] / (against_min ? percent["min"][i] : 1)});
-        figure.chart.series.push_back(std::move(line));
+        figure.series.push_back(std::move(line));
     }
     return figure;
 }
 
 Figure by_threads(std::string name, bool of_cross, bool a_thread, Options const& options) {
-    Figure figure{std::move(name), a_thread ? "entries_a_thread" : "entries", "miss_percent", {}};
-    figure.chart = {.title = std::string(of_cross ? "cross sub-trace" : "full trace") + ": CLOCK's misses by threads",
-                    .x_title = a_thread ? "cache size (entries a thread)" : "cache size (entries)",
-                    .y_title = "miss ratio (%)",
-                    .x_scale = sim::Scale::counts,
-                    .series = {}};
+    Figure figure{std::move(name), std::string(of_cross ? "cross sub-trace" : "full trace") + ": CLOCK's misses by threads",
+                  a_thread ? "entries_a_thread" : "entries", "miss_percent"};
     for (std::uint32_t threads : {20u, 100u, 500u}) {
         auto const trace = model(threads, of_cross, options.links);
-        sim::Series line{std::to_string(threads) + " threads", {}};
+        Series line{std::to_string(threads) + " threads"};
         for (int power = 0; power < powers; ++power) {
             double const entries = std::exp2(power);
             line.points.push_back({a_thread ? entries / threads : entries,
                                    miss_percent(*cache_of("clock", std::uint64_t{1} << power, nullptr), trace.links)});
         }
-        figure.chart.series.push_back(std::move(line));
+        figure.series.push_back(std::move(line));
     }
     return figure;
 }
 
 Figure over_time(std::string name, Trace const& trace) {
     constexpr std::uint64_t entries = 1 << 18, windows = 40;
-    Figure figure{std::move(name), "links", "miss_percent", {}};
-    figure.chart = {.title = trace.name + ": misses over time, 2^18 entries",
-                    .x_title = "links",
-                    .y_title = "miss ratio (%)",
-                    .series = {}};
+    Figure figure{std::move(name), trace.name + ": misses over time, 2^18 entries", "links", "miss_percent"};
     auto const foresight = foresee(trace);
     auto const step = trace.links.size() / windows;
     for (auto const& spec : specs) {
         auto const cache = cache_of(spec, entries, foresight);
-        sim::Series line{spec, {}, spec == "min" || spec == "infinite"};
+        Series line{spec};
         for (std::uint64_t i = 0; i < windows; ++i)
             line.points.push_back({static_cast<double>((i + 1) * step),
                                    miss_percent(*cache, std::span(trace.links).subspan(i * step, step))});
-        figure.chart.series.push_back(std::move(line));
+        figure.series.push_back(std::move(line));
     }
     return figure;
 }
 
 /// The question that section 7 leaves open.
 Figure private_caches(Options const& options) {
-    Figure figure{"private", "entries", "miss_percent", {}};
     auto const trace = model(threads_of_the_paper, false, options.links);
-    figure.chart = {.title = trace.name + ": a private LRU for each against a shared one",
-                    .x_title = "entries of all caches",
-                    .y_title = "miss ratio (%)",
-                    .x_scale = sim::Scale::counts,
-                    .series = {{"shared", {}}, {"private", {}}}};
+    Figure figure{"private", trace.name + ": a private LRU for each against a shared one", "entries", "miss_percent",
+                  {{"shared"}, {"private"}}};
     for (std::uint64_t each = 1; each <= 2048; each *= 2) {
         auto const entries = each * threads_of_the_paper;
         std::vector<std::unique_ptr<crawl::SeenCache>> caches;
@@ -192,8 +180,8 @@ Figure private_caches(Options const& options) {
         double misses = 0;
         for (std::size_t i = 0; i < trace.links.size(); ++i) misses += !caches[trace.threads[i]]->seen(trace.links[i]);
         auto const x = static_cast<double>(entries);
-        figure.chart.series[0].points.push_back({x, miss_percent(*cache_of("lru", entries, nullptr), trace.links)});
-        figure.chart.series[1].points.push_back({x, 100 * misses / static_cast<double>(trace.links.size())});
+        figure.series[0].points.push_back({x, miss_percent(*cache_of("lru", entries, nullptr), trace.links)});
+        figure.series[1].points.push_back({x, 100 * misses / static_cast<double>(trace.links.size())});
     }
     return figure;
 }

@@ -1,0 +1,95 @@
+#include "catalog/seen_caches.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "crawl/line_cache.hpp"
+#include "crawl/lru_cache.hpp"
+#include "papers/bloom.hpp"
+#include "papers/compact_tables.hpp"
+#include "papers/lru_light.hpp"
+#include "papers/references.hpp"
+#include "papers/slotted.hpp"
+#include "papers/stable_bloom.hpp"
+#include "papers/window_filters.hpp"
+#include "util/option_words.hpp"
+
+namespace garner::catalog {
+namespace {
+
+using namespace papers;
+
+template <class Cache>
+crawl::MadeCache make_one(crawl::CacheOptions const& options) {
+    return {std::make_unique<Cache>(options), {}};
+}
+
+constexpr std::array cache_rows{
+    CacheRow{"lru", "the least recently used leaves", make_one<crawl::Lru>},
+    CacheRow{"clock", "a hand passes over what was asked for again, and takes the next", make_one<Clock>},
+    CacheRow{"random", "any one leaves", make_one<Random>},
+    CacheRow{"chaining", "CLOCK or RANDOM in direct circular chaining: l + 8 bits", CompactTables::make_chaining,
+             CompactTables::chaining_settings},
+    CacheRow{"scatter", "CLOCK or RANDOM in a scatter table with circular lists: l + 2 bits", CompactTables::make_scatter,
+             CompactTables::scatter_settings},
+    CacheRow{"bloom", "Bloom's filter: forgets nothing, claims ever more that never came", make_one<EverFilter<BloomBits>>,
+             BloomSettings::settings},
+    CacheRow{"cbf", "the same of counters, as a filter takes that forgets", make_one<EverFilter<BloomCounters>>,
+             BloomSettings::settings},
+    CacheRow{"sbf", "Stable Bloom Filter: counters, some decremented at random with each insertion", make_one<StableBloom>,
+             StableShape::settings},
+    CacheRow{"sbfl", "Stable Bloom Filter Light: the same, decremented in turn", make_one<StableBloomLight>,
+             StableShape::settings},
+    CacheRow{"lru-sbfl", "LRU, and what leaves it in a Stable Bloom Filter Light", make_one<LruLight>,
+             LruLight::settings},
+    CacheRow{"landmark", "Bloom's filter, emptied each time `entries` were asked for", make_one<LandmarkWindow>,
+             BloomSettings::settings},
+    CacheRow{"sliding", "counters over the latest requests, which it keeps", make_one<SlidingWindow>,
+             BloomSettings::settings},
+    CacheRow{"jumping", "filters for the parts of a window, of which the oldest is emptied at once", make_one<JumpingWindow>,
+             JumpingWindow::settings},
+    CacheRow{"line", "8 fingerprints in a cache line, in the order of their last use: 64 bits, the fastest", crawl::make_line,
+             crawl::LineSettings::settings},
+    CacheRow{"line32", "16 tags in a cache line: 32 bits, one error in 2.7e8", crawl::make_line32, crawl::LineSettings::settings},
+    CacheRow{"quotient", "10 quotients of fingerprints in a cache line: 51.2 bits, exact; from 81930 entries",
+             crawl::make_quotient, crawl::LineSettings::settings},
+    CacheRow{"infinite", "reference: nothing leaves", make_one<Infinite>},
+    CacheRow{"min", "reference: who is not asked for again the longest leaves; nothing can miss less", make_one<Min>,
+             {}, true},
+    CacheRow{"static", "reference: the most popular of the stream from its beginning, and nothing else",
+             make_one<Static>, {}, true},
+};
+
+}  // namespace
+
+std::span<CacheRow const> seen_caches() { return cache_rows; }
+
+CacheSpec read_cache_spec(std::string_view text) {
+    CacheSpec spec;
+    auto const name = text.substr(0, text.find(':'));
+    auto const settings = text.substr(std::min(text.size(), name.size() + 1));
+    auto const row = std::ranges::find(cache_rows, name, &CacheRow::name);
+    if (row == cache_rows.end()) {
+        spec.fault = "no cache \"" + std::string(name) + "\"; there are " + names_of(cache_rows);
+        return spec;
+    }
+    auto read = policy::read_settings(settings, row->settings);
+    if (!read.fault.empty()) {
+        spec.fault = std::string(name) + ": " + read.fault;
+        return spec;
+    }
+    spec.row = &*row;
+    spec.values = std::move(read.values);
+    return spec;
+}
+
+crawl::MadeCache make_cache(std::string_view text, crawl::CacheOptions options) {
+    auto spec = read_cache_spec(text);
+    if (!spec.row) return {nullptr, std::move(spec.fault)};
+    if (options.entries < 1 || options.entries > crawl::cache_entries_max)
+        return {nullptr, std::to_string(options.entries) + " entries: there can be 1 to 2^31"};
+    options.values = std::move(spec.values);
+    return spec.row->make(options);
+}
+
+}  // namespace garner::catalog

@@ -1,0 +1,34 @@
+// The table of caches of seen URLs by name.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "crawl/seen_cache.hpp"
+
+namespace garner::catalog {
+
+struct CacheRow {
+    std::string_view name;
+    std::string_view what;                           // one line for --help
+    crawl::MadeCache (*make)(crawl::CacheOptions const&);
+    std::span<policy::Setting const> settings = {};
+    bool foresees = false;                           // a reference for simulations: wants Foresight
+};
+
+/// All of them; a new one is one file and one row.
+std::span<CacheRow const> seen_caches();
+
+/// A cache as people write it: "NAME" or "NAME:setting=value:setting=value".
+struct CacheSpec {
+    CacheRow const* row = nullptr;                   // nullptr: there is no such cache or setting, see `fault`
+    std::vector<double> values;
+    std::string fault;                               // one line that names what is wrong and the mend
+};
+CacheSpec read_cache_spec(std::string_view text);
+
+/// The cache of that spec. The values in `options` are those of the spec.
+crawl::MadeCache make_cache(std::string_view spec, crawl::CacheOptions options);
+
+}  // namespace garner::catalog

@@ -1,0 +1,78 @@
+#include "catalog/url_sets.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "crawl/disk_set.hpp"
+#include "crawl/line_set.hpp"
+#include "papers/mercator_file.hpp"
+#include "papers/mercator_table.hpp"
+#include "redis/redis_set.hpp"
+#include "util/option_words.hpp"
+#include "util/units.hpp"
+
+namespace garner::catalog {
+namespace {
+
+MadeSet make_lines(SetOptions const& options) {
+    return {std::make_unique<crawl::LineSet>(crawl::LineSet::Options{.expected = options.expected, .seed = options.seed})};
+}
+
+template <class Set>
+MadeSet made(crawl::Opened<Set> opened) {
+    return {std::move(opened.set), std::move(opened.fault)};
+}
+
+MadeSet make_runs(SetOptions const& options) {
+    return made(crawl::DiskSet::open({.directory = options.directory, .memory = options.memory, .layers = options.layers}));
+}
+
+MadeSet make_mercator(SetOptions const& options) { return {std::make_unique<papers::MercatorTable>(options.seed)}; }
+
+MadeSet make_mercator_file(SetOptions const& options) {
+    return made(papers::MercatorFile::open({.directory = options.directory, .layers = options.layers}));
+}
+
+MadeSet make_redis(SetOptions const& options) {
+    redis::RedisSet::Options how{.expected = options.expected};
+    if (auto fault = redis::read_redis_address(options.address, how.address); !fault.empty()) return {nullptr, "redis: " + fault};
+    return made(redis::RedisSet::open(how));
+}
+
+constexpr std::array set_rows{
+    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines, false, crawl::LineSet::bytes_for},
+    SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
+    SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator, false,
+           papers::MercatorTable::bytes_for},
+    SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},
+    SetRow{"redis", "elsewhere: in Redis Cluster, for many crawlers; redis:HOST:PORT,HOST:PORT", false, make_redis, true},
+};
+
+}  // namespace
+
+std::span<SetRow const> url_sets() { return set_rows; }
+
+SetRow const* find_url_set(std::string_view name) {
+    auto const row = std::ranges::find(set_rows, name.substr(0, name.find(':')), &SetRow::name);
+    return row == set_rows.end() || (!row->elsewhere && row->name != name) ? nullptr : &*row;
+}
+
+std::string url_set_names() { return names_of(set_rows); }
+
+MadeSet make_url_set(std::string_view name, SetOptions const& options) {
+    auto const* row = find_url_set(name);
+    if (!row) return {nullptr, "no set \"" + std::string(name) + "\"; there are " + url_set_names()};
+    if (row->on_disk && options.directory.empty())
+        return {nullptr, "the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
+    if (row->bytes_for && row->bytes_for(options.expected) > options.memory)
+        return {nullptr, "the set \"" + std::string(name) + "\" takes " + size_text(row->bytes_for(options.expected)) +
+                             (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when it is empty") +
+                             ", more than the memory of " + size_text(options.memory) +
+                             "; give it more, or a directory: then it lies on disk"};
+    if (!row->elsewhere || name == row->name) return row->make(options);
+    auto with_address = options;
+    with_address.address = name.substr(row->name.size() + 1);
+    return row->make(with_address);
+}
+
+}  // namespace garner::catalog

@@ -1,0 +1,172 @@
+#include "seen_commands/seen_commands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <istream>
+#include <ostream>
+
+#include "crawl/canonical_url.hpp"
+#include "crawl/fingerprint.hpp"
+#include "crawl/url_layers.hpp"
+#include "papers/rabin.hpp"
+#include "sim/buffered_lines.hpp"
+#include "util/command_form.hpp"
+#include "util/exit_code.hpp"
+
+namespace garner::seen_commands {
+namespace {
+
+void append_hex(std::uint64_t value, std::string& to) {
+    for (int shift = 60; shift >= 0; shift -= 4) to.push_back("0123456789abcdef"[value >> shift & 15]);
+}
+
+void append_64(std::string_view text, std::string& to) { append_hex(crawl::fingerprint64(text), to); }
+
+void append_128(std::string_view text, std::string& to) {
+    auto const value = crawl::fingerprint128(text);
+    append_hex(value.high, to);
+    append_hex(value.low, to);
+}
+
+void append_rabin(std::string_view text, std::string& to) {
+    static papers::Rabin const rabin;
+    append_hex(rabin(text), to);
+}
+
+struct Kind {
+    std::string_view name;
+    void (*append)(std::string_view text, std::string& to);   // in hexadecimal
+};
+constexpr std::array kinds{Kind{"64", append_64}, Kind{"128", append_128}, Kind{"rabin", append_rabin}};
+
+struct CanonOptions {
+    crawl::UrlLayers layers;
+    crawl::CanonicalUrl base;                // with an empty text: none
+    Kind const* fingerprint = nullptr;
+};
+
+std::string read_base(std::string_view value, crawl::CanonicalUrl& base) {
+    auto const fault = crawl::canonicalise(value, base);
+    if (fault == crawl::UrlFault::none) return {};
+    auto const why = std::string(crawl::name_of(fault));
+    return "--base: " + quoted_word(value) + " is no URL of http, https, ws, wss or ftp: " + why;
+}
+
+std::string read_layers(std::string_view value, crawl::UrlLayers& layers) {
+    auto read = crawl::UrlLayers::read(value);
+    layers = read.layers;
+    return read.fault.empty() ? "" : "--layers: " + read.fault;
+}
+
+std::string read_fingerprint(std::string_view value, Kind const*& fingerprint) {
+    auto const kind = std::ranges::find(kinds, value, &Kind::name);
+    if (kind == kinds.end()) return "--fingerprint: " + quoted_word(value) + " is none of 64, 128, rabin";
+    fingerprint = &*kind;
+    return {};
+}
+
+std::string fault_names() {
+    std::string text = "Reasons:";
+    for (int i = 1; i < crawl::url_fault_count; ++i)
+        text.append(i % 7 == 1 ? "\n  " : " ").append(crawl::name_of(static_cast<crawl::UrlFault>(i)));
+    return text;
+}
+
+CommandForm::Reading read_options(std::span<std::string const> arguments, CanonOptions& options) {
+    CommandForm form("garner seen canon",
+                     "Reads URLs from standard input, one a line, and prints the canonical form of each: the serialization by the\n"
+                     "WHATWG URL Standard, without the fragment. For a line that is no URL of http, https, ws, wss or ftp it\n"
+                     "prints ! and the reason.");
+    form.no_operand("the URLs come from standard input")
+        .option("--base URL", "URL of the page that contains the lines: relative references are resolved",
+                [&](auto, auto value) { return read_base(value, options.base); })
+        .option("--layers NAME,...", "normalization beyond the standard; not meant for targets of redirects",
+                [&](auto, auto value) { return read_layers(value, options.layers); })
+        .option("--fingerprint KIND", "prints the fingerprint in hexadecimal and a tab before each: 64 or 128 (bits of XXH3),\nor rabin",
+                [&](auto, auto value) { return read_fingerprint(value, options.fingerprint); })
+        .notes("Layers, in the order in which they apply:\n" + help_rows(crawl::url_layer_names()) + "\n" + fault_names() +
+               "\n\nExit codes: 0 done, whatever the lines hold; 1 the input cannot be read or the answers cannot be written;\n"
+               "2 wrong command line.");
+    return form.read(arguments);
+}
+
+/// Answers line by line, and counts.
+class Canon {
+public:
+    explicit Canon(CanonOptions const& options) : options_(options) {}
+
+    void answer(std::string_view line, std::string& out) {
+        ++lines_;
+        if (line.ends_with('\r')) line.remove_suffix(1);
+        auto const fault = canonical(line);
+        if (fault != crawl::UrlFault::none) {
+            ++refused_[static_cast<std::size_t>(fault)];
+            out.append("!").append(crawl::name_of(fault)).push_back('\n');
+            return;
+        }
+        options_.layers.apply(url_);
+        if (options_.fingerprint) {
+            options_.fingerprint->append(url_.text, out);
+            out.push_back('\t');
+        }
+        out.append(url_.text).push_back('\n');
+    }
+
+    /// Says nothing when there is nothing wrong.
+    void tell_refused(std::ostream& err) const {
+        std::uint64_t all = 0;
+        for (auto count : refused_) all += count;
+        if (all == 0) return;
+        err << "garner seen canon: " << all << " of " << lines_ << " lines refused:";
+        for (std::size_t i = 0; i < refused_.size(); ++i)
+            if (refused_[i] > 0) err << ' ' << refused_[i] << ' ' << crawl::name_of(static_cast<crawl::UrlFault>(i));
+        err << '\n';
+    }
+
+private:
+    crawl::UrlFault canonical(std::string_view text) {
+        return options_.base.text.empty() ? crawl::canonicalise(text, url_) : crawl::canonicalise(text, options_.base, url_);
+    }
+
+    CanonOptions const& options_;
+    crawl::CanonicalUrl url_;
+    std::uint64_t lines_ = 0;
+    std::array<std::uint64_t, crawl::url_fault_count> refused_{};
+};
+
+/// Reads the bytes that are available, so that a line is answered before the next one is typed. Waits for one byte.
+std::size_t read_some(std::istream& in, char* to, std::size_t room) {
+    if (in.peek() == std::istream::traits_type::eof()) return 0;
+    auto const got = in.readsome(to, static_cast<std::streamsize>(room));
+    if (got == 0 && in.get(*to)) return 1;   // a stream that cannot tell what it has
+    return static_cast<std::size_t>(got);
+}
+
+int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out, std::ostream& err) {
+    constexpr std::size_t written_at_once = 64 * 1024;
+    Canon canon(options);
+    auto const read = [&in](char* to, std::size_t room) { return read_some(in, to, room); };
+    sim::BufferedLines lines(read, crawl::url_bytes_max + 1);   // a line may end in CR LF
+    std::string answers;
+    for (std::string_view line; out && lines.next_line(line);) {
+        canon.answer(line, answers);
+        // A reader that waits for the answer to the last line gets it before the next line is awaited.
+        if (answers.size() < written_at_once && lines.has_line()) continue;
+        out << answers << std::flush;
+        answers.clear();
+    }
+    canon.tell_refused(err);
+    if (in.bad()) return err << "garner seen canon: standard input cannot be read to its end\n", exit_failed;
+    if (!out) return err << "garner seen canon: the answers cannot be written\n", exit_failed;
+    return exit_done;
+}
+
+}  // namespace
+
+int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
+    CanonOptions options;
+    if (auto const code = read_options(arguments, options).print(out, err)) return *code;
+    return answer_all(options, in, out, err);
+}
+
+}  // namespace garner::seen_commands

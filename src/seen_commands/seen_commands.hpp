@@ -1,0 +1,24 @@
+// The commands for crawlers that run beside the service.
+//
+// `arguments` are those after the command's name. Results go to `out`, errors and the progress of long runs to `err`. The exit
+// code: 0 done, 1 an input cannot be read or a result cannot be kept, 2 a wrong command line.
+#pragma once
+#include <iosfwd>
+#include <span>
+#include <string>
+
+namespace garner::seen_commands {
+
+/// `garner seen canon`: the canonical form of the URLs of `in`, one a line, or "!" and why there is none.
+int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+
+/// `garner seen set`: puts a file of URLs or fingerprints into an exact set and reports what that took.
+int seen_set_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+
+/// `garner seen sim`: replays a crawl's links through caches of seen URLs and reports the misses of each.
+int seen_sim_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+
+/// `garner seen model`: makes the links of a crawl for `garner seen sim`.
+int seen_model_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+
+}  // namespace garner::seen_commands

@@ -1,0 +1,62 @@
+// A stream cut into lines or records, through one buffer.
+#pragma once
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "sim/unpacked_file.hpp"
+
+namespace garner::sim {
+
+/// Views are valid until the next call. Memory is bounded.
+class BufferedLines {
+public:
+    /// Reads up to `room` bytes, at least one; 0 at the end.
+    using Read = std::function<std::size_t(char* to, std::size_t room)>;
+
+    /// `longest`: bytes of a line, fewer than a MiB. A longer line is given with more than `longest` bytes, which are any bytes.
+    BufferedLines(Read read, std::size_t longest);
+    BufferedLines(UnpackedFile& file, std::size_t longest)
+        : BufferedLines([&file](char* to, std::size_t room) { return file.read(to, room); }, longest) {}
+
+    /// The next MiB, or all that is left, which it waits for.
+    std::string_view head();
+    bool head_is_whole() const { return ended_; }
+    void skip(std::size_t bytes) { rest_.remove_prefix(bytes); }
+
+    /// The next line without its newline, which the last one need not have; false at the end.
+    bool next_line(std::string_view& line);
+    /// The next line can be had without reading.
+    bool has_line() const { return rest_.find('\n') != rest_.npos; }
+
+    /// The next `size` bytes; fewer, but not none, at the end.
+    bool next_record(std::string_view& record, std::size_t size);
+
+    /// Up to `count` numbers, each to take(number). Returns the bytes of a last number that is cut; 0 if none is.
+    template <class Number, class Take>
+    std::size_t next_numbers(std::size_t count, Take take) {
+        constexpr std::size_t at_once = 8192;
+        for (std::string_view bytes; count > 0 && next_record(bytes, std::min(count, at_once) * sizeof(Number));) {
+            for (; bytes.size() >= sizeof(Number); bytes.remove_prefix(sizeof(Number)), --count) {
+                Number number;
+                std::memcpy(&number, bytes.data(), sizeof number);
+                take(number);
+            }
+            if (!bytes.empty()) return bytes.size();
+        }
+        return 0;
+    }
+
+private:
+    bool fill();
+    std::string_view too_long();
+
+    Read read_;
+    std::size_t longest_;
+    std::vector<char> buffer_;
+    std::string_view rest_;   // of the buffer: not taken yet
+    bool ended_ = false;
+};
+
+}  // namespace garner::sim
