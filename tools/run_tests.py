@@ -1,13 +1,14 @@
 """Runs test programs in many small processes side by side, and says what waits for what.
 
-run_tests.py --results FOLDER --name NAME [--jobs N] [--filter REGEX] PROGRAM...
+run_tests.py --results FOLDER [--jobs N] {--name NAME [--environment NAME=VALUE]... [--filter REGEX] [--without REGEX] PROGRAM...}...
 
-Each GoogleTest program is asked for its tests; they are run in packets of about `packet_seconds` by the times of an
+Each --name begins a run: programs with an environment, filters and a report of their own. The packets of all runs stand in one
+queue, so that the waits of one are filled by the work of another. Each GoogleTest program is asked for its tests; they are run in packets of about `packet_seconds` by the times of an
 earlier run, else by those of tests/times.json, the longest first. Scenes mostly wait: more are begun as long as the processors have time. A fuzzer is a packet by
 itself. A test that fails runs again by itself once all others are done, and both logs are kept and printed: it counts as
 flaky when it passes then (test_summary.py says how many of those a run may have).
 
-FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...,
+For each run FOLDER/NAME.json gets {"tests": {"program": {"Suite.test": {"result", "seconds"}}}, "flaky": [...], "seconds": ...,
 "processor": {"program": seconds}}.
 """
 
@@ -31,14 +32,33 @@ time_limit = 600.0                    # seconds of a packet
 progress_every = 15.0
 
 
+class TestRun:
+    """Programs that run in one environment, and what became of their tests."""
+
+    def __init__(self, name, environment):
+        self.name, self.environment = name, environment
+        self.results, self.flaky, self.processor = {}, [], {}
+        self.begun = self.ended = None
+
+    def failed_packets(self):
+        for tests in self.results.values():
+            for test, result in tests.items():
+                if result["result"] == "failed":
+                    yield Packet(self, pathlib.Path(result["path"]), [test], result["seconds"], again=True)
+
+    def write(self, file):
+        seconds = self.ended - self.begun if self.ended else 0.0
+        file.write_text(json.dumps({"tests": self.results, "flaky": self.flaky, "seconds": seconds, "processor": self.processor},
+                                   indent=1))
+
+
 class Packet:
-    def __init__(self, program, tests, expected):
-        self.program, self.tests, self.expected = program, tests, expected
-        self.again = False
+    def __init__(self, run, program, tests, expected, again=False):
+        self.run, self.program, self.tests, self.expected, self.again = run, program, tests, expected, again
 
     def name(self):
         first = self.tests[0]
-        return f"{self.program.name} {first}" + (f" and {len(self.tests) - 1} more" if len(self.tests) > 1 else "")
+        return f"{self.run.name} {self.program.name} {first}" + (f" and {len(self.tests) - 1} more" if len(self.tests) > 1 else "")
 
 
 def is_fuzzer(program):
@@ -58,19 +78,19 @@ def list_tests(program):
     return tests
 
 
-def cut_into_packets(program, tests, known):
+def cut_into_packets(run, program, tests, known):
     """In the order of the file: neighbours share a fixture."""
     guess = unknown_seconds.get(program.name.split("_")[0], unknown_otherwise)
     packets, chosen, seconds = [], [], 0.0
     for test in tests:
         cost = known.get(program.name, {}).get(test, guess)
         if chosen and (seconds + cost > packet_seconds or len(chosen) == tests_most):
-            packets.append(Packet(program, chosen, seconds))
+            packets.append(Packet(run, program, chosen, seconds))
             chosen, seconds = [], 0.0
         chosen.append(test)
         seconds += cost
     if chosen:
-        packets.append(Packet(program, chosen, seconds))
+        packets.append(Packet(run, program, chosen, seconds))
     return packets
 
 
@@ -89,11 +109,11 @@ class Running:
                                         stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def command(self):
-        program = self.packet.program
+        program, environment = self.packet.program, os.environ | self.packet.run.environment
         if is_fuzzer(program):
-            return fuzzer_command(program), os.environ
+            return fuzzer_command(program), environment
         return ([program, f"--gtest_filter={':'.join(self.packet.tests)}"],
-                os.environ | {"GTEST_OUTPUT": f"json:{self.report}", "GTEST_BRIEF": "1", "GARNER_NEED_REAL": "1"})
+                environment | {"GTEST_OUTPUT": f"json:{self.report}", "GTEST_BRIEF": "1", "GARNER_NEED_REAL": "1"})
 
     def seconds(self):
         return time.monotonic() - self.begun
@@ -170,33 +190,22 @@ class Load:
         return self.threads < wanted_threads * (os.cpu_count() or 1)
 
 
-class Run:
-    def __init__(self, name, jobs, folder):
-        self.name, self.jobs, self.folder = name, jobs, folder
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.running, self.results, self.flaky, self.processor = [], {}, [], {}
+class Queue:
+    """The packets of all runs: as many at a time as the processors have time for."""
+
+    def __init__(self, jobs, folder):
+        self.jobs, self.folder = jobs, folder
+        self.running = []
         self.load = Load()
         self.done = self.total = 0
         self.spoke = time.monotonic()
 
-    def all(self, packets):
-        begun = time.monotonic()
+    def all(self, runs, packets):
         self.total = sum(len(packet.tests) for packet in packets)
         self.through(sorted(packets, key=lambda packet: -packet.expected), self.jobs)
         # Each by itself, with nothing beside it.
-        self.through(self.failed_ones(), 1)
+        self.through([packet for run in runs for packet in run.failed_packets()], 1)
         self.say("done")
-        return {"tests": self.results, "flaky": self.flaky, "seconds": time.monotonic() - begun, "processor": self.processor}
-
-    def failed_ones(self):
-        again = []
-        for program, tests in self.results.items():
-            for test, result in tests.items():
-                if result["result"] == "failed":
-                    packet = Packet(pathlib.Path(result["path"]), [test], result["seconds"])
-                    packet.again = True
-                    again.append(packet)
-        return again
 
     def through(self, waiting, jobs):
         waiting = list(waiting)
@@ -219,13 +228,15 @@ class Run:
     def take(self, one):
         packet, results = one.packet, one.results()
         one.end()   # what the program left behind
-        self.processor[packet.program.name] = self.processor.get(packet.program.name, 0.0) + one.processor
-        kept = self.results.setdefault(packet.program.name, {})
+        run = packet.run
+        run.begun, run.ended = run.begun or one.begun, time.monotonic()
+        run.processor[packet.program.name] = run.processor.get(packet.program.name, 0.0) + one.processor
+        kept = run.results.setdefault(packet.program.name, {})
         for test, (result, seconds) in results.items():
             if packet.again and result != "failed":
                 first = kept[test]["log"]
-                self.flaky.append(f"{packet.program.name} {test}")
-                print(f"== {self.name}: {test} failed, and passed when it ran again by itself; the log of the first run:\n"
+                run.flaky.append(f"{packet.program.name} {test}")
+                print(f"== {run.name}: {test} failed, and passed when it ran again by itself; the log of the first run:\n"
                       f"{first}\n== the log of the second run:\n{one.text()}", flush=True)
             elif result == "failed" and not packet.again:
                 kept[test] = {"log": one.text()[-30_000:]}
@@ -235,7 +246,7 @@ class Run:
         failed = [test for test, (result, _) in results.items() if result == "failed"]
         if failed:
             why = f" after {time_limit:.0f} s without an end" if one.late else f", exit code {one.process.returncode}"
-            print(f"== {self.name}: FAILED {'again: ' if packet.again else ''}{' '.join(failed)}{why}", flush=True)
+            print(f"== {run.name}: FAILED {'again: ' if packet.again else ''}{' '.join(failed)}{why}", flush=True)
             if packet.again:
                 print(one.text()[-30_000:], flush=True)
 
@@ -246,7 +257,7 @@ class Run:
 
     def say(self, what):
         self.spoke = time.monotonic()
-        print(f"== {self.name}: {self.done} of {self.total} tests; {what}", flush=True)
+        print(f"== {self.done} of {self.total} tests; {what}", flush=True)
 
 
 def usual_times():
@@ -265,35 +276,59 @@ def take_times(report):
     return {program: {test: one["seconds"] for test, one in ones.items()} for program, ones in tests.items()}
 
 
-def main():
-    arguments = argparse.ArgumentParser()
-    arguments.add_argument("--results", type=pathlib.Path, required=True)
-    arguments.add_argument("--name", required=True)
-    arguments.add_argument("--jobs", type=int, default=6 * (os.cpu_count() or 1), help="at most so many processes")
+def assignment(text):
+    name, _, value = text.partition("=")
+    return name, value
+
+
+def runs_of(words):
+    """The options of each run: from one --name to the next."""
+    arguments = argparse.ArgumentParser(prog="run_tests.py ... --name")
+    arguments.add_argument("name")
+    arguments.add_argument("--environment", action="append", default=[], type=assignment, metavar="NAME=VALUE")
     arguments.add_argument("--filter", default="", help="a regular expression of Suite.test")
     arguments.add_argument("--without", default="", help="a regular expression of Suite.test that are left out")
     arguments.add_argument("programs", nargs="+", type=pathlib.Path)
-    chosen = arguments.parse_args()
+    begins = [place for place, word in enumerate(words) if word == "--name"]
+    return [arguments.parse_intermixed_args(words[begin + 1:end]) for begin, end in zip(begins, begins[1:] + [len(words)])]
 
-    chosen.results.mkdir(parents=True, exist_ok=True)
-    report = chosen.results / f"{chosen.name}.json"
-    known = take_times(report)
+
+def packets_of(run, chosen, known):
     packets = []
     for program in (one.resolve() for one in chosen.programs):
         if is_fuzzer(program):
-            packets.append(Packet(program, [program.name], 5.0))
+            packets.append(Packet(run, program, [program.name], 5.0))
             continue
-        tests = [test for test in list_tests(program) if re.search(chosen.filter, test)]
-        if chosen.without:
-            tests = [test for test in tests if not re.search(chosen.without, test)]
-        packets += cut_into_packets(program, tests, known)
+        tests = [test for test in list_tests(program) if re.search(chosen.filter, test)
+                 and not (chosen.without and re.search(chosen.without, test))]
+        packets += cut_into_packets(run, program, tests, known)
     if not packets:
         sys.exit(f"run_tests: no test of {' '.join(map(str, chosen.programs))} matches {chosen.filter!r}")
+    return packets
 
+
+def main():
+    arguments = argparse.ArgumentParser(epilog="then, once or more: --name NAME [--environment NAME=VALUE] [--filter REGEX] "
+                                                "[--without REGEX] PROGRAM...")
+    arguments.add_argument("--results", type=pathlib.Path, required=True)
+    arguments.add_argument("--jobs", type=int, default=6 * (os.cpu_count() or 1), help="at most so many processes")
+    words = sys.argv[1:]
+    first = words.index("--name") if "--name" in words else len(words)
+    common, chosen = arguments.parse_args(words[:first]), runs_of(words[first:])
+    if not chosen:
+        arguments.error("no run: say --name NAME PROGRAM...")
+
+    common.results.mkdir(parents=True, exist_ok=True)
+    runs, packets = {}, []
+    for one in chosen:
+        report = common.results / f"{one.name}.json"
+        runs[report] = TestRun(one.name, dict(one.environment))
+        packets += packets_of(runs[report], one, take_times(report))
     with tempfile.TemporaryDirectory() as folder:
-        results = Run(chosen.name, chosen.jobs, pathlib.Path(folder)).all(packets)
-    report.write_text(json.dumps(results, indent=1))
-    sys.exit(any(test["result"] == "failed" for tests in results["tests"].values() for test in tests.values()))
+        Queue(common.jobs, pathlib.Path(folder)).all(runs.values(), packets)
+    for report, run in runs.items():
+        run.write(report)
+    sys.exit(any(True for run in runs.values() for _ in run.failed_packets()))
 
 
 if __name__ == "__main__":

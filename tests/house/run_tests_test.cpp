@@ -94,6 +94,18 @@ TEST_F(RunTests, more_than_three_flaky_ones_fail_the_run) {
     EXPECT_TRUE(ends(sums, "7 passed, 1 failed\nexit 1")) << sums;
 }
 
+TEST_F(RunTests, two_runs_in_one_queue_have_environments_and_reports_of_their_own) {
+    auto const said = run("ONCE=0 BAD= python3 " + (tools / "run_tests.py").string() + " --results " + folder.string() +
+                          " --name made " + (folder / "made_test").string() + " --name other --environment BAD=1 --without dies " +
+                          (folder / "made_test").string());
+    EXPECT_NE(said.find("== other: FAILED again: Suite.fails"), std::string::npos) << said;
+    EXPECT_NE(said.find("== 5 of 5 tests; done"), std::string::npos) << said;
+    EXPECT_TRUE(ends(said, "exit 1")) << said;
+    EXPECT_TRUE(ends(summary(), "3 passed, 0 failed\nexit 0")) << summary();
+    auto const other = run("python3 " + (tools / "test_summary.py").string() + " " + (folder / "other.json").string());
+    EXPECT_TRUE(ends(other, "1 passed, 1 failed\nexit 1")) << other;
+}
+
 TEST_F(RunTests, a_run_without_results_has_failed) {
     EXPECT_TRUE(ends(summary(), "1 runs left no results\nslowest units:\nslowest tests:\n0 passed, 1 failed\nexit 1")) << summary();
 }
