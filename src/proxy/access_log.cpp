@@ -40,7 +40,7 @@ bool wait_for(int descriptor, short events, milliseconds time) {
 /// An open output. Standard output is borrowed.
 class AccessLog::File {
 public:
-    /// Not blocking: a pipe that nobody reads shall not hold the thread, nor open() itself.
+    /// Non-blocking: a pipe without a reader must block neither open() nor the log thread.
     explicit File(std::string const& path)
         : descriptor_(path == "-" ? STDOUT_FILENO
                                   : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0640)),
@@ -56,7 +56,7 @@ public:
 
     int descriptor() const { return descriptor_; }
     int error() const { return error_; }
-    /// What poll() calls writable takes this much at once, also when it is a pipe in blocking mode.
+    /// The most bytes that write() accepts at once after poll() reports writable, even on a blocking pipe.
     std::size_t piece() const { return regular_ ? SSIZE_MAX : PIPE_BUF; }
 
 private:
@@ -65,12 +65,12 @@ private:
     bool regular_ = false;
 };
 
-/// One worker's ring of whole lines: that worker puts in, the log thread takes out.
+/// One worker's ring of whole lines. The worker writes it, the log thread reads it.
 class AccessLog::Worker {
 public:
     explicit Worker(Bytes size) : size_(size), ring_(std::make_unique_for_overwrite<char[]>(size)) {}
 
-    /// False when there is no room for the line: it is dropped and counted.
+    /// False when the ring has no space for the line: the line is dropped and counted.
     bool log(LogFormat format, LogEntry const& entry) {
         auto line = format_line(format, entry, scratch_);
         auto in = in_.load(std::memory_order_relaxed);
@@ -83,7 +83,7 @@ public:
         return true;
     }
 
-    /// As the worker last knew.
+    /// Reads out_ again only when the cached value reports the ring over half full.
     bool over_half_full() {
         auto in = in_.load(std::memory_order_relaxed);
         if (in - known_out_ <= size_ / 2) return false;
@@ -93,7 +93,7 @@ public:
 
     std::uint64_t dropped() const { return dropped_.value(); }
 
-    /// The log thread's: hands over what is there, which is whole lines, in the two parts that the ring's end may make.
+    /// Log thread only: delivers all buffered lines, in two parts when the ring wraps.
     template <class Deliver>
     void drain(Deliver deliver) {
         auto const in = in_.load(std::memory_order_acquire);
@@ -109,10 +109,10 @@ private:
 
     Bytes const size_;   // a power of two
     std::unique_ptr<char[]> const ring_;
-    alignas(64) std::atomic<std::uint64_t> in_{0};    // bytes ever put in
-    std::uint64_t known_out_ = 0;                     // the worker's last look at out_
+    alignas(64) std::atomic<std::uint64_t> in_{0};    // bytes ever written
+    std::uint64_t known_out_ = 0;                     // the worker's cached value of out_
     Counter dropped_;
-    alignas(64) std::atomic<std::uint64_t> out_{0};   // bytes ever taken out
+    alignas(64) std::atomic<std::uint64_t> out_{0};   // bytes ever read
     alignas(64) LineBuffer scratch_;
 };
 
@@ -130,7 +130,7 @@ AccessLog::AccessLog(Options options, std::unique_ptr<File> file, int wake)
     if (!file_) return;
     auto buffer = std::bit_ceil(std::clamp(options_.buffer, least_buffer, greatest_buffer));
     for (unsigned i = 0; i < options_.workers; ++i) workers_.push_back(std::make_unique<Worker>(buffer));
-    // Signals are for the threads that expect them; and a reader who leaves must give EPIPE here, not SIGPIPE.
+    // Signals go to the threads that expect them. A reader that closes the pipe must cause EPIPE here, not SIGPIPE.
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -185,7 +185,7 @@ void AccessLog::run() {
         wait_for(wake_, POLLIN, options_.interval);
         last = stop_.load(std::memory_order_acquire);
         std::uint64_t wake_ups;
-        [[maybe_unused]] auto got = ::read(wake_, &wake_ups, sizeof wake_ups);   // none: the interval has passed
+        [[maybe_unused]] auto got = ::read(wake_, &wake_ups, sizeof wake_ups);   // no data: the interval has passed
         hurry_.store(false);
         take_new_file();
         for (auto& worker : workers_) worker->drain([this](auto... parts) { deliver(parts...); });
@@ -199,7 +199,7 @@ void AccessLog::take_new_file() {
     torn_ = false;
 }
 
-/// What cannot be written is lost and counted. A line torn by that is ended before the next one, so that no two join.
+/// Output that cannot be written is lost and counted. A torn line is ended before the next one, so that lines never join.
 void AccessLog::deliver(std::string_view first, std::string_view second) {
     if (torn_ && write_what_goes("\n") == 1) torn_ = false;
     auto sent = torn_ ? 0 : write_what_goes(first);
@@ -218,7 +218,7 @@ void AccessLog::account(std::string_view lines, std::size_t sent) {
     lost_.add(count_lines(lines.substr(sent)));
 }
 
-/// How much of the text was written before an error, or before there was no use in waiting any longer.
+/// Returns how many bytes were written before an error, or before waiting was given up.
 std::size_t AccessLog::write_what_goes(std::string_view text) {
     std::size_t sent = 0;
     while (sent < text.size() && wait_until_writable()) {
@@ -234,7 +234,8 @@ std::size_t AccessLog::write_what_goes(std::string_view text) {
     return sent;
 }
 
-/// As long as it takes; but a new file ends the wait for the old one, and stopping has little patience in all.
+/// Waits without limit, except that a new file ends the wait for the old one, and shutdown allows only a few waits in
+/// total.
 bool AccessLog::wait_until_writable() {
     for (;;) {
         bool impatient = vain_waits_ == most_vain_waits;
@@ -251,7 +252,7 @@ void AccessLog::note_error(int error) {
 
 void AccessLog::wake() {
     std::uint64_t one = 1;
-    [[maybe_unused]] auto sent = ::write(wake_, &one, sizeof one);   // full: it is awake anyhow
+    [[maybe_unused]] auto sent = ::write(wake_, &one, sizeof one);   // the counter is full: the thread is awake already
 }
 
 }  // namespace garner::proxy

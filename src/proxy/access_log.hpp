@@ -1,4 +1,4 @@
-// The access log: workers hand over lines without ever waiting, one thread writes them.
+// The access log: workers queue lines without waiting, and one thread writes them.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -22,7 +22,7 @@ public:
         LogFormat format = LogFormat::squid;
         unsigned workers = 1;
         Bytes buffer = 1 * MiB;                // per worker; rounded up to a power of two, at least 32 KiB
-        milliseconds interval{100};            // between two batches; a buffer that is half full hastens the next
+        milliseconds interval{100};            // between two batches; a half full buffer starts the next batch early
     };
 
     struct Stats {
@@ -32,24 +32,25 @@ public:
         std::uint64_t write_errors = 0;
         Bytes bytes = 0;                       // written
         std::string last_error;                // empty: none yet
-        std::vector<DroppedLines::Count> dropped_most;   // the ten clients and statuses of most dropped lines
+        std::vector<DroppedLines::Count> dropped_most;   // the ten clients and statuses with most dropped lines
     };
 
     struct Opened;
     /// Opens the file, creating it with mode 0640, and starts the thread.
     static Opened open(Options);
 
-    /// Writes what is buffered; waits at most about a second for an output that takes nothing. No worker may log any more.
+    /// Writes the buffered lines; waits at most about 1 s for an output that accepts nothing. No worker may log any more.
     ~AccessLog();
 
     AccessLog(AccessLog const&) = delete;
     AccessLog& operator=(AccessLog const&) = delete;
 
-    /// By one thread at a time for each worker number. Never waits, never allocates.
+    /// Called by one thread at a time for each worker number. Never waits, never allocates.
     void write(unsigned worker, LogEntry const&);
 
-    /// Opens the path anew, after the file was renamed. The error's text, or empty; after an error the old file goes on.
-    /// The log thread takes the new file with its next batch: what is logged 200 ms later is surely there.
+    /// Reopens the path after the file was renamed. Returns the error's text, or an empty string; after an error the old
+    /// file stays in use. The log thread switches to the new file with its next batch: lines logged 200 ms later are in the
+    /// new file.
     std::string reopen();
 
     std::uint64_t dropped() const;
@@ -73,11 +74,11 @@ private:
     DroppedLines dropped_lines_;
     std::vector<std::unique_ptr<Worker>> workers_;   // empty: no log
     int const wake_;                                  // an eventfd
-    std::atomic<bool> hurry_{false};                  // a buffer is half full; the wake-up is on its way
+    std::atomic<bool> hurry_{false};                  // a buffer is half full; the wake-up was sent
     std::atomic<bool> stop_{false};
-    std::atomic<File*> new_file_{nullptr};            // owned; reopened, not taken yet
+    std::atomic<File*> new_file_{nullptr};            // owned; reopened, but not in use yet
 
-    // The log thread's own.
+    // Used by the log thread only.
     std::unique_ptr<File> file_;
     bool torn_ = false;                               // the last line written is incomplete
     unsigned vain_waits_ = 0;                         // while stopping

@@ -32,12 +32,12 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
 };
 static_assert(!tag_names.back().empty());
 
-// Ten fields of text, and what stands between them.
+// Ten text fields, and the bytes between them.
 static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent +
                   LogFieldLimits::cache_status + 6 * LogFieldLimits::other + 1 * KiB <
               std::tuple_size_v<LineBuffer>);
 
-/// Bytes that stand for themselves in a format.
+/// Bytes that a format writes without escaping.
 using ByteSet = std::array<bool, 256>;
 
 constexpr ByteSet printable_without(std::string_view others) {
@@ -54,14 +54,14 @@ constexpr ByteSet quotable = [] {
     return set;
 }();
 
-/// Builds one line in a buffer that has room for any.
+/// Builds one line in a buffer that is large enough for any line.
 class Line {
 public:
     explicit Line(LineBuffer& buffer) : begin_(buffer.data()), at_(begin_), end_(begin_ + buffer.size()) {}
 
     std::string_view text() const { return {begin_, at_}; }
 
-    /// Our own text only.
+    /// For constant text: it is not escaped.
     Line& operator<<(std::string_view own) {
         std::memcpy(at_, own.data(), own.size());
         at_ += own.size();
@@ -80,7 +80,7 @@ public:
         return *this << std::string_view(digits, size);
     }
 
-    /// A field between spaces: everything but printable ASCII becomes %XX.
+    /// A field between spaces: bytes other than printable ASCII become %XX.
     Line& bare_field(std::string_view text, std::size_t limit = LogFieldLimits::other) {
         return field(text, limit, bare, "%");
     }
@@ -114,7 +114,7 @@ private:
         return *this;
     }
 
-    /// One character of a JSON string; returns how many bytes of the text it was.
+    /// Appends one character of a JSON string; returns how many bytes of the text it was.
     std::size_t json_character(std::string_view text) {
         char c = text.front();
         if (quotable[static_cast<unsigned char>(c)]) {
@@ -129,7 +129,7 @@ private:
             *this << text.substr(0, length);
             return length;
         }
-        // Controls, and bytes that are no UTF-8: as if they were Latin-1, so that nothing is lost.
+        // Control characters, and bytes that are not valid UTF-8. They are written as Latin-1, so that no byte is lost.
         *this << "\\u00", hex(c);
         return 1;
     }
@@ -146,7 +146,7 @@ private:
     char* end_;
 };
 
-/// A moment as its parts, in UTC. What lies before 1970 counts as 1970.
+/// A time split into its parts, in UTC. Times before 1970 count as 1970.
 struct Moment {
     explicit Moment(WallTime time)
         : since_1970(std::max(time.time_since_epoch(), milliseconds(0))),
@@ -181,12 +181,12 @@ void put_hierarchy(Line& line, LogEntry const& entry) {
     line << (entry.peers_timed_out ? "TIMEOUT_" : "") << name_of(entry.hierarchy);
 }
 
-/// Without its parameters, as Squid logs it.
+/// The media type without its parameters, as Squid logs it.
 std::string_view media_type(std::string_view content_type) {
     return content_type.substr(0, content_type.find_first_of("; \t"));
 }
 
-/// In Squid's words, why there is no URL.
+/// Squid's placeholder when there is no URL.
 std::string_view in_place_of_url(LogEntry const& entry) {
     if (entry.tag != ResultTag::none || !entry.method.empty()) return {};
     return entry.status == 408 ? "error:transaction-end-before-headers" : "error:invalid-request";

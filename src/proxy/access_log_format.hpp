@@ -1,4 +1,4 @@
-// One line of the access log: what it says, and the formats it is written in.
+// One line of the access log: its fields, and its formats.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace garner::proxy {
 
-/// How a request was answered, in Squid's words (docs: its wiki, "Squid result codes").
+/// How a request was answered: Squid's result codes (Squid wiki, "Squid result codes").
 enum class ResultTag : std::uint8_t {
-    none,                    // an answer to something that was hardly a request
+    none,                    // an answer to a malformed or incomplete request
     tcp_hit,                 // from disk
     tcp_mem_hit,
     tcp_negative_hit,        // a stored error
@@ -27,7 +27,7 @@ enum class ResultTag : std::uint8_t {
     tcp_refresh_modified,    // revalidated: a new response
     tcp_refresh_fail_old,    // revalidation failed, stale served
     tcp_refresh_fail_err,    // revalidation failed, the error served
-    tcp_client_refresh_miss, // the client's no-cache
+    tcp_client_refresh_miss, // the client sent no-cache
     tcp_swapfail_miss,       // the stored object could not be read
     tcp_denied,
     tcp_tunnel,
@@ -38,29 +38,29 @@ using icp::Hierarchy;
 
 std::string_view name_of(ResultTag);
 
-/// Views must live until the entry has been written. Empty text means there is none. Nothing needs to be clean: every
-/// format escapes what could end a field or a line, and cuts what is longer than LogFieldLimits.
+/// Views must live until the entry has been written. Empty text means that there is no value. Fields need no cleaning:
+/// every format escapes bytes that could end a field or a line, and truncates fields at LogFieldLimits.
 struct LogEntry {
-    WallTime end{};                     // when the last byte had gone to the client
+    WallTime end{};                     // when the last byte was sent to the client
     milliseconds elapsed{0};            // since the request's first byte
-    std::string_view client;            // its address, as text
+    std::string_view client;            // the client's address, as text
     std::string_view user;
     ResultTag tag = ResultTag::none;
-    bool aborted = false;               // the client left before the end
-    bool truncated = false;             // the source's answer broke off, and the client has only its beginning
+    bool aborted = false;               // the client disconnected before the end
+    bool truncated = false;             // the source aborted the body; the client has only its beginning
     std::uint16_t status = 0;           // 0: no response was sent
     Bytes bytes = 0;                    // to the client, head and body
     std::string_view method;
     std::string_view url;
     std::uint8_t http_minor = 1;        // HTTP/1.x
     Hierarchy hierarchy = Hierarchy::none;
-    bool peers_timed_out = false;       // not all peers asked had answered
+    bool peers_timed_out = false;       // some queried peers had not replied
     std::string_view peer;              // the origin's or peer's address or name
     std::string_view content_type;
     std::string_view referer;
     std::string_view user_agent;
-    std::string_view reason;            // our own: which rule decided
-    std::string_view cache_status;      // as sent to the client (RFC 9211)
+    std::string_view reason;            // Garner's own reason: the rule that decided
+    std::string_view cache_status;      // sent to the client (RFC 9211)
 };
 
 /// The most bytes a field takes in a line, after escaping.
@@ -72,7 +72,7 @@ struct LogFieldLimits {
     static constexpr std::size_t other = 256;
 };
 
-/// Room for any line.
+/// Large enough for any line.
 using LineBuffer = std::array<char, 16 * KiB>;
 
 /// The line with its newline, inside the buffer. Allocates nothing.

@@ -9,7 +9,7 @@ using http::Name;
 
 namespace {
 
-// So often a follower of a slow leader looks for what others have brought beside it.
+// How often a follower of a slow leader repeats the lookup, to find responses that other requests fetched beside it.
 constexpr int looks_again_max = 8;
 constexpr milliseconds circle_wait{1'000};   // how long a request of another cache waits for a fetch here
 
@@ -36,8 +36,8 @@ net::awaitable<Step> CacheSide::look_on_disk() {
     co_return check_source();
 }
 
-/// A response from an address that is denied to this client is denied from the store too, whatever DNS says by now. An object that
-/// came through a peer has no address if no rule wanted to know it then.
+/// A response from an address that is denied to this client is also denied from the store, even if DNS has changed. An
+/// object that came through a peer has no address if no rule needed the address then.
 Step CacheSide::check_source() {
     auto const& object = state_.found.object;
     if (!object || !request_.source_matters) return decide();
@@ -139,7 +139,7 @@ void CacheSide::note_miss() {
     request_.services.counters.not_fresh.add(found.answer.reason);
 }
 
-// ---- another request's fetch ----
+// ---- collapsed requests ----
 
 net::awaitable<Step> CacheSide::follow() {
     using Phase = cache::FillView::Phase;
@@ -181,7 +181,7 @@ net::awaitable<Step> CacheSide::follow() {
         }
         if (now >= give_up) break;
         if (now >= beside_at) {
-            // Before the head only those that fetch beside the leader make the version change: one may have brought it.
+            // Before the head, only fetches beside the leader change the version: one of them may have stored a response.
             if (looks_again(view.version)) co_return look();
             state_.beside = cache::Fill::go_beside(fill, request_.client_network());
             if (state_.beside) break;
@@ -211,7 +211,8 @@ Step CacheSide::join(cache::FillView const& view) {
     return Step::deliver;
 }
 
-/// The leader has left the fill to this request, or has failed; by a request just like this one.
+/// The leader has passed the fill to this request, or has failed. Its failure counts as that of a request just like this
+/// one.
 net::awaitable<Step> CacheSide::lead_after(cache::FillPtr const& fill) {
     state_.lead = state_.follower->take_lead();
     state_.follower.reset();
@@ -228,7 +229,7 @@ bool CacheSide::looks_again(std::uint64_t version) {
     return true;
 }
 
-/// The other response is not for this request: at once, beside the others.
+/// The fill's response does not match this request: fetches at once, beside the other fetches.
 Step CacheSide::fetch_alone() {
     state_.follower.reset();
     request_.record.tag = ResultTag::tcp_cf_miss;

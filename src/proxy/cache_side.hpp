@@ -1,4 +1,4 @@
-// The side of a request towards the cache: the lookup, and waiting for another request's fetch (collapsed forwarding).
+// The cache's part of a request: the lookup, and waiting for another request's fetch (collapsed forwarding).
 #pragma once
 #include "proxy/delivery.hpp"
 #include "proxy/failed_fetch.hpp"
@@ -13,12 +13,12 @@ public:
     CacheSide(Request& request, Upstream& upstream, Delivery& delivery, FailedFetch& failed, RequestCheck& check, FetchState& state)
         : request_(request), upstream_(upstream), delivery_(delivery), failed_(failed), check_(check), state_(state) {}
 
-    /// In memory, and decides what comes of it. A plain function: a hit pays for no coroutine frame.
+    /// Looks up in memory and decides the next step. A plain function, so that a hit allocates no coroutine frame.
     Step look();
     net::awaitable<Step> look_on_disk();
-    /// May the client have an object whose address is not known: by the addresses of its origin.
+    /// Decides by the addresses of the origin if the client may have an object whose source address is not known.
     net::awaitable<Step> resolve_source();
-    /// Waits for FetchState::found.follow, then answers by what it brought.
+    /// Waits for FetchState::found.follow, then answers from its result.
     net::awaitable<Step> follow();
 
 private:
@@ -44,9 +44,9 @@ private:
     FailedFetch& failed_;
     RequestCheck& check_;
     FetchState& state_;
-    int looks_again_ = 0;                    // while the leader was slow
+    int looks_again_ = 0;                    // while the leader is slow
     static constexpr std::uint64_t no_version = UINT64_MAX;
-    std::uint64_t looked_at_ = no_version;   // the version of the leader's fill at the last look
+    std::uint64_t looked_at_ = no_version;   // the version of the leader's fill at the last lookup
 };
 
 }  // namespace garner::proxy

@@ -18,7 +18,7 @@ Connection* longest_waiting(Services& services, std::optional<IpAddress> const& 
     return nullptr;
 }
 
-/// `left`: workers that have not been asked; with none left, any client's connection will do.
+/// `left`: workers that have not been asked. When none is left, a connection of any client is closed.
 void make_room_of(Services& services, std::optional<IpAddress> client, std::size_t left) {
     if (auto* connection = longest_waiting(services, client)) return connection->give_way();
     auto const& all = services.shared.workers;
@@ -55,7 +55,7 @@ net::awaitable<void> Connection::run_and_destroy(std::unique_ptr<Connection> con
 
 net::awaitable<void> Connection::run() {
     std::uint32_t in_turn = 0;
-    auto wait_first = services_.options->deadlines.head;   // who connects and says nothing gets no keep-alive time
+    auto wait_first = services_.options->deadlines.head;   // a client that connects and sends nothing gets no keep-alive time
     for (bool first = true;; first = false) {
         auto options = services_.options;
         Http1Stream::HeadWaits waits{first ? wait_first : options->deadlines.keep_alive, options->deadlines.head};
@@ -71,7 +71,7 @@ net::awaitable<void> Connection::run() {
         transaction_.reset();
         if (!keeps) break;
         stream_.finish_request();
-        // A flood of pipelined requests must not keep the others waiting.
+        // Many pipelined requests must not delay other connections.
         in_turn = stream_.begun() ? in_turn + 1 : 0;
         if (in_turn >= pipelined_per_turn) {
             in_turn = 0;
@@ -99,7 +99,7 @@ net::awaitable<void> Connection::refuse_head(std::uint16_t status, std::string_v
     transaction_.reset();
 }
 
-/// RFC 9112 9.6: after the last answer the client's bytes are still read for a moment; a reset could take the answer away.
+/// RFC 9112 9.6: after the last response the client's bytes are read a little longer. A reset could destroy the response.
 net::awaitable<void> Connection::linger() {
     auto& transport = stream_.transport();
     if (!transport.socket().is_open()) co_return;

@@ -1,4 +1,4 @@
-// One client's connection: requests one after the other, until one side has had enough.
+// One client connection: its requests in sequence, until one side closes.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,17 +16,17 @@ public:
                std::uint16_t listener, AcceleratedOrigin const* origin);
     ~Connection();
 
-    /// Runs it to its end, detached.
+    /// Runs the connection to its end, detached.
     static void start(std::unique_ptr<Connection> connection);
 
-    /// Ends it between requests: at once when it is idle, else after the running answer.
+    /// Ends the connection between requests: at once when it is idle, else after the current response.
     void drain();
     /// True while it waits for a request, for the rest of a head, or for the client to close.
     bool waits() const { return waits_; }
     IpAddress const& client() const { return client_; }
-    /// Closes a connection that waits: another client needs its place.
+    /// Closes a waiting connection, to make room for another client.
     void give_way();
-    /// Ends it now.
+    /// Ends the connection now.
     void abort() {
         drain();
         if (transaction_) transaction_->abort();
@@ -44,14 +44,14 @@ private:
     Http1Stream stream_;
     AcceleratedOrigin const* accelerates_;
     Scratch scratch_;
-    std::optional<Transaction> transaction_;   // while one runs; not in a coroutine's frame, which would be too large to be recycled
+    std::optional<Transaction> transaction_;   // while one runs; too large for a coroutine frame, which would then not be recycled
     IpAddress const client_;
     bool idle_ = false;
     bool waits_ = false;
 };
 
-/// Closes the connection that waits longest of the client with most connections, else of any client. Each worker closes
-/// its own only, so that the next one is asked where this one has none.
+/// Closes the longest waiting connection of the client with most connections, else of any client. Each worker
+/// closes only its own connections, so the next worker is asked if this one has none.
 void make_room(Services& services);
 
 }  // namespace garner::proxy

@@ -39,7 +39,7 @@ void ClientCounts::leave(IpAddress const& client) {
 
 std::optional<IpAddress> ClientCounts::busiest() const {
     MutexLock const lock(mutex_);
-    // A program on this machine, such as a TLS terminator, speaks for many clients: it may have three quarters.
+    // A program on this machine, such as a TLS terminator, may speak for many clients: it may have three quarters.
     std::uint64_t all = 0;
     for (auto const& [client, count] : counts_) all += count;
     auto const is_exempt = [&](auto const& entry) { return entry.first.is_loopback() && 4 * std::uint64_t{entry.second} < 3 * all; };

@@ -1,4 +1,4 @@
-// What one worker counts about requests: written by that worker alone, read by anybody.
+// One worker's request counters: written by that worker only, readable from any thread.
 #pragma once
 #include <array>
 #include <optional>
@@ -14,19 +14,19 @@
 
 namespace garner::proxy {
 
-/// How a request was answered, as the operator counts it.
+/// How a request was answered, for the operator's counters.
 enum class Answer : std::uint8_t {
     hit, miss, revalidated, refreshed, collapsed, stale, negative, passed, tunnelled, refused, failed, purged, own, count_
 };
 
-/// Why a client was given what is stale.
+/// Why a stale response was served.
 enum class StaleUse : std::uint8_t {
     while_revalidate,     // RFC 5861 3
-    max_stale,            // the client takes it
+    max_stale,            // the client allows it
     offline,              // caching.offline
     if_error,             // RFC 5861 4
     unreachable,          // RFC 9111 4.2.4
-    unreachable_lately,   // the same: a failure remembered
+    unreachable_lately,   // a remembered failure (RFC 9111 4.2.4)
     count_
 };
 /// For Cache-Status and logs.
@@ -47,27 +47,27 @@ private:
 struct Counters {
     Counter connections;                 // accepted
     Counter connections_refused;         // over a limit
-    Counter connections_displaced;       // waiting for a request, closed for others at limits.connections_max
+    Counter connections_displaced;       // waiting for a request; closed for others at limits.connections_max
     std::array<Counter, static_cast<std::size_t>(Answer::count_)> answers;
     Counter client_received;             // bytes
     Counter client_sent;
     Counter client_hit_bytes;            // bodies sent from the store
-    Counter client_body_bytes;           // all bodies sent; what tunnels carried is none
-    Counter origin_received;             // bytes; those from peers are left out
+    Counter client_body_bytes;           // all bodies sent; tunnel bytes are not counted
+    Counter origin_received;             // bytes; those from peers are not counted
     Counter origin_sent;
     Counter origin_connections;
     Counter origin_reused;
     Counter origin_retries;
     Counter origin_failures;
-    Counter resumed;                     // bodies that broke off at a peer and went on from elsewhere
-    Counter refreshes;                   // in the background, of what clients were given stale
+    Counter resumed;                     // bodies that were truncated by a peer and continued from another source
+    Counter refreshes;                   // background revalidations of responses that were served stale
     Counter client_aborts;
-    CounterOf<http::StoreRefusal> not_stored;    // answers that were looked at for the store
+    CounterOf<http::StoreRefusal> not_stored;    // responses that were considered for storing
     CounterOf<http::Bypass> passed;
     CounterOf<http::ReuseReason> not_fresh;      // stored, but the origin had to be asked first
     CounterOf<StaleUse> stale_used;
-    Counter accept_paused;               // times accepting stopped near the descriptor limit
-    Histogram hit_time;                  // microseconds from the request's head to the answer's last byte
+    Counter accept_paused;               // times that accepting was paused near the descriptor limit
+    Histogram hit_time;                  // microseconds from the request's head to the response's last byte
     Histogram miss_time;
 
     void add_origin_traffic(Bytes received, Bytes sent) {
@@ -79,11 +79,11 @@ struct Counters {
 /// Connections by client address; thread-safe.
 class ClientCounts {
 public:
-    /// False, and nothing counted, when the client has `limit` connections already; 0: no limit.
+    /// False, and nothing is counted, when the client has `limit` connections already; 0: no limit.
     bool enter(IpAddress const& client, std::uint32_t limit);
     void leave(IpAddress const& client);
-    /// The client with most connections; one on loopback only if it has three quarters of all, or there is no other. Nothing when
-    /// that client has a single connection. Looks at all clients.
+    /// The client with most connections, or nothing when that client has one connection. A loopback client is returned only
+    /// if it has three quarters of all connections, or there is no other client. Scans all clients.
     std::optional<IpAddress> busiest() const;
 
 private:

@@ -106,7 +106,7 @@ char const* departure(bool reload_ignored, http::Terms const& terms) {
 
 bool hears_of(cache::KnownFailure const& failure, http::RequestHead const& request,
               http::RequestCacheControl const& control) {
-    // A client that asks for the newest wants no old failure either.
+    // A client that sends no-cache gets no remembered failure.
     return !control.is_reload() && (!failure.of_head_only || request.method == Method::head);
 }
 
@@ -155,7 +155,7 @@ http::FreshnessOptions freshness_options(Caching const& caching, http::RuleReque
     };
     freshness.default_ttl = clamp(caching.default_ttl);
     freshness.heuristic_error_max = clamp(std::min(caching.negative_first, caching.negative_ttl));
-    // Backwards, so that of two rules for the same setting the first decides.
+    // Backwards, so that the first of two rules for the same setting decides.
     for (auto at = caching.rules.rbegin(); at != caching.rules.rend(); ++at) {
         auto const& rule = *at;
         if (!rule.applies(facts, content_type)) continue;

@@ -1,5 +1,4 @@
-// What is decided about a request from what is known without waiting: by the transaction, which then does it, and by
-// `garner explain`, which only tells. Pure.
+// Decisions about a request that need no waiting. A transaction carries them out; `garner explain` only reports them. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,56 +14,56 @@
 
 namespace garner::proxy {
 
-/// What rules see of the request. Views into both.
+/// The rules' view of the request. Holds views into both arguments.
 http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client,
                                std::uint16_t listener, WallTime now);
 
-/// True when it has been here before, or has passed too many proxies.
+/// True when the request has passed this proxy before, or has passed too many proxies.
 bool is_loop(http::RequestHead const&, std::string_view via_name, Limits const&);
 
-/// What the access rules say of a connection to this address, or of what was stored from it. An accelerator's origin is
-/// the operator's own choice: the rules count, what is closed by default does not.
+/// The access rules' decision on a connection to this address, or on an object stored from it. An accelerator's origin is
+/// the operator's own choice: it is subject to the rules, but not to the destinations that are blocked by default.
 http::Decision permits(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&,
                        IpAddress const& destination);
 
-/// What the access rules say before any name is resolved.
+/// The access rules' decision before any name is resolved.
 struct Admission {
     http::Decision decision;       // needs_destination: the host is a name, and its addresses decide
     bool source_matters = false;   // the address decides, also the one that a stored response came from
 };
 Admission admit(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&);
 
-/// Never with a body: who would say where it ends and the new protocol begins?
+/// False for a request with a body: the start of the new protocol could not be told from the body's end.
 bool wants_upgrade(http::RequestHead const&, http::Framing const&);
 
-/// True when the client's wish to ask the origin is not heeded: a caching rule's `reload`.
+/// True when the client's no-cache is ignored by a caching rule's `reload`.
 bool ignores_reload(Caching const&, http::RequestCacheControl const&, http::RuleRequest const&);
 
-/// Why the request is passed to the origin without a look into the cache.
+/// Why the request is passed to the origin without a cache lookup.
 http::Bypass why_bypassed(http::RequestHead const&, http::Framing const&, http::RequestCacheControl const&, Target const&,
                           Caching const&);
 
-/// Requests that must have their own answer neither lead others nor wait for them; those for a range do where it fetches
-/// the whole.
+/// Requests that need a response of their own neither lead nor follow. A range request leads and follows if it fetches the
+/// whole response.
 cache::Collapse collapse_of(http::RequestHead const&, http::RequestCacheControl const&, Caching const&);
 
-/// What comes of a request that the access rules allow.
+/// The action for a request that the access rules allow.
 enum class Action : std::uint8_t {
-    look,            // into the cache: after_lookup() then
+    look,            // look into the cache; after_lookup() decides next
     tunnel,          // CONNECT
     purge,
-    pass,            // to the origin, past the cache
-    refuse_misses,   // 504: this client gets only what is stored
+    pass,            // pass to the origin without the cache
+    refuse_misses,   // 504: this client is allowed cached responses only
     deliver,         // from the store
-    refresh,         // the same, and it is revalidated in the background
-    deliver_offline, // the same, stale as it is: caching.offline
-    only_if_cached,  // 504: the client wants nothing else
-    // With the lease and the object that the lookup gave:
-    tell_failure,    // one that is remembered
-    follow,          // somebody else's fetch
-    fetch            // or revalidate what was found
+    refresh,         // deliver from the store, and revalidate in the background
+    deliver_offline, // deliver from the store although stale: caching.offline
+    only_if_cached,  // 504: the client sent only-if-cached
+    // These use the lease and the object from the lookup:
+    tell_failure,    // answer with a remembered failure
+    follow,          // join another request's fetch
+    fetch            // fetch, or revalidate the stored object
 };
-/// `may_have_misses` is a function, since most requests need no answer from it.
+/// `may_have_misses` is a function, because most requests do not need its result.
 template <class MayHaveMisses>
 Action before_lookup(http::Method method, http::Bypass bypass, MayHaveMisses const& may_have_misses) {
     if (method == http::Method::purge) return Action::purge;
@@ -73,12 +72,12 @@ Action before_lookup(http::Method method, http::Bypass bypass, MayHaveMisses con
     return method == http::Method::connect ? Action::tunnel : Action::pass;
 }
 
-/// From the store, `pass` where what is stored is not for requests with credentials (RFC 9111 3.5), or `fetch`. `object`: what was
-/// found, or nullptr.
+/// The action without the origin: `pass` when the stored response must not answer a request with credentials (RFC 9111
+/// 3.5), `fetch` when the origin must be asked. `object`: the stored object, or nullptr.
 Action without_asking(cache::Lookup::Kind, store::Object const* object, http::RequestHead const&, http::RequestCacheControl const&,
                       Caching const&);
 
-/// The last two are functions for the same reason.
+/// The last two arguments are functions, because most requests do not need their results.
 template <class MayHaveMisses, class HearsOfFailure>
 Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& may_have_misses, HearsOfFailure const& hears_of_failure) {
     if (without_asking != Action::pass && without_asking != Action::fetch) return without_asking;
@@ -88,25 +87,25 @@ Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& ma
     return follows ? Action::follow : Action::fetch;
 }
 
-/// What is to be fetched to make these stored parts the whole; nothing where the whole is fetched rather.
+/// The bytes that are missing from these stored parts; nothing when the whole is to be fetched instead.
 std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max);
 
-/// Where the operator's rules, not RFC 9111, made the answer from the store what it is: a literal, empty when they did not.
+/// The operator's rule that overrode RFC 9111 for this response, a literal; empty when none did.
 char const* departure(bool reload_ignored, http::Terms const&);
 
-/// True when the remembered failure is this request's answer, too.
+/// True when the remembered failure also answers this request.
 bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::RequestCacheControl const&);
 
-/// Tells requests apart by their fields, in their order and as they were written; without those that speak of the connection or to
-/// caches, and without conditions.
+/// Fingerprint of the request fields in their order and spelling. Leaves out connection fields, cache fields and
+/// conditions.
 Fingerprint fingerprint_of(http::Fields const&);
 
-/// The client that a peer of `forwarded_trusted` names last in X-Forwarded-For; else the peer.
+/// The client named last in X-Forwarded-For by a peer of `forwarded_trusted`; otherwise the peer.
 IpAddress named_client(Options const&, http::RequestHead const&, IpAddress const& peer);
 
-/// The terms of caching for an answer of this type, by the options and their rules; without targeted fields.
+/// The freshness options for this media type, from the options and their rules; without targeted fields.
 http::FreshnessOptions freshness_options(Caching const&, http::RuleRequest const&, std::string_view content_type);
-/// True when the client's http::is_gateway_field do not reach the origin.
+/// True when the client's http::is_gateway_field fields are removed before the origin is asked.
 bool drops_gateway_fields(Options const&, bool accelerated, IpAddress const& client);
 
 bool rule_forbids_storing(Caching const&, http::RuleRequest const&, std::string_view content_type);

@@ -15,9 +15,9 @@ using http::Name;
 
 namespace {
 
-// The most that one write takes: enough to reach one copy to the kernel, little enough to stay fair.
+// The most bytes of one write: enough for an efficient copy to the kernel, small enough to be fair to other connections.
 constexpr Bytes write_bytes = MiB;
-// To a client that is slower than that: it holds so much of an object that is taken back.
+// For a client that is slower than the proxy: it pins this much of an object that is evicted.
 constexpr Bytes write_bytes_when_full = 256 * KiB;
 
 http::Multipart::Random random_bits() {
@@ -33,7 +33,7 @@ bool is_plain(http::RequestHead const& request) {
 
 }  // namespace
 
-/// A plain hit costs no allocation: a small patch is written, and head, patch and body go out in one gather write.
+/// A plain hit allocates nothing: a small patch is written, and head, patch and body go out in one gather write.
 net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower* follower) {
     if (request_.client.nobody()) co_return;
     request_.record.note_use(request_, object);
@@ -50,7 +50,7 @@ net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower*
     Slice slice{0, object->length()};
     request_.record.sent_status = object->status();
     if (!is_plain(request) && answer_conditions(*object, slice, patch, head)) {
-        // A 304 or 416: no body.
+        // A 304 or 416 has no body.
     } else {
         if (object->status() != 204) patch.content_length = slice.count;   // RFC 9110 8.6
         if (!slice.count) writer_.begin_without_length(patch);
@@ -93,13 +93,13 @@ bool Delivery::answer_conditions(store::Object const& object, Slice& slice, Patc
     return slice.count && answer_ranges(object, slice, patch, head);
 }
 
-/// RFC 9110 14: the ranges of a stored 200 that the request asks for, read already into request_.scratch.stored_head. True: 416.
+/// RFC 9110 14: the requested ranges of a stored 200 whose head is in request_.scratch.stored_head. True: 416.
 bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& patch, std::string_view& head) {
     auto length = *slice.count;
     auto ranges = http::answer_range(request_.head(), request_.scratch.stored_head, length, request_.now);
     if (ranges.kind == http::RangeKind::whole) return false;
     bool several = ranges.parts.size() > 1;
-    // Out of order they would have to wait for what a growing body may forget before it is asked for again.
+    // Ranges out of order could need bytes that a growing body has already dropped.
     if (several && object.body() && object.body()->state() != store::Body::State::complete) return false;
     bool partial = ranges.kind == http::RangeKind::partial;
     request_.record.sent_status = partial ? 206 : 416;
@@ -126,9 +126,9 @@ bool Delivery::answer_ranges(store::Object const& object, Slice& slice, Patch& p
     return !partial;
 }
 
-/// Sends several ranges, each behind its own head; `pieces` holds the answer's head already.
+/// Sends several ranges, each after its own part head; `pieces` already holds the response head.
 net::awaitable<void> Delivery::send_ranges(store::ObjectPtr object, Pieces& pieces) {
-    Bytes gathered = 0;   // of the body, in `pieces`
+    Bytes gathered = 0;   // body bytes in `pieces`
     for (std::size_t i = 0; i < multipart_->ranges().size(); ++i) {
         auto const& range = multipart_->ranges()[i];
         pieces.add(multipart_->head(i));
@@ -147,7 +147,7 @@ net::awaitable<void> Delivery::send_ranges(store::ObjectPtr object, Pieces& piec
     co_await writer_.send(pieces.take(), gathered);
 }
 
-/// Sends from a shared body, waiting for more while it grows. `pieces` holds the head already. False: not all was sent.
+/// Sends from a shared body, waiting while it grows. `pieces` already holds the head. False: the send was incomplete.
 net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, Pieces& pieces, cache::Follower* follower) {
     store::BodyReader reader(object->body(), slice.first);
     if (follower) follower->read_up_to(slice.first);
@@ -157,7 +157,7 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
     bool may_let_go = !follower && !multipart_;
     for (;;) {
         auto seen = follower ? follower->view().version : 0;
-        // The state before the bytes: a body seen complete has nothing more behind what is read now.
+        // The state is read before the bytes: a body that is complete here gets no more bytes after this read.
         auto state = object->body()->state();
         auto const most = writer_.pace().was_full() ? write_bytes_when_full : write_bytes;
         auto count = left > 0 ? reader.next(read, std::min(left, most)) : 0;
@@ -187,7 +187,7 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         may_let_go = false;
         if (bytes > 0) continue;
         if (state == store::Body::State::failed || dropped || !follower) {
-            // The client must not take its beginning for the whole response.
+            // The client must see that the response is truncated.
             bool const on_disk = reader.lost() && object->body()->source();
             request_.record.texts.reason = on_disk   ? "the disk does not give the rest"
                       : dropped ? "the reader was too slow"
@@ -199,8 +199,9 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
     }
 }
 
-/// Fetches what follows the reader's offset and sends it. Lets the object go then, so that its memory is free. Nothing when the
-/// rest cannot be had; else whether all was sent. By itself, so that the frame of send_body() stays small: see allocation_test.
+/// Fetches the bytes after the reader's offset and sends them; releases the object, so that its memory is freed. Nothing
+/// when the rest is unavailable, else whether all was sent. Separate, so that the frame of send_body() stays small
+/// (allocation_test).
 net::awaitable<std::optional<bool>> Delivery::send_rest(store::ObjectPtr& object, store::BodyReader& reader, Slice const& slice) {
     http::BrokenBody broken{.first = 0, .done = reader.offset(), .announced = {}, .length = object->length()};
     if (slice.count) broken.announced = slice.first + *slice.count;
@@ -213,8 +214,8 @@ net::awaitable<std::optional<bool>> Delivery::send_rest(store::ObjectPtr& object
     co_return co_await pass_through_.pass_on(head, broken);
 }
 
-/// False when there is nothing more to wait for: the client is gone, or the fill said nothing for deadlines.fill. True
-/// after a `limit` below that, too.
+/// False when waiting is over: the client is gone, or the fill did not change for deadlines.fill. Also true after a shorter
+/// `limit`.
 net::awaitable<bool> Delivery::wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit) {
     net::Waiter waiter(request_.executor());
     request_.waiting = waiter.handle();

@@ -1,4 +1,4 @@
-// Responses from the store to the client: whole, by range, as 304; complete or still growing.
+// Sends responses from the store to the client: whole, by range or as 304; from complete or growing objects.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -18,19 +18,19 @@ public:
     Delivery(Request& request, ResponseWriter& writer, RestOfBody& rest, PassThrough& pass_through)
         : request_(request), writer_(writer), rest_(rest), pass_through_(pass_through) {}
 
-    /// `follower`: of the fill in which the object grows; null: it is complete. A plain hit allocates nothing: head, patch and body
-    /// go out in one gather write.
+    /// `follower`: follows the fill in which the object grows; null: it is complete. A plain hit allocates nothing: head, patch
+    /// and body go out in one gather write.
     net::awaitable<void> deliver(store::ObjectPtr object, cache::Follower* follower);
 
-    /// Waits for the fill to change after `seen`. False when there is nothing more to wait for: the client is gone, or the fill did
-    /// not change for deadlines.fill. True after a `limit` below that, too.
+    /// Waits for the fill to change after `seen`. False when waiting is over: the client is gone, or the fill did not
+    /// change for deadlines.fill. Also true after a shorter `limit`.
     net::awaitable<bool> wait_for_growth(cache::Follower& follower, std::uint64_t seen, milliseconds limit);
     net::awaitable<void> waited_too_long();
 
 private:
     struct Slice {
         Bytes first = 0;
-        std::optional<Bytes> count;   // nothing: to the end, whose place is not known yet
+        std::optional<Bytes> count;   // nothing: to the end, whose position is unknown
         bool several = false;         // the ranges of multipart_
     };
     static constexpr std::size_t write_pieces = 16;

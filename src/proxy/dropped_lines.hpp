@@ -1,4 +1,4 @@
-// Log lines that were dropped under load: an attack must not hide itself by being too fast for the log.
+// Log lines that were dropped under load: a flood must stay visible although the log cannot keep up.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace garner::proxy {
 class DroppedLines {
 public:
     struct Count {
-        std::string client;      // "-": clients for which the table has no room
+        std::string client;      // "-": clients that do not fit into the table
         std::uint16_t status = 0;
         std::uint64_t lines = 0;
     };
@@ -35,7 +35,7 @@ private:
     Row& row_of(std::string_view client, std::uint16_t status) REQUIRES(mutex_);
 
     mutable Mutex mutex_;
-    std::array<Row, rows_max> rows_ GUARDED_BY(mutex_){};   // the first one is for those beyond the others
+    std::array<Row, rows_max> rows_ GUARDED_BY(mutex_){};   // the first row counts clients that do not fit
     std::size_t used_ GUARDED_BY(mutex_) = 1;
 };
 

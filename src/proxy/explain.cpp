@@ -17,7 +17,7 @@ using http::Name;
 
 namespace {
 
-/// One question on its way to its explanation.
+/// Builds the explanation of one question.
 class Explainer {
 public:
     Explainer(Server& server, ExplainQuestion const& question) : server_(server), question_(question) {
@@ -40,7 +40,7 @@ private:
         return fault("the proxy would refuse this request: " + std::string(why));
     }
 
-    /// The request as the client would send it: read by the same parser, refused for the same reasons.
+    /// Parses the request with the proxy's own parser, so that it is refused for the same reasons.
     bool read_request() {
         http::UriError error;
         auto const uri = http::parse_absolute(question_.url, error);
@@ -133,8 +133,8 @@ private:
         return out_.partition == Partition::forward && !server_.mesh().peer_table()->peers.empty();
     }
 
-    /// As Transaction::check_names and may_use_peers: a request for which peers are asked first needs no addresses, unless
-    /// the rules go by them.
+    /// Matches Transaction::check_names and may_use_peers: a request that goes to peers first needs no addresses, unless a
+    /// rule depends on them.
     bool wants_addresses() const {
         bool const is_known = out_.of_connection || out_.name_failure || out_.access.denied();
         bool const connects = forwards() && (!has_peers() || net::is_localhost(target_.uri.authority.host));
@@ -159,13 +159,13 @@ private:
 
     bool is_fetch() const { return out_.outcome == Outcome::miss || out_.outcome == Outcome::revalidate; }
 
-    /// Past Garner, and not straight to an accelerator's origin.
+    /// True when the request leaves Garner through peers, rather than directly to an accelerator's origin.
     bool goes_out() const {
         bool const closed = out_.of_connection && !out_.of_connection->allowed();
         return forwards() && !closed && has_peers();
     }
 
-    /// As Transaction::choose_sources.
+    /// Matches Transaction::choose_sources.
     void ask_peers(bool source_matters) {
         SourceQuestion const asked{.url = target_.url,
                                    .host = std::string(target_.uri.authority.host),
@@ -204,7 +204,7 @@ private:
         out_.connection = address.text();
     }
 
-    /// As Transaction::find_parts: who leads others fetches the whole, and of it what is missing.
+    /// Matches Transaction::find_parts: a leader fetches the whole response, and of it only the missing bytes.
     void look_for_rest(store::Object const& parts) {
         auto const collapse = collapse_of(request_, control_, out_.options->caching);
         bool const leads = collapse == cache::Collapse::lead_and_follow && out_.found.kind == cache::Lookup::Kind::absent;
@@ -233,7 +233,7 @@ private:
         out_.status = status;
     }
 
-    /// From the store, which answers conditions and ranges by itself: as Transaction::deliver.
+    /// Answers from the store, including conditions and ranges. Matches Transaction::deliver.
     void say_stored(Outcome outcome, std::string why) {
         auto const& object = *out_.found.object;
         auto const length = object.length();
@@ -248,7 +248,7 @@ private:
         say(outcome, std::move(why), status);
     }
 
-    /// In the order of Transaction::run.
+    /// Follows the order of Transaction::run.
     void judge() {
         if (is_loop(request_, server_.via_name(), out_.options->limits))
             return say(Outcome::refused, "Via: the proxies form a loop", 508);
@@ -293,7 +293,7 @@ private:
         say_stored(outcome, *departed ? departed : why);
     }
 
-    /// What is remembered of a name a reload forgets.
+    /// A reload ignores a remembered failure of the name.
     bool name_fails() const { return out_.name_failure && !control_.is_reload(); }
 
     void say_unresolved() {
@@ -308,7 +308,7 @@ private:
 
     std::string why_missing() const {
         auto const& found = out_.found;
-        // As rule_forbids_storing.
+        // Matches rule_forbids_storing.
         auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
         if (deciding != out_.rules.end() && *(*deciding)->never)
             return "not stored, as " + (*deciding)->name + " says: never";
@@ -322,7 +322,8 @@ private:
     bool may_have_misses() const { return proxy::may_have_misses(out_.options->misses, facts_); }
     void say_misses_refused() { say(Outcome::refused, "misses: this client gets only what is stored", 504); }
 
-    /// A failure of one client's own request counts for that request; without fields in the question, for any of that client.
+    /// A failure of one client's request applies to that request. A question without fields asks about any request of that
+    /// client.
     bool is_told_of(cache::KnownFailure const& failure) const {
         if (!hears_of(failure, request_, control_)) return false;
         if (!failure.only_for) return true;
@@ -344,7 +345,7 @@ private:
         judge_asking(Outcome::miss, why_missing());
     }
 
-    /// The rules have the last word where it is connected to.
+    /// The access rules decide last, on the address that is connected to.
     void judge_asking(Outcome outcome, std::string why) {
         if (name_fails()) return say_unresolved();
         if (!out_.of_connection || out_.of_connection->allowed()) return say(outcome, std::move(why));
@@ -360,7 +361,7 @@ private:
     ExplainQuestion const& question_;
     Explanation out_;
     http::Uri uri_;
-    std::string text_;                   // of the request; most views point into it
+    std::string text_;                   // of the request; most views point into this text
     http::RequestHead request_;
     http::Framing framing_;
     http::RequestCacheControl control_;

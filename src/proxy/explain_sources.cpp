@@ -13,7 +13,7 @@ namespace garner::proxy {
 
 namespace {
 
-/// What the coroutine needs, whether or not anybody still waits for it.
+/// Owns the coroutine's inputs, because the caller may stop waiting first.
 struct Asking {
     std::string url, host;
     icp::Question question;

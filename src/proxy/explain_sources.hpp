@@ -1,4 +1,4 @@
-// From where a request would be fetched: the peers are really asked, as its transaction would ask them.
+// The sources that a request would be fetched from. The peers are queried as its transaction would query them.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,30 +13,30 @@ namespace garner::proxy {
 
 class Server;
 
-/// What a transaction knows of its request when it chooses its sources.
+/// The facts that a transaction knows when it chooses its sources.
 struct SourceQuestion {
     std::string url;                         // normal form
     std::string host;
     bool hierarchical = false;               // a miss that any cache may answer
-    std::optional<IpAddress> destination = {};   // of a literal host
-    bool source_matters = false;             // the access rules want to know the origin's address
+    std::optional<IpAddress> destination = {};   // the address of a literal host
+    bool source_matters = false;             // an access rule depends on the origin's address
 };
 
 struct SourceExplanation {
-    icp::Question::Direct direct = icp::Question::Direct::may;   // what the lists say
+    icp::Question::Direct direct = icp::Question::Direct::may;   // the decision of the direct lists
     bool hierarchical = false;
-    bool undecided = false;                  // the rules want the name's addresses: if they allow them
-    bool answered = false;                   // in time, so that the following is known
+    bool undecided = false;                  // the rules depend on the name's addresses, which are unknown
+    bool answered = false;                   // in time; the following fields are set only then
     icp::Resolution resolution = {};
     static constexpr milliseconds longest{2'500};
 };
 
-/// The addresses of a host name, from what is remembered or from DNS, or why there are none; nullptr when that takes longer
-/// than Resolver::lookup_limit. Waits: not from a worker's own thread.
+/// The addresses of a host name from the name cache or DNS, or why there are none; nullptr when the lookup takes longer
+/// than Resolver::lookup_limit. Blocks: must not run on a worker's own thread.
 net::NamesPtr resolve_on_worker(Server& server, std::string const& host);
 
-/// Asks on a worker and waits for it, at most `longest`: not from a worker's own thread. The peers' figures and states
-/// count these questions like any other.
+/// Queries on a worker and blocks for at most `longest`: must not run on a worker's own thread. The peers' statistics and
+/// states count these queries like any others.
 SourceExplanation explain_sources(Server& server, SourceQuestion const& question, http::RuleRequest const& facts);
 
 }  // namespace garner::proxy

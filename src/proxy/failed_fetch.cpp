@@ -41,7 +41,7 @@ net::awaitable<Step> FailedFetch::answer(cache::FetchFailure failure, bool own) 
 net::awaitable<Step> FailedFetch::answer() {
     if (failure_.told.reason.empty()) failure_ = upstream_.failure();
     co_await upstream_.upload().join();
-    upstream_.drop_exchange();   // the origin is told at once that the request was given up
+    upstream_.drop_exchange();   // the origin sees at once that the request was given up
     bool const forbidden = failure_.told.status == 403;
     request_.close = request_.close || forbidden;   // a client that gets nothing keeps no connection
     tell_followers();
@@ -64,9 +64,9 @@ net::awaitable<Step> FailedFetch::answer() {
     co_return Step::done;
 }
 
-/// Followers are told of the origin's failures. The next follower leads instead where the client left, where the rules forbid
-/// this client what they may allow the next one, and where this client's own request may have caused the failure and no other
-/// client has met it.
+/// The origin's failures are passed on to the followers. The next follower leads instead in three cases: the client
+/// disconnected; the rules forbid this client a destination that they may allow the next one; or this client's own request
+/// may have caused the failure and no other client has met it.
 void FailedFetch::tell_followers() {
     auto lead = std::move(state_.lead);
     bool const left = (request_.client_gone || request_.aborted) && failure_.fault == Fault::none;
@@ -99,7 +99,7 @@ Step FailedFetch::serve_stale(StaleUse why) {
     return Step::deliver;
 }
 
-/// The client's own credentials or ranges may be what the origin cannot take; and a reload would keep a failure alive for ever.
+/// The client's own credentials or range may have caused the error. A reload would renew a remembered failure without end.
 bool FailedFetch::is_never_shared() const {
     auto const& fields = request_.head().fields;
     return fields.has(Name::authorization) || fields.has(Name::range) || request_.reloads();
@@ -117,7 +117,7 @@ void FailedFetch::remember(cache::Fill const* fill) {
     auto& failures = request_.services.cache.memory().failures();
     auto const& told = failure_.told;
     auto terms = negative_terms();
-    // Two clients that provoke it again and again must not make it last.
+    // Two clients that provoke the failure repeatedly must not extend its time.
     if (by_request) terms.most = std::min(terms.first, terms.most);
     bool const shared = fill ? fill->remember_failure(told, of_head_only, terms, by)
                              : failures.remember(request_.key, told, of_head_only, terms, steady_now(), by);
@@ -137,7 +137,7 @@ cache::NegativeTerms FailedFetch::negative_terms() const {
     return terms;
 }
 
-/// Until two clients have met the error the next follower leads, since this client's own request may have caused it.
+/// Until two clients have met the error the next follower leads, because this client's own request may have caused it.
 void FailedFetch::tell_of_error() {
     auto lead = std::move(state_.lead);
     if (!lead) return;
@@ -149,8 +149,8 @@ void FailedFetch::tell_of_error() {
         lead.fail_alone(std::move(failure), witness());
 }
 
-/// Only while others wait: a single client that asks again may be answered by an origin that has recovered. True when the
-/// followers are told.
+/// Only while followers wait: for a single client that retries, the origin may have recovered. True when the followers are
+/// told.
 bool FailedFetch::remember_error(cache::Fill const& fill, cache::FetchFailure const& failure) {
     constexpr milliseconds lasts{1'000};
     if (fill.stale() || fill.followers() == 0 || is_never_shared()) return false;

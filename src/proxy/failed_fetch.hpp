@@ -1,4 +1,4 @@
-// A fetch that failed: what its client gets, what is remembered, and what other requests are told.
+// A failed fetch: the client's response, the remembered failure, and the notice to other requests.
 #pragma once
 #include <optional>
 
@@ -15,23 +15,23 @@ public:
     FailedFetch(Request& request, ResponseWriter& writer, Upstream& upstream, FetchState& state)
         : request_(request), writer_(writer), upstream_(upstream), state_(state) {}
 
-    /// True when a fetch failed so lately that the origin is not asked again: answer_known() then.
+    /// True when a fetch failed so recently that the origin is not asked again; answer_known() is then the next step.
     bool is_remembered();
     net::awaitable<Step> answer_known();
 
     /// Remembers upstream's failure for later requests. `fill`: null for a request that leads none.
     void remember(cache::Fill const* fill);
-    /// Answers upstream's failure, and tells the followers.
+    /// Answers with upstream's failure, and tells the followers.
     net::awaitable<Step> answer();
-    /// As answer(), with a failure that another request has met. `own`: a request just like this one.
+    /// Answers with a failure that another request has met. `own`: that request was just like this one.
     net::awaitable<Step> answer(cache::FetchFailure failure, bool own = false);
 
-    /// The response of the origin is an error: remembers it while others wait, and tells the followers.
+    /// The origin's response is an error: remembers it while followers wait, and tells them.
     void tell_of_error();
-    /// The stale object goes to the client in place of a response.
+    /// Serves the stale object in place of a response.
     Step serve_stale(StaleUse why);
 
-    /// The request that is told of a failure which it may have caused.
+    /// Identifies this request, which may have caused the failure.
     cache::Witness witness() const { return {request_.client_network(), fingerprint_of(request_.head().fields)}; }
 
 private:
@@ -46,7 +46,7 @@ private:
     Upstream& upstream_;
     FetchState& state_;
     Failure failure_;
-    bool own_ = false;               // this request may have caused it, and no other client has met it
+    bool own_ = false;               // this request may have caused it; no other client has met it
     milliseconds remembered_for_{0};
 };
 

@@ -1,4 +1,4 @@
-// Why no response came from a server: statuses and texts. Pure.
+// Why a server sent no response: statuses and texts. Pure.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,25 +10,25 @@
 
 namespace garner::proxy {
 
-/// The cause of a failure: only a failure that other requests would meet, too, is remembered.
+/// The cause of a failure. Only a failure that other requests would meet, too, is remembered.
 enum class Fault : std::uint8_t {
     none,        // limits and rules of this proxy, the client, a shutdown
     name,        // the name could not be resolved; net/name_cache remembers that
-    connection,  // the server could not be connected to
-    answer       // no usable response came; the request may be the reason
+    connection,  // the connection to the server failed
+    answer       // no usable response came; the request may be the cause
 };
 
-/// The cause as Cache-Status and the error page name it; empty for this proxy itself.
+/// The cause as named in Cache-Status and on the error page; empty for this proxy itself.
 std::string_view decided_by(Fault);
 
 struct Failure {
-    cache::FetchFailure told;      // the client and followers
+    cache::FetchFailure told;      // for the client and followers
     Fault fault = Fault::none;
 };
 
-/// `server`: "The origin", "The parent campus". `what_is_wrong`: of a malformed message.
+/// `server`: "The origin", "The parent campus". `what_is_wrong`: the error in a malformed message.
 Failure failure_of(client::Trouble, std::string const& server, char const* what_is_wrong);
-/// `is_peer`: the name that could not be resolved is the peer's, not the origin's.
+/// `is_peer`: the unresolved name is the peer's, not the origin's.
 Failure failure_of(net::Connected const&, std::string const& server, bool is_peer);
 
 }  // namespace garner::proxy

@@ -32,7 +32,7 @@ net::awaitable<Step> Fetching::pass() {
     record.tag = ResultTag::tcp_miss;
     record.cache_status.fwd = reason_of(why);
     record.say(text(why));
-    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored.
+    // Registered before the origin is asked: a purge during the fetch must keep the response from being stored.
     if (why == http::Bypass::method && request_.head().method == Method::post)
         state_.lead = request_.services.cache.lease(request_.key, nullptr);
     if (!co_await upstream_.ask(state_.changes)) {
@@ -54,7 +54,7 @@ net::awaitable<Step> Fetching::pass() {
     co_return Step::stream;
 }
 
-/// RFC 9111 4.4. True when something was there.
+/// RFC 9111 4.4. True when an object was removed.
 bool Fetching::invalidate() {
     auto const& response = upstream_.head();
     if (!http::invalidates(request_.head().method, response.status)) return false;
@@ -67,7 +67,7 @@ bool Fetching::invalidate() {
     return found;
 }
 
-/// The mark is set before the purge: the purge also removes an old answer that a peer gave until then.
+/// The mark is set before the purge: the purge also removes an old response that a peer gave before the mark.
 bool Fetching::purge_changed(cache::Key const& key, std::string const& url) {
     auto& services = request_.services;
     if (services.agent && !request_.target.accelerated) services.agent->tell_changed(url);
@@ -83,8 +83,8 @@ net::awaitable<Step> Fetching::fetch() {
     auto& lead = state_.lead;
     bool const wants_all = !state_.stale && lead && lead.fill()->leads_others();
     if (wants_all && !storing_.find_parts() && request_.services.cache.disk()) co_await storing_.find_parts_on_disk();
-    // Registered before the origin is asked: a purge meanwhile must keep the answer from being stored. To a HEAD it can
-    // only freshen.
+    // Registered before the origin is asked: a purge during the fetch must keep the response from being stored. A response
+    // to HEAD can only freshen a stored object.
     if (!lead && (state_.stale || request_.head().method == Method::get))
         lead = request_.services.cache.lease(request_.key, state_.stale);
     if (lead) request_.led = lead.fill();
@@ -94,7 +94,7 @@ net::awaitable<Step> Fetching::fetch() {
 
 void Fetching::set_conditions() {
     auto const& head = request_.head();
-    // Beside the client's own conditions ours would ask another question.
+    // Own conditions together with the client's would change the meaning of the request.
     if (state_.stale && cache::is_incomplete(*state_.stale) && has_conditions(head)) state_.stale = nullptr;
     bool const of_parts = state_.stale && cache::is_incomplete(*state_.stale);
     auto& changes = state_.changes;
@@ -104,8 +104,9 @@ void Fetching::set_conditions() {
     }
     state_.conditional = !changes.validators.empty() && head.method == Method::get;
     if (!state_.conditional) changes.validators = {};
-    // A leader wants the whole response, for itself and for others. A request that is fetched beside others goes out as it came, so
-    // that the client's own validators do their work where nothing is stored; so does the Range that stale parts answer.
+    // A leader needs the whole response, for itself and for its followers. A request that fetches beside others is sent
+    // unchanged, so that the client's own validators work where nothing is stored. A Range that stale parts answer is also
+    // sent unchanged.
     bool const leads = state_.lead && state_.lead.fill()->leads_others();
     changes.strip_conditions = !of_parts && (state_.conditional || leads);
     state_.widened = changes.strip_conditions && head.fields.has(Name::range);
@@ -124,7 +125,7 @@ net::awaitable<Step> Fetching::ask_again() {
     return ask();
 }
 
-/// All of it was asked for to be stored, and it cannot be: the client gets its range alone.
+/// The whole was requested for storing, and the response cannot be stored: asks again for the client's range only.
 Step Fetching::ask_for_range() {
     upstream_.finish_exchange();
     state_.widened = state_.conditional = false;
@@ -134,7 +135,7 @@ Step Fetching::ask_for_range() {
     return Step::ask;
 }
 
-// ---- what becomes of the response ----
+// ---- processing the response ----
 
 Step Fetching::take() {
     auto const& response = upstream_.head();
@@ -157,7 +158,7 @@ Step Fetching::take() {
     return take_new(parts.get());
 }
 
-/// A response that cannot answer any request of this kind.
+/// A response that is invalid for any request of this kind.
 bool Fetching::is_nonsense() {
     auto const status = upstream_.head().status;
     if (status == 101)
@@ -200,11 +201,11 @@ net::awaitable<Step> Fetching::forget() {
 
 Step Fetching::pass_on() { return state_.widened && upstream_.head().status == 200 ? ask_for_range() : Step::stream; }
 
-/// The response is for this client alone: the followers are told so, and an object that it supersedes is removed.
+/// The response is for this client only: the followers are told, and a superseded object is removed.
 void Fetching::store_nothing(store::Object const* known, http::ResponseCacheControl const& control, StoreRefusal why) {
     auto const& response = upstream_.head();
     request_.services.counters.not_stored.add(why);
-    // The followers must not each ask an origin that is in trouble. RFC 9111 4.3.3 says so of those of a validation.
+    // Followers must not each ask an origin that fails. RFC 9111 4.3.3 requires this for a validation.
     if (http::is_stale_if_error_status(response.status))
         failed_.tell_of_error();
     else if (state_.lead)

@@ -1,4 +1,4 @@
-// The fetch of a response: what the sources are asked, and what becomes of the answer.
+// The fetch of a response: the request to the sources, and the processing of the response.
 #pragma once
 #include "proxy/failed_fetch.hpp"
 #include "proxy/fetch_state.hpp"
@@ -13,15 +13,16 @@ public:
     Fetching(Request& request, Upstream& upstream, Storing& storing, FailedFetch& failed, Tunnel& tunnel, FetchState& state)
         : request_(request), upstream_(upstream), storing_(storing), failed_(failed), tunnel_(tunnel), state_(state) {}
 
-    /// Without the cache. A non-error answer to an unsafe method invalidates, one to a POST may be stored.
+    /// Fetches without the cache. A non-error response to an unsafe method invalidates; one to a POST may be stored.
     net::awaitable<Step> pass();
-    /// For the cache: FetchState::stale is validated when it has a validator.
+    /// Fetches for the cache; validates FetchState::stale when it has a validator.
     net::awaitable<Step> fetch();
-    /// Once more, as `fetch` or ask_for_range() has prepared it.
+    /// Asks the sources again, as `fetch` or ask_for_range() has prepared it.
     net::awaitable<Step> ask();
-    /// RFC 9111 4.3.3: the response is about another one than ours. The request is repeated without our conditions.
+    /// RFC 9111 4.3.3: the 304 is about a different object than the stale one. The request is repeated without own
+    /// conditions.
     net::awaitable<Step> ask_again();
-    /// Waits until what the response supersedes stays removed, whatever becomes of this process.
+    /// Waits until the removal of superseded objects is durable.
     net::awaitable<Step> forget();
 
 private:

@@ -12,7 +12,7 @@ using client::Trouble;
 
 namespace {
 
-// With nobody left to read it, a body is still received to its end when this little is missing.
+// A body without followers is still received to its end when at most this much is missing.
 constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
 char const* text(Trouble trouble) {
@@ -40,10 +40,10 @@ net::awaitable<void> FillPump::run() {
     for (;;) {
         auto open = writer_->room_at_hand();
         if (open.empty() && exchange_->reads_straight()) {
-            open = co_await writer_->room();   // it is received where it stays
+            open = co_await writer_->room();   // received in place
             if (open.empty()) co_return co_await finish(Trouble::cancelled);
         }
-        // In short steps: an origin that says nothing must not keep a body that nobody wants any more.
+        // In short steps: while the origin is silent, an abandoned body must be noticed.
         auto const asked = steady_now();
         auto piece = co_await exchange_->read_body(limit, open);
         pace_.add(piece.data.size(), steady_now() - asked);
@@ -64,7 +64,7 @@ net::awaitable<void> FillPump::run() {
     }
 }
 
-/// A body without a length may be a stream of events.
+/// A body without a length may be a stream of events: no minimum rate applies.
 bool FillPump::comes_too_slowly() const {
     bool const owes = writer_->growing()->body()->expected() && !exchange_->body_done();
     return owes && pace_.is_below(options_->limits.min_rate);
@@ -84,7 +84,7 @@ bool FillPump::worth_finishing() {
     return missing <= worth_finishing_bytes || missing <= *body.expected() / worth_finishing_fraction;
 }
 
-/// The broken connection stays until there is another, so that abort() finds one; its peer is let go of at once.
+/// Keeps the broken connection until there is a new one, so that abort() finds one. Its peer is released at once.
 net::awaitable<bool> FillPump::go_on_elsewhere(Trouble trouble) {
     if (trouble == Trouble::cancelled || !worth_finishing()) co_return false;
     count_traffic();

@@ -1,4 +1,4 @@
-// Receives a stored body for all who follow it; belongs to the worker, so that it outlives the client that began it.
+// Receives a stored body for all its followers. Belongs to the worker, so that it outlives the client that began it.
 #pragma once
 #include <memory>
 #include <string>
@@ -28,19 +28,19 @@ public:
         if (keep_until_ != SteadyTime{}) --services_.refreshing;
     }
 
-    /// Until then it needs no follower, as long as what comes can be kept. Before start().
+    /// Until then the fill needs no follower, as long as its body can be kept. Before start().
     void keep_until(SteadyTime until) {
         keep_until_ = until;
         ++services_.refreshing;
     }
 
-    /// It comes from a peer: where it breaks off, it may go on elsewhere. Before start().
+    /// The body comes from a peer: if it is truncated, another source may send the rest. Before start().
     void may_resume(std::unique_ptr<Resumption> resumption) { resumption_ = std::move(resumption); }
 
     /// Runs `pump` to its end, detached.
     static void start(std::unique_ptr<FillPump> pump);
 
-    /// The worker is going down.
+    /// The worker is stopping.
     void abort() {
         exchange_->cancel();
         if (resumption_) resumption_->abort();
@@ -63,11 +63,11 @@ private:
     SourceUse use_;
     std::string pool_key_;
     std::unique_ptr<cache::Writer> writer_;
-    SteadyTime abandoned_at_{};   // since when nobody follows
+    SteadyTime abandoned_at_{};   // since when there is no follower
     SteadyTime keep_until_{};
-    Pace pace_;                                // of the present source
-    Bytes received_ = 0;                       // from the present source
-    std::unique_ptr<Resumption> resumption_;   // null: whose body it is answers for its end
+    Pace pace_;                                // the current source's
+    Bytes received_ = 0;                       // from the current source
+    std::unique_ptr<Resumption> resumption_;   // null: a truncated body is not resumed
 };
 
 }  // namespace garner::proxy

@@ -12,13 +12,13 @@ constexpr std::uint32_t interim_responses_max = 16;
 }  // namespace
 
 net::awaitable<Trouble> FinalHead::read(client::Exchange& exchange, Terms terms) {
-    bool const opens_tunnel = sources_.is_tunnelled() && terms.method == Method::connect;   // the parent speaks, not the origin
+    bool const opens_tunnel = sources_.is_tunnelled() && terms.method == Method::connect;   // the 2xx is the parent's
     auto const limit = std::min(request_.options->deadlines.first_byte, terms.first_byte_max);
     for (std::uint32_t interim = 0;;) {
         auto reading = read_one(exchange, terms.method, limit);
         auto const trouble = co_await std::move(reading);
         request_.client.unwatch();
-        // The head may have come in the very moment: the exchange is cancelled all the same.
+        // The head may have arrived at the same moment: the exchange is cancelled all the same.
         if (client_gave_up()) co_return Trouble::cancelled;
         if (trouble != Trouble::none) co_return trouble;
         auto const status = exchange.head().status;
@@ -35,7 +35,7 @@ net::awaitable<Trouble> FinalHead::read(client::Exchange& exchange, Terms terms)
     }
 }
 
-/// One head, interim or final.
+/// Reads one head, interim or final.
 net::awaitable<Trouble> FinalHead::read_one(client::Exchange& exchange, Method method, milliseconds limit) {
     bool const doubts = sources_.peer() && !sources_.is_tunnelled() && sources_.has_next();
     if (doubts || upload_.running()) return read_patiently(exchange, method, limit, doubts);
@@ -43,17 +43,17 @@ net::awaitable<Trouble> FinalHead::read_one(client::Exchange& exchange, Method m
     return exchange.read_head(method, limit);
 }
 
-/// While the request's body is on its way, or from a peer in doubt: it may be frozen while its kernel still acknowledges. One that
-/// is silent for so long is asked for a sign of life.
+/// Used while the request's body is being sent, or for a doubtful peer: its process may be frozen while its kernel still
+/// acknowledges. A peer that is silent for `pause` is checked by a query.
 net::awaitable<Trouble> FinalHead::read_patiently(client::Exchange& exchange, Method method, milliseconds limit, bool doubts) {
     constexpr milliseconds doubtful{1'000};
     auto const pause = doubts ? std::min(limit, doubtful) : limit;
     for (auto give_up = steady_now() + limit;;) {
-        bool const uploading = upload_.running();   // which reads from the client, and so notices that it is gone
+        bool const uploading = upload_.running();   // the upload reads from the client, and so notices a disconnect
         if (!uploading) watch_client(exchange);
         auto const trouble = co_await exchange.read_head(method, pause);
         if (!uploading) request_.client.unwatch();
-        // While the body was still on its way the origin had nothing to answer; the body's own deadline watched that.
+        // While the body was being sent, the origin had nothing to answer. The body's own deadline covered that time.
         if (uploading) give_up = steady_now() + limit;
         if (trouble != Trouble::timed_out || client_gave_up()) co_return trouble;
         if (uploading) continue;
@@ -64,7 +64,7 @@ net::awaitable<Trouble> FinalHead::read_patiently(client::Exchange& exchange, Me
     }
 }
 
-/// The handler holds two pointers: a larger one would allocate for each head that is waited for.
+/// The handler holds two pointers: a larger one would allocate for each head.
 void FinalHead::watch_client(client::Exchange& exchange) {
     request_.watch_client([&exchange] { exchange.cancel(); });
 }

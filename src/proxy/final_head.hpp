@@ -1,4 +1,4 @@
-// Waits for the head of a response, past interim ones, while the client is watched.
+// Waits for the head of a response, past interim responses, while the client is watched.
 #pragma once
 #include "client/exchange.hpp"
 #include "proxy/request.hpp"
@@ -19,8 +19,8 @@ public:
         bool of_rest = false;             // RequestChanges::of_rest, first_byte_max
         milliseconds first_byte_max = milliseconds::max();
     };
-    /// Until exchange.head() is the final head, or a 101. Interim responses go to the client. Trouble::cancelled when the client
-    /// hangs up, unless others count on the fetch.
+    /// Returns when exchange.head() is the final head or a 101. Interim responses go to the client. Trouble::cancelled when
+    /// the client disconnects, unless followers wait for the fetch.
     net::awaitable<client::Trouble> read(client::Exchange& exchange, Terms terms);
 
 private:

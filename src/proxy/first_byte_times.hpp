@@ -1,4 +1,4 @@
-// How long origins usually take to the head of a response.
+// How long origins usually take until the head of a response.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace garner::proxy {
 
-/// Bounded: one origin takes the entry of another whose fingerprint has the same entry. Belongs to one worker.
+/// Bounded: an origin whose fingerprint maps to the same entry replaces the previous one. Belongs to one worker.
 class FirstByteTimes {
 public:
     void add(Fingerprint origin, milliseconds took) {
@@ -18,7 +18,7 @@ public:
         if (entry.origin != origin) entry = {origin, {}};
         entry.mean.add(static_cast<double>(took.count()));
     }
-    /// Nothing for an origin that is not known.
+    /// Nothing for an unknown origin.
     std::optional<milliseconds> usual(Fingerprint origin) const {
         auto const& entry = entries_[origin % entries_.size()];
         auto const mean = entry.origin == origin ? entry.mean.mean() : std::nullopt;
@@ -34,9 +34,9 @@ private:
     std::array<Entry, 1'024> entries_{};
 };
 
-/// How long a follower waits for its leader's response head before it fetches beside it: four times what the origin usually
-/// takes, but not less than `least` and not more than 10 s beyond it. A client that asks for slow responses raises the usual
-/// time, so it does not decide alone.
+/// How long a follower waits for its leader's response head before it fetches beside it: four times the origin's usual
+/// time, at least `least`, at most 10 s more than `least`. Requests for slow responses raise the usual time, so that time
+/// has an upper bound here.
 constexpr milliseconds follow_patience(milliseconds least, std::optional<milliseconds> usual) {
     return std::max(least, std::min(4 * usual.value_or(milliseconds{0}), least + seconds{10}));
 }

@@ -22,7 +22,7 @@ void HeadBudget::Part::give_way() {
     refuse_(owner_);
 }
 
-/// The oldest of the largest parts; `asking` only if it is larger than all others.
+/// Returns the largest part, the oldest of equal ones; `asking` only if it is larger than all others.
 HeadBudget::Part& HeadBudget::largest(Part& asking) {
     auto* found = &asking;
     for (auto* part : parts_) {

@@ -1,23 +1,23 @@
-// Memory of request heads that have not come whole.
+// Memory of request heads that are still incomplete.
 #pragma once
 #include "util/bytes.hpp"
 #include "util/link.hpp"
 
 namespace garner::proxy {
 
-/// The bytes of unfinished heads on one worker. Beyond `max` the largest head is refused. Not thread-safe.
+/// The bytes of incomplete heads on one worker. Over `max` the largest head is refused. Not thread-safe.
 class HeadBudget {
 public:
-    /// One head's part of the budget, given back when the part is destroyed.
+    /// One head's share of the budget, returned by the destructor.
     class Part : public Link {
     public:
         using Refuse = void (*)(void* owner);
         /// `refuse` is called at most once, when another head needs the memory.
         Part(HeadBudget& budget, Refuse refuse, void* owner) : budget_(budget), refuse_(refuse), owner_(owner) {}
         ~Part() { budget_.used_ -= bytes_; }
-        /// The head takes `bytes` from now on. False: the budget is used up and no other head is larger.
+        /// Sets the head's size to `bytes`. False: the budget is used up and no other head is larger.
         bool resize(Bytes bytes);
-        /// True from the moment at which the head gave way to another one.
+        /// True once the head was refused in favour of another one.
         bool refused() const { return refused_; }
 
     private:

@@ -39,7 +39,7 @@ bool is_stripped(http::Field const& field, RequestExtras const& extras) {
            http::is_cgi_proxy(field.name) || (extras.strip_gateway && http::is_gateway_field(field.name));
 }
 
-/// A cursor into a fixed buffer that is known to be large enough.
+/// A cursor into a fixed buffer that is large enough.
 struct Cursor {
     char* at;
     char* end;
@@ -105,7 +105,7 @@ std::string forwarded_line(ForwardedField kind, std::string_view client) {
 
 std::string forwarded_lines(std::string_view client, std::string_view host, http::Fields const* kept) {
     auto lines = forwarded_line(ForwardedField::x_forwarded_for, client);
-    // Every listener speaks plain HTTP.
+    // All listeners speak plain HTTP.
     if (!kept || !kept->find("X-Forwarded-Proto")) append_line(lines, "X-Forwarded-Proto", "http");
     if (!kept || !kept->find("X-Forwarded-Host")) append_line(lines, "X-Forwarded-Host", host);
     return lines;
@@ -126,7 +126,7 @@ void append_response_head(http::ResponseHead const& response, http::ResponseCach
         if (storing && !storing->keeps_field(field.name)) continue;
         append_line(out, field.name, field.value);
     }
-    // RFC 9110 6.6.1: who receives a response without Date supplies the time of receipt.
+    // RFC 9110 6.6.1: a recipient of a response without Date adds the time of receipt.
     if (!response.fields.has(Name::date)) {
         char date[http::http_date_bytes];
         http::format_http_date(now_seconds, date);

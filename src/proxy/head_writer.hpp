@@ -1,4 +1,4 @@
-// The heads that leave this proxy: always serialised anew from what was parsed.
+// Writes request and response heads: always serialised anew from the parsed form.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,42 +15,42 @@
 
 namespace garner::proxy {
 
-/// What a request towards an origin carries beside the client's own end-to-end fields.
+/// The parts of a request to an origin beside the client's own end-to-end fields.
 struct RequestExtras {
     std::string_view target;              // origin-form; to a peer absolute-form
     std::string_view host;                // the Host field's value
-    std::string_view via;                 // our name
+    std::string_view via;                 // this proxy's name
     std::string_view forwarded_lines;     // each with its CRLF, or empty
     http::Framing body;                   // none, length or chunked
     http::Validators validators;          // for a conditional request; empty: none
     bool strip_conditions = false;        // the client's preconditions and Range are not sent
-    std::string_view range_lines;         // our own Range and If-Range, each with its CRLF, or empty
-    std::string_view peer_lines;          // for a peer alone, each with its CRLF, or empty
-    bool strip_gateway = false;           // the client's http::is_gateway_field are not sent; Proxy never is
+    std::string_view range_lines;         // own Range and If-Range, each with its CRLF, or empty
+    std::string_view peer_lines;          // for peers only, each with its CRLF, or empty
+    bool strip_gateway = false;           // the client's http::is_gateway_field fields are not sent; Proxy never is
     bool strip_range = false;             // the client's Range and If-Range are not sent
     bool upgrade = false;
     std::optional<std::uint32_t> max_forwards;
 };
 void append_request_head(http::RequestHead const&, RequestExtras const&, std::string& out);
 
-/// Proxy-Authorization (RFC 7617) with its CRLF, of "user:password"; nothing of nothing.
+/// Proxy-Authorization (RFC 7617) with its CRLF, for "user:password"; nothing for an empty login.
 void append_peer_login(std::string_view login, std::string& out);
 
 /// A Forwarded (RFC 7239) or X-Forwarded-For line with its CRLF; empty for none.
 std::string forwarded_line(ForwardedField kind, std::string_view client);
-/// X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host, each with its CRLF; without the last two where `kept`, fields of the
-/// client that are passed on, have them. `host` is that of the cache key: what a client writes in Host is in no key.
+/// X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-Host, each with its CRLF. The last two are left out where `kept`
+/// (client fields that are passed on) has them. `host` comes from the cache key: a client's own Host value is in no key.
 std::string forwarded_lines(std::string_view client, std::string_view host, http::Fields const* kept);
 
-/// Status line and end-to-end fields of a response, without Age, Content-Length and the blank line: the form in which
-/// heads are stored and sent. Date is added when it is missing. `storing`: leaves out what Cache-Control forbids to store.
+/// Status line and end-to-end fields of a response, without Age, Content-Length and the blank line: the stored and sent
+/// form of a head. Adds a missing Date. `storing`: leaves out fields that Cache-Control forbids to store.
 void append_response_head(http::ResponseHead const&, http::ResponseCacheControl const* storing, std::int64_t now_seconds,
                           std::string& out);
 void append_status_line(std::uint16_t status, std::string_view reason, std::string& out);
 /// The standard reason phrase, or "".
 std::string_view reason_phrase(std::uint16_t status);
 
-/// The rest of a response head: what differs from one delivery to the next.
+/// The rest of a response head: the fields that differ between deliveries.
 struct Patch {
     std::optional<std::uint32_t> age;
     http::CacheStatus status;
@@ -59,7 +59,7 @@ struct Patch {
     bool close = false;
     std::string_view extra;               // further lines, each with CRLF; at most 256 bytes
 };
-/// Room for a patch with its blank line; writing one allocates nothing.
+/// Large enough for a patch with its blank line; writing one allocates nothing.
 using PatchBuffer = std::array<char, 1024>;
 std::string_view write_patch(PatchBuffer&, Patch const&, std::string_view via);
 

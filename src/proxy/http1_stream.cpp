@@ -17,8 +17,8 @@ namespace {
 constexpr std::size_t body_buffer_size = 64 * KiB;
 constexpr std::size_t idle_buffer = 4 * KiB;
 
-/// The refusal of a client that speaks TLS or SOCKS to this port, as its first byte tells. A SOCKS hello may have no line
-/// end, so that the parser would wait for one. Null: it may be HTTP.
+/// The refusal for a client that speaks TLS or SOCKS to this port, recognised by the first byte. A SOCKS hello may contain
+/// no line end, so the parser would wait for one. Null: it may be HTTP.
 char const* other_protocol(char first) {
     switch (first) {
     case 0x16: return "this port speaks plain HTTP, not TLS: give the proxy's address as http://";   // RFC 8446 5.1
@@ -52,7 +52,7 @@ net::awaitable<net::Error> Http1Stream::fill(milliseconds limit) {
 net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget) {
     scanned_ = 0;
     HeadBudget::Part part(budget, [](void* self) { static_cast<Http1Stream*>(self)->cancel(); }, this);
-    SteadyTime give_up{};   // set when a first read did not bring a whole head: rare, so the clock is rarely asked
+    SteadyTime give_up{};   // set when the first read did not bring a whole head; that is rare, so the clock is rarely read
     for (;;) {
         if (begin_ != end_) {
             parse_ = http::parse_request_head({input() + begin_, end_ - begin_}, limits, scanned_, head_);
@@ -78,7 +78,7 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
     }
 }
 
-/// The memory is given back at once: the client may take its time to read the answer.
+/// Frees the memory at once: the client may read the response slowly.
 Http1Stream::Arrival Http1Stream::refuse_large_head() {
     std::vector<char>(idle_buffer).swap(buffer_);
     begin_ = end_ = 0;
@@ -100,7 +100,7 @@ IpAddress Http1Stream::own_address() const {
 net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
     for (;;) {
         if (decoder_.done()) co_return Piece{};
-        // First what came with the head, then what is read into the body's own buffer.
+        // The bytes that came with the head come first, then those read into the body's own buffer.
         bool in_head_buffer = begin_ != end_;
         auto* bytes = in_head_buffer ? buffer_.data() + begin_ : body_buffer_.data() + body_begin_;
         auto step = decoder_.step({bytes, in_head_buffer ? end_ - begin_ : body_end_ - body_begin_});
@@ -132,7 +132,7 @@ net::awaitable<Http1Stream::Piece> Http1Stream::read_body(milliseconds limit) {
 
 // ---- the response ----
 
-/// RFC 9112 6.3, 7.1: in chunks, or to HTTP/1.0 until the connection closes.
+/// RFC 9112 6.3, 7.1: chunked, or to HTTP/1.0 until the connection closes.
 bool Http1Stream::begin_without_length(Patch& patch) {
     bool const until_close = head_.version == http::Version::http_1_0;
     patch.chunked = !until_close;
@@ -151,7 +151,7 @@ std::string_view Http1Stream::behind_body(std::string_view trailers) {
     return last_chunk_;
 }
 
-/// HTTP/1.1 sees it by the framing; a body that ends with the connection needs a reset.
+/// With HTTP/1.1 the framing shows the truncation; a body delimited by the connection's end needs a reset.
 void Http1Stream::show_truncation() {
     if (head_.version == http::Version::http_1_0) transport_->close_with_reset();
 }
@@ -160,7 +160,7 @@ void Http1Stream::show_truncation() {
 
 void Http1Stream::finish_request() {
     if (body_begin_ != body_end_) {
-        // The next request begins in the body's buffer.
+        // The next request begins in the body buffer.
         auto left = body_end_ - body_begin_;
         if (buffer_.size() < left) buffer_.resize(left);
         std::memcpy(buffer_.data(), body_buffer_.data() + body_begin_, left);
@@ -169,7 +169,7 @@ void Http1Stream::finish_request() {
         body_begin_ = body_end_ = 0;
     }
     if (!body_buffer_.empty()) std::vector<char>().swap(body_buffer_);
-    // An idle connection keeps little, however large its last head was.
+    // An idle connection keeps a small buffer, however large its last head was.
     if (begin_ == end_ && buffer_.size() > idle_buffer) std::vector<char>(idle_buffer).swap(buffer_), begin_ = end_ = 0;
 }
 
@@ -189,7 +189,7 @@ void Http1Stream::begin_watching() {
     transport_->socket().async_wait(net::TcpSocket::wait_read, [watch = watch_, descriptor](net::Error error) {
         if (error || !watch->gone) return;
         char byte;
-        // A pipelined request is no hang-up; the watch ends then, and a later hang-up shows at the next write.
+        // A pipelined request is no disconnect. The watch ends then, and a later disconnect shows at the next write.
         auto n = ::recv(descriptor, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
         bool gone = n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
         if (gone) std::exchange(watch->gone, nullptr)();

@@ -1,4 +1,4 @@
-// A client's HTTP/1.1 connection: requests one after the other.
+// A client's HTTP/1.1 connection: its requests in sequence.
 #pragma once
 #include <memory>
 #include <vector>
@@ -14,25 +14,25 @@ public:
         : ClientStream(peer, listener), transport_(std::move(transport)),
           watch_after_(wheel, [](void* self) { static_cast<Http1Stream*>(self)->begin_watching(); }, this) {}
 
-    /// How waiting for a request's head ended.
+    /// The result of waiting for a request's head.
     enum class Arrival : std::uint8_t {
-        request,   // head() is there
+        request,   // head() is complete
         refused,   // answer with refusal() and close
-        closed,    // between requests: nothing to answer
-        timed_out  // nothing came, or nothing more; begun() tells whether to answer 408
+        closed,    // closed between requests: no response is due
+        timed_out  // begun() tells whether a 408 is due
     };
     struct HeadWaits {
         milliseconds idle;    // for the first byte
-        milliseconds head;    // from there to the last
+        milliseconds head;    // from the first byte to the last
     };
-    /// A head larger than 4 KiB counts in `budget` until it is whole; one that has no room there is refused with 431.
+    /// A head larger than 4 KiB counts against `budget` until it is complete; over the budget it is refused with 431.
     net::awaitable<Arrival> read_head(http::HeadLimits const& limits, HeadWaits waits, HeadBudget& budget);
     http::HeadParse const& refusal() const { return parse_; }
-    /// There is no head to speak of: head() is empty.
+    /// Clears head(): the request has no valid head.
     void forget_head() { head_ = {}; }
-    /// A request, or a part of it, is here already.
+    /// A request, or part of one, has been received already.
     bool begun() const { return begin_ != end_; }
-    /// The request is done with: what follows is the next.
+    /// The request is finished; the bytes after it belong to the next.
     void finish_request();
 
     IpAddress own_address() const override;
@@ -74,10 +74,10 @@ private:
     std::size_t scanned_ = 0;
     http::HeadParse parse_;
     http::BodyDecoder decoder_;
-    std::vector<char> body_buffer_;       // apart from buffer_, whose head must stay where it is
+    std::vector<char> body_buffer_;       // separate from buffer_, whose head must not move
     std::size_t body_begin_ = 0;
     std::size_t body_end_ = 0;
-    bool chunked_ = false;                // the response
+    bool chunked_ = false;                // the response is chunked
     char chunk_header_[18];
     std::string last_chunk_;
     struct Watch {
@@ -85,7 +85,7 @@ private:
     };
     net::Deadline watch_after_;
     bool watching_ = false;
-    std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();   // outlives this while a queued handler refers to it
+    std::shared_ptr<Watch> watch_ = std::make_shared<Watch>();   // shared, because a queued handler may outlive this object
 };
 
 }  // namespace garner::proxy

@@ -1,4 +1,4 @@
-// Paths at our own address that other caches look for, where Squid has them: our cache digest, and what we do not have.
+// Paths of this proxy that other caches request, as with Squid: the cache digest, and others, which get 404.
 #pragma once
 #include <string_view>
 
@@ -9,8 +9,8 @@ namespace garner::proxy {
 
 inline bool is_internal_path(std::string_view path) { return path.starts_with("/squid-internal-"); }
 
-/// True when such a path is asked for at this proxy itself: in origin-form, or at a place where it listens. The only
-/// requests to oneself that are answered.
+/// True when such a path is requested from this proxy itself: in origin-form, or at one of its listening addresses. All
+/// other requests to the proxy's own addresses are refused.
 bool is_internal(Target const&, http::OwnAddresses const&);
 
 }  // namespace garner::proxy

@@ -23,7 +23,7 @@ constexpr int backlog = 4096;
 constexpr milliseconds at_limit_pause{20};
 constexpr milliseconds no_descriptors_pause{100};
 
-/// "::" takes IPv4 clients too; any other IPv6 address takes its own family alone.
+/// "::" accepts IPv4 clients too; any other IPv6 address accepts IPv6 only.
 void set_dual_stack(Acceptor& acceptor, net::TcpEndpoint const& endpoint, net::Error& error) {
     if (endpoint.protocol() != asio::ip::tcp::v6()) return;
     acceptor.set_option(asio::ip::v6_only(!endpoint.address().is_unspecified()), error);
@@ -68,7 +68,7 @@ net::awaitable<void> Listener::run() {
     }
 }
 
-/// Idle connections to origins give way to clients, on this worker at once and on the others soon.
+/// Closes idle connections to origins in favour of clients: on this worker at once, on the others soon.
 net::awaitable<void> Listener::find_descriptors() {
     constexpr std::size_t some = 16;
     for (auto* services : services_.shared.workers)
@@ -79,8 +79,8 @@ net::awaitable<void> Listener::find_descriptors() {
     }
 }
 
-/// A share of all connections unless the operator gives a number. Loopback has no share: a program on this machine that
-/// passes requests on, such as a TLS terminator, speaks for many clients.
+/// A share of all connections, unless the operator sets a number. Loopback has no limit: a program on this machine that
+/// forwards requests, such as a TLS terminator, speaks for many clients.
 std::uint32_t Listener::connections_allowed(IpAddress const& client) const {
     auto const given = services_.options->limits.connections_per_client;
     if (given != 0) return given;
@@ -90,13 +90,13 @@ std::uint32_t Listener::connections_allowed(IpAddress const& client) const {
 void Listener::admit(net::TcpSocket socket) {
     net::Error error;
     auto remote = socket.remote_endpoint(error);
-    if (error) return;   // gone already
+    if (error) return;   // disconnected already
     IpEndpoint peer{net::to_ip(remote.address()), remote.port()};
     auto const& limits = services_.options->limits;
     auto const client = first_bits(peer.address, limits.client_prefix4, limits.client_prefix6);
     if (!services_.shared.clients.enter(client, connections_allowed(peer.address))) {
         services_.counters.connections_refused.add();
-        // One try: whoever opens too many connections must not cost more than this.
+        // One write attempt only: a client that opens too many connections must cost no more.
         static constexpr std::string_view refusal =
             "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
         socket.native_non_blocking(true, error);

@@ -1,4 +1,4 @@
-// Listening sockets: made in one place, accepting on one worker each.
+// Listening sockets: opened in one place, each accepting on one worker.
 #pragma once
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <memory>
@@ -12,7 +12,7 @@ namespace garner::proxy {
 
 using Acceptor = net::asio::basic_socket_acceptor<net::asio::ip::tcp, net::Executor>;
 
-/// Accepts clients on one worker. Must outlive its run.
+/// Accepts clients on one worker. Must outlive run().
 class Listener {
 public:
     Listener(Services& services, Acceptor acceptor, AcceleratedOrigin const* origin)
@@ -40,10 +40,11 @@ private:
     bool stopped_ = false;
 };
 
-/// True when nobody listens there: SO_REUSEPORT alone would let a second proxy of the same user share the port unseen.
+/// True when no socket listens there: SO_REUSEPORT alone would let a second proxy of the same user share the port
+/// unnoticed.
 bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault);
 
-/// A bound, listening socket with SO_REUSEPORT; `fault` says why not.
+/// A bound, listening socket with SO_REUSEPORT; on failure `fault` is the reason.
 std::optional<Acceptor> listen_on(net::asio::io_context& io, net::TcpEndpoint const& endpoint, std::string& fault);
 
 }  // namespace garner::proxy

@@ -11,7 +11,7 @@ Nobody::Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener
 }
 
 net::Transport& Nobody::transport() {
-    check(false);   // nobody asks for a tunnel
+    check(false);   // a request without a client never asks for a tunnel
     std::abort();
 }
 

@@ -1,13 +1,13 @@
-// A request without a client: of a revalidation in the background, or for the rest of a body.
+// A request without a client: for a revalidation in the background, or for the rest of a body.
 #pragma once
 #include "proxy/client_stream.hpp"
 
 namespace garner::proxy {
 
-/// In the name of the client whose request it was.
+/// Runs in the name of the client whose request it was.
 class Nobody : public ClientStream {
 public:
-    /// `request`: a whole head.
+    /// `request`: a complete head.
     Nobody(std::string_view request, IpEndpoint peer, std::uint16_t listener);
 
     bool nobody() const override { return true; }

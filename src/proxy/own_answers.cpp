@@ -13,7 +13,7 @@ using http::Name;
 namespace {
 
 constexpr std::string_view digest_path = "/squid-internal-periodic/store_digest";
-constexpr seconds next_soon{10};   // the next digest is late, and being made
+constexpr seconds next_soon{10};   // the next digest is late, and is being built
 
 std::string const unconfirmed = "It is purged, but the disk does not confirm it: after a crash, or once it works again, "
                                 "it could be back. ";
@@ -22,13 +22,13 @@ std::string const unconfirmed = "It is purged, but the disk does not confirm it:
 
 // ---- purge ----
 
-/// Behind a TLS terminator on this machine every visitor of an accelerator is on loopback.
+/// Behind a TLS terminator on this machine all visitors of an accelerator come from loopback.
 bool OwnAnswers::may_purge() const {
     auto const& options = *request_.options;
     if (options.purge.empty()) return request_.client.peer().address.is_loopback() && !request_.accelerates;
     http::AccessRules rules(options.purge);
     auto facts = request_.facts();
-    facts.accelerated = false;   // a visitor may read, not purge
+    facts.accelerated = false;   // a visitor may read, but not purge
     return rules.decide(facts, std::nullopt).allowed();
 }
 
@@ -45,7 +45,7 @@ net::awaitable<void> OwnAnswers::purge() {
     if (request_.services.agent) {
         auto url = request_.target.url;
         peers = co_await request_.services.agent->purge(std::move(url));
-        // A peer may have given the old object before it purged its own.
+        // A peer may have sent the old object before its own purge.
         here |= !peers.empty() && cache.purge(request_.key);
     }
     if (!co_await request_.outlives(store::Survives::power)) {
@@ -77,7 +77,7 @@ net::awaitable<void> OwnAnswers::answer_as_last_hop() {
 
 // ---- for other caches ----
 
-/// The digest tells what clients have asked for: it is for caches that are named as such, and for this machine.
+/// The digest reveals what clients have requested: only peers, caches in an allow list and this machine may have it.
 bool OwnAnswers::is_other_cache(IpAddress const& client) const {
     auto const peer_table = request_.services.mesh->peer_table();
     auto const is_peer = [&](auto const& peer) {

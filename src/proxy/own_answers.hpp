@@ -11,9 +11,10 @@ public:
     OwnAnswers(Request& request, ResponseWriter& writer) : request_(request), writer_(writer) {}
 
     net::awaitable<void> purge();
-    /// OPTIONS * to a forward proxy, and Max-Forwards: 0 (RFC 9110 7.6.2). TRACE shows the request as it came, without its secrets.
+    /// OPTIONS * to a forward proxy, and Max-Forwards: 0 (RFC 9110 7.6.2). TRACE echoes the received request without its
+    /// secrets.
     net::awaitable<void> answer_as_last_hop();
-    /// A path of proxy/internal.
+    /// Answers a path of proxy/internal.
     net::awaitable<void> answer_internally();
 
 private:

@@ -31,7 +31,7 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
     if (framing.kind == Kind::length) {
         patch.content_length = framing.length;
     } else if (framing.kind == Kind::none) {
-        // HEAD and 304 say how long the body would be; a 204 has none to speak of.
+        // HEAD and 304 announce the length of the body; a 204 never has a body.
         auto length = parse_decimal(response.fields.first(Name::content_length));
         if (length && response.status != 204) patch.content_length = length;
     } else {
@@ -46,7 +46,7 @@ net::awaitable<void> PassThrough::stream(std::string_view why_not_stored) {
     if (upstream_.upload().running()) co_await upstream_.upload().join();
 }
 
-/// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. False: not all was sent.
+/// Sends `before`, at most two parts, then the rest of the exchange's body. False: the send was incomplete.
 net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBody body, std::span<std::string_view const> before) {
     auto const& limits = request_.options->limits;
     Gather<6> pieces;
@@ -54,7 +54,7 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
     for (Pace pace;;) {
         auto piece = upstream_.exchange().body_at_hand();
         if (piece.data.empty() && piece.trouble == Trouble::none && !upstream_.exchange().body_done()) {
-            // Nothing here: let the client have what there is, then wait.
+            // No data at hand: sends the gathered bytes to the client, then waits.
             if (!pieces.empty() && !co_await writer_.send(pieces.take())) co_return false;
             auto const asked = steady_now();
             piece = co_await upstream_.exchange().read_body(request_.options->deadlines.body);
@@ -78,7 +78,7 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
         pieces.add(piece.data);
         pieces.add(request_.client.behind_piece());
         auto gathered = pieces.take();
-        bool sent = writer_.try_send(gathered, piece.data.size());   // most often all of it, without a coroutine frame
+        bool sent = writer_.try_send(gathered, piece.data.size());   // usually all of it, without a coroutine frame
         if (sent) request_.record.count_traffic(request_);
         if (!sent) sent = co_await writer_.send(gathered, piece.data.size());
         if (!sent) co_return false;
@@ -91,14 +91,14 @@ net::awaitable<bool> PassThrough::pass_on(std::string_view head, http::BrokenBod
     co_return sent;
 }
 
-/// The body goes on from another source, behind what is done of it.
+/// Continues the body from another source, after the bytes that were sent.
 net::awaitable<bool> PassThrough::go_on(Trouble trouble, std::string_view head, http::BrokenBody body) {
     if (!rest_.may_go_on()) co_return false;
     http::Remainder missing(head, body);
     co_return co_await rest_.go_on_elsewhere(missing, trouble);
 }
 
-/// The origin's body broke off: the client must not take what it has for the whole.
+/// The origin's body is truncated, and the client must see that.
 net::awaitable<void> PassThrough::break_off(Trouble trouble) {
     request_.record.texts.reason = trouble == Trouble::timed_out ? "the origin stalled in the body" : "the origin's answer broke off";
     request_.services.counters.origin_failures.add();

@@ -1,4 +1,4 @@
-// A response that is not stored: passed on as it comes, at the client's pace.
+// Passes on a response that is not stored, at the client's pace.
 #pragma once
 #include <span>
 #include <string_view>
@@ -16,10 +16,10 @@ public:
     PassThrough(Request& request, ResponseWriter& writer, Upstream& upstream, RestOfBody& rest)
         : request_(request), writer_(writer), upstream_(upstream), rest_(rest) {}
 
-    /// The response whose head is there, framed anew.
+    /// Sends the response whose head has arrived, with new framing.
     net::awaitable<void> stream(std::string_view why_not_stored);
-    /// Sends `before`, at most two parts, and behind it what is to come of the exchange's body. `head`: of the response, for going
-    /// on elsewhere where a peer breaks off. False: not all was sent.
+    /// Sends `before`, at most two parts, then the rest of the exchange's body. `head`: the response's, needed to continue
+    /// from another source if a peer truncates the body. False: the send was incomplete.
     net::awaitable<bool> pass_on(std::string_view head, http::BrokenBody body, std::span<std::string_view const> before = {});
 
 private:

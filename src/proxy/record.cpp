@@ -28,7 +28,7 @@ void Record::say(char const* why) {
     texts.reason = why;
 }
 
-/// The log has the whole rule; a client does not see which networks and names the rules are about.
+/// The log shows the whole rule; a client does not learn which networks and names the rules contain.
 void Record::set_rule(http::Decision const& decision) {
     texts.rule = decision.text_for_client();
     texts.logged_rule = decision.text();
@@ -46,7 +46,7 @@ void Record::count_traffic(Request& request) {
     if (answer == Answer::hit) counters.client_hit_bytes.add(body);
 }
 
-/// Ranges and their parts are left out: a miniature of the cache knows whole objects only.
+/// Ranges and partial responses are left out: the shadow cache simulates whole objects only.
 void Record::note_use(Request const& request, store::ObjectPtr const& object) {
     auto* sampler = request.services.sampler;
     auto const& head = request.head();
@@ -58,10 +58,10 @@ void Record::note_use(Request const& request, store::ObjectPtr const& object) {
     }
     auto& cache = request.services.cache;
     if (object->length() > cache.memory().object_max()) return;   // no policy may keep it
-    constexpr Bytes place_in_index = 48;   // about, and in the policy
+    constexpr Bytes place_in_index = 48;   // about, including the policy's entry
     auto const size = *cost + place_in_index;
     if (!sampler->request(request.key.fingerprint, size)) return;
-    // All variants of a URL are sampled, or none; each is an object of its own.
+    // All variants of a URL are sampled, or none; each is a separate object.
     auto sample = sim::sample_of(request.key.fingerprint, size);
     if (object->key().size() != request.key.text.size())
         sample.key = static_cast<std::uint32_t>(cache.key(object->key()).fingerprint);

@@ -1,4 +1,4 @@
-// The record of one request for the log, the counters and Cache-Status.
+// The record of one request for log, counters and Cache-Status.
 #pragma once
 #include <string>
 #include <string_view>
@@ -16,12 +16,12 @@ struct Request;
 /// Belongs to one request.
 class Record {
 public:
-    /// Texts whose memory the next request of the connection uses again.
+    /// Strings whose memory is reused by the connection's next request.
     struct Texts {
         std::string reason;
         std::string content_type;
-        std::string rule;          // that decided, for the client
-        std::string logged_rule;   // the same with its networks and names
+        std::string rule;          // the deciding rule, for the client
+        std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
         void clear();
     };
@@ -31,29 +31,29 @@ public:
     Answer answer = Answer::own;
     ResultTag tag = ResultTag::none;
     Hierarchy hierarchy = Hierarchy::none;
-    std::string peer;                // name or address that the answer came from
+    std::string peer;                // name or address of the response's source
     bool peers_timed_out = false;
     std::uint16_t sent_status = 0;
-    bool truncated = false;          // the client got less than the whole answer, and not by its own doing
+    bool truncated = false;          // the client got an incomplete response, and did not cause that
     Bytes body_sent = 0;
     Texts& texts;
 
-    /// To the client in Cache-Status, and to the log. A literal.
+    /// Sets a literal for Cache-Status and the log.
     void say(char const* why);
     void set_rule(http::Decision const&);
-    /// Counts what went over the client's connection since the last call. After each write, so that a transfer of hours shows in
-    /// the figures while it runs.
+    /// Counts the connection's traffic since the last call. Called after each write, so that a transfer of hours shows in
+    /// the statistics while it runs.
     void count_traffic(Request&);
-    /// For the shadow of the cache (sim): a GET that the cache answers, revalidated or not, or whose answer is to be stored.
+    /// For the shadow cache (sim): a GET that the cache answers, revalidated or not, or whose response is to be stored.
     void note_use(Request const&, store::ObjectPtr const& object);
-    /// The last step: counts and logs.
+    /// The last step: counts and logs the request.
     void finish(Request&);
 
 private:
     void log(Request const&, milliseconds elapsed) const;
     Bytes sent_ = 0;                 // on the wire, for this request
-    Bytes body_counted_ = 0;         // of body_sent
-    store::ObjectPtr unsized_;       // was used when its length was not known
+    Bytes body_counted_ = 0;         // the counted part of body_sent
+    store::ObjectPtr unsized_;       // was used while its length was unknown
 };
 
 }  // namespace garner::proxy

@@ -1,4 +1,4 @@
-// Revalidates in the background what a client was given stale (RFC 5861 3).
+// Revalidates in the background a response that was served stale (RFC 5861 3).
 #pragma once
 #include <memory>
 
@@ -8,17 +8,17 @@
 
 namespace garner::proxy {
 
-/// A transaction whose client is nobody. Belongs to the worker, so that it outlives the client that caused it.
+/// A transaction without a client. Belongs to the worker, so that it outlives the client that caused it.
 class Refresh : public Link {
 public:
-    /// Detached, and not before the caller has come to its next wait: its client's answer goes first.
-    /// At most Shared::refreshes_max a worker: the caller looks. `host`: for a request that has none.
+    /// Runs detached, and starts only when the caller next waits: the client's response goes first. The caller must respect
+    /// Shared::refreshes_max of the worker. `host`: for a request without Host.
     static void start(Services& services, ClientStream const& client, std::string_view host,
                       AcceleratedOrigin const* origin, std::shared_ptr<Options const> options, cache::FillLease lead, store::ObjectPtr stale);
 
     ~Refresh();
 
-    /// The worker is going down.
+    /// The worker is stopping.
     void abort() {
         if (transaction_) transaction_->abort();
     }
@@ -32,7 +32,7 @@ private:
     Nobody nobody_;
     AcceleratedOrigin const* accelerates_;
     Scratch scratch_;
-    Transaction* transaction_ = nullptr;   // once it runs
+    Transaction* transaction_ = nullptr;   // set once it runs
 };
 
 }  // namespace garner::proxy

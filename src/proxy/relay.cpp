@@ -14,14 +14,14 @@ namespace {
 
 constexpr std::size_t pipe_bytes = 256 * KiB;
 
-/// Both ends of a pipe, closed together.
+/// Both ends of a pipe.
 struct Pipe {
     int ends[2] = {-1, -1};
     std::atomic<std::int64_t>& left;
     explicit Pipe(std::atomic<std::int64_t>& pipes) : left(pipes) {
         if (left.fetch_sub(1, std::memory_order_relaxed) <= 0) return;
         if (::pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
-        // A larger pipe needs fewer calls; where the system allows no more, the default does.
+        // A larger pipe needs fewer calls; if the system refuses, the default size is used.
         else ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
     }
     Pipe(Pipe const&) = delete;
@@ -108,7 +108,7 @@ net::awaitable<bool> Relay::splice(Direction& way) {
         if (bytes == 0) co_return true;
         if (bytes < 0) {
             if (errno == EINTR) continue;
-            if (errno == EINVAL) co_return co_await copy(way);   // this kernel or socket cannot
+            if (errno == EINVAL) co_return co_await copy(way);   // this kernel or socket does not support it
             if (!would_block()) co_return false;
             auto [error] = co_await way.from.socket().async_wait(net::TcpSocket::wait_read, net::as_values);
             if (error) co_return false;

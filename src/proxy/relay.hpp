@@ -1,4 +1,4 @@
-// Bytes both ways between two connections, until both have ended: tunnels and switched protocols.
+// Relays bytes in both directions between two connections until both have ended: tunnels and switched protocols.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -11,23 +11,24 @@
 namespace garner::proxy {
 
 struct RelayLimits {
-    milliseconds idle{600'000};       // without a byte either way
+    milliseconds idle{600'000};       // without a byte in either direction
     milliseconds total{86'400'000};
 };
 
-/// Plain connections are spliced through a pipe, so that the bytes stay in the kernel; others are copied. Half-close is
-/// kept: one side's end is passed on, and the other direction goes on. Belongs to one worker.
+/// Plain connections are spliced through a pipe, so that the bytes stay in the kernel; others are copied. A half-close is
+/// passed on, and the other direction continues. Belongs to one worker.
 class Relay {
 public:
-    /// `pipes`: how many more pipes the process may have; each tunnel takes two while it can, else it copies. `moved` is
-    /// called whenever bytes have come or gone, and at the end.
+    /// `pipes`: how many more pipes the process may open. A tunnel takes two; without them it copies. `moved` is called
+    /// whenever bytes were received or sent, and at the end.
     Relay(net::Worker& worker, net::Transport& client, net::Transport& origin, RelayLimits limits,
           std::atomic<std::int64_t>& pipes, std::function<void()> moved);
 
-    /// First sends what was read already, then relays. Returns when both directions have ended or a limit was reached.
+    /// First sends the bytes that were read already, then relays. Returns when both directions have ended or a limit was
+    /// reached.
     net::awaitable<void> run(std::string_view from_client, std::string_view from_origin);
 
-    /// Ends it soon.
+    /// Ends the relay soon.
     void abort();
 
     Bytes to_client() const { return to_client_; }

@@ -32,7 +32,7 @@ IpAddress Request::client_network() const {
 
 http::FreshnessOptions Request::freshness_options(std::string_view content_type) const {
     auto freshness = proxy::freshness_options(options->caching, facts(), content_type);
-    // RFC 9213 2.2: the operator names the targets that this proxy is; by default it is none.
+    // RFC 9213 2.2: the operator configures which targeted fields apply to this proxy; by default none does.
     freshness.targeted = scratch.targeted;
     return freshness;
 }

@@ -31,7 +31,7 @@ std::optional<Verdict> RequestCheck::check() {
     return verdict == Verdict::go_on ? prepare() : verdict;
 }
 
-/// When a rule needs the destination and the host is a name, it is resolved first: a hit must not go past a deny.
+/// If a rule needs the destination and the host is a name, it is resolved first: a hit must not bypass a deny.
 std::optional<Verdict> RequestCheck::check_access() {
     auto admission = admit(*request_.options, *request_.services.own, request_.target, request_.facts());
     request_.source_matters = admission.source_matters;
@@ -45,7 +45,7 @@ net::awaitable<Verdict> RequestCheck::check_names() {
     if (request_.reloads()) resolver.forget_failure(host);
     auto names = co_await resolver.resolve(host, &request_.waiting);
     request_.waiting = {};
-    // Stored objects are judged by the address they came from; a fetch fails on the name again, and says so.
+    // Stored objects are checked by the address they came from. A fetch meets the resolution failure again, and reports it.
     if (!names->failure.empty()) co_return prepare();
     auto facts = request_.facts();
     http::Decision decision;
@@ -56,7 +56,7 @@ net::awaitable<Verdict> RequestCheck::check_names() {
     co_return denied(decision);
 }
 
-/// The destination, for rules that want it, is where the client has reached this proxy.
+/// The destination for the rules is the local address that the client connected to.
 Verdict RequestCheck::check_internal() {
     auto const decision = request_.options->access.decide(request_.facts(), request_.client.own_address());
     return decision.allowed() ? Verdict::internal : denied(decision);
@@ -81,7 +81,7 @@ Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::
 
 Verdict RequestCheck::denied(http::Decision const& decision) {
     request_.record.tag = ResultTag::tcp_denied;
-    request_.close = true;   // a client that gets nothing keeps no connection
+    request_.close = true;   // a denied client keeps no connection
     request_.record.set_rule(decision);
     return refused(403, "This proxy's rules do not allow the request.", request_.record.texts.rule);
 }

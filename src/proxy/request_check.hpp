@@ -1,4 +1,4 @@
-// The checks of a request before anything is looked up: its target, loops, and the access rules.
+// The checks of a request before the lookup: target, loops, and access rules.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -15,11 +15,11 @@ public:
     enum class Verdict : std::uint8_t {
         go_on,
         own_answer,    // the proxy itself answers: OPTIONS *, Max-Forwards: 0
-        internal,      // a path of the proxy's own, for other caches
-        refused        // refusal() says why
+        internal,      // a path of the proxy itself, for other caches
+        refused        // refusal() has the reason
     };
-    /// Everything that needs no waiting; nothing when names must be resolved for the rules: check_names() then. A plain function: a
-    /// hit pays for no coroutine frame.
+    /// All checks that need no waiting; nothing when names must be resolved for the rules: then check_names() follows. A
+    /// plain function, so that a hit allocates no coroutine frame.
     std::optional<Verdict> check();
     net::awaitable<Verdict> check_names();
 
@@ -29,11 +29,11 @@ public:
         std::string_view rule;
     };
     Refusal const& refusal() const { return refusal_; }
-    /// This client gets only what is stored.
+    /// This client is allowed cached responses only.
     void refuse_misses() { refusal_ = {504, "This proxy gives this client only what it has stored.", "misses"}; }
-    /// The client wants no fetch (RFC 9111 5.2.1.7).
+    /// The client sent only-if-cached (RFC 9111 5.2.1.7).
     void refuse_to_fetch() { refusal_ = {504, "The client wants a stored answer only, and there is no fresh one.", "only-if-cached"}; }
-    /// A stored response that this client may not have, by the address that it came from.
+    /// A stored response that the rules deny to this client by the address it came from.
     Verdict denied(http::Decision const& decision);
 
 private:

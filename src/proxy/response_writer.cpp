@@ -26,7 +26,7 @@ net::awaitable<bool> ResponseWriter::send(std::span<iovec> parts, Bytes body) {
     co_return true;
 }
 
-/// Sends the bytes that the socket does not take at once, behind the rest of an interim response.
+/// Sends the bytes that the socket did not accept at once, after the rest of an interim response.
 net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes body) {
     request_.record.body_sent += body;
     auto const rest = std::exchange(interim_rest_, {});
@@ -52,7 +52,7 @@ net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes 
     co_return false;
 }
 
-/// Without waiting: would_block when something is left yet.
+/// Without waiting: would_block when some bytes are left.
 net::Error ResponseWriter::send_interim_rest() {
     iovec part{interim_rest_.data(), interim_rest_.size()};
     std::span<iovec> parts(&part, 1);
@@ -63,7 +63,7 @@ net::Error ResponseWriter::send_interim_rest() {
     return sent.error;
 }
 
-/// A response of which the socket takes nothing is dropped: followers may wait for the final response.
+/// An interim response is dropped if the socket accepts none of it: followers may wait for the final response.
 bool ResponseWriter::pass_interim(http::ResponseHead const& interim) {
     if (!request_.client.takes_interim() || request_.head_sent) return true;
     if (request_.client_gone) return false;
@@ -100,7 +100,7 @@ void ResponseWriter::show_truncation() {
     request_.client.show_truncation();
 }
 
-/// An accelerator's visitors learn neither the origin's name nor its address; the log has both.
+/// Visitors of an accelerator learn neither the origin's name nor its address; the log has both.
 ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, std::string_view rule) const {
     auto const& target = request_.target;
     ErrorPage page{.status = status, .what = what, .rule = rule, .url = target.url, .server = request_.services.shared.via_name};

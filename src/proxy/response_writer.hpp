@@ -1,4 +1,4 @@
-// The one way by which bytes go to the client: framing, waiting for the client, and responses of the proxy itself.
+// All bytes to the client pass here: framing, waiting for the client, and the proxy's own responses.
 #pragma once
 #include <span>
 #include <string>
@@ -17,28 +17,28 @@ class ResponseWriter {
 public:
     explicit ResponseWriter(Request& request);
 
-    /// False when the client is gone or takes too little; the connection closes then. `body`: how many of the bytes, from the
-    /// end, are the body's; what is taken of them is counted. Costs one system call where the socket takes all.
+    /// False when the client is gone or too slow; the connection closes then. `body`: how many of the last bytes belong to
+    /// the body; those that the socket accepts are counted. Costs one system call if the socket accepts all.
     net::awaitable<bool> send(std::span<iovec> parts, Bytes body = 0);
-    /// As send(), without waiting. False when something is left for send().
+    /// Like send(), without waiting. False when some bytes are left for send().
     bool try_send(std::span<iovec>& parts, Bytes body);
-    /// The end of a response head. Says whether the connection closes, so that it is said truly.
+    /// The end of a response head. Decides whether the connection closes, so that the head announces it correctly.
     std::string_view patch_of(Patch const& patch);
-    /// The body's length is not known: ClientStream frames it. Before patch_of().
+    /// The body's length is unknown: ClientStream frames it. Before patch_of().
     void begin_without_length(Patch& patch);
-    /// The client must not take what it has for the whole response.
+    /// The client must see that the response is truncated.
     void show_truncation();
 
-    /// RFC 9110 15.2. Nothing waits for a client that does not read: the response is dropped then. False: the client is gone.
+    /// RFC 9110 15.2. The response is dropped rather than wait for a client that does not read. False: the client is gone.
     bool pass_interim(http::ResponseHead const& interim);
 
-    /// A page about an error; a response that was begun is cut off instead. `more`: further fields, each with CRLF; at most
+    /// Sends an error page; a response that was begun is truncated instead. `more`: further fields, each with CRLF; at most
     /// 128 bytes.
     net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {},
                                std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
-    /// While a stored object is sent: see SendPace.
+    /// Used while a stored object is sent: see SendPace.
     SendPace& pace() { return pace_; }
 
 private:
@@ -48,7 +48,7 @@ private:
 
     Request& request_;
     SendPace pace_;
-    std::string interim_rest_;   // of an interim response that was begun: it goes out before anything else
+    std::string interim_rest_;   // the rest of an interim response; sent before anything else
 };
 
 }  // namespace garner::proxy

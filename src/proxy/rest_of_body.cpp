@@ -7,11 +7,11 @@ using http::Method;
 
 namespace {
 
-/// A peer that ends a connection in order passes on, as a rule, that the origin has done so: it may be in best health.
+/// A peer that closes in order usually passes on that its origin closed: the peer itself may be healthy.
 bool is_peers_own(Trouble trouble) { return trouble == Trouble::reset || trouble == Trouble::timed_out; }
 
 constexpr char const* broke_off = "an answer broke off in its body";
-// For a head that is not waited for longer, since memory has what the client needs.
+// For a head where memory already holds the client's bytes, so a long wait is not worthwhile.
 constexpr milliseconds soon{2'000};
 
 }  // namespace
@@ -30,8 +30,8 @@ net::awaitable<bool> RestOfBody::go_on_elsewhere(http::Remainder const& missing,
     co_return true;
 }
 
-/// The client has the beginning. The disk has lost the rest or is too slow, or the client was too slow for a body that went on
-/// without it. An object that has lost bytes for good is removed.
+/// The client has the beginning. The disk lost the rest or is too slow, or the client was too slow for a body that
+/// continued without it. An object that has lost bytes permanently is removed.
 net::awaitable<bool> RestOfBody::fetch(store::Object const& object, http::BrokenBody broken, bool is_there) {
     auto const& body = *object.body();
     bool const complete = body.state() == store::Body::State::complete;
@@ -52,7 +52,7 @@ net::awaitable<bool> RestOfBody::fetch(store::Object const& object, http::Broken
     co_return true;
 }
 
-/// Along the sources that are left, this one first. The client is not told of the status, since it has the first head.
+/// Asks the remaining sources, the current one first. The client is not told the status, since it has the first head.
 net::awaitable<bool> RestOfBody::ask(http::Remainder const& missing, milliseconds first_byte_max) {
     auto const said = request_.record.cache_status.fwd_status;
     RequestChanges changes;

@@ -1,4 +1,4 @@
-// The rest of a body whose beginning the client has: a peer broke off, the disk lost bytes, or memory was needed.
+// The rest of a body whose beginning the client has: a peer truncated it, the disk lost bytes, or memory was needed.
 #pragma once
 #include "http/remainder.hpp"
 #include "proxy/upstream.hpp"
@@ -10,12 +10,13 @@ class RestOfBody {
 public:
     RestOfBody(Request& request, Upstream& upstream) : request_(request), upstream_(upstream) {}
 
-    /// Another source may have the rest of a body that broke off at a peer. An origin's own faults stay as they are.
+    /// True if another source may have the rest of a body that a peer truncated. An origin's own errors are passed on
+    /// unchanged.
     bool may_go_on() const;
-    /// Asks the sources that are left for it; true when the exchange goes on with it.
+    /// Asks the remaining sources for it; true when the exchange continues with it.
     net::awaitable<bool> go_on_elsewhere(http::Remainder const& missing, client::Trouble trouble);
-    /// Asks for the rest of a stored body where the response would be fetched; true when the exchange goes on with it.
-    /// `is_there`: memory has the rest, but needs the room; a source gets 2 s for its head then.
+    /// Asks for the rest of a stored body where a fetch is allowed; true when the exchange continues with it. `is_there`:
+    /// memory has the rest, but needs the space; a source then gets 2 s for its head.
     net::awaitable<bool> fetch(store::Object const& object, http::BrokenBody broken, bool is_there);
 
 private:

@@ -1,4 +1,4 @@
-// Asks elsewhere for the rest of a stored body that broke off at a peer.
+// Asks another source for the rest of a stored body that a peer truncated.
 #pragma once
 #include <memory>
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace garner::proxy {
 
-/// What is needed to ask again when the client that began it may be gone: its request, and the sources that are left. The
-/// pump's own; it costs no connection until something breaks off. Belongs to one worker.
+/// The request and the remaining sources, kept to ask again when the client may be gone. Owned by the pump; uses no
+/// connection until a body is truncated. Belongs to one worker.
 class Resumption {
 public:
-    /// `at`: of `sources`, the peer that brings the body. `host`: for a request that has none. `body`: before it began.
+    /// `at`: index in `sources` of the peer that sends the body. `host`: for a request without Host. `body`: before it
+    /// began.
     Resumption(Services& services, ClientStream const& client, std::string_view host, std::vector<icp::Source> sources,
                std::size_t at, http::BrokenBody body);
 
-    /// Goes along the sources that are left until one has the rest of what grows there; each is asked once in all.
-    /// `trouble`: how its body broke off.
+    /// Asks the remaining sources until one has the rest of the growing object; each is asked once in total. `trouble`: how
+    /// the body was truncated.
     net::awaitable<Rest> find(std::shared_ptr<Options const> const& options, store::Object const& growing,
                               client::Trouble trouble);
 
-    /// The worker is going down.
+    /// The worker is stopping.
     void abort() {
         if (asking_) asking_->abort();
     }
@@ -36,7 +37,7 @@ private:
     std::vector<icp::Source> sources_;
     std::size_t at_;
     http::BrokenBody body_;
-    std::unique_ptr<Nobody> nobody_;   // made when something breaks off
+    std::unique_ptr<Nobody> nobody_;   // created when a body is truncated
     Scratch scratch_;
     Transaction* asking_ = nullptr;
 };

@@ -11,11 +11,11 @@ namespace {
 constexpr seconds pace{1};
 constexpr std::uint32_t replays_per_second = 120'000;   // at 66 ns each, 0.8 % of a core
 
-/// All registered ones as they are without settings, and the one that runs.
+/// All registered policies with their default settings, and the active one.
 std::vector<std::string> policies_beside(std::string const& running) {
     std::vector<std::string> specs;
     for (auto const& row : policy::all()) specs.emplace_back(row.name);
-    specs.emplace_back("garner:aim=bytes");   // whoever follows the best for bytes wants the default's other aim
+    specs.emplace_back("garner:aim=bytes");   // the default policy's other aim, for operators that optimise bytes
     if (std::find(specs.begin(), specs.end(), running) == specs.end()) specs.push_back(running);
     return specs;
 }
@@ -28,7 +28,7 @@ Sampling::Sampling(unsigned workers) {
 
 void Sampling::run(Bytes capacity, std::string policy, std::optional<sim::AutoPolicy::Terms> const& follow) {
     MutexLock const lock(mutex_);
-    replay(steady_now());   // what came until now, as it ran until now
+    replay(steady_now());   // replays the earlier samples under the earlier settings
     auto policies = policies_beside(policy);
     if (!shadow_ || capacity != capacity_ || policies != policies_) {
         sim::Shadow::Terms terms;
@@ -79,8 +79,9 @@ void Sampling::replay(SteadyTime now) {
         counts_since_ = now;
     }
     if (paced_ == SteadyTime{}) paced_ = now;
-    // One of each worker in turn, as if they had come that way; not without end, should they come faster than this.
-    auto const rate = shadow_->rate();   // at which they were drawn
+    // One sample of each worker in turn, approximately in order of arrival. Bounded, in case samples arrive faster than
+    // this.
+    auto const rate = shadow_->rate();   // the rate at which they were drawn
     std::size_t rounds = 2 * Sampler::samples_max;
     for (bool more = true; more && rounds > 0; --rounds) {
         more = false;

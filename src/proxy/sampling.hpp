@@ -1,4 +1,4 @@
-// What if: the workers' samples of the traffic, and the shadow of the cache that they are replayed in.
+// The what-if simulation: the workers' samples of the traffic, and the shadow cache that replays them.
 #pragma once
 #include <array>
 #include <atomic>
@@ -14,14 +14,14 @@
 
 namespace garner::proxy {
 
-/// One worker's end. request() and sample() are called on its thread only, and neither wait nor allocate.
+/// One worker's side. request() and sample() are called on its thread only; they neither wait nor allocate.
 class Sampler {
 public:
-    static constexpr std::size_t samples_max = 4'096;   // that wait to be replayed
+    static constexpr std::size_t samples_max = 4'096;   // that may wait for replay
 
     explicit Sampler(std::atomic<Fingerprint> const& below) : below_(below) {}
 
-    /// A request for an object of that size that the cache has, or that is to be stored in it. True: a sample() is wanted.
+    /// Counts a request for an object of that size that is cached, or is to be stored. True: a sample() is wanted.
     bool request(Fingerprint fingerprint, Bytes size) {
         requests_.add();
         bytes_.add(size);
@@ -56,25 +56,25 @@ private:
     std::array<sim::Sample, samples_max> samples_;
 };
 
-/// Thread-safe. Replaying is done by who asks, the main thread every second or so: a worker never does.
+/// Thread-safe. The caller's thread replays, usually the main thread about once a second; a worker never does.
 class Sampling {
 public:
     explicit Sampling(unsigned workers);
 
     Sampler& of_worker(unsigned number) { return *samplers_[number]; }
 
-    /// What runs now. With `follow`, look() says when another policy would do better.
+    /// Sets the active policy. With `follow`, look() reports when another policy would do better.
     void run(Bytes capacity, std::string policy, std::optional<sim::AutoPolicy::Terms> const& follow);
 
-    /// Replays what has come. A change is what runs from now on: the caller sees to it.
+    /// Replays the pending samples. The caller must apply a returned change.
     std::optional<sim::AutoPolicy::Change> look(SteadyTime now);
 
     struct Report {
         sim::WhatIf what_if;
-        std::uint64_t dropped = 0;           // samples, the buffer being full
-        std::string policy;                  // that runs
+        std::uint64_t dropped = 0;           // samples dropped because the buffer was full
+        std::string policy;                  // the active one
         std::optional<sim::AutoPolicy::Aim> follows;
-        std::string why;                     // of the last change; empty: there was none
+        std::string why;                     // reason of the last change; empty: none yet
     };
     Report report(SteadyTime now);
 
@@ -90,13 +90,13 @@ private:
     std::atomic<Fingerprint> below_{~Fingerprint{0}};
     std::vector<std::unique_ptr<Sampler>> samplers_;
     Mutex mutex_;
-    std::optional<sim::Shadow> shadow_ GUARDED_BY(mutex_);      // from the first run() on
+    std::optional<sim::Shadow> shadow_ GUARDED_BY(mutex_);      // set by the first run()
     std::optional<sim::AutoPolicy> follow_ GUARDED_BY(mutex_);
-    std::vector<std::string> policies_ GUARDED_BY(mutex_);      // in the shadow
+    std::vector<std::string> policies_ GUARDED_BY(mutex_);      // in the shadow cache
     Bytes capacity_ GUARDED_BY(mutex_) = 0;
     std::string running_ GUARDED_BY(mutex_);
     std::string why_ GUARDED_BY(mutex_);
-    Totals told_ GUARDED_BY(mutex_);                            // to the shadow
+    Totals told_ GUARDED_BY(mutex_);                            // counts already passed to the shadow
     std::uint64_t samples_ GUARDED_BY(mutex_) = 0;              // since paced_
     SteadyTime paced_ GUARDED_BY(mutex_){};
     std::uint64_t forgotten_ GUARDED_BY(mutex_) = 0;

@@ -1,4 +1,4 @@
-// Ends the connection of a client that takes a response too slowly.
+// Closes the connection of a client that receives a response too slowly.
 #pragma once
 #include "cache/cache.hpp"
 #include "net/deadline.hpp"
@@ -7,15 +7,15 @@
 
 namespace garner::proxy {
 
-/// Counts only what the client takes once its socket was full, and only the time that was spent waiting for it: an origin may
-/// be as slow as it likes. A byte is taken when the client's system has acknowledged it. Costs nothing while the socket takes
-/// all. Belongs to one worker.
+/// Measures only after the client's socket was full, and only the time spent waiting for it: the origin may be slow. A byte
+/// counts as received when the client's TCP stack has acknowledged it. Costs nothing while the socket accepts everything.
+/// Belongs to one worker.
 class SendPace {
 public:
     SendPace(ClientStream& client, net::DeadlineWheel& wheel, cache::Cache& cache)
         : client_(client), cache_(cache), check_(wheel, [](void* self) { static_cast<SendPace*>(self)->check(); }, this) {}
 
-    /// The next response.
+    /// Starts the next response.
     void begin(LeastRate const& least) {
         least_ = least;
         waited_ = {};
@@ -23,7 +23,7 @@ public:
         object_ = nullptr;
         too_slow_ = nullptr;
     }
-    /// The bytes that are sent lie in a stored object, until this ends or sends_nothing_stored() is called.
+    /// The bytes being sent lie in a stored object, until this object ends or sends_nothing_stored() is called.
     class Sending {
     public:
         Sending(SendPace& pace, store::Object const& object) : pace_(pace) { pace.object_ = &object; }
@@ -35,7 +35,7 @@ public:
     };
     void sends_nothing_stored() { object_ = nullptr; }
 
-    /// The socket is full. From now on until resume() the client is waited for, and cancelled when it is too slow.
+    /// The socket is full. Until resume() the client is waited for, and is cancelled when it is too slow.
     void wait() {
         if (!std::exchange(full_, true)) taken_before_ = client_.acknowledged();
         since_ = steady_now();
@@ -48,12 +48,13 @@ public:
     }
     /// The client was slower than the proxy in this response.
     bool was_full() const { return full_; }
-    /// Why nothing more can be sent to the client, a literal; null: it is not too slow.
+    /// Why the send was cancelled, a literal; null: the client is not too slow.
     char const* too_slow() const { return too_slow_; }
 
 private:
     static constexpr milliseconds pause{1'000};
-    /// While memory is needed that only this client holds. A faster client comes to the end of a write soon, and lets go then.
+    /// Used while only this client pins memory that is needed. A faster client soon ends a write, and releases the memory
+    /// then.
     LeastRate when_memory_is_needed() const { return {25 * least_.per_second, least_.after / 6}; }
 
     struct Look {
@@ -83,8 +84,8 @@ private:
     store::Object const* object_ = nullptr;
     SteadyTime since_{};
     SteadyTime::duration waited_{};
-    Bytes taken_before_ = 0;             // when the socket was full for the first time in this response
-    std::optional<Look> first_look_;     // during the present write
+    Bytes taken_before_ = 0;             // acknowledged bytes when the socket first became full in this response
+    std::optional<Look> first_look_;     // during the current write
     bool full_ = false;
     char const* too_slow_ = nullptr;
 };

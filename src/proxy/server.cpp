@@ -30,7 +30,7 @@ std::string text_of(net::TcpEndpoint const& endpoint) {
     return (endpoint.address().is_v6() ? "[" + host + "]" : host) + ":" + std::to_string(endpoint.port());
 }
 
-/// At least one whole head fits.
+/// At least one complete head fits.
 Bytes heads_of_worker(Limits const& limits, std::size_t workers) {
     return std::max<Bytes>(limits.heads / workers, 2 * limits.head.bytes);
 }
@@ -116,7 +116,7 @@ bool Server::open_listener(std::size_t index, std::string& fault) {
             fault = "cannot listen on " + text_of(endpoint) + ": " + why;
             return false;
         }
-        endpoint = acceptor->local_endpoint();   // port 0 becomes the one all workers share
+        endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
         one->listeners.push_back(std::make_unique<Listener>(*one->services, std::move(*acceptor), origin));
     }
     addresses_.push_back(text_of(endpoint));
@@ -136,7 +136,7 @@ std::shared_ptr<http::OwnAddresses const> Server::own() const {
     return own_;
 }
 
-/// False when the addresses cannot be read. Those that are known stay closed then.
+/// False when the addresses cannot be read. The known addresses stay blocked then.
 bool Server::note_own_addresses() {
     auto const interfaces = net::interface_addresses();
     if (!interfaces && own()) return false;
@@ -150,8 +150,8 @@ bool Server::note_own_addresses() {
     return interfaces.has_value();
 }
 
-/// A connection needs a descriptor, and as a rule one to an origin; a tunnel four more for its pipes, as long as there
-/// are enough. Some are kept for files, logs and DNS.
+/// A connection needs a descriptor, and usually one to an origin; a tunnel needs four more for its pipes, as long as enough
+/// are left. Some are reserved for files, logs and DNS.
 void Server::limit_connections() {
     constexpr rlim_t reserve = 256;
     rlimit limit{};
@@ -243,7 +243,7 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
     });
     auto wait_until_idle = [&](milliseconds time, std::atomic<bool> const& hurry) {
         for (auto end = steady_now() + time; !hurry && steady_now() < end; std::this_thread::sleep_for(look)) {
-            // No client waits for what refreshes what is stored. Again and again, as below.
+            // No client waits for a refresh. Repeated for the reason below.
             on_each_worker([](PerWorker& one) {
                 for (auto* refresh : one.services->refreshes) refresh->abort();
             });
@@ -253,7 +253,7 @@ bool Server::stop(milliseconds patience, std::atomic<bool> const& hurry) {
     };
     bool over = wait_until_idle(patience, hurry);
     for (auto end = steady_now() + last_patience; !over && steady_now() < end;) {
-        // Again and again: an aborted step may begin another one before it sees that it is over.
+        // Repeated, because an aborted step may begin another one before it sees the abort.
         on_each_worker([](PerWorker& one) {
             for (auto* connection : one.services->connections) connection->abort();
             for (auto* pump : one.services->pumps) pump->abort();

@@ -1,4 +1,4 @@
-// The proxy as a whole: workers, their listeners and services.
+// The whole proxy: workers, their listeners and services.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -16,38 +16,38 @@ struct ServerOptions {
     unsigned workers = 0;                        // 0: one per core
     net::WorkerOptions net;
     net::TlsOptions tls;
-    std::vector<IpEndpoint> also_closed;         // own places that are no proxy listener: the admin address
-    bool what_if = false;                        // the traffic is sampled
+    std::vector<IpEndpoint> also_closed;         // own endpoints beside the proxy listeners: the admin address
+    bool what_if = false;                        // samples the traffic
     icp::Options mesh;
 };
 
 /// Thread-safe unless said otherwise.
 class Server {
 public:
-    /// Binds all listening sockets; nullptr with `fault` naming the address and the reason when one cannot be had.
+    /// Binds all listening sockets; nullptr on failure, with the address and the reason in `fault`.
     static std::unique_ptr<Server> make(ServerOptions const& server, std::shared_ptr<Options const> options,
                                         cache::Cache& cache, std::string& fault);
     ~Server();
 
-    /// Once, before start(): the access log of the options. False: `fault` says why it cannot be opened.
+    /// Once, before start(): opens the access log of the options. False: `fault` is the reason.
     bool open_log(std::string& fault);
     void start();
-    /// Later requests use these options. Listening addresses and the log's path stay as they are.
+    /// Later requests use these options. Listening addresses and the log's path do not change.
     void reconfigure(std::shared_ptr<Options const> options);
-    /// After the log file was renamed; the error's text, or empty.
+    /// For use after the log file was renamed. Returns the error's text, or an empty string.
     std::string reopen_log() { return log_ ? log_->reopen() : std::string(); }
-    /// The hosts file is read again.
+    /// Reads the hosts file again.
     void reload_names() { names_->reload(); }
-    /// Stops accepting, lets running answers end for at most `patience`, then ends them. Returns when all is over; false
-    /// when something would not end. Once `hurry` is set it waits for no answer.
+    /// Stops accepting, waits at most `patience` for running requests, then aborts them. Returns when all have ended; false
+    /// if one did not end. Once `hurry` is set, it stops waiting.
     bool stop(milliseconds patience, std::atomic<bool> const& hurry = never_hurry);
     static inline std::atomic<bool> const never_hurry{false};
 
-    /// Where it really listens ("127.0.0.1:3128"), in the order of options.listen.
+    /// The addresses it listens on ("127.0.0.1:3128"), in the order of options.listen.
     std::vector<std::string> const& addresses() const { return addresses_; }
     struct ListenAddress {
         std::string address;
-        AcceleratedOrigin const* origin = nullptr;   // of an accelerator
+        AcceleratedOrigin const* origin = nullptr;   // the accelerator's
     };
     std::vector<ListenAddress> const& listen_addresses() const { return listen_addresses_; }
     std::shared_ptr<http::OwnAddresses const> own() const;
@@ -59,16 +59,16 @@ public:
     AccessLog::Stats log_stats() const { return log_ ? log_->stats() : AccessLog::Stats{}; }
     net::NameCache& names() { return *names_; }
     icp::Mesh& mesh() { return *mesh_; }
-    /// For what must run on a worker; until stop().
+    /// For code that must run on a worker; until stop().
     net::Worker& first_worker() { return *workers_.front()->worker; }
     /// nullptr when nothing is sampled.
     Sampling* sampling() { return sampling_.get(); }
-    /// One a worker; counters may be read at any time.
+    /// One for each worker; counters may be read at any time.
     std::vector<Counters const*> counters() const;
     SteadyTime started() const { return started_; }
 
 private:
-    struct PerWorker {   // one worker and all that runs on it
+    struct PerWorker {   // one worker and everything that runs on it
         std::unique_ptr<net::Worker> worker;
         Counters counters;
         std::unique_ptr<Services> services;
@@ -99,9 +99,9 @@ private:
     std::uint32_t idle_to_origins_max_ = 0;           // of all workers
     std::vector<std::unique_ptr<PerWorker>> workers_;
     std::unique_ptr<net::AddressWatch> watch_;   // on the first worker
-    std::unique_ptr<icp::Mesh> mesh_;     // its sockets go before the workers they run on
+    std::unique_ptr<icp::Mesh> mesh_;     // destroyed before the workers that its sockets run on
     std::vector<std::string> addresses_;
-    std::vector<ListenAddress> listen_addresses_;           // the same
+    std::vector<ListenAddress> listen_addresses_;           // the same addresses
     SteadyTime started_ = steady_now();
 };
 

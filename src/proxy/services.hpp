@@ -1,4 +1,4 @@
-// What a worker offers to the transactions that run on it.
+// The services of a worker for the transactions that run on it.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -23,36 +23,37 @@ class FillPump;
 class Refresh;
 struct Services;
 
-/// Shared by all workers; limits that hold for the whole process.
+/// Shared by all workers; process-wide limits.
 struct Shared {
     std::atomic<std::uint32_t> connections{0};
-    std::uint32_t connections_max = 0;          // what descriptors and options allow
-    std::uint32_t connections_reserve = 0;      // beyond them, for clients that come while an idle connection is closed
-    std::atomic<std::int64_t> pipes{0};         // that tunnels may still take
+    std::uint32_t connections_max = 0;          // allowed by descriptors and options
+    std::uint32_t connections_reserve = 0;      // beyond them, for clients that connect while an idle connection is being closed
+    std::atomic<std::int64_t> pipes{0};         // that tunnels may still open
     std::uint32_t refreshes_max = 0;            // on one worker at a time; each takes a descriptor
     ClientCounts clients;                       // connections by client address
-    std::string via_name;                       // ours in Via and Cache-Status; unique to this process
+    std::string via_name;                       // this proxy in Via and Cache-Status; unique to this process
     std::vector<Services*> workers;             // all of them, by number; complete before the first one runs
 };
 
-/// One a worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began with.
+/// One for each worker; used on its thread only. `options` is swapped by post: a transaction keeps the snapshot it began
+/// with.
 struct Services {
     net::Worker& worker;
     cache::Cache& cache;
     Shared& shared;
-    AccessLog* log = nullptr;                   // none: no access log
+    AccessLog* log = nullptr;                   // null: no access log
     Counters& counters;
     std::shared_ptr<Options const> options;
     std::shared_ptr<http::OwnAddresses const> own{};   // swapped by post, too
-    Sampler* sampler = nullptr;                 // none: nobody asks what if
+    Sampler* sampler = nullptr;                 // null: nothing is sampled
     icp::Mesh* mesh = nullptr;
     icp::Agent* agent = nullptr;                // this worker's, in the mesh
     bool draining = false;
-    List<Connection> connections{};             // those that wait for a request: in the order in which they began to
-    HeadBudget heads{};                         // this worker's part of limits.heads_max
+    List<Connection> connections{};             // those that wait for a request, longest waiting first
+    HeadBudget heads{};                         // this worker's share of limits.heads_max
     List<FillPump> pumps{};
     List<Refresh> refreshes{};
-    std::uint32_t refreshing = 0;               // these, and pumps that go on for the store alone
+    std::uint32_t refreshing = 0;               // the above, and pumps that only fill the store
     FirstByteTimes first_bytes{};
 };
 

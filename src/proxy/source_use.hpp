@@ -1,4 +1,4 @@
-// One fetch from one source, measured: what the mesh learns from it.
+// Measures one fetch from one source, for the mesh.
 #pragma once
 #include <string>
 #include <utility>
@@ -8,15 +8,15 @@
 
 namespace garner::proxy {
 
-/// From the request out to the last byte in. Holds one of the peer's connections meanwhile. Move-only; an empty one
-/// measures nothing.
+/// Measures from the request's first byte to the response's last one. Holds one of the peer's connections meanwhile.
+/// Move-only; an empty one measures nothing.
 class SourceUse {
 public:
     SourceUse() = default;
-    /// `mesh`: who learns from it; null: nobody, which costs nothing. False when the peer has all the connections it may have.
+    /// `mesh`: receives the measurements; null: none are taken. False when the peer has reached its connection limit.
     bool begin(icp::Mesh* mesh, icp::Source const& source, std::string_view host) {
         end();
-        if (!mesh) return true;   // nobody wants to know
+        if (!mesh) return true;   // no measurements are wanted
         if (source.peer && !source.peer->enter()) return false;
         mesh_ = mesh;
         source_ = source;
@@ -37,18 +37,18 @@ public:
 
     bool of_peer() const { return source_.peer != nullptr; }
 
-    /// A new connection was made, and this is its round trip.
+    /// A new connection was opened with this round-trip time.
     void connected(microseconds rtt) {
         if (source_.peer)
             source_.peer->connected(rtt, steady_now());
         else if (mesh_)
             mesh_->origins().connected(host_, rtt, steady_now());
     }
-    /// The head is there: from here on the time is the body's.
+    /// The head has arrived: from here on the time is the body's.
     void head_came() {
         if (mesh_) began_ = steady_now();
     }
-    /// The answer was whole, with so many bytes.
+    /// The response was complete, with this many bytes.
     void fetched(Bytes bytes) {
         if (!mesh_) return;
         auto const now = steady_now();

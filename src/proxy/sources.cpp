@@ -16,7 +16,7 @@ net::awaitable<void> Sources::choose() {
     if (!needs_choice()) co_return;
     bool const through_peers = co_await may_use_peers();
     if (!through_peers) {
-        // A forbidden destination is refused at the connection, with its rule.
+        // A forbidden destination is refused when the connection is opened, with its rule.
         bool const may_go_direct = all_forbidden_ || question().direct != icp::Question::Direct::never;
         sources_.push_back({nullptr, may_go_direct ? Hierarchy::direct : Hierarchy::no_direct_fail});
         co_return;
@@ -59,8 +59,8 @@ bool Sources::is_lonely() const {
 
 bool Sources::may_be_in_a_circle() const { return request_.head().fields.has(http::Name::via) && !is_lonely(); }
 
-/// The rules for destinations count though a peer connects: a request that would be refused here is not sent to peers. If the rules
-/// decide by address, all addresses of the name must be allowed; otherwise only an own connection can tell.
+/// Destination rules apply although a peer connects: a request that would be refused here is not sent to peers. If the
+/// rules decide by address, all addresses of the name must be allowed; otherwise only a direct connection can tell.
 net::awaitable<bool> Sources::may_use_peers() {
     destination_ = {};
     all_forbidden_ = false;

@@ -1,4 +1,4 @@
-// The servers that a request may be sent to: the origin and the peers, best first.
+// The servers that a request may be sent to: origin and peers, best first.
 #pragma once
 #include <optional>
 #include <span>
@@ -17,15 +17,15 @@ public:
     ~Sources() { sources_.clear(); }
     Sources(Sources const&) = delete;
 
-    /// Asks the mesh, unless the sources are known. Two seconds at the most.
+    /// Asks the mesh, unless the sources are known. Takes at most 2 s.
     net::awaitable<void> choose();
     /// True when choose() would wait. Without peers the origin is the only source.
     bool needs_choice();
-    /// Those of an earlier request; `at` is the current one.
+    /// Takes over the sources of an earlier request; `at` is the current one.
     void assign(std::span<icp::Source const> sources, std::size_t at);
-    /// Peers may be asked whether they have the response. Before choose().
+    /// Peers may be queried for the response. Before choose().
     void ask_who_has_it() { hierarchical_ = true; }
-    /// How many bytes are wanted, for the choice by measured throughput.
+    /// The expected size, for the choice by measured throughput.
     void expect_bytes(Bytes bytes) { size_ = bytes; }
 
     std::vector<icp::Source> const& all() const { return sources_; }
@@ -40,14 +40,14 @@ public:
     /// "The parent campus", "The origin"
     std::string name() const { return current().peer ? "The " + peer_name() : "The origin"; }
     std::string peer_name() const;
-    /// An https request through a parent: CONNECT, and TLS with the origin inside. The parent sees host and port alone.
+    /// An https request through a parent: CONNECT, and TLS with the origin inside. The parent sees only host and port.
     bool is_tunnelled() const;
-    /// True when a rule for destinations lets this client use peers. Resolves the origin's name where a rule needs its address.
+    /// True when a destination rule lets this client use peers. Resolves the origin's name if a rule needs its address.
     net::awaitable<bool> may_use_peers();
-    /// If caches are parents of each other, each may wait for the other's fetch of one URL: a loop that no Via shows until
-    /// one of them goes on by itself.
+    /// Caches that are parents of each other may each wait for the other's fetch of one URL. Via shows this loop only after
+    /// one of them has continued alone.
     bool may_be_in_a_circle() const;
-    /// The origin's own address, where a rule wanted to know it; else unspecified.
+    /// The origin's own address, if a rule needed it; else unspecified.
     IpAddress const& destination() const { return destination_; }
 
 private:
@@ -55,10 +55,10 @@ private:
     icp::Question question() const;
 
     Request& request_;
-    std::vector<icp::Source>& sources_;   // its memory serves the connection's next request, too
+    std::vector<icp::Source>& sources_;   // memory reused by the connection's next request
     std::size_t at_ = 0;
-    bool hierarchical_ = false;           // peers may be asked who has the response
-    bool all_forbidden_ = false;          // each of the origin's addresses is, to this client
+    bool hierarchical_ = false;           // peers may be queried for the response
+    bool all_forbidden_ = false;          // each of the origin's addresses is forbidden to this client
     IpAddress destination_;
     std::optional<Bytes> size_;
 };

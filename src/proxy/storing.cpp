@@ -40,7 +40,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
     how.represents_target = request_.head().method == Method::post && http::represents_target(response, request_.target.uri);
     auto refusal = http::why_not_store(request_.head(), request_.control, response, control, how);
     if (refusal != StoreRefusal::none) return refusal;
-    if (vary_of(response).star) return StoreRefusal::vary_too_long;   // with what is added to its Vary
+    if (vary_of(response).star) return StoreRefusal::vary_too_long;   // with the names added to its Vary
     if (what == http::Storing::answer && is_too_large()) return StoreRefusal::too_large;
     auto const& peer = upstream_.sources().current().peer;
     if (peer && peer->options.proxy_only) return StoreRefusal::proxy_only;
@@ -53,8 +53,8 @@ bool Storing::is_too_large() const {
     return length && request_.services.cache.refusal_of(*length) == StoreRefusal::too_large;
 }
 
-/// A 206 that may be stored as a part. A 206 to a request without Range is an error of the origin; a request that asked for the
-/// whole leads others that want the whole.
+/// A 206 that may be stored as a part. A 206 to a request without Range is an error of the origin. A request for the whole
+/// leads followers that want the whole.
 bool Storing::is_combinable(http::ResponseHead const& response) const {
     bool const asked = request_.head().fields.has(Name::range) && !state_.widened;
     return response.status == 206 && asked && http::describes_itself(request_.head(), response) &&
@@ -139,7 +139,7 @@ Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames var
     return Step::deliver;
 }
 
-/// The body, when all of it came with the head; the bytes stay valid until the exchange reads again.
+/// The body, if all of it came with the head; the bytes stay valid until the exchange reads again.
 std::string_view Storing::whole_body_at_hand() {
     auto& exchange = upstream_.exchange();
     auto const& framing = exchange.framing();
@@ -194,14 +194,14 @@ void Storing::start_pump(std::unique_ptr<cache::Writer> writer, std::optional<By
 
 Step Storing::refuse_for_room(store::Object::Parts const& parts, http::VaryNames const& vary) {
     request_.services.counters.not_stored.add(StoreRefusal::no_room);
-    request_.record.note_use(request_, store::Object::make(parts, nullptr));   // another policy would have found room
+    request_.record.note_use(request_, store::Object::make(parts, nullptr));   // another policy might have stored it
     if (!request_.client.nobody()) state_.lead.give_unstored(parts, vary);
     state_.why_not_stored = text(StoreRefusal::no_room);
     state_.lead.refuse(state_.why_not_stored);
     return Step::stream;
 }
 
-/// The object for this client: the response as it came, if some of its fields are not stored (RFC 9111 5.2.2.4, 5.2.2.7).
+/// The object for this client: the unmodified response, if some of its fields are not stored (RFC 9111 5.2.2.4, 5.2.2.7).
 store::ObjectPtr Storing::as_it_came(store::Object::Parts parts, store::ObjectPtr kept) const {
     if (own_head_.empty()) return kept;
     parts.head = own_head_;
@@ -261,11 +261,11 @@ net::awaitable<Step> Storing::freshen() {
     parts.kind = store::Object::Kind::response;
     parts.key = key;
     parts.head = text_of_head;
-    // A new head makes the old response no newer, and its bytes came from where they came: sequence and source stay.
+    // A new head does not make the old response newer, and its body still has its old source: sequence and source stay.
     parts.terms = http::terms_of(head, control, upstream_.asked_at(), arrived, request_.freshness_options(content_type));
     upstream_.finish_exchange();
     auto& cache = request_.services.cache;
-    // The fields of the 304 may make the response private to this client; then it is neither stored nor shared.
+    // The fields of the 304 may make the response private to this client; it is then neither stored nor shared.
     if (auto why = why_not_stored(head, control, http::Storing::freshened); why != StoreRefusal::none) {
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
@@ -283,7 +283,7 @@ net::awaitable<Step> Storing::freshen() {
     co_return Step::deliver;
 }
 
-/// The origin has something else by now: the stored object is kept for the day the origin cannot be reached.
+/// The origin has a newer representation: the old object is kept for times when the origin is unreachable.
 void Storing::outdate(store::ObjectPtr stale) {
     auto vary = vary_of(request_.scratch.stored_head);
     auto variant = vary.empty() ? std::string() : http::variant_key(vary, request_.head().fields);
@@ -322,7 +322,7 @@ void Storing::ask_for_rest(store::ObjectPtr parts) {
     request_.record.cache_status.fwd = http::Fwd::partial;
 }
 
-/// By a strong validator; and by the address the rules decide who may have the response from the store.
+/// Requires a strong validator, and the same address: the rules decide by it which clients may have the stored response.
 bool Storing::completes(store::Object const& parts) const {
     auto const& response = upstream_.head();
     http::Part wanted{{state_.missing.first, state_.missing.last}, parts.body()->size()};
@@ -331,7 +331,7 @@ bool Storing::completes(store::Object const& parts) const {
            http::is_same_representation(response, request_.scratch.stored_head, wall_now());
 }
 
-/// It grows like any other fetch.
+/// The completed object grows like any other fill.
 net::awaitable<Step> Storing::complete() {
     auto const parts = std::exchange(state_.parts, nullptr);
     auto const targeted = request_.freshness_options({}).targeted;

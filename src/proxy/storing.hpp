@@ -1,4 +1,4 @@
-// Storing what a source has answered: a new response, new fields of a stored one, or the rest of stored parts.
+// Stores a source's response: a new response, new fields of a stored one, or the rest of stored parts.
 #pragma once
 #include <memory>
 #include <string>
@@ -17,30 +17,30 @@ public:
     Storing(Request& request, Upstream& upstream, RestOfBody& rest, FetchState& state)
         : request_(request), upstream_(upstream), rest_(rest), state_(state) {}
 
-    /// By the head alone.
+    /// Decides by the head alone.
     http::StoreRefusal why_not_stored(http::ResponseHead const& response, http::ResponseCacheControl const& control,
                                       http::Storing what) const;
-    /// The response that the exchange has begun, by FetchState::control.
+    /// Stores the response that the exchange has begun, by FetchState::control.
     net::awaitable<Step> store() { return store(upstream_.head(), *state_.control, nullptr); }
-    /// RFC 9111 4.3.4: a 304 gives the stale object a new head over the same body.
+    /// RFC 9111 4.3.4: a 304 gives the stale object a new head with the same body.
     net::awaitable<Step> freshen();
 
-    /// RFC 9111 4.3.5: clients that see this head shall not meet an older body, that of a fetch which began before.
+    /// RFC 9111 4.3.5: clients that see this head must not get an older body from a fetch that began before.
     void tell_fetches(http::ResponseHead const& head, cache::Fill const* by);
-    /// RFC 9111 4.3.5: the answer to a HEAD is as good as a 304 about what it agrees with.
+    /// RFC 9111 4.3.5: a response to HEAD freshens the stored responses that it agrees with, like a 304.
     net::awaitable<Step> take_head();
 
-    /// An object that is to be fetched whole may be stored in parts: then the origin is asked for the rest alone.
-    /// In memory. Every miss calls it, so it is no coroutine. True when there are some.
+    /// The object to be fetched may be stored in parts: then only the rest is requested from the origin. Looks in memory.
+    /// Every miss calls it, so it is no coroutine. True when there are parts.
     bool find_parts();
     net::awaitable<void> find_parts_on_disk();
-    /// The response is exactly what the parts lack, of the same representation and from the same address.
+    /// The response has exactly the bytes that the parts lack, of the same representation and from the same address.
     bool completes(store::Object const& parts) const;
-    /// RFC 9111 3.4: the stored head with what the 206 says anew, over the bytes of both.
+    /// RFC 9111 3.4: the stored head, updated by the 206, with the bytes of both.
     net::awaitable<Step> complete();
 
 private:
-    /// `begun`: what is there of its body before the exchange brings more, or nullptr.
+    /// `begun`: the body's bytes before those of the exchange, or nullptr.
     net::awaitable<Step> store(http::ResponseHead const& response, http::ResponseCacheControl const& control, store::BodyPtr begun);
     http::VaryNames vary_of(http::ResponseHead const& response) const;
     std::string variant_of(http::VaryNames const& vary) const;
@@ -61,7 +61,7 @@ private:
     Upstream& upstream_;
     RestOfBody& rest_;
     FetchState& state_;
-    std::string own_head_;   // of a response with fields for this client alone; else empty
+    std::string own_head_;   // set for a response with fields for this client only; otherwise empty
 };
 
 }  // namespace garner::proxy

@@ -10,7 +10,7 @@ using http::Name;
 
 namespace {
 
-/// The absolute-form target's authority, which is parsed by the same rules as Host: one validation does for both.
+/// True for the absolute-form target's authority, which is parsed by the same rules as Host: one validation covers both.
 bool is_authority_of(std::string_view target, std::string_view host) {
     constexpr std::string_view scheme = "http://";
     if (!target.starts_with(scheme)) return false;
@@ -29,7 +29,7 @@ char const* fault_of_host(http::RequestHead const& request) {
     return nullptr;
 }
 
-/// What the origin, the DNS and the rules see is the spelling that the key has.
+/// Origin, DNS and rules must see the spelling of the cache key.
 void use_spelling(http::Authority& authority, std::string_view written) {
     authority.host = authority.ipv6 ? written.substr(1, written.find(']') - 1) : written.substr(0, written.find(':'));
 }
@@ -68,7 +68,7 @@ void finish(http::RequestHead const& request, Target& target) {
     if (request.method == Method::options && target.path == "/" && !request.target.ends_with('/')) target.path = "*";
 }
 
-/// A path that is asked of a forward proxy as of an origin: it is whom Host names.
+/// Origin-form sent to a forward proxy: the authority comes from Host.
 bool read_own_path(http::RequestHead const& request, Target& target) {
     http::UriError error;
     auto const authority = http::parse_authority(request.fields.first(Name::host), error);

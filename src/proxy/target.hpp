@@ -1,4 +1,4 @@
-// What a request asks for: its URI, from absolute-form or an accelerator's origin, or a tunnel's authority.
+// The target of a request: its URI, from absolute-form or an accelerator's origin, or a tunnel's authority.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace garner::proxy {
 
-/// The origin an accelerator listener stands for. Owns its text.
+/// The origin of an accelerator's listener. Owns its text.
 struct AcceleratedOrigin {
     std::string text;      // "http://127.0.0.1:8000"
     http::Uri uri;         // into text
@@ -18,21 +18,22 @@ struct AcceleratedOrigin {
 
 using cache::Partition;
 
-/// Filled anew for each request; its strings keep their room. The views live as long as the request's head and this.
+/// Filled anew for each request; its strings keep their memory. The views live as long as the request's head and this
+/// object.
 struct Target {
     Target() = default;
     Target(Target const&) = delete;
     http::Uri uri;              // its host in lower case, without escapes of unreserved characters
     bool accelerated = false;
-    bool to_us = false;         // a path of our own (proxy/internal), asked for in origin-form
+    bool to_us = false;         // a path of this proxy (proxy/internal), requested in origin-form
     Partition partition() const { return accelerated ? Partition::accelerator : Partition::forward; }
     std::string url;            // normal form, for rules, key and log; "host:port" for CONNECT
-    std::string plain_url;      // http::append_unescaped(url), where it differs; else empty
-    std::string host_field;     // the Host field's value towards the origin
-    std::string path;           // origin-form towards the origin; "*" for OPTIONS without a path
+    std::string plain_url;      // http::append_unescaped(url), if it differs; else empty
+    std::string host_field;     // the Host field's value for the origin
+    std::string path;           // origin-form for the origin; "*" for OPTIONS without a path
 };
 
-/// What is wrong with the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).
+/// The error in the request's target or Host, a literal; nullptr when `target` is filled in (RFC 9112 3.2).
 char const* read_target(http::RequestHead const&, AcceleratedOrigin const*, Target& target);
 
 }  // namespace garner::proxy

@@ -1,5 +1,5 @@
-// The story of a request: check, look into the cache, follow or fetch, store, send. Each step is a call of the class that does
-// it, and ends by naming the next.
+// The steps of a request: check, lookup, follow or fetch, store, send. Each step is a call of the class that performs it,
+// and returns the next step.
 #include "proxy/transaction.hpp"
 
 namespace garner::proxy {
@@ -30,7 +30,7 @@ Step Transaction::first_step(Verdict verdict) {
     }
 }
 
-/// Each step names the next one.
+/// Performs a step; each returns the next one.
 net::awaitable<Step> Transaction::take(Step step) {
     switch (step) {
     case Step::look_on_disk: return cache_side_.look_on_disk();

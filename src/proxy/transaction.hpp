@@ -18,29 +18,29 @@
 
 namespace garner::proxy {
 
-/// Made anew for each request: it holds all state of one. Belongs to one worker.
+/// Created anew for each request, whose whole state it holds. Belongs to one worker.
 class Transaction {
 public:
-    /// `options` and all else outlive the transaction.
+    /// `options` and all other arguments outlive the transaction.
     Transaction(Services& services, ClientStream& client, AcceleratedOrigin const* accelerates, Scratch& scratch,
                 std::shared_ptr<Options const> const& options)
         : request_(services, client, accelerates, scratch, options) {}
     Transaction(Transaction const&) = delete;
 
-    /// Answers the request whose head client.head() is, and logs it. One of these four is called, once.
+    /// Answers the request with head client.head(), and logs it. One of these four functions is called, once.
     net::awaitable<void> run();
-    /// Answers what could not be read as a request, and logs it.
+    /// Answers input that could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
-    /// Revalidates what a client was given stale (RFC 5861 3), for client.nobody() with that client's request.
+    /// Revalidates a response that was served stale (RFC 5861 3), for client.nobody() with that client's request.
     net::awaitable<void> refresh(cache::FillLease lead, store::ObjectPtr stale);
-    /// Asks for the rest of a body that broke off, for client.nobody() with the request of whose client it was; the access
-    /// rules count anew. `at`: of `sources`, the one that broke off; afterwards the last one that was asked.
+    /// Asks for the rest of a truncated body, for client.nobody() with the original client's request; the access rules
+    /// apply anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
     net::awaitable<Rest> find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
                                    client::Trouble trouble);
 
     /// Another request may follow on the client's connection.
     bool keeps_connection() const { return !request_.close; }
-    /// Ends whatever it waits for; the client's connection is of no more use. From the same worker.
+    /// Cancels all its waits; the client's connection is not used further. Called on the same worker.
     void abort();
 
 private:

@@ -10,7 +10,7 @@ net::awaitable<bool> Tunnel::run() {
     request_.record.answer = Answer::tunnelled;
     request_.record.tag = ResultTag::tcp_tunnel;
     request_.close = true;
-    std::string early;   // bytes that came behind the peer's answer
+    std::string early;   // bytes that followed the peer's response
     auto transport = co_await upstream_.open_tunnel(early);
     if (!transport) co_return false;
     // RFC 9110 9.3.6: a 2xx to CONNECT has neither Content-Length nor Transfer-Encoding.

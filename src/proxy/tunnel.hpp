@@ -1,4 +1,4 @@
-// CONNECT (RFC 9110 9.3.6) and switched protocols (RFC 9110 7.8): bytes in both directions that are not looked at.
+// CONNECT (RFC 9110 9.3.6) and switched protocols (RFC 9110 7.8): bytes relayed in both directions without inspection.
 #pragma once
 #include <string_view>
 
@@ -15,9 +15,9 @@ class Tunnel {
 public:
     Tunnel(Request& request, ResponseWriter& writer, Upstream& upstream) : request_(request), writer_(writer), upstream_(upstream) {}
 
-    /// For CONNECT. False when no source leads there: Upstream::failure() says why.
+    /// Handles CONNECT. False when no source reaches the destination: Upstream::failure() has the reason.
     net::awaitable<bool> run();
-    /// After a 101 to a request that wants an upgrade.
+    /// Called after a 101 to a request for an upgrade.
     net::awaitable<void> switch_protocols();
 
     void abort();

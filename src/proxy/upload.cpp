@@ -15,7 +15,7 @@ void Upload::start(client::Exchange& exchange, std::function<void(Fault)> faulty
     net::asio::co_spawn(request_.executor(), std::move(running), net::asio::detached);
 }
 
-/// Never slower than the client, never faster than the next server takes it: one piece is in hand at a time.
+/// Reads no faster than the next server accepts: one piece is buffered at a time.
 net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
     for (;;) {
         auto const received = request_.client.received();
@@ -30,7 +30,7 @@ net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
             break;
         }
         bool const sent = co_await pass_on(piece.data);
-        // A server that takes no more may have answered already: its answer decides, not this.
+        // A server that stops reading may have answered already: its response decides, rather than this failure.
         if (!sent || joining_) break;
         if (piece.data.empty()) {
             whole_ = true;
@@ -41,7 +41,7 @@ net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
     joined_.wake(net::Wake::ready);
 }
 
-/// A client may wait for the origin's 100 before it sends anything: the time to its first byte does not count.
+/// A client may wait for the origin's 100 before it sends anything: the time to its first byte is not counted.
 std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, Bytes received, SteadyTime asked) {
     if (piece.refusal) return Fault{400, std::string("The request's body is malformed: ") + piece.refusal};
     if (piece.error == net::asio::error::timed_out) return Fault{408, "The request's body did not come in time."};
@@ -53,7 +53,7 @@ std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, 
     return Fault{408, "The request's body came too slowly: on average below limits.rate_min."};
 }
 
-/// The end of the body when the piece is empty.
+/// An empty piece is the end of the body.
 net::awaitable<bool> Upload::pass_on(std::string_view piece) {
     auto const& client = request_.client;
     bool const chunked = client.body_framing().kind == http::Framing::Kind::chunked;

@@ -1,4 +1,4 @@
-// The request's body on its way to the next server, beside the wait for the response.
+// Sends the request's body to the next server while the response is awaited.
 #pragma once
 #include <functional>
 
@@ -11,23 +11,23 @@ namespace garner::proxy {
 /// Belongs to one request.
 class Upload {
 public:
-    /// Why the body does not come whole: the client's fault; status 0: the client is gone.
+    /// Why the body is incomplete: the client's error; status 0: the client is gone.
     struct Fault {
         std::uint16_t status = 0;
         std::string reason;
     };
     explicit Upload(Request& request) : request_(request) {}
 
-    /// Sends what comes of the client's body, detached. `faulty` is called before the exchange is cancelled because the body
-    /// does not come whole. Both outlive the upload: see join().
+    /// Sends the client's body as it arrives, detached. `faulty` is called before the exchange is cancelled because the
+    /// body is incomplete. Both outlive the upload: see join().
     void start(client::Exchange& exchange, std::function<void(Fault)> faulty);
-    /// The response is there: the rest of the body is of no use. Ends the upload and, with it, the client's connection.
+    /// The response is complete: the rest of the body is useless. Ends the upload, and with it the client's connection.
     net::awaitable<void> join();
 
     bool running() const { return request_.uploading; }
-    /// Some of the body may have gone out: the request is not repeated elsewhere.
+    /// Some of the body may have been sent: the request is not repeated at another source.
     bool started() const { return started_; }
-    /// Nothing of the request was kept from the next server.
+    /// The next server was sent the whole request.
     bool sent_whole() const { return !started_ || whole_; }
 
 private:
@@ -40,7 +40,7 @@ private:
     Pace pace_;
     bool started_ = false;
     bool joining_ = false;
-    bool whole_ = false;               // the next server has all of it
+    bool whole_ = false;               // the next server has the whole body
     net::WakeHandle joined_;
 };
 

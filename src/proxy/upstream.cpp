@@ -10,8 +10,8 @@ using http::Method;
 
 namespace {
 
-/// Made by the next proxy, not by the origin: Squid says so, and what Garner only passes on has a fwd-status or is a hit
-/// (RFC 9211 2.1, 2.3).
+/// True for an error made by the next proxy, not by the origin: Squid marks it. A response that Garner only passes on has a
+/// fwd-status or is a hit (RFC 9211 2.1, 2.3).
 bool is_own_error(http::ResponseHead const& response) {
     if (response.fields.find("X-Squid-Error")) return true;
     auto const* status = response.fields.find("Cache-Status");
@@ -32,7 +32,7 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
         if (answered && !in_vain) co_return true;
         if (in_vain && sources_.current().promised()) sources_.peer()->false_hit();
         if (in_vain && !may_try_next() && head().status == 407) {
-            // The client does not know the login that is asked for, and what it would send is not passed on.
+            // The client does not know the requested login, and its own one would not be passed on.
             fail(502, sources_.name() + " wants another login than it was given.");
             co_return false;
         }
@@ -41,8 +41,8 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
     }
 }
 
-/// The peer does not give what it was asked for, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
-/// peer's own. An origin's own response goes through.
+/// The peer did not give the requested response, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
+/// peer itself. An origin's own response is passed on.
 bool Upstream::is_in_vain() const {
     auto const& peer = sources_.current().peer;
     if (!peer || sources_.is_tunnelled()) return false;
@@ -51,7 +51,7 @@ bool Upstream::is_in_vain() const {
     if (peer->options.type == icp::PeerOptions::Type::parent)
         return status == 407 || status == 429 || status == 502 || status == 504 || status == 508 ||
                ((status >= 500 || status == 403) && is_own_error(response));
-    bool const of_origin = status < 400 || status == 404 || status == 410;   // those may be stored there
+    bool const of_origin = status < 400 || status == 404 || status == 410;   // these may be stored at the sibling
     if (!of_origin) return true;
     if (status != 200) return false;
     auto const terms = http::terms_of(response, asked_at_, wall_now(), request_.freshness_options({}));
@@ -65,7 +65,7 @@ bool Upstream::may_try_next() const {
     return !went_out || http::is_idempotent(request_.head().method);
 }
 
-/// False when this source cannot be used: failure() says why.
+/// False when this source cannot be used: failure() has the reason.
 bool Upstream::enter_source() {
     auto* mesh = request_.services.mesh;
     if (sources_.current().why == Hierarchy::no_direct_fail)
@@ -104,7 +104,7 @@ net::awaitable<bool> Upstream::ask_current(RequestChanges const& changes) {
     }
 }
 
-/// A new connection, with TLS where the request wants it.
+/// Opens a new connection, with TLS where the request needs it.
 net::awaitable<std::unique_ptr<net::Transport>> Upstream::open() {
     auto transport = co_await connect();
     if (transport && sources_.is_tunnelled()) transport = co_await secure_through_peer(std::move(transport));
@@ -116,7 +116,7 @@ void Upstream::begin_exchange(std::unique_ptr<net::Transport> transport, bool re
                                                    request_.options->limits.head);
 }
 
-/// Until the final head is there; the request's body goes on beside.
+/// Returns when the final head has arrived; the request's body is sent meanwhile.
 net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     asked_at_ = wall_now();
     went_out_ = true;
@@ -124,7 +124,7 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     if (patient) exchange_->transport().limit_unacknowledged(milliseconds{0});
     iovec part{text_.data(), text_.size()};
     std::span<iovec> parts(&part, 1);
-    auto sent = exchange_->try_send(parts);   // most often all of it: send() would cost a coroutine frame
+    auto sent = exchange_->try_send(parts);   // usually all of it: send() would cost a coroutine frame
     if (!sent) sent = co_await exchange_->send(parts, request_.options->deadlines.body);
     if (*sent != Trouble::none) co_return *sent;
     auto const asked = steady_now();
@@ -140,7 +140,7 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     co_return answered;
 }
 
-/// The source itself is gone. Any other failure may be the origin's: it may be slow, or its head malformed.
+/// The source itself is gone. Any other failure may be the origin's: slow, or with a malformed head.
 bool Upstream::is_its_own(Trouble trouble) const {
     return is_cut(trouble) && !exchange_->answered() && !exchange_->reused() && !request_.client_gone && !request_.aborted;
 }
@@ -151,11 +151,11 @@ void Upstream::note_failure(Trouble trouble) {
         sources_.peer()->connect_failed(failure_.told.reason, steady_now());
 }
 
-/// RFC 9110 9.2.2, RFC 9112 9.3.1: once more, when an idle connection had died under a request that can be repeated.
+/// RFC 9110 9.2.2, RFC 9112 9.3.1: one retry, if an idle connection had died under a repeatable request.
 bool Upstream::may_repeat(Trouble trouble, SteadyTime begun) {
     bool const died = is_cut(trouble) && exchange_->reused() && !exchange_->answered() && !request_.aborted;
     if (!died) return false;
-    // A peer whose connection took so long to die is cut off: a new one would only cost a second wait.
+    // A peer whose connection took this long to fail is unreachable: a new connection would only cost a second wait.
     constexpr milliseconds cut_off{1'000};
     if (sources_.peer() && steady_now() - begun > cut_off) {
         sources_.peer()->connect_failed(failure_.told.reason, steady_now());
@@ -216,7 +216,7 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     connecting_ = &stop;
     request_.watch_client([this] { abort(); });
     auto connected = co_await worker.connector.connect(where, filter, &stop);
-    constexpr std::size_t idle_ones = 8;   // an idle connection gives its descriptor to one that is needed
+    constexpr std::size_t idle_ones = 8;   // idle connections to close when descriptors are needed
     if (connected.failure == net::ConnectFailure::no_descriptors && worker.pool.close_oldest(idle_ones) > 0)
         connected = co_await worker.connector.connect(where, filter, &stop);
     request_.client.unwatch();
@@ -224,7 +224,7 @@ net::awaitable<net::Connected> Upstream::connect_to(net::ConnectTarget const& wh
     co_return connected;
 }
 
-/// The mesh learns how near it is; a peer whose link is cut is to be noticed before the origin's deadlines run out.
+/// The mesh learns the round-trip time. A peer with a broken link must be noticed before the origin's deadlines expire.
 void Upstream::note_connected(net::Transport& transport) {
     if (!request_.services.mesh) return;
     if (auto const rtt = transport.round_trip()) use_.connected(*rtt);
@@ -241,8 +241,8 @@ void Upstream::finish_exchange() {
     count_traffic();
     use_.fetched(fetched_);
     use_.end();
-    // Behind half a request's body the next request would be taken for the rest of it. And an origin that did not switch
-    // may have left HTTP half-way all the same: Node drops what it cannot read from then on.
+    // After half a request's body the origin would read the next request as the rest of it. After a refused upgrade an
+    // origin may have stopped parsing HTTP: Node drops bytes that it cannot read from then on.
     bool const plain = !request_.wants_upgrade();
     bool const again = upload_.sent_whole() && plain && !upload_.running() && exchange_->reusable();
     if (!again) return;
@@ -290,10 +290,10 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::open_tunnel(std::strin
     }
 }
 
-/// CONNECT to the next proxy; the tunnel is there with its 2xx.
+/// Sends CONNECT to the next proxy; the tunnel is open after its 2xx.
 net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(std::unique_ptr<net::Transport> transport,
                                                                                std::string& early) {
-    // A tunnel's ends may both be silent for as long as they like.
+    // Both ends of a tunnel may be silent for any time.
     transport->limit_unacknowledged(milliseconds{0});
     begin_exchange(std::move(transport), false);
     auto text = connect_head(request_, sources_);

@@ -1,4 +1,4 @@
-// The side of a request towards origins and peers: one exchange at a time, with the sources asked one after the other.
+// A request's side towards origins and peers: one exchange at a time; the sources are asked in turn.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,9 +16,9 @@
 
 namespace garner::proxy {
 
-/// An exchange that goes on where a body broke off, with its measurement and pool key.
+/// An exchange that continues a truncated body, with its measurement and pool key.
 struct Rest {
-    std::unique_ptr<client::Exchange> exchange;   // null: nothing does
+    std::unique_ptr<client::Exchange> exchange;   // null: no source continues it
     SourceUse use;
     std::string pool_key;
 };
@@ -33,15 +33,15 @@ public:
     Sources const& sources() const { return sources_; }
     Upload& upload() { return upload_; }
 
-    /// Asks the sources in turn. True when a final head (or a 101) is there; else failure() says what went wrong.
+    /// Asks the sources in turn. True when a final head (or a 101) has arrived; otherwise failure() has the reason.
     net::awaitable<bool> ask(RequestChanges const& changes);
-    /// Asks the current source alone, again where its idle connection had died.
+    /// Asks the current source only; retries once if its idle connection had died.
     net::awaitable<bool> ask_current(RequestChanges const& changes);
-    /// Another source may be asked: what may have done something somewhere is not repeated (RFC 9110 9.2.2).
+    /// Another source may be asked. A request that may have had an effect is not repeated (RFC 9110 9.2.2).
     bool may_try_next() const;
 
-    /// For CONNECT, by the first source that leads there; nullptr when none does: failure() says why. `early`: what the peer sent
-    /// behind its 2xx.
+    /// Opens a CONNECT tunnel through the first source that reaches the destination; nullptr when none does: failure() has
+    /// the reason. `early`: the bytes that the peer sent after its 2xx.
     net::awaitable<std::unique_ptr<net::Transport>> open_tunnel(std::string& early);
 
     client::Exchange& exchange() { return *exchange_; }
@@ -49,11 +49,11 @@ public:
     http::ResponseHead const& head() const { return exchange_->head(); }
     /// A connection is open.
     bool has_connection() const { return exchange_ && exchange_->connected(); }
-    /// The exchange is another's from now on.
+    /// Moves the exchange out, to a new owner.
     Rest hand_over() { return {std::move(exchange_), std::move(use_), pool_key_}; }
-    /// The response was read to its end, or will not be: the connection goes back to the pool if it can be used again.
+    /// The response was read to its end, or will not be: the connection returns to the pool if it can be reused.
     void finish_exchange();
-    /// Closes the connection, unless it went back to the pool.
+    /// Closes the connection, unless it was returned to the pool.
     void drop_exchange();
     void count_traffic();
 
@@ -65,10 +65,10 @@ public:
     bool went_out() const { return went_out_; }
     /// The address connected to; unspecified before.
     IpAddress const& address() const { return address_; }
-    /// The address that the response came from, for rules: not a peer's, but the origin's own.
+    /// The address that the response came from, for rules: the origin's own, never a peer's.
     IpAddress source_address() const { return sources_.current().peer ? sources_.destination() : address_; }
 
-    /// The peer's name, else the address connected to; empty when there was no connection.
+    /// The peer's name, else the address connected to; empty without a connection.
     std::string peer_text() const;
 
     void abort();
@@ -104,7 +104,7 @@ private:
     Failure failure_;
     std::string& pool_key_{request_.scratch.pool_key};
     std::string& text_{request_.scratch.upstream_text};   // the request's head
-    Bytes fetched_ = 0;                   // received from the current source for the current question
+    Bytes fetched_ = 0;                   // received from the current source for the current request
 };
 
 }  // namespace garner::proxy

@@ -15,15 +15,15 @@ using http::Name;
 
 /// RFC 9112 3.2.2: absolute-form.
 std::string absolute_form(Target const& target) {
-    check(target.uri.scheme != http::Scheme::https);   // never in clear
+    check(target.uri.scheme != http::Scheme::https);   // never in clear text
     return "http://" + target.host_field + (target.path == "*" ? "" : target.path);
 }
 
-/// A sibling is asked for what it has; it must not fetch (RFC 2187 5.2).
+/// A sibling is asked only for stored responses; it must not fetch (RFC 2187 5.2).
 std::string lines_for_peer(Request const& request, icp::PeerOptions const& peer) {
     std::string lines;
     if (peer.type == icp::PeerOptions::Type::sibling) lines += "Cache-Control: only-if-cached\r\n";
-    // It may still have what an unsafe request has changed.
+    // The peer may still have an object that an unsafe request has changed.
     if (request.services.mesh->changed().has(request.target.url, steady_now())) lines += "Cache-Control: no-cache\r\n";
     append_peer_login(peer.login, lines);
     return lines;
@@ -77,7 +77,7 @@ std::string connect_head(Request const& request, Sources const& sources) {
     auto const& target = request.target;
     bool const is_inside = sources.is_tunnelled();
     std::string authority = is_inside ? target.host_field : target.url;
-    if (is_inside && target.uri.authority.port == 443) authority += ":443";   // which Host leaves out
+    if (is_inside && target.uri.authority.port == 443) authority += ":443";   // Host leaves out the default port
     std::string text = "CONNECT " + authority + " HTTP/1.1\r\nHost: " + authority + "\r\n";
     for (auto const& field : request.head().fields)
         if (field.id == Name::via || equals_ignoring_case(field.name, "User-Agent"))

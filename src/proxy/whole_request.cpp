@@ -8,7 +8,7 @@ using http::Name;
 
 namespace {
 
-/// Ours are the validators, and what the client wanted of this one answer is answered.
+/// Fields that do not apply to the whole response: ranges, conditions, and the client's own cache directives.
 bool about_one_answer(Name id) {
     switch (id) {
     case Name::range:
