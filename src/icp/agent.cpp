@@ -18,14 +18,14 @@ namespace garner::icp {
 
 namespace {
 
-// A request number is the asking worker's, then an unpredictable one: a reply that arrives at another worker's socket
-// (with SO_REUSEPORT all of one peer's do) finds its way.
+// A request number has the querying worker's number in its upper bits and random lower bits. With SO_REUSEPORT a reply may
+// arrive at another worker's socket; its number then names the right worker.
 constexpr unsigned number_bits = 22;
 constexpr unsigned worker_of(std::uint32_t number) { return number >> number_bits; }
 
 constexpr std::size_t rounds_max = 8'192;        // remembered by one worker; the oldest is forgotten
-constexpr milliseconds remembered_for{10'000};   // so late replies still tell that a peer lives
-constexpr milliseconds query_life{2'000};        // a query without a reply expires then
+constexpr milliseconds remembered_for{10'000};   // so that late replies still count for the peer's liveness
+constexpr milliseconds query_life{2'000};        // a query without a reply expires after this time
 constexpr milliseconds sign_of_life{1'000};
 constexpr milliseconds clear_again{600};
 constexpr unsigned clear_tries = 3;
@@ -37,7 +37,7 @@ microseconds since(SteadyTime then, SteadyTime now) {
 
 }  // namespace
 
-/// One query on its way. It outlives the wait for its replies, so that late ones find it.
+/// One query and its replies. Outlives the wait for the replies, so that late ones are still matched.
 struct Agent::Round {
     struct Asked {
         std::shared_ptr<Peer> peer;
@@ -45,7 +45,7 @@ struct Agent::Round {
         std::size_t view = 0;         // its index among the views
         ReplyKind reply = ReplyKind::nothing;
         microseconds took{0};
-        bool overdue = false;         // it was waited for in vain
+        bool overdue = false;         // no reply came within the wait
         bool expired = false;
     };
     std::uint32_t number = 0;
@@ -93,7 +93,7 @@ void Agent::stop() {
 
 bool Agent::alone() const { return mesh_.alone(); }
 
-/// Peers are asked in clear: an https URL is for the origin alone. A URL that no datagram holds would make the peers seem dead.
+/// Queries are sent in clear, so https URLs are left out. A URL too long for a datagram would make the peers seem dead.
 bool Agent::may_ask_about(std::string_view url) const {
     return url.size() <= longest_url && !url.starts_with("https:") && !mesh_.changed().has(url, steady_now());
 }
@@ -127,14 +127,14 @@ net::awaitable<Resolution> Agent::resolve(Question question, net::WakeHandle* wa
     auto const now = steady_now();
     resolution.took = since(round.asked_at, now);
     for (auto const& asked : round.asked) resolution.words.push_back({asked.peer, asked.reply, asked.protocol, asked.took});
-    // A HIT may end the wait before the others have had their time: they have not failed.
+    // A HIT may end the wait before the other peers had their full time: they have not failed.
     bool const had_their_time = resolution.took >= round.patience;
     resolution.timed_out = had_their_time && std::ranges::any_of(round.asked, [&](auto& one) { return round.is_awaited(one); });
     if (resolution.timed_out) {
         counters.timed_out.add();
         note_overdue(round);
     }
-    for (auto& view : views) view = view.peer->view(now);   // a peer without a reply is suspect now, one with a reply alive
+    for (auto& view : views) view = view.peer->view(now);   // by now a peer without a reply is suspect, and one with a reply alive
     resolution.sources = choose(question, views, round.told);
     end_round(round, now);
     co_return resolution;
@@ -149,8 +149,8 @@ net::awaitable<net::Wake> Agent::wait(Round& round, milliseconds limit, net::Wak
     co_return woken;
 }
 
-/// Lookups that know at once are asked first: a HIT of theirs spares the other peers the query. Peers that are not asked are
-/// not waited for.
+/// Lookups that reply at once come first: their HIT spares the other peers the query. Peers that are not queried are not
+/// waited for.
 void Agent::ask_all(Round& round, Peers peers) {
     Query const query{round.number, round.question->url};
     auto left = round.plan->ask;
@@ -214,7 +214,7 @@ net::awaitable<std::vector<PurgeResult>> Agent::clear(std::string url) {
     co_return results;
 }
 
-/// HTCP would send an https URL in clear: no peer is told of it.
+/// HTCP would send an https URL in clear, so peers are not told of its purge.
 bool Agent::concerns_peers(std::string_view url) const {
     auto const peer_table = mesh_.peer_table();
     return !(peer_table->peers.empty() && peer_table->purged.empty()) && !url.starts_with("https:");
@@ -242,7 +242,7 @@ void Agent::tell_changed(std::string url) {
 }
 
 std::vector<PurgeResult> Agent::purge_and_wait(std::string url) {
-    constexpr seconds longest{5};   // a worker that is busy, beside the tries
+    constexpr seconds longest{5};   // for a busy worker, in addition to the retries
     auto purging = purge(std::move(url));
     auto result = net::asio::co_spawn(worker_.io.get_executor(), std::move(purging), net::asio::use_future);
     if (result.wait_for(longest) != std::future_status::ready) return {};
@@ -266,7 +266,7 @@ void Agent::take(Reply const& reply) {
     auto const now = steady_now();
     if (round.of_purge) return take_purge_reply(round, reply);
     auto const asked = std::ranges::find_if(round.asked, [&](Round::Asked const& one) {
-        // Two peers may have one address and port: by that, not by the one that was found there first.
+        // Two peers may share one address and port: so peers match by address, and not only by the first found there.
         bool const there = one.peer == reply.peer || (one.peer && one.peer->is_at(reply.from, reply.protocol));
         return there && one.protocol == reply.protocol && one.reply == ReplyKind::nothing;
     });
@@ -277,13 +277,13 @@ void Agent::take(Reply const& reply) {
     bool const late = asked->overdue || asked->expired;
     if (!at_once) asked->peer->answered(reply, asked->took, now, late);
     if (round.over) return;
-    if (!round.question) return round.waiting.wake(net::Wake::ready);   // a sign of life was all that was wanted
+    if (!round.question) return round.waiting.wake(net::Wake::ready);   // only a sign of life was wanted
     round.told.push_back({asked->view, reply.kind, reply.protocol, asked->took, reply.source_rtt, reply.size});
-    // As long as all of the time is still worth waiting, the coroutine is not woken.
+    // While waiting the full time is still worthwhile, the coroutine is not woken.
     if (round.worth() != round.patience) round.waiting.wake(net::Wake::ready);
 }
 
-/// By the address that it comes from: a peer may stand among htcp.purge_to, too.
+/// Matches by source address: a peer may also be listed in htcp.purge_to.
 void Agent::take_purge_reply(Round& round, Reply const& reply) {
     for (auto& asked : round.asked)
         if (asked.reply == ReplyKind::nothing && asked.peer->is_at(reply.from, reply.protocol)) asked.reply = reply.kind;
@@ -292,7 +292,7 @@ void Agent::take_purge_reply(Round& round, Reply const& reply) {
 
 // ---- rounds ----
 
-/// Drawn with a secret key, and never 0 (RFC 2186 2; it crashes Squid 5).
+/// Derived with a secret key, and never 0 (RFC 2186 2; 0 crashes Squid 5).
 std::uint32_t Agent::fresh_number() {
     for (;;) {
         ++drawn_;
@@ -331,7 +331,7 @@ void Agent::note_overdue(Round& round) {
     }
 }
 
-/// A query without a reply by now gets none.
+/// Expires the queries that have no reply by now.
 void Agent::run_out(Round& round, SteadyTime now) {
     if (round.of_purge) return;
     for (auto& asked : round.asked) {
@@ -341,7 +341,7 @@ void Agent::run_out(Round& round, SteadyTime now) {
     }
 }
 
-/// Queries expire also after the wait for them; rounds too old for any reply are forgotten. Each round passes here twice.
+/// Queries expire even after the wait has ended; rounds too old for a reply are forgotten. Each round passes here twice.
 void Agent::sweep(SteadyTime now) {
     while (!running_.empty()) {
         auto& round = *rounds_.at(running_.front());

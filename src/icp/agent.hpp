@@ -1,4 +1,4 @@
-// One worker's part in the mesh: it asks peers, waits, and hands their replies to the choice.
+// One worker's part of the mesh: queries peers, waits, and passes their replies to source selection.
 #pragma once
 #include <deque>
 #include <memory>
@@ -19,7 +19,7 @@ namespace garner::icp {
 class Mesh;
 struct PeerTable;
 
-/// How a question was settled.
+/// The result of a question.
 struct Resolution {
     std::vector<Source> sources;      // best first; see choose()
     struct Word {
@@ -28,60 +28,60 @@ struct Resolution {
         Protocol protocol = Protocol::icp;
         microseconds took{0};
     };
-    std::vector<Word> words;          // of all peers that were asked
+    std::vector<Word> words;          // one for each queried peer
     bool timed_out = false;           // a peer that was waited for had not replied
     microseconds took{0};
 };
 
-/// Counted by one worker, or of all together.
+/// Counts of one worker, or the sum over all.
 template <class Count>
 struct AgentCounts {
-    Count questions{};                // resolved with somebody to ask
+    Count questions{};                // resolved with at least one peer to query
     Count timed_out{};
-    Count unexpected{};               // answers that nobody asked for, or not from there
-    Count moved{};                    // answers that came to another worker than the one that asked
-    Count queries{};                  // of other caches
-    Count hits{}, misses{}, nofetch{}, denied{}, errors{};   // what they were told
-    Count silenced{};                 // denied, and not told
+    Count unexpected{};               // replies without a query, or from another address
+    Count moved{};                    // replies that arrived at another worker than the querying one
+    Count queries{};                  // received from other caches
+    Count hits{}, misses{}, nofetch{}, denied{}, errors{};   // replies sent to them
+    Count silenced{};                 // denied, and dropped without a reply
     Count limited{};                  // over a rate
-    Count malformed{};                // datagrams that do not parse, and those of ICP version 3
-    Count cleared{};                  // purges that others asked for
+    Count malformed{};                // datagrams that do not parse, including ICP version 3
+    Count cleared{};                  // purges requested by other caches
     Count refused_clears{};
 };
 using AgentCounters = AgentCounts<Counter>;
 using AgentFigures = AgentCounts<std::uint64_t>;
 
-/// Belongs to its worker, but for what says otherwise.
+/// Used on its worker only, unless stated otherwise.
 class Agent {
 public:
     Agent(Mesh& mesh, net::Worker& worker);
     ~Agent();
 
-    /// Before the workers run. False with `fault` when a port cannot be had.
+    /// Before the workers run. False, with `fault`, when a port cannot be opened.
     bool open(std::string& fault);
     void start();
     void stop();
 
-    /// True when there is no peer, and no rule that forbids the origin: every request goes there.
+    /// True when there is no peer, and no rule that forbids the origin: every request goes to the origin.
     bool alone() const;
 
-    /// Never longer than icp.timeout (2 s at the most); `*waiting` wakes it early. `question`'s views must live so long.
+    /// Takes at most icp.timeout (2 s at most); `*waiting` wakes it early. `question`'s views must live that long.
     net::awaitable<Resolution> resolve(Question question, net::WakeHandle* waiting);
 
-    /// Whether a peer that has been silent over HTTP still answers: asks it once more, for 1 s at the most. True when it
-    /// cannot be asked. `*waiting` wakes it early.
+    /// True if a peer that has been silent over HTTP still replies. Queries it once more, for at most 1 s. Also true when
+    /// the peer cannot be queried. `*waiting` wakes it early.
     net::awaitable<bool> is_there(std::shared_ptr<Peer> peer, std::string_view url, net::WakeHandle* waiting);
 
-    /// Tells all who are to hear of a purge by HTCP; asks again twice; back when all have acknowledged, or after 2 s. No peer is
-    /// asked for the URL until all have acknowledged it; one without HTCP never does.
+    /// Sends a purge by HTCP to all peers that take purges, with two retries; returns when all have acknowledged, or after
+    /// 2 s. The peers are not queried for the URL until all have acknowledged; a peer without HTCP never acknowledges.
     net::awaitable<std::vector<PurgeResult>> purge(std::string url);
-    /// The same, detached: an unsafe request has changed it.
+    /// Like purge(), detached: an unsafe request has changed the URL.
     void tell_changed(std::string url);
-    /// The same from a thread that is no worker's: it waits.
+    /// Like purge(), for a thread that is no worker's: it blocks.
     std::vector<PurgeResult> purge_and_wait(std::string url);
 
-    /// On any worker of the mesh that a reply arrives at: it is passed to the one that asked. A reply that comes too late
-    /// counts for the peer's health; one without a query is counted and dropped.
+    /// Called on the worker that received a reply; passes it to the worker that queried. A late reply counts for the peer's
+    /// liveness; one without a query is counted and dropped.
     void heard(Reply const&);
 
     AgentCounters counters;
@@ -104,10 +104,10 @@ private:
 
     Mesh& mesh_;
     net::Worker& worker_;
-    std::vector<std::unique_ptr<PeerLookup>> lookups_;   // as lookups()
+    std::vector<std::unique_ptr<PeerLookup>> lookups_;   // in the order of lookups()
     std::unordered_map<std::uint32_t, std::unique_ptr<Round>> rounds_;
-    std::deque<std::uint32_t> running_;      // not yet old enough to have run out; the oldest first
-    std::deque<std::uint32_t> remembered_;   // all
+    std::deque<std::uint32_t> running_;      // rounds whose queries may still expire; the oldest first
+    std::deque<std::uint32_t> remembered_;   // all rounds
     std::uint64_t const secret_;
     std::uint64_t drawn_;
 };

@@ -15,7 +15,7 @@ std::uint64_t ChangedUrls::mark(std::string_view url, SteadyTime now) {
     auto& set = sets_[set_of(print)];
     auto const same = [&](Mark const& one) { return one.number != 0 && one.url == print; };
     auto place = std::find_if(set.begin(), set.end(), same);
-    if (place == set.end())   // a free one has the number 0
+    if (place == set.end())   // a free entry has the number 0
         place = std::min_element(set.begin(), set.end(), [](Mark const& a, Mark const& b) { return a.number < b.number; });
     if (place->number == 0) marks_.fetch_add(1, std::memory_order_release);
     *place = {print, ++last_number_, now + lasts};

@@ -1,4 +1,4 @@
-// URLs that an unsafe request has changed while other caches may still hold older answers (RFC 9111 4.4).
+// URLs that an unsafe request has changed while other caches may still hold older responses (RFC 9111 4.4).
 #pragma once
 #include <array>
 #include <atomic>
@@ -12,25 +12,25 @@
 
 namespace garner::icp {
 
-/// No peer is asked for what is marked. A mark ends when all peers have acknowledged the purge, or after `lasts`: by then
-/// an answer that was fresh for a year has aged out. Holds at most `marks_max`; the oldest mark of a full set is replaced.
-/// Thread-safe; asking costs a load while nothing is marked, else a short lock.
+/// Peers are not queried for marked URLs. A mark ends when all peers have acknowledged the purge, or after `lasts`: by then
+/// even a response that was fresh for a year is stale. Holds at most `marks_max`; the oldest mark of a full set is
+/// replaced. Thread-safe. A check costs an atomic load while no URL is marked, otherwise a short lock.
 class ChangedUrls {
 public:
     ChangedUrls();
     static constexpr std::size_t marks_max = 65'536;
     static constexpr std::chrono::hours lasts{365 * 24};
 
-    /// The number of the mark, for unmark().
+    /// Returns the number of the mark, for unmark().
     std::uint64_t mark(std::string_view url, SteadyTime now);
-    /// Nothing when the URL was marked again since.
+    /// Does nothing if the URL was marked again since.
     void unmark(std::string_view url, std::uint64_t number);
     bool has(std::string_view url, SteadyTime now) const;
 
 private:
     struct Mark {
         Fingerprint url = 0;
-        std::uint64_t number = 0;   // 0: the place is free
+        std::uint64_t number = 0;   // 0: the entry is free
         SteadyTime until{};
     };
     static constexpr std::size_t ways = 8;
@@ -40,7 +40,7 @@ private:
 
     std::uint64_t const seed_;
     mutable Mutex mutex_;
-    std::vector<Set> sets_ GUARDED_BY(mutex_);                  // made with the first mark
+    std::vector<Set> sets_ GUARDED_BY(mutex_);                  // allocated with the first mark
     std::uint64_t last_number_ GUARDED_BY(mutex_) = 0;
     std::atomic<std::size_t> marks_{0};
 };

@@ -1,4 +1,4 @@
-// In which order the ways to a response are tried.
+// Orders the sources of a response.
 #include "icp/choice.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace {
 
 using Direct = Question::Direct;
 
-constexpr std::size_t ways_max = 8;   // so many are tried for one request at most
+constexpr std::size_t ways_max = 8;   // sources tried for one request at most
 
 Hierarchy hit_of(PeerOptions const& options, Protocol protocol) {
     bool const parent = options.type == PeerOptions::Type::parent;
@@ -19,7 +19,7 @@ Hierarchy hit_of(PeerOptions const& options, Protocol protocol) {
     return parent ? Hierarchy::parent_hit : Hierarchy::sibling_hit;
 }
 
-/// One choice as it grows; each step adds the ways that it knows. What is there already stays where it is.
+/// A choice while it is built: each step appends sources. The existing ones keep their positions.
 class Choice {
 public:
     Choice(Question const& question, std::span<PeerView const> views, std::span<Told const> told)
@@ -38,8 +38,8 @@ public:
 private:
     struct Missed {
         std::size_t place = 0;
-        bool measured = false;    // it told how far the origin is from it
-        double way = 0;           // µs to the origin, as far as they are known
+        bool measured = false;    // it reported its distance to the origin
+        double way = 0;           // µs to the origin, as far as known
     };
     std::vector<Missed> missed() const;
     std::vector<std::size_t> of_its_group(Missed const& one, std::vector<Missed> const& all) const;
@@ -52,7 +52,7 @@ private:
     Question const& question_;
     std::span<PeerView const> views_;
     std::span<Told const> told_;
-    std::vector<bool> used_;      // by place
+    std::vector<bool> used_;      // by index of the view
     bool has_origin_ = false;
     std::vector<Source> sources_;
 };
@@ -63,7 +63,7 @@ void Choice::origin(Hierarchy why) {
     sources_.push_back({nullptr, why});
 }
 
-/// Room for the origin is kept.
+/// Keeps one entry free for the origin.
 void Choice::add(std::size_t place, Hierarchy why) {
     bool const origin_follows = !has_origin_ && question_.direct != Direct::never;
     if (used_[place] || sources_.size() + origin_follows >= ways_max) return;
@@ -71,7 +71,7 @@ void Choice::add(std::size_t place, Hierarchy why) {
     sources_.push_back({views_[place].peer, why});
 }
 
-/// A parent of this host that has not said that it would refuse.
+/// A parent for this host that has not refused to fetch.
 bool Choice::may_fetch(std::size_t place) const {
     auto const& options = *views_[place].options;
     if (options.type != PeerOptions::Type::parent || binding_of(options, question_.host) == Binding::none) return false;
@@ -134,7 +134,8 @@ void Choice::misses() {
     auto const& near = question_.origin_rtt;
     if (near && static_cast<double>(near->count()) < all.front().way) origin(Hierarchy::closest_direct);
     for (auto const& one : all) {
-        // In a group, whose URL it is goes before who is near: else each child would fetch it through another one.
+        // In a group, the owner of the URL goes before the closest parent. Otherwise each child would fetch the URL through
+        // another one.
         groups(of_its_group(one, all));
         add(one.place, one.measured ? Hierarchy::closest_parent_miss : Hierarchy::first_parent_miss);
     }
@@ -147,7 +148,7 @@ std::vector<std::size_t> Choice::of_its_group(Missed const& one, std::vector<Mis
     return found;
 }
 
-/// Each group by the scores of its members; the groups in the order of the first of each.
+/// Each group is ordered by its members' scores; the groups follow the order of their first members.
 void Choice::groups(std::vector<std::size_t> const& parents) {
     auto const group_of = [&](std::size_t place) -> std::string const& { return views_[place].options->group; };
     for (auto const leader : parents) {
@@ -181,7 +182,7 @@ void Choice::unasked(Health health) {
         if (views_[place].options->no_query || question_.direct == Direct::never) add(place, Hierarchy::firstup_parent);
 }
 
-/// A digest's HIT spared the parents the question, and is false now and then: they stand behind it, before the origin.
+/// A digest's HIT spared the query to the parents, but may be false: they follow as a fallback, before the origin.
 void Choice::unheard() {
     bool const by_digest = std::any_of(told_.begin(), told_.end(), [](Told const& one) {
         return one.reply == ReplyKind::hit && one.protocol == Protocol::digest;
@@ -196,7 +197,7 @@ void Choice::unheard() {
     for (auto const place : theirs) add(place, Hierarchy::firstup_parent);
 }
 
-/// Where nothing else may be used: even one that was dead or full a moment ago.
+/// If no other source may be used: includes parents that were dead or full a moment ago.
 void Choice::last_resort() {
     if (question_.direct != Direct::never) return;
     for (std::size_t place = 0; place < views_.size(); ++place)

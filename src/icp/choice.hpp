@@ -1,4 +1,4 @@
-// The choice of a source: whom to ask, how long to wait, and in which order to try what was found. Pure.
+// Source selection: the peers to query, how long to wait, and the order of the sources. Pure.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -17,32 +17,32 @@
 
 namespace garner::icp {
 
-/// What the request is, as far as the choice goes. The views live as long as it.
+/// The facts about a request that source selection needs. The views live as long as this object.
 struct Question {
     std::string_view url;                 // absolute, in normal form
     std::string_view host;
-    bool hierarchical = true;             // a GET that any cache may answer: peers are asked
+    bool hierarchical = true;             // a GET that any cache may answer: peers are queried
     enum class Direct : std::uint8_t { may, always, never };
-    Direct direct = Direct::may;          // by the lists
-    std::optional<Bytes> size = {};       // of the body that is wanted, where it is known
-    std::optional<microseconds> origin_rtt = {};      // remembered; only where the origin competes
-    std::optional<double> origin_throughput = {};     // bytes a second
+    Direct direct = Direct::may;          // decided by the direct lists
+    std::optional<Bytes> size = {};       // size of the requested body, if known
+    std::optional<microseconds> origin_rtt = {};      // remembered; only if the origin competes
+    std::optional<double> origin_throughput = {};     // bytes per second
     std::uint32_t turn = 0;               // for round robin
 };
 
-/// What is known of one peer at one moment.
+/// The state of one peer at one moment.
 struct PeerView {
-    std::shared_ptr<Peer> peer;           // what the choice hands on; it never looks inside
+    std::shared_ptr<Peer> peer;           // handed on to the sources; source selection never reads it
     PeerOptions const* options = nullptr;
     Health health = Health::alive;
-    bool full = false;                    // has all the connections that it may have
-    bool askable = true;                  // takes queries at an address that is known, or there is a digest of it
+    bool full = false;                    // has reached max_connections
+    bool askable = true;                  // takes queries at a known address, or its digest is present
     std::optional<microseconds> query_rtt = {};
     std::optional<microseconds> connect_rtt = {};
-    std::optional<double> throughput = {};   // bytes a second
+    std::optional<double> throughput = {};   // bytes per second
 };
 
-/// The reply of one of them; in the order in which they came.
+/// One peer's reply; kept in the order of arrival.
 struct Told {
     std::size_t peer = 0;                 // index among the views
     ReplyKind reply = ReplyKind::nothing;
@@ -52,49 +52,49 @@ struct Told {
     std::optional<Bytes> size = {};
 };
 
-/// Before anybody is asked.
+/// The plan before any query is sent.
 struct Plan {
-    std::vector<std::size_t> ask;         // places among the views; empty: nobody, choose() at once
-    std::vector<std::size_t> wait_for;    // those of them that are alive
+    std::vector<std::size_t> ask;         // indexes of the views; empty: call choose() at once
+    std::vector<std::size_t> wait_for;    // the alive peers among them
 };
 Plan plan(Question const&, std::span<PeerView const>);
 
-/// How long all of `wait_for` together are waited for: twice their mean round trip (RFC 2187 5.1.4's practice), at least
-/// `timeout_min`, at most `timeout`; all of it when none has ever answered.
+/// How long to wait for all of `wait_for` together: twice their mean round trip (practice of RFC 2187 5.1.4), at least
+/// `timeout_min`, at most `timeout`; `timeout` if none has ever replied.
 microseconds patience(Plan const&, std::span<PeerView const>, milliseconds timeout_min, milliseconds timeout);
 
-/// How long it is still worth waiting, from the moment of asking: zero as soon as nobody who has not spoken yet could be
-/// a better source than those who have (the first HIT, unless somebody of more weight may still say it in time).
+/// How much longer waiting is worthwhile, counted from the query. Zero once no missing reply could give a better source
+/// than the replies so far: than the first HIT, unless a peer of more weight may still send one in time.
 microseconds worth_waiting(Question const&, Plan const&, std::span<PeerView const>, std::span<Told const>,
                            microseconds patience);
 
-/// All ways, best first, each with its reason; each is tried when the one before fails. Never empty: no_direct_fail
-/// without a peer where nothing is left and the origin is forbidden.
+/// All sources, best first, each with its reason; each is tried when the one before fails. Never empty: no_direct_fail
+/// without a peer if none is left and the origin is forbidden.
 ///   1 direct list   2 bound parents   3 HITs by (round trip + size / throughput) / weight, the origin among them
-///   4 the closest parent that missed, else the first; of a group, the one whose URL it is   5 group, by rendezvous
+///   4 the closest parent that missed, else the first; in a group, the owner of the URL   5 group, by rendezvous
 ///   6 default   7 round robin   8 the origin, or else any parent
 std::vector<Source> choose(Question const&, std::span<PeerView const>, std::span<Told const>);
 
-/// What the domains of a peer say of a host.
+/// How a peer's `domains` apply to a host.
 enum class Binding : std::uint8_t { none, eligible, bound };
 Binding binding_of(PeerOptions const&, std::string_view host);
 
-/// The score of a member of a group for a URL: the highest has it (weighted rendezvous hashing, Thaler and Ravishankar
-/// 1998). The same in every Garner, whatever the order of its peers.
+/// The score of a group member for a URL: the highest score owns the URL (weighted rendezvous hashing, Thaler and
+/// Ravishankar 1998). Equal in every Garner, whatever the order of its peers.
 double rendezvous_score(std::string_view url, std::string_view member, std::uint32_t weight);
 
-/// Counted since the start.
+/// Counts since the start.
 struct PeerFigures {
     std::uint64_t queries = 0, answers = 0, hits = 0, misses = 0, nofetch = 0, denied = 0, errors = 0, expired = 0, late = 0;
     std::uint64_t fetches = 0, false_hits = 0, connect_failures = 0;
-    Bytes bytes = 0;                      // of bodies that came from it
-    Bytes saved = 0;                      // of those, as HITs: what the origin did not send
+    Bytes bytes = 0;                      // body bytes received from it
+    Bytes saved = 0;                      // the part of `bytes` from HITs, which the origin did not send
 };
 
 struct PeerStats : PeerFigures {
     PeerOptions options;
     Health health = Health::alive;
-    std::string address;                  // empty: not known
+    std::string address;                  // empty: unknown
     std::uint32_t connections = 0;
     std::optional<microseconds> query_rtt, connect_rtt;
     std::optional<double> throughput;

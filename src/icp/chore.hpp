@@ -1,4 +1,4 @@
-// Work beside the requests, on one worker.
+// Background work on one worker.
 #pragma once
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -16,7 +16,7 @@ public:
     virtual ~Chore() = default;
     /// Before the worker runs.
     void start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
-    /// On the worker: ends what is under way.
+    /// On the worker: cancels the current operation.
     virtual void stop() {
         stopped_ = true;
         timer_.cancel();

@@ -11,10 +11,10 @@ namespace garner::icp {
 
 namespace {
 
-// The head of a digest, as Squid writes it: big-endian; the other bytes are zeros.
+// The header of a digest, as Squid writes it: big-endian; the remaining bytes are zero.
 constexpr std::size_t at_current = 0;        // u16
 constexpr std::size_t at_required = 2;       // u16
-constexpr std::size_t at_capacity = 4;       // i32, as are the following
+constexpr std::size_t at_capacity = 4;       // i32, like the following ones
 constexpr std::size_t at_count = 8;
 constexpr std::size_t at_mask_size = 16;
 constexpr std::size_t at_bits_per_entry = 20;   // u8
@@ -32,7 +32,8 @@ std::uint32_t word_at(std::string_view bytes, std::size_t at) { return read_big_
 
 constexpr std::uint64_t mask_size_for(std::uint64_t capacity, std::uint64_t bits) { return (capacity * bits + 7) / 8; }
 
-/// OpenSSL's MD5, found once. From a context of its own: the system's may forbid it, and here it guards nothing.
+/// OpenSSL's MD5, fetched once. Uses its own library context: the system's may forbid MD5, which is not used for security
+/// here.
 EVP_MD const* md5() {
     static EVP_MD const* const found = EVP_MD_fetch(OSSL_LIB_CTX_new(), "MD5", nullptr);
     check(found != nullptr);
@@ -94,7 +95,7 @@ bool Digest::may_have(DigestKey const& key) const {
     });
 }
 
-// ---- making ----
+// ---- building ----
 
 DigestBuilder::DigestBuilder(std::uint64_t capacity)
     : capacity_(std::clamp(capacity, least_capacity, most_capacity)),

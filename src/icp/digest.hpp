@@ -1,4 +1,4 @@
-// A cache digest in Squid's form: a Bloom filter of the URLs that a cache holds. Pure.
+// A cache digest in Squid's format: a Bloom filter of the URLs that a cache holds. Pure.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace garner::icp {
 
-/// A URL in a digest: the four words of the MD5 of GET's number and the URL. Only responses to GET and HEAD are in a digest.
+/// A URL's key in a digest: the four words of the MD5 of GET's number and the URL. Only responses to GET and HEAD are in a
+/// digest.
 using DigestKey = std::array<std::uint32_t, 4>;
 
 /// Thread-safe. `url`: absolute, in normal form.
@@ -23,14 +24,15 @@ public:
     static constexpr Bytes mask_max = 64 * MiB;             // for a hundred million URLs
     static constexpr Bytes bytes_max = header_bytes + mask_max;
 
-    /// `bytes`: a whole one, as it came. nullptr with `fault`, a literal, when it is none, or of a version or with
-    /// measures that Squid 5 would not take either.
+    /// `bytes`: a complete digest as received. nullptr, with the literal `fault`, for an invalid digest, and for a version
+    /// or parameters that Squid 5 rejects too.
     static std::shared_ptr<Digest const> read(std::string bytes, char const*& fault);
 
-    /// False: the cache did not have it when the digest was made. True: it had, but for about one in ten.
+    /// False: the cache did not have the URL when the digest was built. True: it probably had; about one in ten is a false
+    /// positive.
     bool may_have(DigestKey const&) const;
 
-    /// As its cache counted them.
+    /// The number that the digest's cache has put in.
     std::uint64_t entries() const { return entries_; }
     Bytes size() const { return bytes_.size(); }
 
@@ -42,15 +44,15 @@ private:
     std::uint64_t entries_ = 0;
 };
 
-/// Makes one. More entries than its capacity only make it less exact.
+/// Builds a digest. More entries than its capacity only raise the false positive rate.
 class DigestBuilder {
 public:
-    /// `capacity`: how many entries are expected; at most what Digest::mask_max has room for is heeded.
+    /// `capacity`: the expected number of entries; limited to what Digest::mask_max allows.
     explicit DigestBuilder(std::uint64_t capacity);
 
     void add(DigestKey const&);
     std::uint64_t entries() const { return entries_; }
-    /// As Digest::read takes it, and Squid.
+    /// In the format that Digest::read and Squid accept.
     std::string finish() &&;
 
 private:

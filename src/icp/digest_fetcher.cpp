@@ -15,12 +15,12 @@ namespace {
 
 constexpr milliseconds look_every{1'000};
 constexpr milliseconds piece_patience{10'000};   // without progress
-constexpr milliseconds whole_patience{120'000};  // for all of it
-constexpr milliseconds life_of_stale{300'000};   // of one that has expired when it comes
+constexpr milliseconds whole_patience{120'000};  // for the whole digest
+constexpr milliseconds life_of_stale{300'000};   // for a digest that has already expired on arrival
 
 }  // namespace
 
-// ---- what is under way ----
+// ---- fetches in progress ----
 
 /// One peer's digest.
 struct DigestFetcher::Watch {
@@ -34,7 +34,7 @@ struct DigestFetcher::Watch {
     bool running = false;
     net::ConnectStop stop;
     std::optional<client::Exchange> exchange;
-    // What the fetch under way brought.
+    // The result of the current fetch.
     std::shared_ptr<Digest const> digest;
     std::optional<milliseconds> life;
     std::string fault;
@@ -45,7 +45,7 @@ struct DigestFetcher::Location {
     std::string request;
 };
 
-/// digest_url, else Squid's path at the peer.
+/// digest_url, or Squid's path at the peer.
 std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions const& peer) {
     constexpr std::string_view usual = "/squid-internal-periodic/store_digest";
     http::Uri uri{.authority = {peer.host, peer.http, peer.host.find(':') != std::string::npos}, .path_and_query = usual};
@@ -126,7 +126,7 @@ net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
     watch->peer->set_digest(std::move(watch->digest));
 }
 
-/// The peer is who the operator says it is: no address is closed to this.
+/// The operator has configured the peer's address: no destination is blocked.
 net::awaitable<void> DigestFetcher::fetch(Watch& watch, Location const& location) {
     net::AddressFilter const any;
     auto connected = co_await worker_.connector.connect(location.target, any, &watch.stop);

@@ -1,4 +1,4 @@
-// Keeps the peers' digests fresh: each is fetched from its peer, and again when it has expired.
+// Keeps the peers' digests fresh: fetches each from its peer, and again after it has expired.
 #pragma once
 #include <map>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace garner::icp {
 
-/// Looks around every second.
+/// Checks every second.
 class DigestFetcher final : public Chore {
 public:
     DigestFetcher(Mesh& mesh, net::Worker& worker) : Chore(mesh, worker) {}

@@ -1,4 +1,4 @@
-// Peers looked up in the digests that they publish, without asking them.
+// Looks up peers in the digests that they publish, without a query.
 #include "icp/agent.hpp"
 #include "icp/digest.hpp"
 #include "icp/peer.hpp"
@@ -7,7 +7,7 @@
 namespace garner::icp {
 namespace {
 
-/// Reaches peers whose digest is wanted and here. A MISS of it may be wrong for URLs that the peer got since.
+/// Reaches peers whose digest is wanted and present. A MISS may be wrong for URLs that the peer has stored since.
 class DigestLookup final : public PeerLookup {
 public:
     explicit DigestLookup(Agent& agent) : agent_(agent) {}

@@ -11,7 +11,7 @@ namespace garner::icp {
 namespace {
 
 constexpr milliseconds publish_look_every{250};
-// A million URLs take about a second and a half, a third of it at work.
+// A million URLs take about 1.5 s, a third of it CPU time.
 constexpr microseconds slice{500};
 constexpr milliseconds rest{1};
 
@@ -19,7 +19,7 @@ constexpr milliseconds rest{1};
 
 net::awaitable<void> DigestPublisher::run() {
     auto const begun = steady_now();
-    std::optional<SteadyTime> due;   // once there is one
+    std::optional<SteadyTime> due;   // once there is a digest
     while (!stopped_) {
         auto const now = steady_now();
         auto const peer_table = mesh_.peer_table();
@@ -38,7 +38,7 @@ net::awaitable<void> DigestPublisher::run() {
     }
 }
 
-/// Without other caches around it is made when the first one asks.
+/// Without configured peers or ports the digest is built at the first request for it.
 bool DigestPublisher::expects_readers(Options const& options) {
     return !options.peers.empty() || !options.address.empty() || !options.htcp.address.empty();
 }
@@ -62,7 +62,7 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
     mesh_.publish({std::move(digest), expires});
 }
 
-/// The index knows no URLs: they are read from the disk, a segment at a time.
+/// The index holds no URLs: they are read from the disk, one segment at a time.
 net::awaitable<void> DigestPublisher::read_disk(DigestScan& scan) {
     auto* disk = mesh_.cache().disk().store();
     std::vector<store::ObjectPtr> met;

@@ -1,4 +1,4 @@
-// Keeps our own digest fresh: made on a schedule and when somebody asks for it, beside the requests.
+// Keeps this cache's own digest fresh: built on a schedule and on request, in the background.
 #pragma once
 #include "icp/chore.hpp"
 
@@ -7,7 +7,7 @@ namespace garner::icp {
 class DigestScan;
 struct Options;
 
-/// Works in slices of which none keeps the worker for longer than a request would.
+/// Works in slices; none blocks the worker for longer than a request would.
 class DigestPublisher final : public Chore {
 public:
     DigestPublisher(Mesh& mesh, net::Worker& worker) : Chore(mesh, worker) {}

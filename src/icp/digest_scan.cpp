@@ -9,14 +9,14 @@ namespace garner::icp {
 
 namespace {
 
-/// What is stored now, and some room for what comes meanwhile.
+/// The stored objects, plus a margin for those stored meanwhile.
 std::uint64_t expected_entries(cache::Cache const& cache) {
     auto const on_disk = cache.disk() ? cache.disk().store()->stats().records : 0;
-    auto const objects = std::max(cache.memory().stats().objects, on_disk);   // the disk has nearly all of memory's, too
+    auto const objects = std::max(cache.memory().stats().objects, on_disk);   // the disk holds nearly all of memory's objects, too
     return objects + objects / 16;
 }
 
-/// The text behind a URL in the key of one of its variants, where only Accept-Encoding selects: one line (http/vary).
+/// True for the key text of a variant that only Accept-Encoding selects: one line (http/vary).
 bool selects_by_encoding_alone(std::string_view variant) {
     constexpr std::string_view name = "accept-encoding";
     return variant.starts_with(name) && variant.find('\n') == variant.size() - 1 && variant.find_first_of(":\n") == name.size();
@@ -33,7 +33,7 @@ std::optional<std::string_view> digested_url(store::Object const& object, WallTi
     auto key = object.key();
     if (!key.starts_with(static_cast<char>(cache::Partition::forward))) return std::nullopt;
     key.remove_prefix(1);
-    if (key.starts_with("https:")) return std::nullopt;   // no peer asks for it in clear
+    if (key.starts_with("https:")) return std::nullopt;   // queries are sent in clear, so peers never ask for it
     auto const end = key.find(cache::variant_text({}, {}));
     if (end != std::string_view::npos && !selects_by_encoding_alone(key.substr(end + 1))) return std::nullopt;
     return key.substr(0, end);

@@ -1,4 +1,4 @@
-// Our own digest in the making: what is stored is walked over in short steps, and what others may count on goes in.
+// Builds this cache's own digest: scans the stored objects in short steps, and adds those that other caches may rely on.
 #pragma once
 #include <optional>
 #include <string>
@@ -11,18 +11,19 @@
 
 namespace garner::icp {
 
-/// The URL under which a stored object goes into a digest: it is of the forward partition, whole, no error, fresh till
-/// then, and its URL has no variants but by Accept-Encoding (a client of another cache takes one of those, too).
+/// The URL under which a stored object enters a digest. The object must be complete, no error, in the forward partition and
+/// fresh until `fresh_till`. Its URL may vary by Accept-Encoding only: a client of another cache accepts one of those
+/// variants, too.
 std::optional<std::string_view> digested_url(store::Object const&, WallTime fresh_till);
 
-/// Used by one thread; the cache may be used by all meanwhile.
+/// Used by one thread; the cache may be used by others meanwhile.
 class DigestScan {
 public:
     DigestScan(cache::Cache const& cache, WallTime fresh_till);
 
-    /// Some tens of microseconds. False when all has been seen.
+    /// Takes some tens of microseconds. False when all objects were scanned.
     bool step();
-    /// What lies on disk alone is told by who reads it there.
+    /// Adds an object that is on disk only; the caller reads it.
     void add(store::Object const& object);
     std::uint64_t entries() const { return builder_.entries(); }
     std::string finish() && { return std::move(builder_).finish(); }

@@ -13,10 +13,10 @@ namespace garner::icp::htcp {
 namespace {
 
 constexpr std::size_t data_fixed = 8;       // LENGTH, codes, flags, TRANS-ID
-constexpr std::uint8_t minor_sent = 1;      // Squid reads 0 in an older order of bits
+constexpr std::uint8_t minor_sent = 1;      // Squid reads minor version 0 in an older bit order
 constexpr std::uint8_t flag_rr = 1, flag_f1 = 2;
 
-/// Takes from the front of what is left; false, and nothing taken, when that is too short.
+/// Reads from the front of the remaining bytes; false, and nothing is read, when they are too few.
 class Taker {
 public:
     explicit Taker(std::string_view bytes) : left_(bytes) {}
@@ -42,7 +42,7 @@ public:
         left_ = before;
         return false;
     }
-    /// A section whose LENGTH counts itself: `out` is all of it.
+    /// A section whose LENGTH includes itself: `out` is the whole section.
     bool section(std::size_t at_least, std::string_view& out) {
         std::uint16_t length = 0;
         auto peek = *this;
@@ -145,7 +145,7 @@ std::string response_to(Message const& request, std::uint8_t code, std::uint8_t 
     return begin(request.minor, request.opcode, code, flag_rr | flags, request.number);
 }
 
-// ---- what headers tell ----
+// ---- values in headers ----
 
 /// Seconds with a decimal point.
 std::optional<milliseconds> parse_seconds(std::string_view text) {
@@ -156,7 +156,7 @@ std::optional<milliseconds> parse_seconds(std::string_view text) {
     return milliseconds(std::llround(value * 1000));
 }
 
-/// The RFC has the time before the number of samples, Squid after it; the time is the one with a decimal point.
+/// The RFC puts the time before the number of samples, Squid after it; the number with a decimal point is the time.
 std::optional<milliseconds> rtt_of(std::string_view cache_to_origin) {
     std::optional<milliseconds> rtt;
     unsigned word = 0;
@@ -189,7 +189,7 @@ char const* parse(std::string_view datagram, Message& message) {
 }
 
 News news_of(Detail const& detail) {
-    std::string head;   // without a first line, behind which field_in() looks
+    std::string head;   // without a first line, which field_in() skips
     for (auto const lines : {detail.response, detail.entity, detail.cache}) head.append("\r\n").append(lines);
     auto const number = [&](std::string_view name) {
         auto const value = parse_decimal(http::field_in(head, name));

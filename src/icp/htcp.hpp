@@ -1,4 +1,4 @@
-// HTCP messages (RFC 2756): read as views into their datagram, and written. Pure.
+// HTCP messages (RFC 2756): parsed as views into their datagram, and written. Pure.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,15 +15,15 @@ inline constexpr std::size_t auth_absent = 2;   // AUTH without a signature: LEN
 
 enum class Opcode : std::uint8_t { nop = 0, tst = 1, mon = 2, set = 3, clr = 4 };
 
-/// RESPONSE of an answer to the operation (6.2, 6.5).
+/// RESPONSE codes for an operation (6.2, 6.5).
 namespace response {
-inline constexpr std::uint8_t done = 0;          // TST: it is here; CLR: it is gone now; NOP: the only one
+inline constexpr std::uint8_t done = 0;          // TST: stored here; CLR: removed now; NOP: the only code
 inline constexpr std::uint8_t not_here = 1;      // TST
 inline constexpr std::uint8_t kept = 1;          // CLR
 inline constexpr std::uint8_t was_not_here = 2;  // CLR
 }  // namespace response
 
-/// RESPONSE of an answer about the message as a whole (2.7: MO is set).
+/// RESPONSE codes about the message as a whole (2.7: MO is set).
 enum class Refusal : std::uint8_t {
     unsigned_message = 0,
     bad_signature = 1,
@@ -33,7 +33,7 @@ enum class Refusal : std::uint8_t {
     not_allowed = 5
 };
 
-/// Whose headers a message is about (3.2).
+/// The request that a message is about (3.2).
 struct Specifier {
     std::string_view method, uri, version, fields;
 };
@@ -43,7 +43,7 @@ struct Detail {
     std::string_view response, entity, cache;
 };
 
-/// The AUTH section, where there is one (2.8).
+/// The AUTH section, if present (2.8).
 struct Auth {
     std::uint32_t time = 0;      // unix seconds when it was signed
     std::uint32_t expires = 0;   // unix seconds
@@ -56,21 +56,20 @@ struct Message {
     Opcode opcode = Opcode::nop;
     std::uint8_t code = 0;                // RESPONSE
     bool is_response = false;             // RR
-    bool flag = false;                    // F1; of a request: an answer is wanted (RD); of a response: `code` is a
-                                          // Refusal (MO)
+    bool flag = false;                    // F1; in a request: a reply is wanted (RD); in a response: `code` is a Refusal (MO)
     std::uint32_t number = 0;             // TRANS-ID
     Specifier specifier = {};             // TST and CLR requests
     Detail detail = {};                   // TST responses
-    std::string_view data;                // the DATA section as it came, which a signature covers
+    std::string_view data;                // the unmodified DATA section, which a signature covers
     std::optional<Auth> auth = {};
 };
 
-/// nullptr, or a literal that names the fault. Takes minor versions 0 and 1 in the bit order of the RFC. What follows
-/// the parts of a section within its length is padding (2.6, 2.7, 2.8). A miss's DETAIL may be CACHE-HDRS alone, as in
-/// the RFC, or three COUNTSTRs, as Squid sends it. MON and SET are not read beyond their opcode.
+/// nullptr, or a literal that names the error. Accepts minor versions 0 and 1 in the bit order of the RFC. Bytes after the
+/// parts of a section, within its length, are padding (2.6, 2.7, 2.8). A miss's DETAIL may be CACHE-HDRS alone, according
+/// to the RFC, or three COUNTSTRs, which Squid sends. MON and SET are read only up to their opcode.
 char const* parse(std::string_view datagram, Message& message);
 
-/// What a TST's answer tells of the object.
+/// The facts about the object in a TST response.
 struct News {
     std::optional<Bytes> size = {};                // Content-Length
     std::optional<std::int64_t> age = {};          // s
@@ -78,27 +77,27 @@ struct News {
 };
 News news_of(Detail const&);
 
-/// "Cache-to-Origin: host 1 0.012 0\r\n": samples, then seconds, then hops, as Squid orders them against the RFC.
+/// "Cache-to-Origin: host 1 0.012 0\r\n": samples, then seconds, then hops, in Squid's order, which differs from the RFC's.
 std::string cache_to_origin(std::string_view host, milliseconds rtt);
 
-// ---- writing: HEADER and DATA; seal() (htcp_auth.hpp) adds AUTH and makes it a message ----
+// ---- writing: HEADER and DATA; seal() (htcp_auth.hpp) adds AUTH and completes the message ----
 
-/// Wants an answer. Empty when `url` is longer than url_max.
+/// Requests a reply. Empty when `url` is longer than url_max.
 std::string tst_request(std::uint32_t number, std::string_view url);
-/// The same.
+/// Like tst_request().
 std::string clr_request(std::uint32_t number, std::string_view url);
-/// Of a message without OP-DATA: an answer to `request`.
+/// A response to `request` without OP-DATA.
 std::string answer(Message const& request, std::uint8_t code);
 std::string refusal(Message const& request, Refusal);
-/// Three COUNTSTRs also for a miss: Squid ignores what has fewer.
+/// Three COUNTSTRs also for a miss: Squid ignores a response with fewer.
 std::string tst_answer(Message const& request, bool hit, Detail const&);
 
-/// Writes LENGTH at the message's begin. AUTH is complete.
+/// Writes LENGTH at the start of the message. AUTH must be complete.
 void finish(std::string& message);
 /// COUNTSTR (3.1).
 void put_text(std::string& out, std::string_view text);
 
 inline constexpr std::size_t message_max = 8'192;         // Squid reads no more
-inline constexpr std::size_t url_max = message_max - 128;   // what else is in a request, its signature too
+inline constexpr std::size_t url_max = message_max - 128;   // leaves space for the rest of a request, including its signature
 
 }  // namespace garner::icp::htcp

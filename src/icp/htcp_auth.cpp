@@ -68,7 +68,7 @@ Verdict judge(Message const& message, std::string_view secret, WallTime now) {
     if (auth.key_name != key_name || auth.signature.size() != digest_size) return Verdict::bad;
     auto const wanted = digest_of(secret, message.minor, auth, message.data);
     if (CRYPTO_memcmp(wanted.data(), auth.signature.data(), digest_size) != 0) return Verdict::bad;
-    // Only what is signed is worth comparing with the clock.
+    // The times count only if they are covered by a valid signature.
     constexpr std::int64_t apart = signature_life.count();
     bool const over = unix_seconds(now) > std::int64_t{auth.expires} + apart;
     bool const early = std::int64_t{auth.time} > unix_seconds(now) + apart;

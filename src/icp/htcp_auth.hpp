@@ -1,4 +1,4 @@
-// The AUTH section of HTCP (RFC 2756 2.8) between Garners: who shares the secret may be believed.
+// The AUTH section of HTCP (RFC 2756 2.8) between Garners with a shared secret.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,17 +9,18 @@
 
 namespace garner::icp::htcp {
 
-/// A signature holds so long; clocks may be apart by as much.
+/// Lifetime of a signature, and the accepted clock difference.
 inline constexpr seconds signature_life{30};
 
-/// Makes a message of HEADER and DATA: with a secret its signature, without one an empty AUTH section. The signature is
-/// HMAC-SHA-256 under KEY-NAME "garner-sha256", of the versions, SIG-TIME, SIG-EXPIRE, DATA and KEY-NAME in the RFC's
-/// order. Unlike the RFC's it covers no addresses: a socket that listens everywhere knows its own of no datagram.
+/// Completes a message of HEADER and DATA: with a signature if there is a secret, else with an empty AUTH section. The
+/// signature is HMAC-SHA-256 under KEY-NAME "garner-sha256", of the versions, SIG-TIME, SIG-EXPIRE, DATA and KEY-NAME in
+/// the RFC's order. Unlike the RFC's it covers no addresses: a socket on the unspecified address does not know a datagram's
+/// local address.
 void seal(std::string& message, std::string_view secret, WallTime now);
 
 enum class Verdict : std::uint8_t { good, missing, bad, expired };
 
-/// Whether a message that came may be believed; always where there is no secret. Compares in constant time.
+/// Verifies a received message's signature; always good without a secret. Compares in constant time.
 Verdict judge(Message const&, std::string_view secret, WallTime now);
 
 }  // namespace garner::icp::htcp

@@ -1,4 +1,4 @@
-// HTCP on a worker (RFC 2756): peers are asked and told of purges, and other caches answered.
+// HTCP on a worker (RFC 2756): queries peers and sends them purges, and answers other caches.
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
@@ -8,7 +8,7 @@
 namespace garner::icp {
 namespace {
 
-/// A reply about the message, not the URL, comes from a peer that lives but is of no use.
+/// A reply about the message, not about the URL: the peer is alive but of no use.
 ReplyKind kind_of(htcp::Message const& response) {
     if (response.flag) return ReplyKind::denied;
     if (response.code == htcp::response::done) return ReplyKind::hit;
@@ -16,8 +16,7 @@ ReplyKind kind_of(htcp::Message const& response) {
     return keeps ? ReplyKind::denied : ReplyKind::miss;
 }
 
-/// Sends the reply when no restart can bring back what the purge removed. Where the disk cannot promise that, the asker gets
-/// no reply.
+/// Sends the reply when no restart can restore the purged objects. No reply is sent if the disk cannot guarantee that.
 net::awaitable<void> answer_purge(cache::Cache& cache, std::weak_ptr<net::UdpPort> port, std::string reply, IpEndpoint from,
                                   net::Executor executor) {
     bool const outlives = co_await cache.settled(store::Survives::process, executor);
@@ -38,7 +37,7 @@ public:
     void clear(Query const& query, Peers peers) override { send_sealed(htcp::clr_request(query.number, query.url), peers); }
 
 private:
-    /// An empty message is one that could not be written.
+    /// An empty message could not be written, and is not sent.
     void send_sealed(std::string message, Peers peers) {
         if (message.empty()) return;
         htcp::seal(message, services_.mesh.peer_table()->options.htcp.secret, wall_now());
@@ -58,13 +57,13 @@ private:
         auto answering = answer_purge(cache, port_, reply, from, executor);
         net::asio::co_spawn(executor, std::move(answering), net::asio::detached);
     }
-    /// Accepts replies only from the place of a peer that may have been asked, signed where there is a secret.
+    /// Accepts replies only from a configured peer's address, and signed if there is a secret.
     void take_reply(htcp::Message const& response, IpEndpoint const& from) {
         auto const peer_table = services_.mesh.peer_table();
         auto const peer = peer_table->at(from, Protocol::htcp);
         bool const asked = response.opcode == htcp::Opcode::tst || response.opcode == htcp::Opcode::clr;
         if (!peer || !asked) return counters_.unexpected.add();
-        // A refusal for want of our signature comes without one.
+        // A refusal because of a missing signature is itself unsigned.
         auto const verdict = htcp::judge(response, peer_table->options.htcp.secret, wall_now());
         if (verdict != htcp::Verdict::good && !response.flag) return counters_.unexpected.add();
         Reply reply{.number = response.number, .peer = peer, .kind = kind_of(response), .protocol = Protocol::htcp};

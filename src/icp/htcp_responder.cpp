@@ -7,14 +7,14 @@ namespace {
 using htcp::Refusal;
 using htcp::Verdict;
 
-/// HIT is sent for objects that stay fresh at least this long, as by Squid: the request for it follows at once.
+/// HIT is sent only for objects that stay fresh at least this long, like Squid's: the request follows at once.
 constexpr milliseconds hit_margin{10'000};
 
 void add_line(std::string& lines, std::string_view name, std::string_view value) {
     lines.append(name).append(": ").append(value).append("\r\n");
 }
 
-/// The lines of a detail; views go stale with it.
+/// The lines of a detail; its views are valid as long as this object.
 struct Lines {
     std::string response, entity, cache;
     htcp::Detail detail() const { return {response, entity, cache}; }
@@ -34,14 +34,14 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     auto const& options = all.htcp;
     bool const purges = request.opcode == htcp::Opcode::clr;
     bool const known = purges || request.opcode == htcp::Opcode::tst || request.opcode == htcp::Opcode::nop;
-    // Without RD only a purge does anything.
+    // Without RD only a purge has an effect.
     if (!known || (!request.flag && !purges)) return {};
     if (!purges && !askers_.admit(from, all.queries_per_second, steady_now())) return counters_.limited.add(), std::string();
     std::string reply;
     auto const verdict = htcp::judge(request, options.secret, now);
     if (verdict != Verdict::good) {
         reply = refused(request, verdict == Verdict::missing ? Refusal::unsigned_message : Refusal::bad_signature);
-        // Who cannot sign could not read a signature, and is not to get more bytes than it sent.
+        // A client that cannot sign cannot verify a signature, and must not get more bytes than it sent.
         if (!reply.empty()) htcp::seal(reply, {}, now);
         return reply;
     }
@@ -56,7 +56,7 @@ std::string HtcpResponder::answer(htcp::Message const& request, IpAddress const&
     return reply;
 }
 
-/// Counted; empty where no answer is wanted.
+/// Counts the refusal; empty when no reply is wanted.
 std::string HtcpResponder::refused(htcp::Message const& request, Refusal refusal) {
     (request.opcode == htcp::Opcode::clr ? counters_.refused_clears : counters_.denied).add();
     return request.flag ? htcp::refusal(request, refusal) : std::string();
@@ -70,22 +70,22 @@ std::string HtcpResponder::test(htcp::Message const& request, WallTime now) {
     bool const hit = reads && cache_.would_serve(key(), now, hit_margin);
     (hit ? counters_.hits : counters_.misses).add();
     Lines lines;
-    // Not there: there are variants, and none for a request without fields.
+    // Null when only variants are stored, and none matches a request without fields.
     http::RequestHead const plain;
     http::RequestCacheControl const any;
     auto const object = hit ? cache_.peek({key(), plain, any, now, cache::Collapse::alone}).object : nullptr;
     if (object) describe(*object, now, lines);
-    // A parent that misses is worth the more the nearer the origin is to it.
+    // A parent that misses ranks higher the closer it is to the origin.
     if (auto const rtt = source_rtt(steady_now())) lines.cache = htcp::cache_to_origin(host_, *rtt);
     return htcp::tst_answer(request, hit, lines.detail());
 }
 
-/// A copy is acknowledged and not obeyed: a sender that got no answer may send the same bytes again.
+/// A copy is acknowledged but not executed: a sender without a reply may send the same bytes again.
 bool HtcpResponder::is_replay(htcp::Message const& request, WallTime now) {
     return request.auth && !replays_.is_first(request.auth->signature, now);
 }
 
-/// Whatever the method and the fields: all that is stored for the URL goes (6.5).
+/// Removes everything stored for the URL, whatever method and fields are given (6.5).
 std::uint8_t HtcpResponder::clear(htcp::Message const& request) {
     if (!read_url(request.specifier.uri)) return htcp::response::was_not_here;
     counters_.cleared.add();

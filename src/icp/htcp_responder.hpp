@@ -1,4 +1,4 @@
-// Answers to other caches over HTCP (RFC 2756 6): whether a URL is stored (TST), and purges at their request (CLR).
+// Replies to other caches over HTCP (RFC 2756 6): whether a URL is stored (TST), and purges on their request (CLR).
 #pragma once
 #include <string>
 
@@ -14,8 +14,8 @@ public:
     HtcpResponder(cache::Cache& cache, OriginTimes& origins, ReplayGuard& replays, AgentCounters& counters)
         : Responder(cache, origins, counters), replays_(replays) {}
 
-    /// The reply to `from`; empty: none, also for queries beyond icp.queries_per_second_max. A purge happens here and is
-    /// passed on to no peer, so that none goes in circles. MON and SET are passed over, as by Squid.
+    /// The reply to `from`. Empty: no reply, also for queries over icp.queries_per_second_max. A purge is executed here but
+    /// not forwarded to peers, so that it cannot loop. MON and SET are ignored, like by Squid.
     std::string answer(htcp::Message const& request, IpAddress const& from, Options const& options, WallTime now);
 
 private:

@@ -1,4 +1,4 @@
-// ICP on a worker (RFC 2186): peers are asked, and other caches' queries answered.
+// ICP on a worker (RFC 2186): queries peers, and answers other caches' queries.
 #include <algorithm>
 
 #include "icp/icp_responder.hpp"
@@ -8,7 +8,7 @@
 namespace garner::icp {
 namespace {
 
-// After the start: by then the names of peers have been looked up, or will not soon be.
+// After the start: by then the peers' names are resolved, or will not be resolved soon.
 constexpr milliseconds settling{1'000};
 
 /// `nothing` for an opcode that is no reply.
@@ -72,7 +72,7 @@ private:
         auto const mode = fetching(*peer_table, now.steady);
         if (responder_.answer(query, from.address, peer_table->options, mode, now, out_)) port_->send(out_, from);
     }
-    /// Our own query. Behind an unspecified address at least those over loopback are recognised.
+    /// This proxy's own query. With an unspecified address only queries over loopback are recognised.
     bool is_ours(IpEndpoint const& from) const {
         if (from.port != local_.port) return false;
         return from.address == local_.address || (local_.address.is_unspecified() && from.address.is_loopback());
@@ -88,7 +88,7 @@ private:
 
     IcpResponder responder_;
     SteadyTime started_{};
-    std::string out_;                           // kept for its memory
+    std::string out_;                           // a member to reuse its memory
 };
 
 }  // namespace

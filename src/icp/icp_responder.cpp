@@ -6,13 +6,13 @@ namespace garner::icp {
 
 namespace {
 
-constexpr std::uint64_t denials_heeded = 100;   // queries, of which more than 95 % were denied: the asker ignores denials
+constexpr std::uint64_t denials_heeded = 100;   // queries, of which over 95 % were denied: the sender ignores denials
 
 bool ignores_denials(Asker const& asker) {
     return asker.queries > denials_heeded && 100 * asker.denied > 95 * asker.queries;
 }
 
-/// As Squid writes it: hops, which we do not count, and milliseconds, of which 0 and 65535 mean that they are not known.
+/// Squid's format: hops, which are not counted here, and milliseconds; 0 and 65535 milliseconds mean unknown.
 std::uint32_t option_data_of(milliseconds rtt) {
     return static_cast<std::uint32_t>(std::clamp<std::int64_t>(rtt.count(), 1, 0xfffe));
 }
@@ -37,7 +37,7 @@ bool IcpResponder::answer(IcpMessage const& query, IpAddress const& from, Option
     return true;
 }
 
-/// In Squid's order.
+/// Checks in Squid's order.
 Opcode IcpResponder::verdict(IcpMessage const& query, bool allowed, Options const& options, Fetching fetching, WallTime now) {
     auto const counted = [](Counter& count, Opcode opcode) {
         count.add();
@@ -45,7 +45,7 @@ Opcode IcpResponder::verdict(IcpMessage const& query, bool allowed, Options cons
     };
     if (!read_url(query.url)) return Opcode::err;
     if (!allowed) return counted(counters_.denied, Opcode::denied);
-    // At the end not even a HIT could be fetched any more: no client is let in.
+    // While draining, not even a HIT could be fetched: no new clients are accepted.
     bool const serves = fetching != Fetching::no_more;
     if (serves && cache_.would_serve(key(), now, options.hit_margin)) return counted(counters_.hits, Opcode::hit);
     if (fetching != Fetching::yes) return counted(counters_.nofetch, Opcode::miss_nofetch);

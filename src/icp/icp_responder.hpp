@@ -1,4 +1,4 @@
-// Answers to other caches over ICP (RFC 2186 5, RFC 2187 5.2).
+// Replies to other caches over ICP (RFC 2186 5, RFC 2187 5.2).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,10 +19,10 @@ public:
         SteadyTime steady;
     };
 
-    /// Whether misses would be fetched for others now: not while peers' addresses are being looked up, nor at the end.
+    /// Whether misses can be fetched for others now: never while peers' names are being resolved, nor while draining.
     enum class Fetching : std::uint8_t { yes, no_more, not_yet };
 
-    /// Writes the reply to `out`; false when the asker gets none: over its rate, or denied so often that it ignores denials.
+    /// Writes the reply to `out`. False when no reply is sent: the sender is over its rate, or ignores its denials.
     bool answer(IcpMessage const& query, IpAddress const& from, Options const&, Fetching, Now, std::string& out);
 
 private:

@@ -30,7 +30,7 @@ bool Liveness::connected(SteadyTime now) {
 }
 
 Health Liveness::health(SteadyTime now) const {
-    // One lost datagram is no silence, however long nobody asks again.
+    // One lost datagram is not silence, however long no other query follows.
     bool const silent = expired_ > 1 && silent_since_ && now - *silent_since_ >= silence_max;
     if (refused_ || silent || expired_ >= unanswered_max) return Health::dead;
     return expired_ > 0 || overdue_ ? Health::suspect : Health::alive;

@@ -1,4 +1,4 @@
-// Whether a peer answers: alive, suspect, dead. Pure: times are handed in.
+// The liveness of a peer: alive, suspect, dead. Pure: times are arguments.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,34 +8,34 @@
 namespace garner::icp {
 
 enum class Health : std::uint8_t {
-    alive,     // asked, and waited for
-    suspect,   // the last query ran out: asked, never waited for
-    dead       // as suspect; used only when nobody else is left
+    alive,     // queried, and waited for
+    suspect,   // the last query expired: queried, but not waited for
+    dead       // like suspect; used only when no other source is left
 };
 
-/// RFC 2187 5.1.3 and Harvest's rule of 20 queries. Connections and queries speak for themselves: who refuses connections
-/// is dead, though it answers queries, and the other way round. Not thread-safe.
+/// RFC 2187 5.1.3 and Harvest's rule of 20 queries. Connections and queries count separately: a peer that refuses
+/// connections is dead although it replies to queries, and the reverse. Not thread-safe.
 class Liveness {
 public:
     static constexpr std::uint32_t unanswered_max = 20;   // in a row
-    static constexpr milliseconds silence_max{10'000};    // since the first of those, when it was not the only one
-    static constexpr milliseconds mourned{10'000};        // after a connect failed: not probed before
+    static constexpr milliseconds silence_max{10'000};    // since the first of several unanswered queries
+    static constexpr milliseconds mourned{10'000};        // least time between a failed connection and the next probe
 
     void asked(SteadyTime now);
-    /// True when this brings it back from the dead.
+    /// True when this makes a dead peer alive.
     bool answered(SteadyTime now);
-    /// An answer was waited for in vain, and may come yet: suspect. That many questions at a time met one short pause of
-    /// the peer is no death.
+    /// A reply did not come within the wait, but may still come: suspect. Many concurrent queries may meet one short pause
+    /// of the peer, so this alone never makes it dead.
     void overdue() { overdue_ = true; }
-    /// One query ran out for good. True when this is its death.
+    /// One query has expired. True when this makes the peer dead.
     bool expired(SteadyTime now);
-    /// A connection for HTTP could not be had, or broke without an answer. True when this is its death.
+    /// An HTTP connection failed, or broke without a response. True when this makes the peer dead.
     bool connect_failed(SteadyTime now);
-    /// True when this brings it back from the dead.
+    /// True when this makes a dead peer alive.
     bool connected(SteadyTime now);
 
     Health health(SteadyTime now) const;
-    /// Its HTTP port is to be tried again: by a probe, not by a client's request.
+    /// Its HTTP port should be tried again, by a probe rather than by a client's request.
     bool wants_probe(SteadyTime now) const;
     void probed(SteadyTime now);
 
@@ -43,9 +43,9 @@ private:
     bool told_dead(SteadyTime now);
     bool told_alive(SteadyTime now);
 
-    std::optional<SteadyTime> silent_since_;   // the first query since the last answer was asked then
-    std::uint32_t expired_ = 0;                // queries that ran out, in a row
-    bool overdue_ = false;                     // the last one that was waited for
+    std::optional<SteadyTime> silent_since_;   // time of the first query since the last reply
+    std::uint32_t expired_ = 0;                // expired queries, in a row
+    bool overdue_ = false;                     // the last query that was waited for
     bool refused_ = false;                     // connections fail
     SteadyTime probed_at_{};
     bool told_dead_ = false;

@@ -1,4 +1,4 @@
-// The table of ways to ask peers.
+// The table of query protocols.
 #include <array>
 
 #include "icp/peer_lookup.hpp"

@@ -10,7 +10,7 @@ namespace garner::icp {
 
 namespace {
 
-/// A cache that is only told of purges.
+/// A cache that only receives purges.
 PeerOptions listener_of_purges(IpEndpoint const& place) {
     PeerOptions options;
     options.name = place.text();
@@ -21,7 +21,7 @@ PeerOptions listener_of_purges(IpEndpoint const& place) {
     return options;
 }
 
-/// The same peer with what is known of it, or a new one.
+/// The equal peer from `before` with its state, or a new one.
 std::shared_ptr<Peer> peer_like(PeerOptions const& options, std::span<std::shared_ptr<Peer> const> before) {
     for (auto const& peer : before)
         if (peer->options == options) return peer;
@@ -112,7 +112,7 @@ void Mesh::reconfigure(Options options) {
     note_company();
 }
 
-/// For requests of a proxy that has no peers: they look at these alone.
+/// Sets the flags that requests of a proxy without peers read instead of the peer table.
 void Mesh::note_company() {
     auto const& options = peer_table_->options;
     bool const has_peers = !peer_table_->peers.empty();

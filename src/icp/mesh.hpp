@@ -1,4 +1,4 @@
-// The mesh as this process sees it: the peers in force, what is known of origins, and an agent on every worker.
+// This process's view of the mesh: the current peers, the measured origins, and an agent on every worker.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -21,40 +21,39 @@ namespace garner::icp {
 
 class Chore;
 
-/// The peers in force with the options they came with. Immutable; a peer that is the same in the next one keeps what is
-/// known of it.
+/// The current peers with their options. Immutable; a peer that is unchanged in the next table keeps its state.
 struct PeerTable {
     Options options;
     std::vector<std::shared_ptr<Peer>> peers;
-    std::vector<std::shared_ptr<Peer>> purged;   // who hears of purges: those with HTCP, and htcp.purge_to
+    std::vector<std::shared_ptr<Peer>> purged;   // peers that receive purges: those with HTCP, and htcp.purge_to
 
-    /// Whose datagrams come from there; null: nobody's.
+    /// The peer at that address; null: none.
     std::shared_ptr<Peer> at(IpEndpoint const& from, Protocol) const;
 };
 using PeerTablePtr = std::shared_ptr<PeerTable const>;
 
-/// Thread-safe unless said otherwise. Outlives everything that runs on the workers.
+/// Thread-safe unless stated otherwise. Outlives everything that runs on the workers.
 class Mesh {
 public:
-    /// Takes the ports; nullptr with `fault` naming the address when one cannot be had.
+    /// Opens the ports; nullptr, with the address in `fault`, when one cannot be opened.
     static std::unique_ptr<Mesh> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
                                       std::string& fault);
     ~Mesh();
 
     /// Before the workers run.
     void start();
-    /// On that worker's thread: nothing of it keeps the worker from ending any more.
+    /// On that worker's thread: afterwards the mesh no longer keeps the worker from ending.
     void stop(unsigned worker);
-    /// From now on other caches are told to fetch elsewhere: no more clients are let in.
+    /// From now on other caches are told not to fetch here: no new clients are accepted.
     void drain() { draining_.store(true, std::memory_order_relaxed); }
     bool draining() const { return draining_.load(std::memory_order_relaxed); }
-    /// Addresses and ports stay as they are until a restart.
+    /// Addresses and ports do not change until a restart.
     void reconfigure(Options options);
 
     PeerTablePtr peer_table() const;
     /// True when there is no peer, and no rule that forbids the origin.
     bool alone() const { return alone_.load(std::memory_order_relaxed); }
-    /// False while there are neither peers nor caches that ask us: what is measured would tell nobody anything.
+    /// False while there are neither peers nor ports for other caches: measurements would have no use.
     bool wants_to_know() const { return wants_to_know_.load(std::memory_order_relaxed); }
     /// On that worker's thread.
     Agent& agent(unsigned worker) { return *agents_[worker]; }
@@ -64,19 +63,19 @@ public:
     cache::Cache& cache() { return cache_; }
     std::uint32_t next_turn() { return turn_.fetch_add(1, std::memory_order_relaxed); }
 
-    /// All workers together.
+    /// The sum over all workers.
     AgentFigures figures() const;
     std::vector<PeerStats> peers(SteadyTime now) const;
     bool is_worker(unsigned number) const { return number < agents_.size(); }
 
-    /// Our cache digest in Squid's form, as last built; null before that.
+    /// This cache's digest in Squid's format, as last built; null before the first one.
     struct Published {
         std::shared_ptr<std::string const> digest;
         WallTime expires{};   // when the next one is due
     };
     Published published() const;
     void publish(Published digest);
-    /// Asks for a new one soon, out of turn.
+    /// Requests a new digest soon, outside the schedule.
     void rebuild_digest() { digest_wanted_.store(true); }
     bool take_digest_wanted() { return digest_wanted_.exchange(false); }
 
@@ -95,10 +94,10 @@ private:
     std::atomic<bool> wants_to_know_{false};
     std::atomic<bool> alone_{true};
     OriginTimes origins_;
-    ReplayGuard replays_{4 * htcp::signature_life};   // a message is believed for three of them at most
+    ReplayGuard replays_{4 * htcp::signature_life};   // a message is valid for at most three lifetimes
     ChangedUrls changed_;
     std::vector<std::unique_ptr<Agent>> agents_;
-    std::vector<std::unique_ptr<Chore>> chores_;   // of the first worker
+    std::vector<std::unique_ptr<Chore>> chores_;   // on the first worker
 };
 
 }  // namespace garner::icp

@@ -11,7 +11,7 @@ namespace garner::icp {
 
 namespace {
 
-/// How a peer is named to people: parent "campus" (10.0.0.3:3128).
+/// The name of a peer in log messages: parent "campus" (10.0.0.3:3128).
 std::string title_of(PeerOptions const& options) {
     auto const type = options.type == PeerOptions::Type::parent ? "parent" : "sibling";
     auto const literal = parse_ip(options.host);
@@ -73,7 +73,7 @@ PeerStats Peer::stats(SteadyTime now) const {
     return stats;
 }
 
-// ---- asking ----
+// ---- queries ----
 
 void Peer::asked(Protocol protocol, SteadyTime now) {
     MutexLock const lock(mutex_);
@@ -110,7 +110,7 @@ void Peer::expired(SteadyTime now) {
     if (died) tell_dead("does not answer: not used until it does");
 }
 
-// ---- using ----
+// ---- connections ----
 
 bool Peer::enter() {
     auto held = connections_.load(std::memory_order_relaxed);
@@ -155,7 +155,7 @@ void Peer::false_hit() {
     ++figures_.false_hits;
 }
 
-// ---- where it is ----
+// ---- addresses ----
 
 std::vector<IpAddress> Peer::addresses() const {
     MutexLock const lock(mutex_);
@@ -200,10 +200,10 @@ std::shared_ptr<Digest const> Peer::digest() const {
 
 void Peer::set_digest(std::shared_ptr<Digest const> digest) {
     MutexLock const lock(mutex_);
-    digest_.swap(digest);   // the one before dies outside the lock, with the argument
+    digest_.swap(digest);   // the previous digest is freed outside the lock, with the argument
 }
 
-// ---- telling ----
+// ---- log messages ----
 
 void Peer::tell_dead(std::string_view why) const {
     spdlog::warn("{} {}", title_of(options), why);

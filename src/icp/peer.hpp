@@ -1,4 +1,4 @@
-// One peer: what it is, and what is known of it. Shared by all workers.
+// One peer: its options and its state. Shared by all workers.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -17,46 +17,46 @@ namespace garner::icp {
 
 class Digest;
 
-/// Thread-safe: one mutex, held for a few stores; taken at misses only.
+/// Thread-safe: one mutex, held for a few stores; locked only for misses.
 class Peer : public std::enable_shared_from_this<Peer> {
 public:
     explicit Peer(PeerOptions options);
 
     PeerOptions const options;
 
-    /// For the choice at this moment.
+    /// The state for source selection at this moment.
     PeerView view(SteadyTime now);
-    /// For people.
+    /// The state for statistics pages.
     PeerStats stats(SteadyTime now) const;
 
-    // ---- asking ----
+    // ---- queries ----
     void asked(Protocol, SteadyTime now);
-    /// `took`: since the query, where that is known. `late`: nobody waited any more; it counts for the mean with no more
-    /// than twice that, so that patience grows to where the answers are, and one outage does not make it endless.
+    /// `took`: since the query, if known. `late`: the wait had ended. A late reply counts with at most twice the mean, so
+    /// that the patience grows towards the real times, but one outage does not make it endless.
     void answered(Reply const&, std::optional<microseconds> took, SteadyTime now, bool late = false);
-    /// An answer was waited for in vain.
+    /// A reply did not come within the wait.
     void overdue();
-    /// A query ran out for good.
+    /// A query has expired.
     void expired(SteadyTime now);
 
-    // ---- using ----
-    /// Takes one of max_connections; false when there is none. Given back by leave().
+    // ---- connections ----
+    /// Takes one of max_connections; false when none is left. Returned by leave().
     bool enter();
     void leave();
     void connected(std::optional<microseconds> rtt, SteadyTime now);
     void connect_failed(std::string_view why, SteadyTime now);
-    /// A response came from it: the bytes of its body and the time that they took.
+    /// A response came from it: the bytes of its body, and the time for them.
     void fetched(Source const& as, Bytes bytes, microseconds took);
-    /// It did not have what it had promised.
+    /// The peer did not have the response that it had announced.
     void false_hit();
 
-    // ---- where it is ----
-    /// Of its name; those of a literal from the start. Empty: not known yet.
+    // ---- addresses ----
+    /// The resolved addresses; those of a literal from the start. Empty: unknown yet.
     std::vector<IpAddress> addresses() const;
     void set_addresses(std::vector<IpAddress>);
     /// True when a datagram from there is this peer's, by its address and its port for the protocol.
     bool is_at(IpEndpoint const& from, Protocol) const;
-    /// Where queries go; nothing while its name leads nowhere.
+    /// The destination of queries; nothing while the name does not resolve.
     std::optional<IpEndpoint> endpoint(Protocol) const;
 
     bool wants_probe(SteadyTime now) const;
@@ -74,7 +74,7 @@ private:
     Liveness liveness_ GUARDED_BY(mutex_);
     Smoothed query_rtt_ GUARDED_BY(mutex_);        // µs, of queries
     Smoothed connect_rtt_ GUARDED_BY(mutex_);      // µs, of its HTTP connections
-    Smoothed throughput_ GUARDED_BY(mutex_);       // bytes a second, of larger bodies
+    Smoothed throughput_ GUARDED_BY(mutex_);       // bytes per second, of larger bodies
     PeerFigures figures_ GUARDED_BY(mutex_);
     std::vector<IpAddress> addresses_ GUARDED_BY(mutex_);
     std::shared_ptr<Digest const> digest_ GUARDED_BY(mutex_);

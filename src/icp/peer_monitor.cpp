@@ -31,7 +31,7 @@ void PeerMonitor::look_around() {
     auto const peer_table = mesh_.peer_table();
     for (auto const* list : {&peer_table->peers, &peer_table->purged})
         for (auto const& peer : *list) cares_[peer].wanted_at = now;
-    // Who has left the peer_table is kept as long as something is under way for it.
+    // A removed peer is kept while an operation is running for it.
     std::erase_if(cares_, [&](auto const& entry) {
         auto const& care = entry.second;
         return care.wanted_at != now && !care.finding && !care.probing;
@@ -49,7 +49,7 @@ net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
     auto const names = co_await worker_.resolver.resolve(peer->options.host);
     std::vector<IpAddress> addresses;
     for (auto const& address : names->addresses) addresses.push_back(net::to_ip(address));
-    // An outage of the DNS does not move a peer.
+    // A DNS outage does not change a peer's addresses.
     bool const found = !addresses.empty();
     if (found) peer->set_addresses(std::move(addresses));
     auto& care = cares_[peer];

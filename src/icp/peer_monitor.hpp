@@ -10,26 +10,26 @@ namespace garner::icp {
 
 class Peer;
 
-/// Looks around every second.
+/// Checks every second.
 class PeerMonitor final : public Chore {
 public:
     PeerMonitor(Mesh& mesh, net::Worker& worker) : Chore(mesh, worker) {}
     void stop() override;
 
 private:
-    /// What is under way for one peer.
+    /// The running operations for one peer.
     struct Care {
         SteadyTime wanted_at{};            // last seen in the peer_table
-        SteadyTime find_at{};              // its name is to be looked up again
+        SteadyTime find_at{};              // when its name is resolved again
         bool finding = false;
         net::ConnectStop* probing = nullptr;
     };
 
     net::awaitable<void> run() override;
     void look_around();
-    /// Names again every minute, and every few seconds while they lead nowhere.
+    /// Resolves again every minute, and every few seconds while the name does not resolve.
     net::awaitable<void> find(std::shared_ptr<Peer> peer);
-    /// A connection to the HTTP port of one whose connections failed.
+    /// Tries a connection to the HTTP port of a peer whose connections failed.
     net::awaitable<void> probe(std::shared_ptr<Peer> peer);
 
     std::unordered_map<std::shared_ptr<Peer>, Care> cares_;

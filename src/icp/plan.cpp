@@ -1,4 +1,4 @@
-// Whom to ask.
+// Plans which peers to query.
 #include <algorithm>
 
 #include "icp/score.hpp"
@@ -32,7 +32,7 @@ Plan plan(Question const& question, std::span<PeerView const> views) {
 
 bool origin_is_nearest(Question const& question, std::span<PeerView const> views) {
     if (question.direct != Question::Direct::may || !question.origin_rtt) return false;
-    // By more than a round trip, a large body is a matter of throughput: those who have it are asked.
+    // Beyond one round trip, a large body depends on throughput: peers that may have it are queried.
     if (question.size && question.origin_throughput) return false;
     bool anybody = false;
     for (auto const& view : views) {

@@ -1,4 +1,4 @@
-// What became of a purge at the other caches, in words.
+// The results of a purge at the other caches, as text.
 #pragma once
 #include <span>
 #include <string>
@@ -8,16 +8,16 @@
 
 namespace garner::icp {
 
-/// What became of a purge at one peer.
+/// The result of a purge at one peer.
 struct PurgeResult {
-    std::string name;                 // of the peer, or its address
-    ReplyKind reply = ReplyKind::nothing;        // hit: gone; miss: not had; nothing: no acknowledgement
+    std::string name;                 // the peer's name, or its address
+    ReplyKind reply = ReplyKind::nothing;        // hit: removed; miss: not stored; nothing: no acknowledgement
 };
 
 /// "purged", "had nothing", "refused", "did not answer".
 std::string_view words_of(PurgeResult const&);
 
-/// Somebody had it, and has it no more.
+/// True if at least one peer had the URL and has removed it.
 bool any_gone(std::span<PurgeResult const>);
 
 /// One line each: "peer campus: purged\n".

@@ -1,4 +1,4 @@
-// Who of a group has a URL.
+// Chooses the owner of a URL in a group.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 
 namespace garner::icp {
 
-// With u evenly between 0 and 1, -weight / ln(u) is the highest of a group with a probability of weight / all weights,
-// whatever others there are: who leaves hands on only its own URLs.
+// With u uniform between 0 and 1, -weight / ln(u) is the highest of a group with a probability of weight / sum of weights.
+// A member that is removed hands on only its own URLs.
 double rendezvous_score(std::string_view url, std::string_view member, std::uint32_t weight) {
     auto const hash = fingerprint(url, fingerprint(member, 0));
     double const u = (static_cast<double>(hash >> 11) + 0.5) * 0x1p-53;

@@ -1,4 +1,4 @@
-// Signed messages that have been obeyed: a copy of one must not be obeyed again.
+// Signed messages that were executed: a copy must not be executed again.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -10,13 +10,13 @@
 
 namespace garner::icp {
 
-/// Thread-safe, for all workers: a copy may arrive at any of them. Bounded; a full one forgets the oldest message.
+/// Thread-safe, for all workers: a copy may arrive at any of them. Bounded; when full, the oldest message is forgotten.
 class ReplayGuard {
 public:
-    /// `life`: how long after its first arrival a copy of a message would still be believed.
+    /// `life`: how long after its first arrival a copy of a message would still be valid.
     explicit ReplayGuard(seconds life, std::size_t most = 65'536) : life_(life), most_(most) {}
 
-    /// True when no message with this signature has come within `life` before `now`; it has from now on.
+    /// True when no message with this signature arrived within `life` before `now`. Records the signature.
     bool is_first(std::string_view signature, WallTime now);
 
 private:

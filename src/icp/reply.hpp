@@ -13,18 +13,18 @@ namespace garner::icp {
 
 class Peer;
 
-/// What a peer replies about a URL (RFC 2186 5; HTCP and digests know HIT and MISS only).
+/// A peer's reply about a URL (RFC 2186 5; HTCP and digests have only HIT and MISS).
 enum class ReplyKind : std::uint8_t { nothing, hit, miss, miss_nofetch, denied, error };
 
-/// How it was asked.
+/// The protocol of the query.
 enum class Protocol : std::uint8_t { icp, htcp, digest };
 
 std::string_view name_of(ReplyKind);
 std::string_view name_of(Protocol);
 
-/// One query to many peers. The view lives until ask() returns.
+/// One query to several peers. The view lives until ask() returns.
 struct Query {
-    std::uint32_t number = 0;        // never 0 (RFC 2186 2); unpredictable; its upper bits name the asking worker
+    std::uint32_t number = 0;        // never 0 (RFC 2186 2); unpredictable; the upper bits are the querying worker's number
     std::string_view url = {};       // absolute, in normal form, at most url_max bytes
 };
 
@@ -33,10 +33,10 @@ struct Reply {
     std::shared_ptr<Peer> peer;
     ReplyKind kind = ReplyKind::nothing;
     Protocol protocol = Protocol::icp;
-    IpEndpoint from = {};            // where it came from
-    std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by it
-    std::optional<std::uint64_t> url = {};         // fingerprint of the URL that it is about, where the protocol tells
-    std::optional<Bytes> size = {};                // of the object's body, where the protocol tells
+    IpEndpoint from = {};            // the source address
+    std::optional<milliseconds> source_rtt = {};   // from the peer to the origin, measured by the peer
+    std::optional<std::uint64_t> url = {};         // fingerprint of the reply's URL, if the protocol sends it
+    std::optional<Bytes> size = {};                // size of the object's body, if the protocol sends it
 };
 
 }  // namespace garner::icp

@@ -1,4 +1,4 @@
-// The common part of the responders of ICP and HTCP: how often each cache asks, and which stored object a URL means.
+// The common part of the ICP and HTCP responders: query rates of other caches, and the lookup of a URL.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace garner::icp {
 
-/// One cache that asks. An IPv6 network of 64 bits is one: its owner has all its addresses.
+/// One cache that sends queries. A 64-bit IPv6 prefix counts as one: its owner has all its addresses.
 struct Asker {
     IpAddress address{};
     SteadyTime seen{};
@@ -23,41 +23,41 @@ struct Asker {
     std::uint64_t denied = 0;
 };
 
-/// Holds askers_max of them; a new one replaces one that has been quiet for longer.
+/// Holds askers_max entries; a new one replaces one that has been idle for longer.
 class Askers {
 public:
     static constexpr std::size_t askers_max = 1'024;
 
     Askers();
-    /// Counts a query. nullptr when the asker has sent more than `rate` queries a second; 0: any number. Unused queries of one
-    /// second may be sent in the next.
+    /// Counts a query. nullptr when the sender exceeds `rate` queries per second; 0: no limit. Unused queries of one second
+    /// may be sent in the next.
     Asker* admit(IpAddress const&, std::uint32_t rate, SteadyTime now);
 
 private:
-    static constexpr std::size_t ways = 4;   // entries in which an address may be
+    static constexpr std::size_t ways = 4;   // entries that an address may use
     Asker& seen(IpAddress const&, std::uint32_t rate, SteadyTime now);
 
-    std::vector<Asker> askers_;              // made with the first query
+    std::vector<Asker> askers_;              // allocated with the first query
     std::uint64_t seed_;
 };
 
-/// One a worker; used on its thread only. Knows nothing of sockets.
+/// One per worker; used on its thread only. Independent of sockets.
 class Responder {
 protected:
     Responder(cache::Cache& cache, OriginTimes& origins, AgentCounters& counters)
         : cache_(cache), origins_(origins), counters_(counters) {}
 
-    /// Sets the URL in normal form, its host and its key. False, and counted, for what is no URL.
+    /// Sets the URL in normal form, its host and its key. False, and counted, for an invalid URL.
     bool read_url(std::string_view url);
     cache::Key key() const { return cache_.key(key_); }
-    /// How near the origin of that URL is, to the next millisecond.
+    /// Round-trip time to that URL's origin, rounded up to milliseconds.
     std::optional<milliseconds> source_rtt(SteadyTime now);
 
     cache::Cache& cache_;
     OriginTimes& origins_;
     AgentCounters& counters_;
     Askers askers_;
-    std::string url_, host_, key_;   // kept for their memory
+    std::string url_, host_, key_;   // members to reuse their memory
 };
 
 }  // namespace garner::icp

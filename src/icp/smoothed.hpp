@@ -1,4 +1,4 @@
-// An average that follows what is measured.
+// A moving average of measurements.
 #pragma once
 #include <optional>
 
@@ -7,7 +7,7 @@
 
 namespace garner::icp {
 
-/// Each value counts for an eighth, as in TCP (RFC 6298 2).
+/// Each value counts for one eighth, like in TCP (RFC 6298 2).
 class Smoothed {
 public:
     void add(double value) { mean_ = mean_ ? *mean_ + (value - *mean_) / 8 : value; }
@@ -21,7 +21,7 @@ private:
     std::optional<double> mean_;
 };
 
-/// Bytes a second; nothing for a body below 64 KiB: its time is the round trip's.
+/// Bytes per second; nothing for a body below 64 KiB, whose time is mostly the round trip.
 inline std::optional<double> throughput_of(Bytes bytes, microseconds took) {
     if (bytes < 64 * KiB || took <= microseconds{0}) return std::nullopt;
     return static_cast<double>(bytes) / std::chrono::duration<double>(took).count();

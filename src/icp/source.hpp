@@ -1,4 +1,4 @@
-// From where a response comes, and why from there: Squid's words, for the access log and Cache-Status.
+// The source of a response, and the reason for it: Squid's hierarchy codes, for the access log and Cache-Status.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -20,7 +20,7 @@ enum class Hierarchy : std::uint8_t {
     closest_parent_miss,
     closest_direct,
     no_direct_fail,
-    source_fastest,          // the origin is nearer than those who have it
+    source_fastest,          // the origin is nearer than the peers that have it
     roundrobin_parent,
     cd_parent_hit,
     cd_sibling_hit,
@@ -30,11 +30,11 @@ enum class Hierarchy : std::uint8_t {
 };
 std::string_view name_of(Hierarchy);
 
-/// One way to a response.
+/// One source of a response.
 struct Source {
     std::shared_ptr<Peer> peer;               // null: the origin itself
     Hierarchy why = Hierarchy::direct;
-    /// It said that it has the response; another answer is a false hit.
+    /// The peer replied that it has the response; another answer is a false hit.
     bool promised() const {
         return why == Hierarchy::sibling_hit || why == Hierarchy::parent_hit || why == Hierarchy::cd_sibling_hit ||
                why == Hierarchy::cd_parent_hit;

@@ -1,4 +1,4 @@
-// ICP and HTCP on a worker: peers are asked and other caches answered, all on one UDP port.
+// ICP or HTCP on a worker: queries peers and answers other caches on one UDP port.
 #pragma once
 #include <memory>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace garner::icp {
 
-/// Queries leave from the configured port where there is one, since Squid knows its peers by address and port. Without one
-/// they leave from a port of the worker's own, which is opened for the first query and answers no other cache.
+/// Queries leave from the configured port if there is one, since Squid recognises its peers by address and port. Without
+/// one they leave from a port of the worker's own, which is opened for the first query and answers no other cache.
 class UdpLookup : public PeerLookup {
 public:
     bool open(std::string& fault) override;
@@ -26,7 +26,7 @@ protected:
     virtual void received(std::string_view datagram, IpEndpoint const& from) = 0;
 
     void send(std::string_view datagram, Peers);
-    /// Whether the port is the configured one.
+    /// True if the port is the configured one.
     bool has_configured_port() const { return port_ && configured_; }
 
     LookupServices const services_;

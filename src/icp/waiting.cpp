@@ -1,4 +1,4 @@
-// How long to wait.
+// Decides how long to wait for replies.
 #include <algorithm>
 
 #include "icp/score.hpp"
@@ -47,7 +47,7 @@ microseconds worth_waiting(Question const& question, Plan const& whom, std::span
         auto const best = *std::min_element(competing.begin(), competing.end(), [&](Holder const& a, Holder const& b) {
             return score(a) < score(b);
         });
-        // As the clock runs, its score only gets worse: without more weight it would have had to speak first.
+        // Time only worsens its score: without more weight it would have had to reply first.
         if (other.weight <= best.weight || score(other) >= score(best)) continue;
         worth = std::max(worth, microseconds{static_cast<std::int64_t>(score.rtt_below(score(best), other))});
     }
