@@ -17,8 +17,8 @@ struct Directive {
     bool is(std::string_view known) const { return equals_ignoring_case(name, known); }
 };
 
-// White space around "=" is not in the grammar. The name counts all the same, so that no-store and the like hold; the
-// argument keeps its space and thus is no number.
+// White space around "=" is not in the grammar. The name counts all the same, so that no-store and similar apply. The
+// argument keeps its space and is therefore no number.
 Directive split(std::string_view member) {
     auto const equals = member.find('=');
     Directive directive{.name = trim(member.substr(0, equals)), .argument = {}, .has_argument = false};
@@ -41,7 +41,7 @@ void keep_larger(std::optional<DeltaSeconds>& kept, DeltaSeconds value) {
 /// RFC 9111 5.2.1, one directive.
 void apply(Directive const& directive, RequestCacheControl& control) {
     auto const value = parse_delta_seconds(directive.argument);
-    // Whoever wants something recent, in words that cannot be read, gets it from the origin.
+    // A client that wants a recent response gets it from the origin, even if its argument is unreadable.
     bool const wants_recent = directive.is("max-age") || directive.is("min-fresh");
     if (directive.is("no-cache") || (wants_recent && !value))
         control.no_cache = true;
@@ -62,11 +62,11 @@ void apply(Directive const& directive, RequestCacheControl& control) {
         keep_smaller(control.stale_if_error, *value);
 }
 
-// No honest list is longer; every field to be stored is looked up in it.
+// No reasonable list is longer; every field to be stored is looked up in it.
 constexpr std::size_t names_max = 64;
 
-/// The names of no-cache="…" or private="…". A list that is empty, too long or holds anything but names is no list: the
-/// directive then stands for the whole response, which is stricter.
+/// The names of no-cache="…" or private="…". A list that is empty, too long or holds an invalid name is ignored: the
+/// directive then applies to the whole response, which is stricter.
 void apply_names(Directive const& directive, bool& whole, std::vector<std::string_view>& names) {
     auto const before = names.size();
     bool valid = true;
@@ -112,7 +112,7 @@ void apply(Directive const& directive, ResponseCacheControl& control) {
 
 enum class Takes : std::uint8_t { seconds, names, nothing };
 
-/// What a directive's value is in a targeted field (RFC 9213 2.1); nothing for unknown directives.
+/// The value type of a directive in a targeted field (RFC 9213 2.1); nothing for unknown directives.
 std::optional<Takes> type_of(std::string_view directive) {
     for (auto known : {"max-age", "s-maxage", "stale-while-revalidate", "stale-if-error"})
         if (directive == known) return Takes::seconds;
@@ -124,7 +124,7 @@ std::optional<Takes> type_of(std::string_view directive) {
     return std::nullopt;
 }
 
-/// False when a directive we know has a value of the wrong type: the field is then as good as unreadable.
+/// False when a known directive has a value of the wrong type: the whole field then counts as unreadable.
 bool apply(DictionaryMember const& member, ResponseCacheControl& control) {
     using Type = DictionaryMember::Type;
     auto const takes = type_of(member.key);
@@ -150,7 +150,7 @@ bool apply(DictionaryMember const& member, ResponseCacheControl& control) {
 
 std::optional<DeltaSeconds> parse_delta_seconds(std::string_view digits) {
     if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
-    // RFC 9111 1.2.2: overflow, of whatever kind, is 2^31.
+    // RFC 9111 1.2.2: any overflow becomes 2^31.
     auto const value = parse_decimal(digits).value_or(delta_seconds_max);
     return static_cast<DeltaSeconds>(std::min<std::uint64_t>(value, delta_seconds_max));
 }

@@ -66,7 +66,7 @@ std::size_t write_cache_status(char* out, CacheStatus const& status) {
     auto const name = status.cache_name.substr(0, name_max);
     is_plain_token(name) ? writer.raw(name) : writer.quoted(name);
 
-    // RFC 9211 2.1, 2.2: hit and fwd exclude each other; what happened on the way forward belongs to fwd.
+    // RFC 9211 2.1, 2.2: hit and fwd exclude each other; the forwarding parameters belong to fwd.
     if (status.hit)
         writer.raw("; hit");
     else if (status.fwd != Fwd::none) {

@@ -8,8 +8,8 @@
 namespace garner::http {
 namespace {
 
-/// Never stored, whatever their freshness: interim (RFC 9110 15.2), the hop's own 407, answers to this request's own
-/// preconditions, ranges and expectations, and what RFC 6585 3 to 6 forbids to store.
+/// Never stored, whatever their freshness: interim responses (RFC 9110 15.2), the hop's own 407, responses to this
+/// request's own preconditions, ranges and expectations, and statuses that RFC 6585 3 to 6 forbids to store.
 bool is_for_this_request_alone(std::uint16_t status) {
     return status < 200 || status > 599 || is_one_of<304, 407, 412, 416, 417, 428, 429, 431, 511>(status);
 }
@@ -19,7 +19,7 @@ bool has_body(RequestHead const& request) {
     return request.fields.has(Name::content_length) && request.fields.first(Name::content_length) != "0";
 }
 
-/// RFC 9111 5.2.2.3: must-understand takes the place of no-store where the status is understood.
+/// RFC 9111 5.2.2.3: must-understand replaces no-store if the status is understood.
 bool forbids_storing(ResponseHead const& response, ResponseCacheControl const& control) {
     return control.no_store && !(control.must_understand && is_understood_status(response.status));
 }
@@ -29,8 +29,8 @@ bool allows_authorization(ResponseCacheControl const& control) {
     return control.public_ || control.must_revalidate || control.s_maxage;
 }
 
-/// RFC 9110 9.3.3: what a POST gives may answer a later GET where the origin says that it is the resource itself, and
-/// for how long. A 200 alone is that resource's representation (8.7).
+/// RFC 9110 9.3.3: a response to POST may answer a later GET if the origin declares it a representation of the target with
+/// explicit freshness. Only a 200 is such a representation (8.7).
 bool is_storable_post(RequestHead const& request, ResponseHead const& response, ResponseCacheControl const& control,
                       StoreOptions const& options) {
     return request.method == Method::post && options.represents_target && response.status == 200 &&
@@ -53,13 +53,13 @@ bool replays_cookie(ResponseHead const& response, ResponseCacheControl const& co
     return response.fields.has(Name::set_cookie) && control.keeps_field("set-cookie");
 }
 
-/// RFC 9111 7.3: max-age alone is often meant for the browser's own cache; public and s-maxage speak of shared ones.
+/// RFC 9111 7.3: max-age alone is often meant for the browser's own cache; public and s-maxage address shared caches.
 bool may_replay_cookie(ResponseHead const& response, ResponseCacheControl const& control, StoreOptions const& options) {
     bool const shared = control.public_ || control.s_maxage || options.set_cookie;
     return shared && has_explicit_lifetime(response, control);
 }
 
-/// The last part of RFC 9111 3: something must make the response reusable, now or after validation.
+/// The last part of RFC 9111 3: the response must be reusable, now or after validation.
 StoreRefusal why_useless(ResponseHead const& response, ResponseCacheControl const& control,
                          StoreOptions const& options) {
     bool const explicit_lifetime = has_explicit_lifetime(response, control);
@@ -146,10 +146,10 @@ char const* text(Bypass bypass) {
 Bypass why_bypass(RequestHead const& request, RequestCacheControl const& control) {
     if (request.method != Method::get && request.method != Method::head) return Bypass::method;
     if (has_body(request)) return Bypass::request_body;
-    // RFC 9111 4.3.2: these two preconditions are for the origin to judge.
+    // RFC 9111 4.3.2: the origin evaluates these two preconditions.
     if (request.fields.has(Name::if_match)) return Bypass::if_match;
     if (request.fields.has(Name::if_unmodified_since)) return Bypass::if_unmodified_since;
-    // What must not be stored is not looked up either; but only-if-cached forbids to go further.
+    // no-store also excludes a lookup, but only-if-cached forbids to forward.
     if (control.no_store && !control.only_if_cached) return Bypass::no_store_request;
     return Bypass::none;
 }
@@ -162,8 +162,8 @@ bool represents_target(ResponseHead const& response, Uri const& target) {
     return described == text;
 }
 
-// RFC 9110 15 and RFC 7538, 7725: the final statuses that an HTTP cache is expected to know. 304, 412, 416 and 417 are
-// not among them: they answer one request's own fields.
+// The final statuses of RFC 9110 15, RFC 7538 and RFC 7725 that an HTTP cache is expected to know. 304, 412, 416 and 417
+// are not included: they answer one request's own fields.
 bool is_understood_status(std::uint16_t status) {
     return is_one_of<200, 201, 202, 203, 204, 205, 206, 300, 301, 302, 303, 305, 307, 308, 400, 401, 402, 403, 404, 405, 406,
                      408, 409, 410, 411, 413, 414, 415, 421, 422, 424, 425, 426, 451, 500, 501, 502, 503, 504, 505, 507,

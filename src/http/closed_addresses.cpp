@@ -1,4 +1,4 @@
-// The destinations that stay closed unless a rule opens them, in every form that carries an IPv4 address inside IPv6.
+// The destinations that are blocked unless a rule opens them, in every form that embeds an IPv4 address in IPv6.
 #include <algorithm>
 #include <cstring>
 
@@ -18,7 +18,7 @@ IpAddress v4_at(IpAddress const& address, std::size_t offset) {
     return IpAddress::v4(at[0], at[1], at[2], at[3]);
 }
 
-/// Calls test(address) for each IPv4 address that a packet to this IPv6 address may end up at; true when one is true.
+/// Calls test(address) for each IPv4 address that a packet to this IPv6 address may reach; true when one call is true.
 template <class Test>
 bool any_embedded(IpAddress const& address, Test&& test) {
     auto const& b = address.bytes;
@@ -81,12 +81,12 @@ constexpr SpecialNetwork v6_network(std::uint16_t first, std::uint16_t second, s
     return {{IpAddress::v6(bytes), bits}, why};
 }
 
-// IANA's special-purpose address registries (RFC 6890), and the addresses at which clouds serve their guests.
+// IANA's special-purpose address registries (RFC 6890), and the metadata addresses of cloud providers.
 constexpr SpecialNetwork special_networks[]{
     v4_network(10, 0, 0, 0, 8, is_private),
     v4_network(172, 16, 0, 0, 12, is_private),
     v4_network(192, 168, 0, 0, 16, is_private),
-    v4_network(100, 64, 0, 0, 10, is_private),       // RFC 6598; has Alibaba's 100.100.100.200
+    v4_network(100, 64, 0, 0, 10, is_private),       // RFC 6598; includes Alibaba's 100.100.100.200
     v4_network(168, 63, 129, 16, 32, is_special),    // Azure
     v4_network(192, 0, 0, 0, 24, is_special),
     v4_network(192, 0, 2, 0, 24, is_special),        // documentation, with the next two (RFC 5737)
@@ -95,7 +95,7 @@ constexpr SpecialNetwork special_networks[]{
     v4_network(198, 18, 0, 0, 15, is_special),       // benchmarks (RFC 2544)
     v4_network(192, 88, 99, 0, 24, is_special),      // 6to4 relays (RFC 7526)
     v4_network(224, 0, 0, 0, 3, is_special),         // multicast, reserved, broadcast
-    v6_network(0xfc00, 0, 7, is_private),            // has fd00:ec2::254
+    v6_network(0xfc00, 0, 7, is_private),            // includes fd00:ec2::254
     v6_network(0xfec0, 0, 10, is_private),           // site-local (RFC 3879)
     v6_network(0xff00, 0, 8, is_special),            // multicast
     v6_network(0x0100, 0, 64, is_special),           // discard (RFC 6666)
@@ -131,7 +131,7 @@ bool is_local(IpAddress const& address, OwnAddresses const& own) {
 bool is_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses const& own) {
     return std::any_of(own.listening.begin(), own.listening.end(), [&](IpEndpoint const& place) {
         if (place.port != port) return false;
-        // Connecting to the unspecified address reaches whatever listens on loopback.
+        // A connection to the unspecified address reaches a listener on loopback.
         if (place.address.is_unspecified()) return is_local(address, own);
         if (place.address.is_loopback() && address.is_unspecified()) return true;
         return same_or_embedded(address, place.address);
@@ -161,7 +161,7 @@ Decision AccessRules::permits(RuleRequest const& request, IpAddress const& desti
 
     char const* closed = nullptr;
     if (is_own_listener(destination, request.port, own))
-        closed = own_listener;   // not even by rule: it would loop, or purge in the proxy's own name
+        closed = own_listener;   // blocked even if a rule allows it: it would loop, or purge in the proxy's own name
     else if (!decision.opens_address)
         closed = closed_destination(destination, own.interfaces);
     if (!closed && private_closed && !decision.opens_address) closed = private_destination(destination);

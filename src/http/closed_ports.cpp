@@ -1,4 +1,4 @@
-// The ports that stay closed unless a rule opens them.
+// The ports that are blocked unless a rule opens them.
 #include <algorithm>
 #include <array>
 
@@ -7,8 +7,8 @@
 namespace garner::http {
 namespace {
 
-// Servers of text protocols skip the lines that they do not understand: the body of a request would be a mail or a command.
-// The ports that the Fetch Standard (2.9) blocks, Squid's unsafe ones, and those of databases.
+// Servers of text protocols skip lines that they do not understand: a request's body could become a mail or a command.
+// Lists the blocked ports of the Fetch Standard (2.9), Squid's unsafe ports, and those of databases.
 constexpr std::array<std::uint16_t, 92> foreign_ports{
     1,    7,    9,    11,   13,   15,   17,   19,   20,   21,   22,   23,   25,   37,   42,   43,   53,   69,   77,
     79,   87,   95,   101,  102,  103,  104,  109,  110,  111,  113,  115,  117,  119,  123,  135,  137,  139,  143,

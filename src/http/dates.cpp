@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 7> long_day_names{"Sunday",   "Monday", "
 constexpr std::array<std::string_view, 12> month_names{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                                        "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 
-/// Takes a date apart from the left; after the first thing that does not fit, everything fails.
+/// Reads a date from the left; after the first mismatch every further read fails.
 class Reader {
 public:
     explicit Reader(std::string_view text) : rest_(text) {}
@@ -22,11 +22,11 @@ public:
         if (rest_.empty() || to_lower(rest_.front()) != to_lower(expected)) good_ = false;
         skip(1);
     }
-    /// The index of the name that comes next.
+    /// The index of the next name.
     template <std::size_t Count>
     int one_of(std::array<std::string_view, Count> const& names) {
         for (std::size_t i = 0; i < Count; ++i) {
-            if (rest_.empty() || to_lower(rest_.front()) != to_lower(names[i].front())) continue;   // most differ in it
+            if (rest_.empty() || to_lower(rest_.front()) != to_lower(names[i].front())) continue;   // most names differ here
             if (!equals_ignoring_case(rest_.substr(0, names[i].size()), names[i])) continue;
             skip(names[i].size());
             return static_cast<int>(i);
@@ -70,14 +70,14 @@ std::optional<std::int64_t> to_seconds(Parts const& parts) {
     std::chrono::year_month_day const date{std::chrono::year{parts.year},
                                            std::chrono::month{static_cast<unsigned>(parts.month)},
                                            std::chrono::day{static_cast<unsigned>(parts.day)}};
-    // 60 is a leap second (RFC 9110 5.6.7 takes it over from RFC 5322).
+    // 60 is a leap second (RFC 9110 5.6.7, from RFC 5322).
     if (!date.ok() || parts.hour > 23 || parts.minute > 59 || parts.second > 60) return std::nullopt;
     std::int64_t const days = std::chrono::sys_days{date}.time_since_epoch().count();
     return ((days * 24 + parts.hour) * 60 + parts.minute) * 60 + parts.second;
 }
 
-/// Reads `text` by a pattern: %a and %A a day's short and long name, %b a month's, %d, %Y, %y, %H, %M and %S numbers, %e the
-/// day padded with a space; other bytes stand for themselves. False when it does not fit.
+/// Reads `text` by a pattern: %a and %A a day's short and long name, %b a month's, %d, %Y, %y, %H, %M and %S numbers, %e
+/// the day padded with a space; other bytes match themselves. False when it does not match.
 bool read_date(std::string_view text, std::string_view pattern, Parts& parts) {
     Reader in(text);
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -101,7 +101,7 @@ bool read_date(std::string_view text, std::string_view pattern, Parts& parts) {
     return in.finished();
 }
 
-/// RFC 9110 5.6.7: the last year with these two digits that is not more than 50 years in the future.
+/// RFC 9110 5.6.7: the last year with these two digits that is at most 50 years in the future.
 std::optional<std::int64_t> in_nearest_century(Parts parts, WallTime now) {
     constexpr std::int64_t fifty_years = 50LL * 31'556'952;
     std::chrono::year_month_day const today{std::chrono::floor<std::chrono::days>(now)};
@@ -123,7 +123,7 @@ void put_text(char*& out, std::string_view text) { out = std::copy(text.begin(),
 
 std::optional<std::int64_t> parse_http_date(std::string_view text, WallTime now) {
     Parts parts;
-    // Only the IMF form has its comma in the fourth place; only asctime has none.
+    // Only the IMF form has its comma at index 3; only asctime has none.
     bool const is_imf = text.size() > 3 && text[3] == ',';
     if (!is_imf && text.find(',') != text.npos)
         return read_date(text, "%A, %d-%b-%y %H:%M:%S GMT", parts) ? in_nearest_century(parts, now) : std::nullopt;

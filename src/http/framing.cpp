@@ -18,7 +18,7 @@ Framing refused(char const* why, std::uint16_t status = 400) {
     return {.refusal = why, .status = status};
 }
 
-/// For a Transfer-Encoding that is not exactly "chunked": what is wrong with it (RFC 9112 6.1, 7).
+/// The error in a Transfer-Encoding that is not exactly "chunked" (RFC 9112 6.1, 7).
 Framing coding_fault(Fields const& fields) {
     int chunked = 0;
     bool last_is_chunked = false, malformed = false, unknown = false;
@@ -46,7 +46,7 @@ Framing length_framing(Fields const& fields) {
     return {.kind = Framing::Kind::length, .length = *length};
 }
 
-/// What the fields say; `otherwise` when they say nothing.
+/// The framing by the fields; `otherwise` when there is none.
 Framing framing_of(Fields const& fields, Version version, Framing::Kind otherwise) {
     bool const length = fields.has(Name::content_length);
     if (!fields.has(Name::transfer_encoding)) return length ? length_framing(fields) : Framing{.kind = otherwise};
@@ -57,8 +57,8 @@ Framing framing_of(Fields const& fields, Version version, Framing::Kind otherwis
     return exact ? Framing{.kind = Framing::Kind::chunked} : coding_fault(fields);
 }
 
-/// RFC 9110 6.5.1: whatever frames, routes, authenticates, modifies the request, controls caches or says what the
-/// content is comes too late in a trailer. Those are the names that this proxy knows, save ETag, and a few more.
+/// RFC 9110 6.5.1: a trailer is too late for fields about framing, routing, authentication, request modification, cache
+/// control or content. These are the names that this proxy knows, except ETag, and a few more.
 bool may_be_trailer(Field const& field) {
     if (field.id == Name::etag) return true;
     if (field.id != Name::other) return false;
@@ -174,7 +174,7 @@ void BodyDecoder::end_size_line(char byte) {
     if (byte != '\n') return fail("bare CR in chunk-size line");
     section_bytes_ = 0;
     state_ = left_ > 0 ? State::chunk : State::trailers;
-    // Extensions cost work and bring nothing: let them grow only along with the body.
+    // Extensions cost work without use: their size is limited in proportion to the body.
     extension_allowance_ = std::min(extension_allowance_ + left_, largest_length);
 }
 
@@ -183,7 +183,7 @@ void BodyDecoder::take_chunk_end(char byte) {
     state_ = state_ == State::chunk_cr ? State::chunk_lf : State::size;
 }
 
-/// Takes as much of one trailer line as there is; returns where the next begins.
+/// Reads as much of one trailer line as is available; returns where the next one begins.
 std::size_t BodyDecoder::take_trailer_line(std::string_view input, std::size_t at) {
     auto const rest = input.substr(at, trailer_limit_ - section_bytes_);
     auto const newline = rest.find('\n');

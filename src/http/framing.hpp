@@ -1,4 +1,4 @@
-// Where a message ends (RFC 9112 6): decided from the raw field lines alone; whatever is ambiguous is refused.
+// Message framing (RFC 9112 6): decided by the raw field lines alone; ambiguous framing is refused.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,20 +14,20 @@ struct Framing {
     enum class Kind : std::uint8_t { none, length, chunked, until_close };
     Kind kind = Kind::none;
     std::uint64_t length = 0;             // kind == length
-    char const* refusal = nullptr;        // not null: refuse the message and close; a literal naming the fault
-    std::uint16_t status = 400;           // refused request: 400, or 501 for a transfer coding we do not know
+    char const* refusal = nullptr;        // not null: refuse the message and close; a literal that names the error
+    std::uint16_t status = 400;           // for a refused request: 400, or 501 for an unknown transfer coding
 };
 
 /// RFC 9112 6.1-6.3 for requests. Refuses: Content-Length with Transfer-Encoding; Content-Length that is a list, repeats,
 /// has a sign, space inside or overflows 2^63-1; Transfer-Encoding with HTTP/1.0; anything but exactly one "chunked".
 Framing request_framing(RequestHead const&);
 
-/// The same for responses; `request` is the method that was asked. HEAD, 1xx, 204, 304 and 2xx to CONNECT have no body
-/// whatever the fields say. A response without length and coding runs until close.
+/// Like request_framing(), for responses; `request` is the request's method. HEAD, 1xx, 204, 304 and 2xx to CONNECT have no
+/// body, whatever the fields are. A response without length and coding ends with the connection.
 Framing response_framing(ResponseHead const&, Method request);
 
-/// Decodes one body piece by piece. Pure: the caller owns all I/O. Bounded: chunk-size line at most 4 KiB with its
-/// extensions, all extensions together at most 16 KiB more than the body has bytes, trailers at most `trailer_bytes`.
+/// Decodes one body incrementally. Pure: the caller owns all I/O. Bounded: a chunk-size line has at most 4 KiB with its
+/// extensions, all extensions together at most 16 KiB more than the body, trailers at most `trailer_bytes`.
 class BodyDecoder {
 public:
     BodyDecoder() = default;
@@ -35,26 +35,26 @@ public:
 
     struct Step {
         enum class Kind : std::uint8_t {
-            data,        // `data` is body; `consumed` bytes of the input are done with
-            need_more,   // all of `consumed` is done with; give more input
+            data,        // `data` is body; `consumed` bytes of the input were processed
+            need_more,   // all of `consumed` was processed; give more input
             done,        // the body is complete; `consumed` bytes belonged to it, the rest is the next message
-            refused      // malformed; `refusal()` says how
+            refused      // malformed; `refusal()` has the reason
         };
         Kind kind;
         std::string_view data;
         std::size_t consumed = 0;
     };
-    /// Looks at the start of `input` (which continues where the last step's `consumed` ended) and takes one step.
+    /// Takes one step at the start of `input`, which continues where the last step's `consumed` ended.
     /// A step of kind data never implies done: call again with the rest, even when it is empty.
     Step step(std::string_view input);
 
-    /// Told that the peer closed its side: true when that completes the body (until_close), false when it is cut short.
+    /// The peer closed its side: true when that completes the body (until_close), false when the body is truncated.
     bool closed();
 
     bool done() const { return state_ == State::done; }
     Framing const& framing() const { return framing_; }
     char const* refusal() const { return refusal_; }
-    /// Bytes still to come, where the framing tells (length); 0 otherwise.
+    /// Bytes still to come, if the framing has a length; 0 otherwise.
     std::uint64_t remaining() const { return framing_.kind == Framing::Kind::length ? left_ : 0; }
     /// After done: the trailer section's raw field lines, each ended by CRLF, validated; empty when there was none.
     /// Fields that must not be trailers (framing, routing, authentication, cache control: RFC 9110 6.5.1) are dropped.
@@ -91,18 +91,18 @@ private:
     State state_ = State::done;
     std::uint64_t left_ = 0;
     std::size_t trailer_limit_ = 16 * 1024;
-    std::size_t section_bytes_ = 0;    // of the chunk-size line or the trailer section so far
+    std::size_t section_bytes_ = 0;    // bytes so far of the chunk-size line or the trailer section
     std::uint64_t extension_allowance_ = 0;
     std::string line_;                 // an unfinished trailer line
     std::string trailers_;
     char const* refusal_ = nullptr;
 };
 
-/// Writes a chunk header for `size` bytes ("1a2b\r\n") into `out`, which has room for 18 bytes; returns its length.
+/// Writes a chunk header for `size` bytes ("1a2b\r\n") to `out`, which must hold 18 bytes; returns its length.
 std::size_t write_chunk_header(std::uint64_t size, char* out);
 
-/// The trailer lines that the head's Trailer names, each with its CRLF. `trailers` are those that a BodyDecoder gives. Origins
-/// may join trailers to the head, and their programs expect only the announced fields there.
+/// The trailer lines that the head's Trailer field names, each with its CRLF. `trailers` come from a BodyDecoder. Origins
+/// may merge trailers into the head, and their programs expect only the announced fields there.
 std::string announced_trailers(std::string_view trailers, Fields const& head);
 
 }  // namespace garner::http

@@ -14,20 +14,20 @@ DeltaSeconds to_delta(std::int64_t value) {
     return static_cast<DeltaSeconds>(std::clamp<std::int64_t>(value, 0, delta_seconds_max));
 }
 
-/// Nothing when absent or repeated: two dates are as bad as none.
+/// Nothing when absent or repeated: two dates are as unusable as none.
 std::optional<std::int64_t> single_date(Fields const& fields, Name name, WallTime now) {
     if (!fields.has(name) || fields.count(name) != 1) return std::nullopt;
     return parse_http_date(fields.first(name), now);
 }
 
-// RFC 9111 5.1: of several values the first counts, and one that is no number of seconds is ignored.
+// RFC 9111 5.1: the first of several values counts, and an invalid one is ignored.
 DeltaSeconds age_value(Fields const& fields) {
     if (!fields.has(Name::age)) return 0;
     auto const line = fields.first(Name::age);
     return parse_delta_seconds(trim(line.substr(0, line.find(',')))).value_or(0);
 }
 
-// RFC 9111 4.2.3. The apparent age counts too: a cache on the way may not have sent Age.
+// RFC 9111 4.2.3. The apparent age counts too: a cache on the path may not have sent Age.
 DeltaSeconds corrected_initial_age(DeltaSeconds age_value, std::int64_t date_value, WallTime request_time,
                                    WallTime response_time) {
     auto const apparent_age = unix_seconds(response_time) - date_value;
@@ -35,7 +35,7 @@ DeltaSeconds corrected_initial_age(DeltaSeconds age_value, std::int64_t date_val
     return to_delta(std::max(apparent_age, age_value + std::max<std::int64_t>(response_delay, 0)));
 }
 
-// RFC 9111 4.2.1, in the order it gives for a shared cache.
+// RFC 9111 4.2.1, in its order for a shared cache.
 std::optional<DeltaSeconds> explicit_lifetime(ResponseHead const& response, ResponseCacheControl const& control,
                                               std::int64_t date_value, WallTime now, LifetimeSource& source) {
     source = LifetimeSource::s_maxage;
@@ -45,7 +45,7 @@ std::optional<DeltaSeconds> explicit_lifetime(ResponseHead const& response, Resp
     source = LifetimeSource::none;
     if (control.targeted || !response.fields.has(Name::expires)) return std::nullopt;
     source = LifetimeSource::expires;
-    // 5.3: an invalid date, "0" above all, means already expired.
+    // 5.3: an invalid date, especially "0", means already expired.
     auto const expires = single_date(response.fields, Name::expires, now);
     return expires ? to_delta(*expires - date_value) : 0;
 }
@@ -56,16 +56,16 @@ std::optional<DeltaSeconds> heuristic_lifetime(ResponseHead const& response, std
     auto const modified = single_date(response.fields, Name::last_modified, now);
     if (!modified || *modified >= date_value || options.heuristic_factor <= 0) return std::nullopt;
     auto const guess = static_cast<double>(date_value - *modified) * options.heuristic_factor;
-    // One client's request may have provoked an error that all others would get.
+    // One client's request may have caused an error that all others would get.
     auto const most = response.status < 400 ? options.heuristic_max : std::min(options.heuristic_max, options.heuristic_error_max);
     return static_cast<DeltaSeconds>(std::min(guess, static_cast<double>(most)));
 }
 
-/// What shorter lifetimes are raised to: a smaller max_ttl has the last word.
+/// The bound to which shorter lifetimes are raised; a smaller max_ttl takes precedence.
 DeltaSeconds least(FreshnessOptions const& options) { return std::min(options.min_ttl, options.max_ttl); }
 
-/// `given`: what the response itself says or suggests. A lifetime of the operator's own for what has a validator is no
-/// worse than a guess, and RFC 9111 4.2.2 allows those.
+/// `given`: the lifetime from the response, explicit or heuristic. An operator's lifetime for a response with a validator
+/// is no worse than a heuristic, which RFC 9111 4.2.2 allows.
 RuleOverride rule_override_of(bool may_guess, std::optional<DeltaSeconds> given, Terms const& terms,
                        FreshnessOptions const& options) {
     if (terms.negative && !may_guess) return RuleOverride::negative_ttl;
@@ -75,7 +75,7 @@ RuleOverride rule_override_of(bool may_guess, std::optional<DeltaSeconds> given,
     return !storable && options.default_ttl > 0 ? RuleOverride::default_ttl : RuleOverride::none;
 }
 
-/// The operator's bounds.
+/// Applies the operator's bounds.
 DeltaSeconds within(FreshnessOptions const& options, DeltaSeconds lifetime, LifetimeSource& source) {
     if (lifetime < least(options)) {
         source = LifetimeSource::min_ttl;
@@ -155,7 +155,7 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
                WallTime response_time, FreshnessOptions const& options) {
     Terms terms;
     terms.response_time = response_time;
-    // RFC 9110 6.6.1: without a usable Date the moment of receipt stands for it.
+    // RFC 9110 6.6.1: without a usable Date the time of receipt replaces it.
     terms.date_value =
         single_date(response.fields, Name::date, response_time).value_or(unix_seconds(response_time));
     terms.age_value = age_value(response.fields);
@@ -184,13 +184,13 @@ Terms terms_of(ResponseHead const& response, ResponseCacheControl const& control
     terms.lifetime = within(options, lifetime.value_or(0), terms.source);
 
     terms.no_cache = control.no_cache;
-    // RFC 9111 5.2.2.10: s-maxage includes what proxy-revalidate says.
+    // RFC 9111 5.2.2.10: s-maxage implies proxy-revalidate.
     terms.must_revalidate = control.must_revalidate || control.proxy_revalidate || control.s_maxage.has_value();
     terms.allows_authorization = control.public_ || control.must_revalidate || control.s_maxage.has_value();
     terms.stale_while_revalidate = control.stale_while_revalidate.value_or(0);
     terms.stale_if_error = control.stale_if_error.value_or(0);
-    // RFC 5861 4: who says how long errors may be hidden means an origin that cannot be reached, too.
-    // An error that was kept for a while is no better than the next one.
+    // RFC 5861 4: stale-if-error also covers an unreachable origin. Without it, a stored error is never served past its
+    // lifetime: it is no better than the next error.
     terms.stale_limit = control.stale_if_error.value_or(terms.negative ? 0 : options.max_stale);
     return terms;
 }
@@ -208,7 +208,7 @@ ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, Wa
 
     if (terms.no_cache) return answer(Reuse::revalidate, no_cache_response);
     if (request.no_cache) return answer(Reuse::revalidate, no_cache_request);
-    // max-age=0 is how browsers ask for end-to-end revalidation, also of what arrived this very second.
+    // Browsers request end-to-end revalidation by max-age=0, even of a response that has just arrived.
     if (request.max_age && (*request.max_age == 0 || age > *request.max_age))
         return answer(Reuse::revalidate, max_age_request);
     if (request.min_fresh && ttl < *request.min_fresh)
@@ -217,7 +217,7 @@ ReuseAnswer may_reuse(Terms const& terms, RequestCacheControl const& request, Wa
 
     auto const staleness = -ttl;
     if (terms.must_revalidate) return answer(Reuse::revalidate, must_revalidate);
-    // 5.2.1.1: a client that names a max-age and no max-stale wants nothing stale.
+    // 5.2.1.1: a client that sends max-age without max-stale wants no stale response.
     bool const client_takes_stale = request.any_stale || request.max_stale;
     if (staleness < terms.stale_while_revalidate && (client_takes_stale || !request.max_age))
         return answer(Reuse::stale_while_revalidate, stale_while_revalidate);

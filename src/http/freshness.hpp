@@ -1,4 +1,4 @@
-// How long a stored response may be reused, and whether it may be now (RFC 9111 4.2, RFC 5861).
+// How long a stored response is fresh, and whether it may be reused now (RFC 9111 4.2, RFC 5861).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,45 +12,45 @@
 
 namespace garner::http {
 
-/// What the operator decides. Times in seconds.
+/// The operator's settings. Times in seconds.
 struct FreshnessOptions {
-    DeltaSeconds default_ttl = 0;                  // lifetime of a storable response that says nothing; 0: none
-    DeltaSeconds min_ttl = 0;                      // raises shorter lifetimes, also explicit ones, against RFC 9111
+    DeltaSeconds default_ttl = 0;                  // lifetime of a storable response without one; 0: none
+    DeltaSeconds min_ttl = 0;                      // raises shorter lifetimes, even explicit ones, contrary to RFC 9111
     DeltaSeconds max_ttl = delta_seconds_max;      // lowers longer lifetimes
-    std::optional<DeltaSeconds> negative_ttl{};    // lifetime of errors that say nothing (see is_negative_status)
-    double heuristic_factor = 0.1;                 // of the time since Last-Modified (RFC 9111 4.2.2); 0: no heuristics
+    std::optional<DeltaSeconds> negative_ttl{};    // lifetime of errors without one (see is_negative_status)
+    double heuristic_factor = 0.1;                 // share of the time since Last-Modified (RFC 9111 4.2.2); 0: none
     DeltaSeconds heuristic_max = 24 * 60 * 60;
-    DeltaSeconds heuristic_error_max = 5;          // bound of heuristic lifetimes for statuses of 400 and above
-    DeltaSeconds max_stale = 7 * 24 * 60 * 60;     // how long past its lifetime to serve when the origin is unreachable
+    DeltaSeconds heuristic_error_max = 5;          // upper bound of heuristic lifetimes for statuses of 400 and above
+    DeltaSeconds max_stale = 7 * 24 * 60 * 60;     // how long past its lifetime to serve while the origin is unreachable
     std::span<std::string_view const> targeted{};  // names of targeted fields (RFC 9213), in order
 };
 
-/// Where the operator's options, not RFC 9111, let a response be reused.
+/// The operator's option that lets a response be reused although RFC 9111 does not.
 enum class RuleOverride : std::uint8_t {
     none,
-    default_ttl,  // gives a lifetime to what could not have been stored (3)
-    min_ttl,      // the same, or raises what the origin said (4.2.1)
-    negative_ttl  // keeps an error whose status gives no permission to guess (3)
+    default_ttl,  // gives a lifetime to a response that could not have been stored (3)
+    min_ttl,      // like default_ttl, or raises the origin's lifetime (4.2.1)
+    negative_ttl  // keeps an error whose status allows no heuristic lifetime (3)
 };
 /// For Cache-Status and logs: "rule: min_ttl"; empty for none.
 char const* text(RuleOverride);
 
-/// What gave a lifetime its length (4.2.1).
+/// The source of a lifetime (4.2.1).
 enum class LifetimeSource : std::uint8_t {
-    none,          // nothing: it has none
+    none,          // there is no lifetime
     s_maxage,
     max_age,
     expires,       // Expires minus Date
-    heuristic,     // a share of the time since Last-Modified (4.2.2)
-    negative_ttl,  // the operator's, as are the following
+    heuristic,     // a fraction of the time since Last-Modified (4.2.2)
+    negative_ttl,  // the operator's, like the following ones
     default_ttl,
-    min_ttl,       // raised to it, or to a smaller max_ttl
-    max_ttl        // cut to it
+    min_ttl,       // raised to min_ttl, or to a smaller max_ttl
+    max_ttl        // lowered to max_ttl
 };
-/// "s-maxage", "Expires minus Date"; for people.
+/// "s-maxage", "Expires minus Date"; for display.
 char const* text(LifetimeSource);
 
-/// The terms under which a stored response may be reused: all that a hit needs, so that the head is not read again.
+/// The terms under which a stored response may be reused: all that a hit needs, so that the head is not parsed again.
 struct Terms {
     WallTime response_time{};                // when the response (or the 304 that freshened it) arrived
     std::int64_t date_value = 0;             // its Date, or response_time when that is absent or invalid; unix seconds
@@ -58,11 +58,11 @@ struct Terms {
     DeltaSeconds lifetime = 0;               // freshness_lifetime (4.2.1)
     DeltaSeconds stale_while_revalidate = 0; // seconds past the lifetime; 0: not permitted
     DeltaSeconds stale_if_error = 0;         // the same
-    DeltaSeconds stale_limit = 0;            // seconds past the lifetime that an unreachable origin excuses
-    DeltaSeconds age_value = 0;              // its Age; no part of any decision beyond initial_age
+    DeltaSeconds stale_limit = 0;            // seconds past the lifetime that it is served while the origin is unreachable
+    DeltaSeconds age_value = 0;              // its Age; used only for initial_age
     bool explicit_lifetime : 1 = false;      // from max-age, s-maxage or Expires
-    bool heuristic : 1 = false;              // guessed from Last-Modified
-    bool negative : 1 = false;               // an error that has its lifetime from negative_ttl
+    bool heuristic : 1 = false;              // derived from Last-Modified
+    bool negative : 1 = false;               // an error with its lifetime from negative_ttl
     bool must_revalidate : 1 = false;        // must-revalidate, proxy-revalidate or s-maxage: never served stale
     bool no_cache : 1 = false;               // never reused without validation
     bool has_validator : 1 = false;          // a 304 is possible
@@ -72,34 +72,34 @@ struct Terms {
 };
 static_assert(sizeof(Terms) <= 48 && std::is_trivially_copyable_v<Terms>);
 
-/// `request_time` and `response_time` enclose the exchange; both by our own clock. The second form takes what
-/// parse_response_cache_control(fields, options.targeted) gave.
+/// `request_time` and `response_time` enclose the exchange; both by this machine's clock. The second form takes the result
+/// of parse_response_cache_control(fields, options.targeted).
 Terms terms_of(ResponseHead const&, WallTime request_time, WallTime response_time, FreshnessOptions const&);
 Terms terms_of(ResponseHead const&, ResponseCacheControl const&, WallTime request_time, WallTime response_time,
                FreshnessOptions const&);
 
-/// RFC 9111 3, 4.2.1: max-age, s-maxage or a single Expires line are there, whatever they say.
+/// RFC 9111 3, 4.2.1: true when max-age, s-maxage or a single Expires line is present, with any value.
 bool has_explicit_lifetime(ResponseHead const&, ResponseCacheControl const&);
 
-/// RFC 9110 15.1: statuses that may be given a heuristic lifetime without `public`.
+/// RFC 9110 15.1: statuses that may have a heuristic lifetime without `public`.
 bool is_heuristically_cacheable(std::uint16_t status);
 
-/// The errors that an operator may keep for a while though they do not say so: 4xx and 5xx, but for those that are about
-/// one request or one connection (challenges, preconditions, rates, 408, 421, 425). Beyond 4.2.2, which lets a cache guess
-/// for some statuses only, this departs from RFC 9111.
+/// The errors that an operator may store although the origin did not allow it: 4xx and 5xx, except those about one request
+/// or one connection (challenges, preconditions, rates, 408, 421, 425). Goes beyond 4.2.2, which allows heuristics for some
+/// statuses only, and so departs from RFC 9111.
 bool is_negative_status(std::uint16_t status);
 
-/// Seconds (4.2.3). Between initial_age and 2^31; a clock that jumped backwards counts as no time passed.
+/// Seconds (4.2.3), between initial_age and 2^31. If the clock jumped backwards, no time has passed.
 DeltaSeconds current_age(Terms const&, WallTime now);
 
 enum class Reuse : std::uint8_t {
     fresh,                   // serve it
-    stale_allowed,           // serve it: the request's max-stale permits
+    stale_allowed,           // serve it: the request's max-stale allows it
     stale_while_revalidate,  // serve it, and revalidate in the background
     revalidate               // ask the origin first; with only-if-cached answer 504
 };
 
-/// The rule that decided about a reuse.
+/// The rule that decided on a reuse.
 enum class ReuseReason : std::uint8_t {
     fresh,
     no_cache_response,
@@ -115,7 +115,7 @@ enum class ReuseReason : std::uint8_t {
 /// For Cache-Status, logs and tests.
 char const* text(ReuseReason);
 
-/// The request itself did not want what is stored (RFC 9211 2.2: fwd=request).
+/// True when the request's own directives excluded the stored response (RFC 9211 2.2: fwd=request).
 constexpr bool is_by_request(ReuseReason reason) {
     return reason == ReuseReason::no_cache_request || reason == ReuseReason::max_age_request ||
            reason == ReuseReason::min_fresh_request;
@@ -129,8 +129,8 @@ struct ReuseAnswer {
     char const* why() const { return text(reason); }
 };
 
-/// For what has just been validated, though it may be stale by the origin's word: its age, which counts from when the
-/// validation was asked for (RFC 9111 4.2.3), is one that the request takes.
+/// For a response that has just been validated, although it may be stale by the origin's lifetime. True when the request
+/// accepts its age, which counts from the validation request (RFC 9111 4.2.3).
 inline bool is_recent_enough(ReuseAnswer const& answer, RequestCacheControl const& request) {
     return (!request.max_age || answer.age <= *request.max_age) && (!request.min_fresh || answer.ttl >= *request.min_fresh);
 }
@@ -139,14 +139,14 @@ inline bool is_recent_enough(ReuseAnswer const& answer, RequestCacheControl cons
 ReuseAnswer may_reuse(Terms const&, RequestCacheControl const&, WallTime now);
 
 enum class StaleOnErrorKind : std::uint8_t {
-    unreachable,  // no connection, or closed before a complete answer: the cache is disconnected (4.2.4)
+    unreachable,  // no connection, or closed before a complete response: the cache is disconnected (4.2.4)
     error_status  // the origin answered 500, 502, 503 or 504 (RFC 5861 4)
 };
 
 /// True when the stored response may be served instead of the error.
 bool may_serve_stale_on_error(Terms const&, RequestCacheControl const&, WallTime now, StaleOnErrorKind);
 
-/// 500, 502, 503, 504: the answers that stale-if-error may hide.
+/// 500, 502, 503, 504: the statuses that stale-if-error covers.
 bool is_stale_if_error_status(std::uint16_t status);
 
 }  // namespace garner::http

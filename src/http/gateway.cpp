@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> method_overrides{"x-http-method", "x-http-method-override", "x-method-override"};
 
-// In order.
+// Sorted.
 constexpr std::array<std::string_view, 38> gateway_fields{
     "cf-connecting-ip", "client-ip", "fastly-client-ip", "forwarded", "front-end-https", "proxy",
     "proxy-client-ip", "true-client-ip", "wl-proxy-client-ip", "wl-proxy-ssl", "x-arr-ssl", "x-azure-clientip",

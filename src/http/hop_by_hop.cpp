@@ -8,18 +8,18 @@
 namespace garner::http {
 namespace {
 
-/// By size first, since that settles most comparisons at once.
+/// By size first, which decides most comparisons at once.
 bool before(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) return a.size() < b.size();
     return std::ranges::lexicographical_compare(a, b, {}, to_lower, to_lower);
 }
 
-/// Options that are no field names.
+/// Connection options that are no field names.
 bool is_persistence(std::string_view option) {
     return equals_ignoring_case(option, "close") || equals_ignoring_case(option, "keep-alive");
 }
 
-/// "h2c", "HTTP/2.0" and their like.
+/// "h2c", "HTTP/2.0" and similar.
 bool is_http(std::string_view protocol) {
     auto const name = protocol.substr(0, protocol.find('/'));
     return equals_ignoring_case(name, "h2c") || equals_ignoring_case(name, "h2") || equals_ignoring_case(name, "http");
@@ -37,7 +37,7 @@ HopByHop::HopByHop(Fields const& fields) {
     for_each_member(fields, Name::connection, [&](std::string_view option) {
         if (name_of(option) == Name::other && !is_persistence(option)) named_.push_back(option);
     });
-    // An attacker may name thousands: each field then costs a search, not a walk.
+    // An attacker may name thousands: each field then costs a binary search instead of a scan.
     std::ranges::sort(named_, before);
 }
 

@@ -1,4 +1,4 @@
-// Fields that end with the connection they came on (RFC 9110 7.6.1), and how long that connection lasts (RFC 9112 9.3).
+// Hop-by-hop fields (RFC 9110 7.6.1), and connection persistence (RFC 9112 9.3).
 #pragma once
 #include <string_view>
 #include <vector>
@@ -11,9 +11,9 @@ namespace garner::http {
 /// Proxy-Authenticate, Proxy-Authorization and Proxy-Authentication-Info.
 bool is_hop_by_hop(Name);
 
-/// Decides which fields of one message are neither forwarded nor stored: those that are hop-by-hop, and those that Connection
-/// names. Every other name that this proxy knows (Host, Content-Length, Cache-Control, Cookie, …) is end-to-end, and a
-/// Connection list that names it is not believed.
+/// Decides which fields of one message are neither forwarded nor stored: hop-by-hop fields, and those that Connection
+/// names. All other names that this proxy knows (Host, Content-Length, Cache-Control, Cookie, …) are end-to-end, even if
+/// Connection names them.
 /// Valid as long as the bytes of the fields. Allocates only when Connection names a field that is not in Name.
 class HopByHop {
 public:
@@ -30,17 +30,16 @@ bool connection_has(Fields const&, std::string_view option);
 /// Connection: close.
 inline bool wants_close(Fields const& fields) { return connection_has(fields, "close"); }
 
-/// May the client's connection take another request after this one? Never with HTTP/1.0, whose keep-alive a proxy must
-/// not honour; Proxy-Connection counts for nothing.
+/// True when the client's connection may take another request after this one. Never with HTTP/1.0, whose keep-alive a proxy
+/// must not honour; Proxy-Connection is ignored.
 bool keeps_alive(RequestHead const&);
 
-/// May the server's connection take another request after this response? HTTP/1.0 only with keep-alive. The caller also
-/// asks the framing: a body that runs until close, or a 101, ends it in any case.
+/// True when the server's connection may take another request after this response. HTTP/1.0 only with keep-alive. The
+/// caller also checks the framing: a body that runs until close, or a 101, ends the connection in any case.
 bool keeps_alive(ResponseHead const&);
 
-/// Upgrade with its connection option. HTTP/1.0 cannot upgrade (RFC 9110 7.8). Never to another version of HTTP: behind
-/// it requests would pass that no rule of this proxy has seen (h2c is obsolete, RFC 9113 3.1), so that the request is an
-/// ordinary one.
+/// True for Upgrade with its connection option. HTTP/1.0 cannot upgrade (RFC 9110 7.8). False for another version of HTTP:
+/// its requests would bypass the rules of this proxy (h2c is obsolete, RFC 9113 3.1). The request is then an ordinary one.
 bool wants_upgrade(RequestHead const&);
 
 }  // namespace garner::http

@@ -26,7 +26,7 @@ constexpr bool is_tchar(char c) {
     return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != npos;
 }
 
-/// tchars in lower case; 0 for every other byte. So one look tells both whether a name goes on and what it folds to.
+/// tchars in lower case; 0 for every other byte. One table access both validates and folds a name's byte.
 constexpr auto folded_tchar = [] {
     std::array<char, 256> table{};
     for (int c = 0; c < 256; ++c)
@@ -49,7 +49,7 @@ bool has_control(std::uint64_t word) {
 
 enum class Tabs : bool { refused, allowed };
 
-/// The first control byte of `text`, or npos. Eight bytes at a time: values are most of a head.
+/// The first control byte of `text`, or npos. Checks eight bytes at a time, because values are most of a head.
 std::size_t find_control(std::string_view text, Tabs tabs) {
     for (std::size_t i = 0; i < text.size();) {
         if (text.size() - i >= 8) {
@@ -77,7 +77,7 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(Name::count_)> k
     "set-cookie", "te", "trailer", "transfer-encoding", "upgrade", "vary", "via", "warning", "x-forwarded-for"};
 static_assert(known_names[static_cast<std::size_t>(Name::x_forwarded_for)] == "x-forwarded-for");
 
-/// A name in lower case with zeros behind it: 32 bytes are compared without a loop.
+/// A name in lower case, padded with zeros: 32 bytes are compared without a loop.
 using PaddedName = std::array<char, 32>;
 
 constexpr auto padded_names = [] {
@@ -90,7 +90,7 @@ constexpr std::uint8_t hash_of(std::size_t size, char first, char last) {
     return static_cast<std::uint8_t>(13 * size + 2 * static_cast<unsigned char>(first) + static_cast<unsigned char>(last));
 }
 
-/// The only known name of each hash. Where a new name has the hash of another, compiling fails: hash_of needs other factors.
+/// The only known name of each hash. If a new name collides, compilation fails: hash_of then needs other factors.
 constexpr auto names_by_hash = [] {
     std::array<std::uint8_t, 256> table{};
     for (std::size_t i = 1; i < known_names.size(); ++i) {
@@ -101,7 +101,7 @@ constexpr auto names_by_hash = [] {
     return table;
 }();
 
-/// The known name that `name`, whose size is `size`, spells.
+/// The known name with the text `name` of length `size`.
 Name known_name(PaddedName const& name, std::size_t size) {
     if (size == 0 || size > longest_known_name) return Name::other;
     auto const candidate = names_by_hash[hash_of(size, name[0], name[size - 1])];
@@ -109,7 +109,7 @@ Name known_name(PaddedName const& name, std::size_t size) {
     return same ? static_cast<Name>(candidate) : Name::other;
 }
 
-/// Why the name of a field line ends wrongly at `at`.
+/// The error at the end of a field line's name, at index `at`.
 char const* name_fault(std::string_view line, std::size_t at) {
     auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
     if (is_blank(line.front())) return "folded field line";
@@ -125,17 +125,17 @@ char const* control_fault(char c) {
     return "control byte in head";
 }
 
-/// "HTTP/1.1" and its like, exactly (RFC 9112 2.3).
+/// "HTTP/1.1" and similar, exactly (RFC 9112 2.3).
 Fault parse_version(std::string_view text, Version& version) {
     if (text.size() != 8 || !text.starts_with("HTTP/") || !is_digit(text[5]) || text[6] != '.' || !is_digit(text[7]))
         return {"malformed version"};
     if (text[5] != '1') return {"version is not HTTP/1", 505};
-    // A higher minor version is a 1.1 that knows more (RFC 9110 2.5).
+    // A higher minor version is compatible with 1.1 (RFC 9110 2.5).
     version = text[7] == '0' ? Version::http_1_0 : Version::http_1_1;
     return {};
 }
 
-/// Looks at as much of a start line as has come, so that nobody need wait for the end of one that is too long.
+/// Checks the start line received so far, so that a line that is too long is refused before its end.
 Fault overlong(RequestHead const&, std::string_view line, HeadLimits const& limits) {
     auto space = line.substr(0, longest_method + 1).find(' ');
     if (space == npos) return line.size() > longest_method ? Fault{"method too long", 501} : Fault{};
@@ -198,7 +198,7 @@ HeadParse refused(Head const& head, Fault fault) {
     return {HeadParse::Kind::refused, 0, answer(head, fault), fault.refusal};
 }
 
-/// `text` ends inside a line: that is not yet a fault, unless a limit is already passed.
+/// `text` ends inside a line: an error only if a limit is already exceeded.
 template <class Head>
 HeadParse unfinished(std::string_view text, HeadLimits const& limits, Head const& head) {
     std::size_t start = 0;
@@ -209,9 +209,8 @@ HeadParse unfinished(std::string_view text, HeadLimits const& limits, Head const
     return {};
 }
 
-/// One pass over the lines that are complete. A head that came in pieces is checked line by line as it comes and, since
-/// the buffer may have moved meanwhile, read once more from its beginning when the last line is there; until then
-/// `head.fields` only counts.
+/// One pass over the complete lines. A head that arrives in pieces is checked line by line. When the last line is there,
+/// the head is parsed again from its beginning, because the buffer may have moved; until then `head.fields` only counts.
 template <class Head>
 HeadParse parse_head(std::string_view bytes, HeadLimits const& limits, std::size_t& scanned, Head& head) {
     auto text = bytes.substr(0, limits.bytes);
@@ -220,7 +219,7 @@ HeadParse parse_head(std::string_view bytes, HeadLimits const& limits, std::size
     auto newline = text.find('\n', scanned);
     std::size_t begin = resumed && newline != npos ? text.rfind('\n', scanned - 1) + 1 : 0;
     for (; newline != npos; begin = newline + 1, newline = text.find('\n', begin)) {
-        // No start line is so short that another one could begin here.
+        // A start line is longer than the skippable bytes, so no later line can begin here.
         bool const start_line = begin <= skippable(head);
         if (start_line)
             if (auto fault = overlong(head, text.substr(begin, newline - begin), limits); fault.refusal)

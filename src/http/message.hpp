@@ -1,4 +1,4 @@
-// Heads of HTTP/1 messages (RFC 9112): parsed as views into the bytes they came in, refused when anything is doubtful.
+// Heads of HTTP/1 messages (RFC 9112): parsed as views into the received bytes, and refused when in doubt.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace garner::http {
 
-/// Field names whose meaning this proxy knows (RFC 9110 and those it names). `other` is every other name.
+/// Field names that this proxy knows (RFC 9110 and those it refers to). `other` is every other name.
 enum class Name : std::uint8_t {
     other,
     accept,
@@ -64,7 +64,7 @@ enum class Name : std::uint8_t {
 };
 static_assert(static_cast<int>(Name::count_) <= 64, "Fields keeps one presence bit per name");
 
-/// The known name that `text` spells, in any case. O(1), no allocation.
+/// The known name with this text, in any case. O(1), no allocation.
 Name name_of(std::string_view text);
 
 struct Field {
@@ -73,8 +73,8 @@ struct Field {
     Name id = Name::other;
 };
 
-/// The field lines of one message, in order. Views: valid as long as the bytes they were parsed from.
-/// clear() keeps the capacity, so that a reused Fields allocates nothing.
+/// The field lines of one message, in order. Views: valid as long as the parsed bytes. clear() keeps the capacity, so that
+/// a reused Fields allocates nothing.
 class Fields {
 public:
     void clear() {
@@ -87,16 +87,16 @@ public:
         lines_.push_back(field);
     }
 
-    /// O(1). Never asks for Name::other.
+    /// O(1). Must not be called with Name::other.
     bool has(Name id) const { return (present_ & bit(id)) != 0; }
     /// The first line's value, or an empty view when the field is absent.
     std::string_view first(Name id) const;
     /// First line of any name, known or not, in any case; nullptr when absent.
     Field const* find(std::string_view name) const;
-    /// How many lines carry this name.
+    /// The number of lines with this name.
     std::size_t count(Name id) const;
 
-    /// Room for this many lines, so that adding them allocates once.
+    /// Reserves space for this many lines, so that adding them allocates once.
     void reserve(std::size_t lines) { lines_.reserve(lines); }
     std::size_t size() const { return lines_.size(); }
     bool empty() const { return lines_.empty(); }
@@ -127,7 +127,7 @@ void for_each_part(std::string_view list, Use&& use) {
     use(trim(list.substr(begin)));
 }
 
-/// Only for the parts that are not empty: the members of the list (RFC 9110 5.6.1).
+/// Calls it only for non-empty parts: the members of the list (RFC 9110 5.6.1).
 template <class Use>
 void for_each_member(std::string_view list, Use&& use) {
     for_each_part(list, [&](std::string_view part) {
@@ -135,7 +135,7 @@ void for_each_member(std::string_view list, Use&& use) {
     });
 }
 
-/// For all lines of the field.
+/// Calls it for all lines of the field.
 template <class Use>
 void for_each_member(Fields const& fields, Name id, Use&& use) {
     if (!fields.has(id)) return;
@@ -169,43 +169,43 @@ struct ResponseHead {
 };
 
 struct HeadLimits {
-    std::size_t bytes = 64 * 1024;    // the whole head, start line and blank line included
+    std::size_t bytes = 64 * 1024;    // the whole head, including start line and blank line
     std::size_t fields = 256;         // field lines
     std::size_t target = 16 * 1024;   // the request target
 
-    /// For what was within its limits when it came.
+    /// For heads that were checked against the limits on arrival.
     static constexpr HeadLimits none() { return {SIZE_MAX, SIZE_MAX, SIZE_MAX}; }
 };
 
-/// What a parser found. `refusal` is a literal that names the fault, for the log and the error page.
+/// The result of a parser. `refusal` is a literal that names the error, for the log and the error page.
 struct HeadParse {
     enum class Kind : std::uint8_t { complete, incomplete, refused };
     Kind kind = Kind::incomplete;
-    std::size_t bytes = 0;           // complete: the head's length, blank line included
-    std::uint16_t status = 400;      // refused: what to answer a client: 400, 414, 431, 501, 505; for a response 502
+    std::size_t bytes = 0;           // complete: the head's length, including the blank line
+    std::uint16_t status = 400;      // refused: the status for the client: 400, 414, 431, 501, 505; for a response 502
     char const* refusal = nullptr;   // refused: e.g. "bare LF in head"
 };
 
-/// Parses the head at the start of `bytes`. `scanned` remembers, between calls on a growing buffer that begins with the
-/// same bytes, how far the search for the end has come; start it at 0. The views in `head` point into `bytes`.
-/// Strict (RFC 9112 2.2, 3, 5): CRLF only, one space in the start line, no obs-fold, no white space before the colon, no
-/// control bytes, NUL or bare CR; names are tokens; values are visible bytes, SP, HTAB and obs-text. At most two empty
-/// lines before a request line are skipped. Pure; allocates only when `head.fields` grows.
+/// Parses the head at the start of `bytes`. `scanned` keeps the position of the search for the end between calls on a
+/// growing buffer that begins with the same bytes; start it at 0. The views in `head` point into `bytes`. Strict (RFC 9112
+/// 2.2, 3, 5): CRLF only, one space in the start line, no obs-fold, no white space before the colon, no control bytes, NUL
+/// or bare CR; names are tokens; values are visible bytes, SP, HTAB and obs-text. At most two empty lines before a request
+/// line are skipped. Pure; allocates only when `head.fields` grows.
 HeadParse parse_request_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, RequestHead& head);
 HeadParse parse_response_head(std::string_view bytes, HeadLimits const&, std::size_t& scanned, ResponseHead& head);
 
-/// Reads a response head that this cache has written itself, with its blank line: no limits, and a `check` that it is one.
-/// The views in `head` point into `text`.
+/// Reads a response head that this cache has written itself, with its blank line: without limits; a `check` enforces that
+/// it parses. The views in `head` point into `text`.
 void read_stored_head(std::string_view text, ResponseHead& head);
 
 /// Parses one field line, given without its CRLF, as strictly as the head parsers: nullptr, or a literal that names the
-/// fault. The views in `field` point into `line`.
+/// error. The views in `field` point into `line`.
 char const* parse_field_line(std::string_view line, Field& field);
 
 /// tchar+ (RFC 9110 5.6.2).
 bool is_token(std::string_view);
 
-/// The value of a field in the text of a head whose lines end with CRLF; empty when it is not there. Costs one pass.
+/// The value of a field in the text of a head whose lines end with CRLF; empty when absent. Costs one pass.
 std::string_view field_in(std::string_view head, std::string_view name);
 
 }  // namespace garner::http

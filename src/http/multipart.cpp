@@ -10,7 +10,7 @@ Multipart::Multipart(std::vector<ByteRange> ranges, std::uint64_t length, std::s
     for (auto const word : random) append_hex(word, boundary);
     content_type_ = "multipart/byteranges; boundary=" + boundary;
     for (auto const& range : ranges_) {
-        // RFC 2046 5.1.1: the line break before a boundary belongs to it; the first one needs none.
+        // RFC 2046 5.1.1: the line break before a boundary belongs to the boundary; the first one needs none.
         std::string head(heads_.empty() ? "--" : "\r\n--");
         head.append(boundary).append("\r\n");
         if (!content_type.empty()) head.append("Content-Type: ").append(content_type).append("\r\n");

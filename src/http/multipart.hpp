@@ -1,4 +1,4 @@
-// Several ranges of one representation in one answer: multipart/byteranges (RFC 9110 14.6, 15.3.7.2).
+// Several ranges of one representation in one response: multipart/byteranges (RFC 9110 14.6, 15.3.7.2).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace garner::http {
 
-/// What stands around the ranges. The answer's body is, for each range in order, head() and its bytes, then end().
+/// The bytes around the ranges. The response's body is, for each range in order, head() and its bytes, then end().
 class Multipart {
 public:
-    /// 128 bits that nobody can foresee: a boundary made of them is in no body, nor in one that was made to hold it.
+    /// 128 unpredictable bits: no body contains a boundary made of them, even a body crafted for that.
     using Random = std::array<std::uint64_t, 2>;
 
-    /// `ranges` lie within `length`, the whole representation's; `content_type` is its media type, or empty.
+    /// `ranges` must lie within `length`, the size of the whole representation; `content_type` is its media type, or empty.
     Multipart(std::vector<ByteRange> ranges, std::uint64_t length, std::string_view content_type, Random random);
 
     std::vector<ByteRange> const& ranges() const { return ranges_; }
-    /// The value of the answer's own Content-Type.
+    /// The value of the response's own Content-Type.
     std::string const& content_type() const { return content_type_; }
     std::string_view head(std::size_t range) const { return heads_[range]; }
     std::string_view end() const { return end_; }
-    /// The bytes of the answer's body, all in all.
+    /// The total size of the response's body.
     std::uint64_t size() const { return size_; }
 
 private:

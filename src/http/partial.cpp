@@ -17,7 +17,7 @@ std::string_view strong_validator(ResponseHead const& response, WallTime now) {
 }  // namespace
 
 std::optional<Part> part_of(ResponseHead const& response, std::optional<std::uint64_t> body_length) {
-    // Several ranges in one answer have no Content-Range of their own (RFC 9110 15.3.7.2).
+    // A multipart response has no Content-Range of its own (RFC 9110 15.3.7.2).
     if (response.status != 206 || response.fields.count(Name::content_range) != 1) return std::nullopt;
     auto const where = parse_content_range(response.fields.first(Name::content_range));
     if (!where || !where->range || !where->length) return std::nullopt;

@@ -1,4 +1,5 @@
-// Partial responses kept to be combined (RFC 9111 3.3, 3.4): which 206 may be, and what its representation's head is.
+// Partial responses stored to be combined (RFC 9111 3.3, 3.4): which 206 may be stored, and the head of their
+// representation.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,36 +13,36 @@
 
 namespace garner::http {
 
-/// Where the body of a 206 lies in its representation.
+/// The position of a 206's body in its representation.
 struct Part {
     ByteRange range;
-    std::uint64_t length = 0;   // of the whole representation
+    std::uint64_t length = 0;   // length of the whole representation
 
     friend bool operator==(Part const&, Part const&) = default;
 };
 
-/// The part that a 206 brings, when it may be stored: one range, of a known length, that agrees with `body_length`, which
-/// is what the framing says; nothing when only the end of the body will tell. Whether it may be combined with others,
-/// is_same_representation says; by itself it answers for ranges inside it (RFC 9111 3.3).
+/// The part in a 206, if it may be stored: one range, of a known length, that agrees with `body_length` from the framing.
+/// Nothing when only the end of the body gives its length. is_same_representation decides whether it may be combined with
+/// other parts; alone it answers requests for ranges inside it (RFC 9111 3.3).
 std::optional<Part> part_of(ResponseHead const&, std::optional<std::uint64_t> body_length);
 
-/// False for a 206 without Content-Type to a request with If-Range: it may lack what that client knows already
-/// (RFC 9110 15.3.7), and others do not.
+/// False for a 206 without Content-Type to a request with If-Range: it may omit fields that its client has already (RFC
+/// 9110 15.3.7) but other clients have not.
 bool describes_itself(RequestHead const&, ResponseHead const&);
 
-/// RFC 9110 15.3.7.3: both are of one representation, by a strong validator that both have.
+/// RFC 9110 15.3.7.3: both are of one representation, by a strong validator in both.
 bool is_same_representation(ResponseHead const&, ResponseHead const&, WallTime now);
 
-/// True when the validators show two responses to be of different representations; two without any may be of one.
+/// True when the validators show two different representations; without validators it is false.
 bool contradict(ResponseHead const&, ResponseHead const&);
 
-/// The head, without blank line, of the 200 that a stored 206 is a part of. With `older`, such a head of parts that
-/// came before, its fields stay where the newer does not replace them (RFC 9111 3.4).
+/// The head, without blank line, of the 200 that a stored 206 is a part of. With `older`, the head of earlier parts, fields
+/// of `older` remain unless the newer head replaces them (RFC 9111 3.4).
 std::string head_of_whole(ResponseHead const& newer, ResponseHead const* older,
                           std::span<std::string_view const> targeted = {});
 
-/// The lines, each with its CRLF, that ask for what is missing of a stored representation of `length`: Range, and
-/// If-Range with its strong validator. Without one there is no If-Range, and a 206 will not be what completes it.
+/// The lines, each with its CRLF, that request the missing bytes of a stored representation of `length`: Range, and
+/// If-Range with its strong validator. Without one there is no If-Range, and a 206 will not complete it.
 std::string ask_for_missing(ResponseHead const& stored, ByteRange missing, std::uint64_t length, WallTime now);
 
 }  // namespace garner::http

@@ -9,7 +9,7 @@
 namespace garner::http {
 namespace {
 
-/// A number of any length; what 64 bits cannot hold is their largest value, which lies beyond every representation.
+/// A number of any length; values over 64 bits become the maximum, which is beyond every representation.
 std::optional<std::uint64_t> parse_position(std::string_view digits) {
     if (digits.empty() || !std::ranges::all_of(digits, is_digit)) return std::nullopt;
     return parse_decimal(digits).value_or(UINT64_MAX);
@@ -60,12 +60,12 @@ void coalesce(std::vector<ByteRange>& parts) {
         }
 }
 
-/// The members of a Range field's value behind its unit.
+/// The members of a Range field's value after its unit.
 struct Members {
-    bool valid = true;                 // each has the grammar of a range
+    bool valid = true;                 // each member matches the grammar of a range
     std::size_t count = 0;
     std::size_t overlaps = 0;          // members that overlap an earlier one
-    std::vector<ByteRange> ranges;     // those that can be satisfied
+    std::vector<ByteRange> ranges;     // the satisfiable ones
 };
 
 Members parse_members(std::string_view list, std::uint64_t length) {
@@ -86,7 +86,7 @@ Members parse_members(std::string_view list, std::uint64_t length) {
 RangeAnswer answer_range(std::string_view value, std::uint64_t length) {
     constexpr std::string_view unit = "bytes=";
     if (!equals_ignoring_case(value.substr(0, unit.size()), unit)) return {};
-    // No Content-Range can say that there is nothing; 14.2 lets every Range be ignored.
+    // No Content-Range can describe an empty body; 14.2 allows to ignore every Range.
     if (length == 0) return {};
 
     auto members = parse_members(value.substr(unit.size()), length);
@@ -98,11 +98,11 @@ RangeAnswer answer_range(std::string_view value, std::uint64_t length) {
 
 RangeAnswer answer_range(RequestHead const& request, ResponseHead const& stored, std::uint64_t length, WallTime now) {
     if (!request.fields.has(Name::range)) return {};
-    // RFC 9110 14.2: Range is defined for GET alone, and only where the answer without it would be 200.
+    // RFC 9110 14.2: Range is defined for GET only, and only if the response without it would be 200.
     if (request.method != Method::get || stored.status != 200) return {};
     if (request.fields.count(Name::range) != 1 || !if_range_holds(request.fields, stored, now)) return {};
     auto answer = answer_range(request.fields.first(Name::range), length);
-    // Readers differ about what a Content-Encoding around or inside multipart/byteranges would mean.
+    // Clients disagree on the meaning of Content-Encoding around or inside multipart/byteranges.
     if (answer.parts.size() > 1 && stored.fields.has(Name::content_encoding)) return {};
     return answer;
 }
@@ -110,7 +110,7 @@ RangeAnswer answer_range(RequestHead const& request, ResponseHead const& stored,
 bool is_excessive_range(Fields const& request) {
     if (!request.has(Name::range)) return false;
     if (request.count(Name::range) != 1) return true;
-    // Suffixes lie at the end of this, beyond all that is counted from the beginning.
+    // Suffix ranges lie at the end of this length, beyond all ranges that count from the beginning.
     constexpr std::uint64_t very_long = UINT64_MAX / 2;
     auto const value = request.first(Name::range);
     auto const members = parse_members(value.substr(std::min(value.find('=') + 1, value.size())), very_long);
@@ -126,7 +126,7 @@ bool if_range_holds(Fields const& request, ResponseHead const& stored, WallTime 
     return !condition.empty() && condition == validators.last_modified && is_strong_last_modified(stored, now);
 }
 
-// The origin's clock had left the second of the last change when it sent the response.
+// True when the origin sent the response in a later second than its last change, by the origin's clock.
 bool is_strong_last_modified(ResponseHead const& stored, WallTime now) {
     auto const modified = parse_http_date(stored.fields.first(Name::last_modified), now);
     auto const date = parse_http_date(stored.fields.first(Name::date), now);
@@ -153,7 +153,7 @@ std::optional<ContentRange> parse_content_range(std::string_view value) {
     if (dash == std::string_view::npos) return std::nullopt;
     auto const first = parse_decimal(positions.substr(0, dash));
     auto const last = parse_decimal(positions.substr(dash + 1));
-    // RFC 9110 14.4: such a value is invalid, and nothing of it may be believed.
+    // RFC 9110 14.4: the whole value is invalid.
     if (!first || !last || *last < *first || *last == UINT64_MAX) return std::nullopt;
     if (range.length && *last >= *range.length) return std::nullopt;
     range.range = ByteRange{*first, *last};

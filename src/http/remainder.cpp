@@ -12,13 +12,13 @@ std::optional<std::uint64_t> length_of(Framing const& framing) {
     return framing.kind == Framing::Kind::length ? std::optional(framing.length) : std::nullopt;
 }
 
-/// By its Content-Range.
+/// The number of bytes by its Content-Range.
 std::optional<std::uint64_t> bytes_of_range(ResponseHead const& answer) {
     auto const where = parse_content_range(answer.fields.first(Name::content_range));
     return where && where->range ? std::optional(where->range->size()) : std::nullopt;
 }
 
-/// Nothing of the body has been seen: what the heads say of it, and of who may have it, must agree.
+/// No byte of the body was received: the fields about the body, and about its storing and sharing, must agree.
 bool describe_the_same(ResponseHead const& a, ResponseHead const& b) {
     constexpr std::array telling{Name::content_type, Name::content_encoding, Name::cache_control, Name::vary,
                                  Name::set_cookie};
@@ -82,7 +82,7 @@ bool Remainder::is_rest(ResponseHead const& answer, Framing const& framing) cons
 }
 
 bool Remainder::is_whole(ResponseHead const& answer, Framing const& framing) const {
-    // A part that is asked for may be answered by the whole; it must not bring more than what is missing.
+    // A request for a part may be answered by the whole, which must not have more than the missing bytes.
     bool const to_the_end = end_ == length_;
     bool const of_status = answer.status == head_.status ? answer.status != 206 : answer.status == 200 && head_.status == 206;
     bool const has_body = framing.kind != Framing::Kind::none;

@@ -1,4 +1,4 @@
-// What is missing of a response whose body broke off, and which answer of another source brings it (RFC 9110 13.1.5, 14).
+// The missing bytes of a truncated response, and which other response has them (RFC 9110 13.1.5, 14).
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,30 +11,31 @@
 
 namespace garner::http {
 
-/// Where the body that broke off was. Offsets count from the beginning of the representation for a 200, and for a 206 from
-/// where its Content-Range begins.
+/// The position of the truncated body. Offsets count from the beginning of the representation for a 200, and for a 206 from
+/// the start of its Content-Range.
 struct BrokenBody {
-    std::uint64_t first = 0;                   // where it began: not 0 behind bytes that were there before
-    std::uint64_t done = 0;                    // bytes that came
-    std::optional<std::uint64_t> announced{};  // bytes that were to come, where that was known
-    std::optional<std::uint64_t> length{};     // of the whole, where `first` is not 0
+    std::uint64_t first = 0;                   // where it began; above 0 when stored bytes precede it
+    std::uint64_t done = 0;                    // received bytes
+    std::optional<std::uint64_t> announced{};  // expected bytes, if known
+    std::optional<std::uint64_t> length{};     // length of the whole, if `first` is not 0
 };
 
-/// Pure; one for each time a body breaks off.
+/// Pure; one for each truncated body.
 class Remainder {
 public:
-    /// `head`: the response's own, as this cache has stored or sent it, without its blank line.
+    /// `head`: the response's own, in the form stored or sent, without its blank line.
     Remainder(std::string_view head, BrokenBody const& body);
     Remainder(Remainder const&) = delete;
 
-    /// False when no answer could be told to bring the rest: part of the body is there, and no strong validator.
+    /// False when no response could be verified to have the rest: some of the body was received, and there is no strong
+    /// validator.
     bool is_obtainable(WallTime now) const;
-    /// The lines that ask for it, each with its CRLF; none where the whole is to be asked for.
+    /// The lines that request the rest, each with its CRLF; empty when the whole must be requested.
     std::string request_lines(WallTime now) const;
-    /// How many bytes of the answer's body come before what is missing; behind them it brings that, and no more. Nothing:
-    /// the answer is something else.
+    /// How many bytes of this response's body precede the missing ones; after them it has exactly the missing ones.
+    /// Nothing: the response does not fit.
     std::optional<std::uint64_t> skipped_in(ResponseHead const& answer, Framing const&, WallTime now) const;
-    /// Of such an answer: how many bytes follow them, where its framing does not tell; it may have more or fewer all the same.
+    /// How many bytes follow the skipped ones in such a response, if its framing does not tell; the real number may differ.
     std::optional<std::uint64_t> left_in(ResponseHead const& answer, Framing const&) const;
 
 private:
@@ -44,10 +45,10 @@ private:
 
     std::string text_;
     ResponseHead head_;
-    std::uint64_t at_ = 0;                     // in the representation: the first byte that is missing
-    std::optional<std::uint64_t> end_;         // behind the last one
+    std::uint64_t at_ = 0;                     // offset in the representation of the first missing byte
+    std::optional<std::uint64_t> end_;         // offset after the last one
     std::optional<std::uint64_t> length_;      // of the representation
-    bool begun_ = false;                       // some of the body has come
+    bool begun_ = false;                       // some of the body was received
     bool placed_ = true;                       // the offsets are known
 };
 

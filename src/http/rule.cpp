@@ -1,4 +1,4 @@
-// Rules: matching and deciding.
+// Matches rules, and decides by them.
 #include "http/rule.hpp"
 
 #include <re2/re2.h>
@@ -39,7 +39,7 @@ std::string with_closed(char const* closed, std::string rule) {
     return closed ? std::string(closed) + " (" + rule + ")" : rule;
 }
 
-// "example.com." is example.com with its root written out.
+// "example.com." is example.com with an explicit DNS root.
 std::string_view without_final_dot(std::string_view host) {
     if (host.size() > 1 && host.back() == '.') host.remove_suffix(1);
     return host;
@@ -50,13 +50,13 @@ bool any(Range const& values, Test&& test) {
     return std::any_of(values.begin(), values.end(), test);
 }
 
-// An empty list asks for nothing.
+// An empty list matches everything.
 template <class Range, class Test>
 bool allows(Range const& values, Test&& test) {
     return values.empty() || any(values, test);
 }
 
-/// `test` of one form of the URL, of the other, or of both.
+/// Applies `test` to either form of the URL, or to both.
 template <class Test>
 bool in_forms(RuleRequest const& request, Matcher::Forms forms, Test&& test) {
     if (request.plain_url.empty()) return test(request.url);
@@ -93,7 +93,7 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
     return decision;
 }
 
-// Someone else's rule may have let this URL in from a closed destination: then a hit must ask for the address too.
+// Another client's rule may have allowed this URL from a blocked destination: a hit must then check the address too.
 bool AccessRules::opened_to_others(RuleRequest const& request) const {
     if (!any_opens_) return false;
     return any(rules_, [&](AccessRule const& rule) {
@@ -198,7 +198,7 @@ bool UrlPattern::matches(std::string_view url) const {
 
 std::string const& UrlPattern::text() const { return expression_->pattern(); }
 
-// ---- time of the week ----
+// ---- time windows ----
 
 namespace {
 

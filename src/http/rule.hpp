@@ -1,4 +1,4 @@
-// Rules: who may ask for what, and how what comes back is cached. Pure: a rule sees only what is in RuleRequest.
+// Rules: access rules and caching rules. Pure: a rule sees only the members of RuleRequest.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -19,7 +19,7 @@ class RE2;
 
 namespace garner::http {
 
-/// What rules see of a request. Views: they live as long as the request's bytes.
+/// The facts of a request for rules. Views: they live as long as the request's bytes.
 struct RuleRequest {
     IpAddress client;
     Method method = Method::get;
@@ -28,20 +28,20 @@ struct RuleRequest {
     std::string_view host;           // any case, IPv6 without brackets
     std::uint16_t port = 80;
     std::string_view url;            // normal form (append_normalised); "host:port" for CONNECT
-    std::string_view plain_url;      // append_unescaped(url), where it differs; else empty
+    std::string_view plain_url;      // append_unescaped(url), if it differs; else empty
     WallTime now{};
     std::uint16_t listener = 0;      // the port the client connected to
-    bool accelerated = false;        // which is that of an accelerator
+    bool accelerated = false;        // the listener is an accelerator's
 };
 
-/// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. Compared without
-/// regard to case and to one final dot; an IP address is compared as an address, however it is written.
+/// A host name, or with a leading dot a domain: ".example.com" is example.com and every name below it. The comparison
+/// ignores case and one final dot; an IP address is compared as an address, in any spelling.
 class HostPattern {
 public:
-    /// Nothing when `text` is empty, only a dot, has a byte no host name has, or is_mistaken_ipv4.
+    /// Nothing when `text` is empty, only a dot, has a byte that no host name has, or is_mistaken_ipv4.
     static std::optional<HostPattern> parse(std::string_view text);
     bool matches(std::string_view host) const;
-    /// As written, in lower case.
+    /// The original text in lower case.
     std::string const& text() const { return text_; }
     friend bool operator==(HostPattern const&, HostPattern const&) = default;
 
@@ -72,13 +72,13 @@ private:
     std::shared_ptr<re2::RE2 const> expression_;
 };
 
-/// Local time in the week: "Mon-Fri 08:00-18:00", "Sat,Sun", "22:00-06:00". Each part may be left out, not both. The
-/// end is not included. Hours that pass midnight belong to the day they begin on.
+/// Local time in the week: "Mon-Fri 08:00-18:00", "Sat,Sun", "22:00-06:00". One of the two parts may be left out. The end
+/// is exclusive. Hours past midnight belong to the day on which the window begins.
 class TimeWindow {
 public:
     static std::optional<TimeWindow> parse(std::string_view text);
     bool contains(WallTime) const;
-    /// The same for a local weekday (0: Sunday) and minute of the day.
+    /// Takes a local weekday (0 is Sunday) and minute of the day.
     bool contains(unsigned weekday, unsigned minute) const;
 
 private:
@@ -87,24 +87,25 @@ private:
     std::uint16_t end_ = 24 * 60;
 };
 
-/// What a rule asks for. Every member that is not empty must match; of its values any one. No members: all requests.
+/// A rule's conditions. Every non-empty member must match, by any one of its values. No members: all requests.
 struct Matcher {
     std::vector<IpNetwork> source = {};
     std::vector<IpNetwork> destination = {};      // the address that is connected to
     std::vector<HostPattern> host = {};
     std::vector<PortRange> port = {};
     std::vector<PortRange> listener = {};         // the port the client connected to
-    std::vector<std::string> method = {};         // case-sensitive, as methods are (RFC 9110 9.1)
+    std::vector<std::string> method = {};         // case-sensitive, like methods (RFC 9110 9.1)
     std::vector<std::string> url_contains = {};   // case-sensitive
     std::vector<UrlPattern> url_matches = {};
     std::vector<TimeWindow> time = {};
 
-    /// Which forms of the URL, as written and unescaped, url_contains and url_matches must find: origins differ in what they read.
+    /// Whether url_contains and url_matches need either or both of the forms of the URL, escaped and unescaped: origins
+    /// differ in their reading.
     enum class Forms : std::uint8_t { either, both };
     enum class Result : std::uint8_t { no, yes, needs_destination };
-    /// needs_destination only when everything else matches and this names a destination that is not given.
+    /// needs_destination only when all other members match and the matcher has a destination but none is given.
     Result matches(RuleRequest const&, IpAddress const* destination, Forms forms = Forms::either) const;
-    /// Only what is the same for every request of this URL: host, port, url_contains, url_matches.
+    /// Checks only members that are equal for every request of this URL: host, port, url_contains, url_matches.
     bool may_match_url(RuleRequest const&, Forms forms = Forms::either) const;
     /// Matches every request.
     bool matches_all() const {
@@ -123,14 +124,14 @@ struct AccessRule {
     std::string name;        // "access[2]: deny"
     std::string matchers = {};   // as configured, {"host":".example.com"}: for logs and explanations, not for clients
 
-    /// An escape passes no rule: one that allows wants both forms of the URL, one that denies either.
+    /// An escape must not bypass a rule: an allow rule needs both forms of the URL, a deny rule either one.
     Matcher::Forms forms() const { return allow ? Matcher::Forms::both : Matcher::Forms::either; }
     Matcher::Result matches(RuleRequest const& request, IpAddress const* destination) const {
         return match.matches(request, destination, forms());
     }
 };
 
-/// What the rules say, and which of them. The views live as long as the AccessRules.
+/// The rules' decision, and the rule that decided. The views live as long as the AccessRules.
 struct Decision {
     enum class Verdict : std::uint8_t {
         allow,
@@ -138,13 +139,13 @@ struct Decision {
         needs_destination    // resolve the name, then ask again with the address
     };
     Verdict verdict = Verdict::deny;
-    // Set where an allow rule opens what is closed by default. A host opens nothing: the owner of the name chooses its
-    // address in the DNS.
+    // Set when an allow rule opens a destination that is blocked by default. A `host` opens nothing: the owner of the name
+    // chooses its address in the DNS.
     bool opens_address = false;      // the rule names `destination`
     bool opens_port = false;         // the rule names `port`
-    std::string_view rule;           // the rule that decided: its name, or "default: clients on loopback only"
-    std::string_view matchers;       // the rule's
-    char const* closed = nullptr;    // deny although the rule allows: what the defaults close, a literal
+    std::string_view rule;           // the deciding rule's name, or "default: clients on loopback only"
+    std::string_view matchers;       // the deciding rule's
+    char const* closed = nullptr;    // deny although the rule allows: the default that blocks it, a literal
 
     bool allowed() const { return verdict == Verdict::allow; }
     bool denied() const { return verdict == Verdict::deny; }
@@ -157,27 +158,27 @@ struct Decision {
     std::string whole_rule() const;
 };
 
-/// The addresses of this machine and the places it listens on.
+/// The addresses of this machine and its listening endpoints.
 struct OwnAddresses {
-    std::vector<IpAddress> interfaces;       // closed unless a rule opens them
+    std::vector<IpAddress> interfaces;       // blocked unless a rule opens them
     std::vector<IpEndpoint> listening;       // never reached through the proxy; "::" and 0.0.0.0: every own address
 };
 
-/// Rules in order; the first that matches decides. Without rules, and when none matches: clients on loopback and those of
-/// accelerators are allowed, all others denied. Immutable; deciding allocates nothing.
+/// Rules in order; the first match decides. Without rules or a match, clients on loopback and clients of accelerators are
+/// allowed, all others denied. Immutable; deciding allocates nothing.
 class AccessRules {
 public:
     AccessRules() = default;
     explicit AccessRules(std::vector<AccessRule> rules);
 
-    /// Before the origin's address is known (`destination` empty) or with it. Does not look at the closed list.
-    /// Without a destination an allow holds for a cache hit too: needs_destination is said also when the URL may lie in
-    /// the cache only because a rule opened a closed destination to others than this client.
+    /// Decides before the origin's address is known (`destination` empty) or with it. Does not check the blocked
+    /// destinations. Without a destination an allow also applies to a cache hit. The result is also needs_destination if
+    /// the URL may be stored only because a rule opened a blocked destination to other clients.
     Decision decide(RuleRequest const&, std::optional<IpAddress> destination) const;
 
-    /// The whole answer for a connection to this address: rules, own listening places, closed list. Ask it for the very
-    /// address that is connected to. Never needs_destination.
-    /// `private_closed`: private networks are on the closed list, too.
+    /// The complete decision on a connection to this address: rules, own listening endpoints, blocked destinations.
+    /// `destination` must be the address that is connected to. Never needs_destination. `private_closed`: private networks
+    /// are blocked, too.
     Decision permits(RuleRequest const&, IpAddress const& destination, OwnAddresses const&, bool private_closed = false) const;
 
     std::span<AccessRule const> rules() const { return rules_; }
@@ -190,44 +191,44 @@ private:
     bool any_opens_ = false;         // addresses
 };
 
-/// Why this origin address is closed by default, a literal, or nullptr when it is open: 0/8, 127/8, 169.254/16, "::",
-/// ::1, fe80::/10 and `own`; also the v4-mapped, v4-compatible, NAT64 (64:ff9b::/96, RFC 6052; 64:ff9b:1::/48,
-/// RFC 8215), 6to4 (2002::/16) and Teredo (2001::/32) forms of these.
+/// Why this origin address is blocked by default, a literal, or nullptr when it is not: 0/8, 127/8, 169.254/16, "::", ::1,
+/// fe80::/10 and `own`; also the v4-mapped, v4-compatible, NAT64 (64:ff9b::/96, RFC 6052; 64:ff9b:1::/48, RFC 8215), 6to4
+/// (2002::/16) and Teredo (2001::/32) forms of these.
 char const* closed_destination(IpAddress const&, std::span<IpAddress const> own = {});
 
-/// Why this address is no public host's, a literal, or nullptr: RFC 1918, fc00::/7, shared (RFC 6598), multicast, reserved,
-/// documentation and benchmark networks, and addresses of cloud services; embedded in IPv6 in the same ways, too.
+/// Why this address is not public, a literal, or nullptr: RFC 1918, fc00::/7, shared (RFC 6598), multicast, reserved,
+/// documentation and benchmark networks, and addresses of cloud services; also the forms embedded in IPv6.
 char const* private_destination(IpAddress const&);
 
-/// Why the request's port is closed by default, a literal; nullptr when it is open. CONNECT reaches 443 alone; others reach no
-/// port of another protocol, but an accelerator's origin may have any.
+/// Why the request's port is blocked by default, a literal; nullptr when it is not. CONNECT may use port 443 only; other
+/// methods no port of another protocol, except for an accelerator's origin, which may use any.
 char const* closed_port(RuleRequest const&);
 
-/// True when a connection to there would reach one of our own listening places, in any of those forms too.
+/// True when a connection to there would reach one of this proxy's listening endpoints, in any of those forms too.
 bool is_own_listener(IpAddress const&, std::uint16_t port, OwnAddresses const&);
 
 enum class Reload : std::uint8_t { honour, ignore };
 
-/// How answers to some requests are cached, where that differs from the rest. What is not given is left alone.
+/// How responses to matching requests are cached. An unset member changes nothing.
 struct CachingRule {
     Matcher match;                           // no destination
     std::vector<std::string> type;           // media types, lower case: "image/png", "image/*"
     std::string name;                        // "caching.rules[0]"
 
     std::optional<bool> never;               // true: not stored
-    std::optional<milliseconds> default_ttl; // for what has no freshness of its own
+    std::optional<milliseconds> default_ttl; // for responses without freshness information
     std::optional<milliseconds> min_ttl;
     std::optional<milliseconds> max_ttl;
     std::optional<milliseconds> negative_ttl;
-    std::optional<double> heuristic_factor;  // of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
-    std::optional<Reload> reload;            // ignore: a client's no-cache and max-age=0 are not heeded (against 5.2.1)
+    std::optional<double> heuristic_factor;  // share of the time since Last-Modified, 0 to 1 (RFC 9111 4.2.2)
+    std::optional<Reload> reload;            // ignore: a client's no-cache and max-age=0 are ignored (contrary to 5.2.1)
 
-    /// `content_type` is the response's field value with its parameters; empty when absent: no `type` matches that.
+    /// `content_type` is the response's field value with its parameters; empty when absent, which matches no `type`.
     bool applies(RuleRequest const&, std::string_view content_type) const;
 };
 
-/// What the first rule for this request that speaks of reloads says; honour when none does. Rules for a `type` do not
-/// count: nothing has been answered yet.
+/// The first matching rule with `reload` decides; honour when there is none. Rules with a `type` do not count: there is no
+/// response yet.
 Reload reload_for(std::span<CachingRule const>, RuleRequest const&);
 
 }  // namespace garner::http

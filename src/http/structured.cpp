@@ -8,7 +8,7 @@ namespace garner::http {
 namespace {
 
 
-/// Reads one line from the left. Every step returns false when the grammar is broken.
+/// Parses one line from the left. Every step returns false when the grammar is violated.
 class Parser {
 public:
     explicit Parser(std::string_view text) : rest_(text) {}

@@ -17,14 +17,14 @@ struct DictionaryMember {
     Type type = Type::boolean;
     bool boolean = true;        // type boolean; a key without a value is true
     std::int64_t integer = 0;   // type integer, at most 15 digits
-    std::string_view text;      // type string: between its quotes, escapes as they came; token: the token
+    std::string_view text;      // string: between its quotes, with its escapes; token: the token
 };
 
-/// As many as RFC 8941 3.2 wants to be read; a dictionary with more does not parse.
+/// RFC 8941 3.2 requires this many to be read; a dictionary with more does not parse.
 inline constexpr std::size_t dictionary_members_max = 1024;
 
-/// The members of all lines of the field `name`, in order; of a repeated key the last one, in its last place. Nothing
-/// when any line breaks the grammar. A member may not continue on the next line. Views into the fields.
+/// The members of all lines of the field `name`, in order; a repeated key yields the last one, at its last position. Nothing
+/// when any line violates the grammar. A member may not continue on the next line. Views into the fields.
 std::optional<std::vector<DictionaryMember>> parse_dictionary(Fields const&, std::string_view name);
 
 }  // namespace garner::http

@@ -9,7 +9,7 @@
 namespace garner::http {
 namespace {
 
-constexpr std::size_t longest_host = 255;  // RFC 1035 2.3.4, as RFC 3986 3.2.2 advises
+constexpr std::size_t longest_host = 255;  // RFC 1035 2.3.4, recommended by RFC 3986 3.2.2
 
 /// unreserved and sub-delims (RFC 3986 2.2, 2.3).
 constexpr auto host_bytes = [] {
@@ -22,13 +22,13 @@ constexpr auto host_bytes = [] {
 
 constexpr bool is_host_byte(char c) { return host_bytes[static_cast<unsigned char>(c)]; }
 
-/// The byte that a percent-escape at the start of `text` stands for, or -1 when there is no escape.
+/// The byte of the percent-escape at the start of `text`, or -1 when there is no escape.
 constexpr int escaped_byte(std::string_view text) {
     if (text.size() < 3 || text[0] != '%' || hex_value(text[1]) < 0 || hex_value(text[2]) < 0) return -1;
     return hex_value(text[1]) * 16 + hex_value(text[2]);
 }
 
-/// A percent-escape may stand for what a host may contain anyway, or for part of a UTF-8 name; never for a delimiter.
+/// A percent-escape may encode a byte that a host may contain anyway, or part of a UTF-8 name; never a delimiter.
 constexpr bool is_host_escape(std::string_view text) {
     int const byte = escaped_byte(text);
     return byte >= 0x80 || (byte >= 0 && is_host_byte(static_cast<char>(byte)));
@@ -38,11 +38,11 @@ constexpr bool is_unreserved(char c) {
     return is_digit(c) || is_alpha(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
-/// For what escaped_byte() gives.
+/// For the result of escaped_byte().
 constexpr bool is_unreserved_byte(int byte) { return byte >= 0 && byte < 0x80 && is_unreserved(static_cast<char>(byte)); }
 
-/// The byte that the escape at the start of `text` stands for in the end, when its '%' is escaped again and again: "%41", "%2541".
-/// `size` is set to the length of the whole escape. -1 when `text` begins with no escape.
+/// The byte of the escape at the start of `text` after repeated decoding of an escaped '%': "%41", "%2541". Sets `size` to
+/// the length of the whole escape. -1 when `text` begins with no escape.
 int nested_byte(std::string_view text, std::size_t& size) {
     size = 3;
     int byte = escaped_byte(text);
@@ -72,7 +72,7 @@ bool same_host(std::string_view a, std::string_view b) {
     return first == second;
 }
 
-/// is_mistaken_ipv4 of the name that the escapes stand for.
+/// is_mistaken_ipv4 of the unescaped name.
 bool is_mistaken_unescaped(std::string_view host) {
     if (host.find('%') == npos) return is_mistaken_ipv4(host);
     std::string name;
@@ -97,11 +97,11 @@ char const* ipv6_fault(std::string_view text) {
         if (hex_value(c) < 0 && c != ':' && c != '.') return "bad IPv6 address";
     auto const address = text.find(':') == npos ? std::nullopt : parse_ip(text);
     if (!address) return "bad IPv6 address";
-    // One host, one spelling: rules and keys see hosts as text.
+    // One spelling for each host: rules and keys compare hosts as text.
     return address->is_v4() ? "IPv4 address written as IPv6" : nullptr;
 }
 
-/// 0 when it is no port.
+/// 0 when it is not a valid port.
 std::uint16_t parse_port(std::string_view digits) {
     auto value = digits.size() <= 5 ? parse_decimal(digits) : std::nullopt;
     return value && *value <= 65535 ? static_cast<std::uint16_t>(*value) : std::uint16_t{0};
@@ -189,7 +189,7 @@ std::size_t scheme_end(std::string_view reference) {
     return end;
 }
 
-/// "http://host[:port]", as in the normal form.
+/// "http://host[:port]" in the normal form.
 void append_origin(Uri const& uri, std::string& out) {
     out += text(uri.scheme);
     out += "://";

@@ -34,42 +34,41 @@ struct UriError {
     char const* refusal = nullptr;   // a literal, e.g. "userinfo in target"
 };
 
-/// Absolute-form (RFC 9112 3.2.2). Refuses: other schemes, userinfo, fragment, empty host, bytes that RFC 3986 forbids
-/// (except that the bytes browsers send raw in path and query, `"<>[\]^`{|}` and high bytes, are let through unchanged;
-/// control bytes, space and DEL never), bad percent-escapes in the host, ports 0 and above 65535, IPv6 without brackets.
-/// An empty port ("host:") is none; hosts longer than 255 bytes are refused. So are other spellings of an IPv4 address
-/// than the dotted decimal one (RFC 3986 3.2.2): what is_mistaken_ipv4, and an IPv6 address that maps one.
+/// Absolute-form (RFC 9112 3.2.2). Refuses other schemes, userinfo, fragment, empty host, bytes that RFC 3986 forbids, bad
+/// percent-escapes in the host, ports 0 and above 65535, and IPv6 without brackets. Bytes that browsers send unescaped in
+/// path and query, `"<>[\]^`{|}` and high bytes, are accepted unchanged; control bytes, space and DEL never are. An empty
+/// port ("host:") is none; hosts longer than 255 bytes are refused. So are other spellings of an IPv4 address than the
+/// dotted decimal one (RFC 3986 3.2.2): is_mistaken_ipv4, and an IPv6 address that maps one.
 std::optional<Uri> parse_absolute(std::string_view target, UriError&);
 std::optional<Uri> parse_absolute(std::string_view target);
 
-/// host [":" port], as in a Host field or an authority-form target. Same strictness.
+/// host [":" port], as in a Host field or an authority-form target. Equally strict.
 std::optional<Authority> parse_authority(std::string_view text, UriError&);
 std::optional<Authority> parse_authority(std::string_view text);
 
-/// True for a host that ends in a number (digits, or hex after "0x"; one final dot aside) and is no dotted decimal IPv4
-/// address: "127.1", "0177.0.0.1", "2130706433". Resolvers and browsers read such as addresses; no such names exist.
+/// True for a host that ends in a number (digits, or hex after "0x"; ignoring one final dot) and is no dotted decimal IPv4
+/// address: "127.1", "0177.0.0.1", "2130706433". Resolvers and browsers read these as addresses; no such names exist.
 bool is_mistaken_ipv4(std::string_view host);
 
 /// True for a usable origin-form target ("/path?query").
 bool is_origin_form(std::string_view target);
 
-/// Appends a URL as a reader that decodes percent-escapes sees it (RFC 3986 6.2.2): escapes of letters, digits and "-._~" are
-/// decoded, also those of which the '%' is escaped ("%2561"); the hex digits of others are in upper case. For rules.
+/// Appends a URL as decoded by a reader of percent-escapes (RFC 3986 6.2.2): escapes of letters, digits and "-._~" are
+/// decoded, also when their '%' is itself escaped ("%2561"); the hex digits of others are in upper case. For rules.
 void append_unescaped(std::string_view url, std::string& out);
 
 /// "http" or "https"
 std::string_view text(Scheme);
 
-/// Appends the normal form used in cache keys and logs: lower-case scheme and host, in the host no
-/// escapes of unreserved characters, default port left out, "/" for no path.
-/// Path and query stay byte for byte. Equal normal forms mean equivalent URIs (RFC 9110 4.2.3).
+/// Appends the normal form used in cache keys and logs: lower-case scheme and host, no escapes of unreserved characters in
+/// the host, no default port, "/" for no path. Path and query stay byte for byte. Equal normal forms mean equivalent URIs
+/// (RFC 9110 4.2.3).
 void append_normalised(Uri const&, std::string& out);
 
 /// The host alone, in brackets when it is an IPv6 address: lower case, without escapes of unreserved characters.
 void append_host(Authority const&, std::string& out);
 
-/// "host" or "host:port" as a Host field carries it: the host as above, port left out when it is the scheme's default, IPv6 in
-/// brackets.
+/// "host" or "host:port" in the form of a Host field: the host as above, no default port, IPv6 in brackets.
 void append_host(Uri const&, std::string& out);
 
 /// True when both name the same scheme, host (any case) and port.

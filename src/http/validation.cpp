@@ -15,8 +15,8 @@ bool is_weak(std::string_view etag) { return etag.starts_with("W/"); }
 
 std::string_view opaque(std::string_view etag) { return is_weak(etag) ? etag.substr(2) : etag; }
 
-/// True when the list (RFC 9110 13.1.2) names `etag`. Entity-tags know no escapes: a backslash in one is a plain byte,
-/// so this is not a list of quoted strings. What follows a malformed member is not believed.
+/// True when the list (RFC 9110 13.1.2) names `etag`. Entity-tags have no escapes: a backslash in one is a plain byte, so
+/// this is not a list of quoted strings. Text after a malformed member is ignored.
 bool lists_etag(std::string_view list, std::string_view etag) {
     for (;;) {
         list.remove_prefix(std::min(list.find_first_not_of(" \t,"), list.size()));
@@ -60,7 +60,7 @@ void append_line(std::string& out, Field const& field) {
     out += "\r\n";
 }
 
-/// Told by the message they came with; the next one says them anew or they are gone.
+/// These describe one message only; a newer message replaces or removes them.
 bool ends_with_its_message(Field const& field) { return is_one_of<Name::age, Name::date, Name::warning>(field.id); }
 
 bool describes_body(Name id) {
@@ -88,7 +88,7 @@ Conditional answer_conditional(RequestHead const& request, ResponseHead const& s
     if (!none_match && !request.fields.has(Name::if_modified_since)) return Conditional::none;
     if (request.method != Method::get && request.method != Method::head) return Conditional::none;
     if (stored.status != 200) return Conditional::none;
-    // RFC 9110 13.2.2: If-None-Match hides If-Modified-Since, also where it does not match.
+    // RFC 9110 13.2.2: If-None-Match overrides If-Modified-Since, even if it does not match.
     bool const unmodified = none_match ? none_match_fails(request.fields, validators_of(stored).etag)
                                        : modified_since_fails(request.fields, stored, terms, now);
     return unmodified ? Conditional::not_modified : Conditional::none;
@@ -104,7 +104,7 @@ Validators validators_of(ResponseHead const& stored) {
     auto const& fields = stored.fields;
     if (fields.has(Name::etag) && fields.count(Name::etag) == 1 && is_etag(fields.first(Name::etag)))
         validators.etag = fields.first(Name::etag);
-    // It is sent back as it came; that it can be read at all does not depend on the time.
+    // It is sent back unchanged; whether it parses does not depend on the time.
     if (fields.has(Name::last_modified) && fields.count(Name::last_modified) == 1 &&
         parse_http_date(fields.first(Name::last_modified), WallTime{}))
         validators.last_modified = fields.first(Name::last_modified);
@@ -122,7 +122,7 @@ bool is_about(ResponseHead const& not_modified, ResponseHead const& stored) {
     auto const have = validators_of(stored);
     if (!told.etag.empty() && !is_weak(told.etag)) return strong_match(told.etag, have.etag);
     if (!told.etag.empty()) return weak_match(told.etag, have.etag);
-    // A 304 that names no validator, or only one we never had, answers the one we asked about.
+    // A 304 without a validator, or with one kind that is not stored, answers the request's own conditions.
     return told.last_modified.empty() || have.last_modified.empty() || told.last_modified == have.last_modified;
 }
 

@@ -14,8 +14,8 @@ void append_part(std::string& out, std::size_t start, std::string_view part) {
     out += part;
 }
 
-/// RFC 9111 4.1: lines combined, white space that the grammar of lists ignores taken away, nothing else. Empty parts stay: in
-/// an unknown field they may have a meaning.
+/// RFC 9111 4.1: joins the lines and removes only white space that the list grammar ignores. Empty parts are kept: in an
+/// unknown field they may have a meaning.
 void append_any_field(std::string& out, std::string_view name, Fields const& request) {
     bool first = true;
     for (Field const& field : request) {
@@ -28,7 +28,7 @@ void append_any_field(std::string& out, std::string_view name, Fields const& req
     }
 }
 
-/// One member of Accept-Language or Accept-Encoding: case and white space mean nothing (RFC 9110 12.4.2, 12.5).
+/// One member of Accept-Language or Accept-Encoding: case and white space are irrelevant (RFC 9110 12.4.2, 12.5).
 std::string plain_member(std::string_view member) {
     std::string plain;
     for (char c : member)
@@ -42,7 +42,7 @@ void append_accept_encoding(std::string& out, Fields const& request) {
                     [&](std::string_view member) { append_part(out, start, plain_member(member)); });
 }
 
-/// RFC 9110 12.5.4: preference is in the weights; the order says nothing.
+/// RFC 9110 12.5.4: the weights give the preference; the order is irrelevant.
 void append_accept_language(std::string& out, Fields const& request) {
     std::vector<std::string> members;
     for_each_member(request, Name::accept_language,
@@ -55,7 +55,7 @@ void append_accept_language(std::string& out, Fields const& request) {
 
 constexpr std::string_view hop_credentials = "proxy-authorization";
 
-/// The key lives as long as the process. A store file that outlives it cannot be tested against guessed passwords.
+/// The key lives as long as the process: a store file that outlives it cannot be tested for guessed passwords.
 SipKey const& key_of_secrets() {
     static SipKey const key{random_bits(), random_bits()};
     return key;
@@ -98,7 +98,7 @@ void add_names(VaryNames& vary, std::string_view list) {
     });
 }
 
-// More names than any honest origin lists would only cost every request of the URL its time.
+// A longer list would only cost time for every request of the URL.
 constexpr std::size_t names_max = 32;
 
 VaryNames in_order(VaryNames vary) {
@@ -128,7 +128,7 @@ VaryNames parse_vary(Fields const& response) {
 VaryNames effective_vary(Fields const& response, std::span<std::string const> key_fields) {
     auto vary = parse_vary(response);
     if (vary.star) return vary;
-    // A cache cannot tell whether the origin would have sent another coding to a client that accepts none.
+    // A cache cannot know if the origin would have sent another coding to a client without Accept-Encoding.
     if (response.has(Name::content_encoding)) vary.names.emplace_back("accept-encoding");
     for (auto const& name : key_fields) add_names(vary, name);
     return in_order(std::move(vary));
@@ -150,7 +150,7 @@ std::string to_string(VaryNames const& vary) {
 }
 
 std::string variant_key(VaryNames const& vary, Fields const& request) {
-    // "name:value\n", or "name\n" when absent: a name holds no colon, and neither holds a line feed.
+    // "name:value\n", or "name\n" when absent: names contain no colon, and neither names nor values contain a line feed.
     std::string key;
     for (auto const& name : vary.names) {
         key += name;
