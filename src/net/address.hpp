@@ -1,4 +1,4 @@
-// Addresses of Asio and of the system as plain values, and back.
+// Converts addresses of Asio and of the system to plain values, and back.
 #pragma once
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -16,7 +16,7 @@ inline IpAddress to_ip(boost::asio::ip::address const& address) {
     return IpAddress::v6(address.to_v6().to_bytes());
 }
 
-/// Nothing for an address that is of neither IPv4 nor IPv6.
+/// Nothing for an address that is neither IPv4 nor IPv6.
 inline std::optional<IpAddress> to_ip(sockaddr const& address) {
     if (address.sa_family == AF_INET)
         return IpAddress::v4(ntohl(reinterpret_cast<sockaddr_in const&>(address).sin_addr.s_addr));

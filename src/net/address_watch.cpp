@@ -18,7 +18,7 @@ namespace garner::net {
 
 namespace {
 
-/// A socket that receives a message for each change of an address; -1 when there is none.
+/// A socket that receives a message for each address change; -1 on failure.
 int open_netlink() {
     int const fd = ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     sockaddr_nl groups{};
@@ -64,11 +64,11 @@ awaitable<void> AddressWatch::run() {
     while (!stopped_) {
         bool const changed = co_await wait();   // g++ 12 traps on an await inside &&
         bool const noted = !changed || stopped_ || changed_();
-        if (!noted) netlink_.reset();   // no message comes when they can be read: the timer looks again
+        if (!noted) netlink_.reset();   // no message comes when they become readable: the timer retries
     }
 }
 
-/// True when the addresses are to be looked at.
+/// True when the addresses should be read again.
 awaitable<bool> AddressWatch::wait() {
     if (netlink_) {
         auto [error] = co_await netlink_->async_wait(Descriptor::wait_read, as_values);
@@ -81,8 +81,7 @@ awaitable<bool> AddressWatch::wait() {
     co_return !error;
 }
 
-/// A message tells only that something changed: its contents may be incomplete (ENOBUFS). The timer takes over once netlink
-/// fails.
+/// A message only signals a change: its contents may be incomplete (ENOBUFS). The timer takes over once netlink fails.
 bool AddressWatch::drain() {
     char sink[8192];
     for (;;) {

@@ -1,4 +1,4 @@
-// The addresses of this machine, and when they change.
+// The addresses of this machine, and their changes.
 #pragma once
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 #include <functional>
@@ -10,11 +10,11 @@
 
 namespace garner::net {
 
-/// The addresses of all interfaces; nothing when the system does not tell them, as without a free descriptor.
+/// The addresses of all interfaces; nothing when the system call fails, for example without a free descriptor.
 std::optional<std::vector<IpAddress>> interface_addresses();
 
-/// Calls `changed` on the worker of `io` each time an interface may have got or lost an address: told by netlink, or every
-/// 2 s where netlink is not to be had, or once `changed` returned false because it could not read the addresses.
+/// Calls `changed` on the worker of `io` each time an interface may have gained or lost an address. Uses netlink, or a
+/// timer of 2 s if netlink fails, or after `changed` returned false because it could not read the addresses.
 class AddressWatch {
 public:
     AddressWatch(asio::io_context& io, std::function<bool()> changed);

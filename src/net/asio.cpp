@@ -1,2 +1,2 @@
-// The bodies of Asio, compiled once (BOOST_ASIO_SEPARATE_COMPILATION).
+// The definitions of Asio, compiled once (BOOST_ASIO_SEPARATE_COMPILATION).
 #include <boost/asio/impl/src.hpp>

@@ -1,4 +1,4 @@
-// Asio as this project uses it: one executor type, one completion token.
+// The Asio types of this project: one executor type, one completion token.
 #pragma once
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -17,7 +17,7 @@ namespace garner::net {
 namespace asio = boost::asio;
 
 using Executor = asio::io_context::executor_type;
-/// Every coroutine runs on one worker's io_context; the concrete executor type spares a virtual call an operation.
+/// Every coroutine runs on one worker's io_context; the concrete executor type saves a virtual call per operation.
 template <class T>
 using awaitable = asio::awaitable<T, Executor>;
 using TcpSocket = asio::basic_stream_socket<asio::ip::tcp, Executor>;
@@ -26,7 +26,7 @@ using Address = asio::ip::address;
 using Timer = asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, Executor>;
 using Error = boost::system::error_code;
 
-/// The one completion token: errors come back as values and an operation allocates nothing.
+/// The only completion token: errors are returned as values, and an operation allocates nothing.
 inline constexpr auto as_values = asio::as_tuple(asio::deferred);
 
 }  // namespace garner::net

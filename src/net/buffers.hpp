@@ -7,17 +7,17 @@
 
 namespace garner::net {
 
-/// Not thread-safe: one a worker. Outlives its buffers.
+/// Not thread-safe: one per worker. Outlives its buffers.
 class BufferPool {
 public:
-    static constexpr std::size_t size = 64 * KiB;   // fits a response head of the largest size
+    static constexpr std::size_t size = 64 * KiB;   // holds a response head of the largest size
     static constexpr std::size_t kept_max = 256;
 
     struct GiveBack {
         BufferPool* pool = nullptr;
         void operator()(char* bytes) const { pool->keep(std::unique_ptr<char[]>(bytes)); }
     };
-    /// A buffer on loan; goes back by itself.
+    /// A borrowed buffer; its deleter returns it to the pool.
     using Buffer = std::unique_ptr<char[], GiveBack>;
 
     Buffer take() {

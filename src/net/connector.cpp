@@ -24,7 +24,7 @@ ConnectFailure failure_of(Error const& error) {
     }
 }
 
-/// Of several addresses' failures, the one that says most about the origin is reported.
+/// If several addresses failed, the failure that tells most about the origin is reported.
 int weight(ConnectFailure failure) {
     switch (failure) {
     case ConnectFailure::no_descriptors: return 5;
@@ -37,7 +37,7 @@ int weight(ConnectFailure failure) {
     }
 }
 
-/// IPv6 first, then the families in turn; within a family the order stays (RFC 8305 4).
+/// IPv6 first, then alternating families; the order within a family is kept (RFC 8305 4).
 std::vector<Address> interleaved(std::vector<Address> const& addresses) {
     std::vector<Address> v6, v4, order;
     for (auto const& address : addresses) (address.is_v6() ? v6 : v4).push_back(address);
@@ -61,8 +61,8 @@ milliseconds until(SteadyTime then) {
 
 }  // namespace
 
-/// The attempts at one target's addresses. Each attempt's completion shares the ownership, so that a loser, closed,
-/// may complete when connect() has long returned.
+/// The attempts at one target's addresses. Each attempt's completion handler shares the ownership, because a closed loser
+/// may complete after connect() has returned.
 struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
     Race(Executor on, NamesPtr const& names, std::uint16_t to_port, AddressFilter const& filter,
          ConnectorOptions const& options)
@@ -88,7 +88,7 @@ struct Connector::Race : std::enable_shared_from_this<Connector::Race> {
     Executor executor;
     std::vector<Address> addresses;
     std::uint16_t port;
-    AddressFilter const& allowed;   // the caller's: not for finished()
+    AddressFilter const& allowed;   // the caller's: must not be used in finished()
     milliseconds attempt_delay;
     milliseconds timeout;
     SteadyTime give_up;

@@ -1,4 +1,4 @@
-// Connections to origins and peers: names resolved, addresses raced, TLS begun.
+// Connections to origins and peers: name resolution, connection racing, TLS handshake.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,14 +18,14 @@ namespace garner::net {
 
 enum class ConnectFailure : std::uint8_t {
     none,
-    dns,             // the name leads nowhere
+    dns,             // the name does not resolve
     forbidden,       // the filter refused every address
     refused,
     unreachable,     // no route, no such address family, a firewall
     timed_out,
     tls,             // handshake or certificate
-    no_descriptors,  // EMFILE, ENFILE: ours or the system's limit
-    no_resources,    // no local port or address, no memory: nothing about the origin
+    no_descriptors,  // EMFILE, ENFILE: the process's or the system's limit
+    no_resources,    // no local port, address or memory: says nothing about the origin
     cancelled,
 };
 
@@ -34,18 +34,18 @@ struct ConnectTarget {
     std::uint16_t port = 80;
     bool tls = false;
     std::string server_name;   // for SNI and the certificate; empty: the host
-    std::optional<milliseconds> timeout = {};   // in place of the options'
+    std::optional<milliseconds> timeout = {};   // replaces the timeout of the options
 };
 
 struct Connected {
     std::unique_ptr<Transport> transport;   // null when failed
-    Address address;                        // connected to, or the last one tried
+    Address address;                        // the address connected to, or the last one tried
     ConnectFailure failure = ConnectFailure::none;
-    std::string reason;                     // in words; empty when connected
+    std::string reason;                     // text for messages; empty when connected
     milliseconds took{0};                   // DNS, connecting and TLS together
 };
 
-/// Why an address must not be connected to (a string that outlives the call); nullptr when it may.
+/// The reason why an address must not be connected to (a string that outlives the call); nullptr when it may.
 using AddressFilter = std::function<char const*(Address const&)>;
 
 /// Ends one connect() early, from the same worker. Must outlive it.
@@ -64,17 +64,17 @@ private:
 /// One per worker; not thread-safe. Must outlive its connect() calls.
 class Connector {
 public:
-    /// `tls` may be null when no target asks for TLS.
+    /// `tls` may be null when no target uses TLS.
     Connector(asio::io_context&, DeadlineWheel&, Resolver&, std::shared_ptr<TlsContext> tls, ConnectorOptions const&);
 
-    /// Tries the addresses as RFC 8305 says: families in turn, IPv6 first, the next one beside the last after
-    /// attempt_delay or as soon as one fails. The first to connect wins and has TCP_NODELAY; with TLS, its handshake
-    /// is done and its certificate verified. The filter sees every address before it is connected to. `timeout`
-    /// covers attempts and handshake, not DNS. `target`, `allowed` and `stop` must live until it returns.
+    /// Tries the addresses according to RFC 8305: alternating families, IPv6 first; the next attempt starts after
+    /// attempt_delay, or as soon as one fails. The first connected socket wins and has TCP_NODELAY; with TLS, its handshake
+    /// is done and its certificate verified. The filter is asked for every address before an attempt. `timeout` covers
+    /// attempts and handshake, but not DNS. `target`, `allowed` and `stop` must live until it returns.
     awaitable<Connected> connect(ConnectTarget const& target, AddressFilter const& allowed,
                                  ConnectStop* stop = nullptr);
 
-    /// Begins TLS with `target` over a connection that another proxy has opened to it; the certificate is verified.
+    /// Starts TLS with `target` over a connection that another proxy has opened to it; the certificate is verified.
     /// `target` and `stop` must live until it returns.
     awaitable<Connected> secure(std::unique_ptr<Transport> tunnel, ConnectTarget const& target, ConnectStop* stop = nullptr);
 

@@ -1,4 +1,4 @@
-// Deadlines to 100 ms: a wheel per worker, for the many waits that almost never run out.
+// Deadlines with 100 ms resolution: a timer wheel per worker, for the many waits that almost never expire.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,17 +11,17 @@ namespace garner::net {
 
 class DeadlineWheel;
 
-/// One deadline. Arming it again while it runs costs a few stores: it is moved lazily, when its old slot comes round.
-/// Belongs to one worker; not thread-safe. Runs `expired_action` on that worker at most once per arm().
+/// One deadline. Rearming a running deadline costs a few stores: it is moved lazily, when its old slot is reached. Belongs
+/// to one worker; not thread-safe. Runs `expired_action` on that worker at most once per arm().
 class Deadline : private Link {
 public:
     using Action = void (*)(void* owner);
     Deadline(DeadlineWheel& wheel, Action action, void* owner) : wheel_(wheel), action_(action), owner_(owner) {}
 
-    /// Runs out after `delay`, rounded up to the next 100 ms and never early. Clears expired().
+    /// Expires after `delay`, rounded up to the next 100 ms and never early. Clears expired().
     void arm(milliseconds delay);
     void disarm() { tick_ = never; }
-    /// True from the moment it ran out until it is armed again.
+    /// True from the expiry until the next arm().
     bool expired() const { return expired_; }
 
 private:
@@ -37,13 +37,13 @@ private:
     bool expired_ = false;
 };
 
-/// 1,024 slots of 100 ms. Ticks only while started; allocates nothing.
+/// 1,024 slots of 100 ms. Ticks only after start(); allocates nothing.
 class DeadlineWheel {
 public:
     explicit DeadlineWheel(asio::io_context& io) : timer_(io) {}
     void start();
     void stop();
-    /// Called every tick (100 ms) on the worker, after the deadlines; for the few chores of a worker.
+    /// Called every tick (100 ms) on the worker, after the deadlines; for the worker's periodic work.
     void on_tick(Deadline::Action action, void* owner) {
         tick_action_ = action;
         tick_owner_ = owner;

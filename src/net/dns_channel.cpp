@@ -28,7 +28,7 @@ DnsAnswer failed(int status) {
     case ARES_ENOTFOUND: return with("no such host", true);
     case ARES_ENODATA: return with("the name has no address", true);
     case ARES_ETIMEOUT: return with("DNS server did not answer", true);
-    // c-ares tries the next server after SERVFAIL and REFUSED, and has only this left to say when there is none.
+    // c-ares tries the next server after SERVFAIL and REFUSED, and reports this when none is left.
     case ARES_ECONNREFUSED:
     case ARES_ESERVFAIL:
     case ARES_EREFUSED: return with("DNS server failed or cannot be reached", true);
@@ -62,8 +62,8 @@ DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel, std::vector<s
                        milliseconds limit)
     : io_(io), tick_(wheel, [](void* self) { static_cast<DnsChannel*>(self)->tick(); }, this) {
     initialise_library();
-    // c-ares asks each server in turn and doubles its patience each round: 3 rounds take 7 times the first timeout of
-    // each server, 2 rounds 3 times. How many servers there are is known once resolv.conf has been read.
+    // c-ares asks each server in turn and doubles its timeout each round: 3 rounds take 7 times the first timeout of each
+    // server, 2 rounds 3 times. The number of servers is known only after resolv.conf has been read.
     open(limit / 7, 3, servers);
     auto count = static_cast<int>(server_count());
     if (count <= 1) return;
@@ -74,13 +74,13 @@ DnsChannel::DnsChannel(asio::io_context& io, DeadlineWheel& wheel, std::vector<s
 DnsChannel::~DnsChannel() { ares_destroy(channel_); }
 
 void DnsChannel::open(milliseconds timeout, int tries, std::vector<std::string> const& servers) {
-    char lookups[] = "b";   // DNS only: the hosts file is the name cache's
+    char lookups[] = "b";   // DNS only: the name cache reads the hosts file
     ares_options options{};
     options.flags = ARES_FLAG_NOALIASES;
     options.timeout = static_cast<int>(timeout.count());
     options.tries = tries;
     options.lookups = lookups;
-    options.domains = nullptr;   // no search list: a name means the same from everywhere
+    options.domains = nullptr;   // no search list: a name has the same meaning on every machine
     options.ndomains = 0;
     options.sock_state_cb = [](void* self, ares_socket_t descriptor, int read, int write) {
         static_cast<DnsChannel*>(self)->socket_state(descriptor, read != 0, write != 0);
@@ -141,7 +141,7 @@ void DnsChannel::socket_state(int descriptor, bool wants_read, bool wants_write)
         auto found = watches_.find(descriptor);
         if (found == watches_.end()) return;
         found->second->open = false;
-        found->second->descriptor.release();   // c-ares closes it, and its number may come again at once
+        found->second->descriptor.release();   // c-ares closes it, and its number may be reused at once
         watches_.erase(found);
         return;
     }
@@ -169,7 +169,7 @@ void DnsChannel::await_ready(std::shared_ptr<Watch> watch, bool read) {
     auto& descriptor = watch->descriptor;
     descriptor.async_wait(read ? Descriptor::wait_read : Descriptor::wait_write, [this, watch, read](Error error) {
         (read ? watch->awaits_read : watch->awaits_write) = false;
-        if (error || !watch->open) return;   // then `this` may be gone
+        if (error || !watch->open) return;   // `this` may be destroyed then
         int number = watch->descriptor.native_handle();
         ares_process_fd(channel_, read ? number : ARES_SOCKET_BAD, read ? ARES_SOCKET_BAD : number);
         if (watch->open && (read ? watch->wants_read : watch->wants_write)) await_ready(watch, read);

@@ -1,4 +1,4 @@
-// c-ares on a worker's io_context: one name, one answer.
+// c-ares on a worker's io_context: one name per query, one answer.
 #pragma once
 #include <functional>
 #include <memory>
@@ -16,10 +16,10 @@ struct ares_addrinfo;
 namespace garner::net {
 
 struct DnsAnswer {
-    std::vector<Address> addresses;   // in the order to try them (RFC 6724), none twice
+    std::vector<Address> addresses;   // in the order to try them (RFC 6724), without duplicates
     seconds ttl{0};                   // the shortest of all records involved
-    std::string failure;              // in words; empty when there are addresses
-    bool about_the_name = true;       // false: the failure is our own and must not be remembered
+    std::string failure;              // text for messages; empty when there are addresses
+    bool about_the_name = true;       // false: the failure is local and must not be remembered
 };
 
 /// One per worker; not thread-safe. Must be destroyed before the io_context and the wheel.
@@ -27,17 +27,17 @@ class DnsChannel {
 public:
     using Done = std::function<void(DnsAnswer)>;
 
-    /// Servers as the key dns.servers wants them; none: those of /etc/resolv.conf. All tries together end within
+    /// `servers`: in the syntax of the key dns.servers; empty: those of /etc/resolv.conf. All tries together end within
     /// about `limit`.
     DnsChannel(asio::io_context&, DeadlineWheel&, std::vector<std::string> const& servers, milliseconds limit);
-    /// As cancel().
+    /// Like cancel().
     ~DnsChannel();
 
-    /// Asks for AAAA and A together, over UDP, over TCP when the answer is truncated. `done` is called once, possibly
-    /// before this returns.
+    /// Queries AAAA and A together, over UDP, and over TCP when the answer is truncated. Calls `done` once, possibly before
+    /// this returns.
     void ask(std::string const& host, Done done);
 
-    /// Queries still running end with the failure "shutting down".
+    /// Running queries end with the failure "shutting down".
     void cancel();
 
 private:
@@ -53,7 +53,7 @@ private:
     asio::io_context& io_;
     ares_channel channel_ = nullptr;
     std::size_t running_ = 0;
-    Deadline tick_;   // c-ares' own timeouts are looked after while queries run
+    Deadline tick_;   // drives c-ares' own timeouts while queries run
     std::unordered_map<int, std::shared_ptr<Watch>> watches_;
 };
 

@@ -1,4 +1,4 @@
-// What the network room is told.
+// The options of the network layer.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,16 +10,16 @@ namespace garner::net {
 
 struct ResolverOptions {
     std::vector<std::string> servers;        // "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; empty: those of /etc/resolv.conf
-    milliseconds negative_first{5'000};      // a failure is remembered this long at first, doubling up to …
-    milliseconds negative_ttl{300'000};      // … this
-    milliseconds positive_max{86'400'000};   // an answer is remembered this long at most
+    milliseconds negative_first{5'000};      // a failure is remembered this long at first; doubles up to negative_ttl
+    milliseconds negative_ttl{300'000};      // upper bound of the above
+    milliseconds positive_max{86'400'000};   // an answer is remembered at most this long
     std::uint32_t entries_max = 100'000;     // names remembered, all shards together
     std::string hosts_file = "/etc/hosts";
     friend bool operator==(ResolverOptions const&, ResolverOptions const&) = default;
 };
 
 struct ConnectorOptions {
-    milliseconds attempt_delay{250};         // RFC 8305 5: before the next address is tried beside the last
+    milliseconds attempt_delay{250};         // RFC 8305 5: delay before the next address is tried in parallel
     milliseconds timeout{10'000};            // for all attempts together
     friend bool operator==(ConnectorOptions const&, ConnectorOptions const&) = default;
 };

@@ -8,7 +8,7 @@
 namespace garner::net {
 
 std::string_view pool_key(PoolKey const& key, std::string& buffer) {
-    // None of the parts can contain a line's end.
+    // No part can contain a line feed.
     buffer.assign(key.tls ? "https\n" : "http\n");
     for (char c : key.host) buffer += to_lower(c);
     char port[8] = {'\n'};

@@ -15,7 +15,7 @@
 
 namespace garner::net {
 
-/// What two requests must have in common to share a connection.
+/// The properties that two requests must share to use the same connection.
 struct PoolKey {
     bool tls = false;
     std::string_view host;          // in any case
@@ -24,7 +24,7 @@ struct PoolKey {
     std::string_view server_name;   // for SNI; empty: none
 };
 
-/// The key's text, written into `buffer` and valid as long as that is left alone.
+/// The key's text, written to `buffer` and valid until `buffer` changes.
 std::string_view pool_key(PoolKey const& key, std::string& buffer);
 
 /// One per worker; not thread-safe.
@@ -32,18 +32,18 @@ class OriginPool {
 public:
     explicit OriginPool(PoolOptions const& options) : options_(options) {}
 
-    /// The connection given last under this key; those the peer has closed meanwhile are discarded. nullptr when there
+    /// The connection most recently given under this key; those that the peer has closed are discarded. nullptr when there
     /// is none. Allocates nothing.
     std::unique_ptr<Transport> take(std::string_view key);
 
-    /// Keeps a connection on which nothing runs and nothing is to be read. Past idle_per_origin or idle_total the
-    /// oldest one is closed.
+    /// Keeps a connection without running operations and unread bytes. Beyond idle_per_origin or idle_total the oldest one
+    /// is closed.
     void give(std::string_view key, std::unique_ptr<Transport> transport);
 
-    /// Closes those idle for longer than idle_timeout; to be called each tick.
+    /// Closes connections idle for longer than idle_timeout; to be called each tick.
     void sweep(SteadyTime now = steady_now());
 
-    /// Closes the `count` connections that are idle longest; returns how many there were.
+    /// Closes the `count` connections that have been idle longest; returns how many were closed.
     std::size_t close_oldest(std::size_t count);
 
     /// Closes all.
@@ -54,7 +54,7 @@ public:
 private:
     struct Idle;
     using Idles = std::list<Idle>;
-    // Oldest first in both, so that the oldest of all is also the first of its origin.
+    // Both are ordered by age, so that the oldest connection of all is also the first of its origin.
     using Origins = std::unordered_map<std::string, std::vector<Idles::iterator>, KeyedHash, std::equal_to<>>;
     struct Idle {
         std::unique_ptr<Transport> transport;

@@ -9,10 +9,10 @@ namespace garner::net {
 
 namespace {
 
-// c-ares ends before a look-up does: what one family's records say is lost when the other's are waited for too long.
+// c-ares must end before the lookup does: if one family's records come too late, the other family's would be lost.
 constexpr milliseconds queries_limit = Resolver::lookup_limit - milliseconds{500};
 
-constexpr std::size_t name_max = 253;   // RFC 1035 2.3.4, in the form with dots
+constexpr std::size_t name_max = 253;   // RFC 1035 2.3.4, in dotted form
 
 NamesPtr failure(char const* words) { return std::make_shared<Names const>(Names{{}, words}); }
 
@@ -35,13 +35,13 @@ NamesPtr literal(std::string_view host) {
 
 bool is_localhost(std::string_view host) { return host == "localhost" || host.ends_with(".localhost"); }
 
-/// Shared by the map of running look-ups, c-ares and the coroutines that wait. The latter touch nothing else once they
-/// have waited: the resolver may be gone.
+/// Shared by the map of running lookups, c-ares and the waiting coroutines. After the wait the coroutines access only this
+/// object: the resolver may be destroyed.
 struct Resolver::Lookup {
     std::string host;
     SteadyTime give_up;
     NamesPtr names;      // set when c-ares has answered
-    NamesPtr too_late;   // the failure given out since give_up
+    NamesPtr too_late;   // the failure returned since give_up
     std::vector<WakeHandle> waiting;
 };
 
@@ -72,7 +72,7 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
     auto wake = co_await waiter.wait(limit);
     if (lookup->names) co_return lookup->names;
     if (wake != Wake::deadline) co_return failure("cancelled");
-    // The query goes on; should it be answered yet, the next request finds the answer in the cache.
+    // The query continues; if it is still answered, the next request finds the answer in the cache.
     if (!lookup->too_late) lookup->too_late = cache.store_failure(lookup->host, "DNS server did not answer");
     co_return lookup->too_late;
 }
@@ -109,7 +109,7 @@ void Resolver::finish(Lookup& lookup, DnsAnswer answer) {
         lookup.names = cache_.store(lookup.host, std::move(answer.addresses), answer.ttl);
     else if (!answer.about_the_name)
         lookup.names = failure(answer.failure.c_str());
-    else if (lookup.too_late)   // remembered already
+    else if (lookup.too_late)   // already in the cache
         lookup.names = lookup.too_late;
     else
         lookup.names = cache_.store_failure(lookup.host, std::move(answer.failure));

@@ -1,4 +1,4 @@
-// Host names to addresses: the cache, then DNS.
+// Resolves host names to addresses: from the cache, then from DNS.
 #pragma once
 #include <memory>
 #include <string>
@@ -16,28 +16,28 @@ namespace garner::net {
 class DnsChannel;
 struct DnsAnswer;
 
-/// One per worker; not thread-safe. Queries for the same name run once. Names are taken as they are given: no search
+/// One per worker; not thread-safe. Concurrent lookups of one name share a query. Names are used unchanged, without search
 /// domains. May be destroyed while resolve() waits: the wait then ends with a failure.
 class Resolver {
 public:
-    /// Servers are written as the key dns.servers wants them; `cache` must outlive this.
+    /// Servers are in the syntax of the key dns.servers; `cache` must outlive this.
     Resolver(asio::io_context&, DeadlineWheel&, NameCache& cache, ResolverOptions const&);
     ~Resolver();
 
-    /// Never nullptr. Takes at most `lookup_limit`; suspends only when DNS must be asked. IP literals (IPv6 without
-    /// brackets) and localhost (RFC 6761 6.3) are answered at once. `host` must live until the first suspension.
-    /// While it waits, `*waiting` wakes it early; the failure is then "cancelled".
+    /// Never nullptr. Takes at most `lookup_limit`; suspends only when DNS must be queried. IP literals (IPv6 without
+    /// brackets) and localhost (RFC 6761 6.3) are answered at once. `host` must live until the first suspension. During the
+    /// wait, `*waiting` wakes it early; the failure is then "cancelled".
     awaitable<NamesPtr> resolve(std::string_view host, WakeHandle* waiting = nullptr);
 
-    /// A failure that is remembered of this name is forgotten; addresses stay.
+    /// Forgets a remembered failure of this name; addresses are kept.
     void forget_failure(std::string_view host);
 
-    /// Ends what runs and refuses what comes with the failure "shutting down"; then nothing here keeps the io_context
-    /// from running out of work.
+    /// Ends running lookups and refuses new ones with the failure "shutting down". Afterwards the resolver does not keep
+    /// the io_context running.
     void stop();
 
     static constexpr milliseconds lookup_limit{5'000};
-    static constexpr std::size_t lookups_max = 10'000;   // at once; more are refused
+    static constexpr std::size_t lookups_max = 10'000;   // concurrent; more are refused
 
 private:
     struct Lookup;
@@ -48,13 +48,13 @@ private:
     Executor executor_;
     bool stopped_ = false;
     NameCache& cache_;
-    std::string host_;   // the name in hand, in the cache's form; kept for its memory
+    std::string host_;   // the current name, in the cache's form; a member to reuse its memory
     std::unordered_map<std::string, std::shared_ptr<Lookup>> lookups_;
-    std::unique_ptr<DnsChannel> channel_;   // the last member: while it dies, it still ends the look-ups above
+    std::unique_ptr<DnsChannel> channel_;   // the last member: its destructor still ends the lookups above
 };
 
-/// True for "localhost" and names below it, which resolve to loopback addresses without DNS (RFC 6761 6.3). `host` in lower
-/// case.
+/// True for "localhost" and its subdomains, which resolve to loopback addresses without DNS (RFC 6761 6.3). `host` must be
+/// in lower case.
 bool is_localhost(std::string_view host);
 
 }  // namespace garner::net

@@ -31,7 +31,7 @@ std::string first_fault(char const* otherwise) {
     return words ? words : otherwise;
 }
 
-/// Puts a session's two TlsBuffers under OpenSSL.
+/// A BIO that connects OpenSSL to a session's two TlsBuffers.
 BIO_METHOD* buffers_method() {
     static BIO_METHOD* const method = [] {
         auto* made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "garner buffers");
@@ -80,7 +80,7 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_AUTO_RETRY);
     SSL_CTX_set_verify(context, options.verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
-    // What the operator trusts is trusted, be it a root, an intermediate or one server's own certificate.
+    // Every configured certificate is a trust anchor: a root, an intermediate or a single server's certificate.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
     unsigned char const protocols[] = "\x08http/1.1";
     check(SSL_CTX_set_alpn_protos(context, protocols, sizeof protocols - 1) == 0);
@@ -88,7 +88,7 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     SSL_CTX_sess_set_new_cb(context, [](SSL* ssl, SSL_SESSION* ticket) {
         auto const& session = *static_cast<TlsSession*>(SSL_get_app_data(ssl));
         session.context_->remember(session.server_name_, ticket);
-        return 1;   // ours now
+        return 1;   // the session now owns the ticket
     });
     ERR_clear_error();
     if (options.ca_file.empty()) {
@@ -100,7 +100,7 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     return made;
 }
 
-// Reading more than a hundred certificates takes as long as the rest of a start, and many proxies never need them.
+// Reading more than a hundred certificates takes as long as the rest of the start, and many proxies never need them.
 void TlsContext::load_trust() {
     if (!inside_->trusts_system) return;
     std::call_once(inside_->trust, [this] { SSL_CTX_set_default_verify_paths(inside_->context); });
@@ -119,7 +119,7 @@ SSL_SESSION* TlsContext::ticket_for(std::string const& server_name) {
     auto* tickets = inside_->tickets.use(server_name);
     if (!tickets) return nullptr;
     auto* latest = tickets->back().get();
-    // TLS 1.3 tickets are for one use (RFC 8446 C.4); a TLS 1.2 session serves many connections.
+    // TLS 1.3 tickets should be used once (RFC 8446 C.4); a TLS 1.2 session serves many connections.
     if (SSL_SESSION_get_protocol_version(latest) == TLS1_2_VERSION) {
         SSL_SESSION_up_ref(latest);
         return latest;
@@ -146,7 +146,7 @@ TlsSession::TlsSession(std::shared_ptr<TlsContext> context, std::string const& s
 }
 
 TlsSession::~TlsSession() {
-    // Unless told that the connection ended well, OpenSSL takes its ticket out of use; ends are judged by Transport.
+    // Without this OpenSSL invalidates the ticket. Transport itself detects how the connection ended.
     if (fault_.empty() && !SSL_in_init(ssl_)) SSL_set_shutdown(ssl_, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     SSL_free(ssl_);
 }
@@ -154,7 +154,7 @@ TlsSession::~TlsSession() {
 void TlsSession::identify() {
     auto const* name = server_name_.c_str();
     if (parse_ip(server_name_)) {
-        // Addresses are not sent as SNI (RFC 6066 3).
+        // IP addresses are not sent as SNI (RFC 6066 3).
         check(X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl_), name) == 1);
         return;
     }
@@ -180,7 +180,7 @@ TlsSession::Progress TlsSession::read(std::span<char> into) {
             total += count;
             continue;
         }
-        // What was read before goes first; close_notify and faults are met again by the next call.
+        // Returns the bytes read so far first; the next call meets close_notify or the error again.
         auto step = step_after(result);
         if (total == 0) return {step};
         break;
@@ -230,7 +230,7 @@ std::string TlsSession::reason() const {
 
 namespace {
 
-constexpr std::size_t spares_max = 8;   // a thread; each TlsBuffer::capacity
+constexpr std::size_t spares_max = 8;   // per thread; each of TlsBuffer::capacity
 
 std::vector<std::unique_ptr<char[]>>& spares() {
     thread_local std::vector<std::unique_ptr<char[]>> kept;

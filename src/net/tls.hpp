@@ -1,4 +1,4 @@
-// TLS as a client over OpenSSL: bytes in, bytes out, no I/O of its own.
+// A TLS client on OpenSSL: bytes in, bytes out, without I/O of its own.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,14 +15,14 @@ typedef struct ssl_session_st SSL_SESSION;
 
 namespace garner::net {
 
-/// Shared by all workers: trust store, settings, resumption tickets by server name (bounded). Thread-safe.
+/// Shared by all workers: trust store, settings, session tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext> {
 public:
-    /// nullptr with `fault` set when the CA file cannot be read. The system's certificates are read by the first session.
+    /// nullptr, with `fault` set, when the CA file cannot be read. The first session reads the system's certificates.
     static std::shared_ptr<TlsContext> make(TlsOptions const&, std::string& fault);
     ~TlsContext();
 
-    static constexpr std::size_t names_max = 10'000;       // server names with tickets kept
+    static constexpr std::size_t names_max = 10'000;       // server names with stored tickets
     static constexpr std::size_t tickets_per_name = 4;
 
 private:
@@ -30,13 +30,13 @@ private:
     TlsContext();
     void load_trust();
     void remember(std::string const& server_name, SSL_SESSION* ticket);
-    /// The caller's to free; nullptr when there is none.
+    /// The caller must free it; nullptr when there is none.
     SSL_SESSION* ticket_for(std::string const& server_name);
     struct Inside;
     std::unique_ptr<Inside> inside_;
 };
 
-/// Ciphertext on its way. Holds memory (lent by the thread) only while it holds bytes.
+/// Ciphertext in transit. Holds memory, borrowed from the thread, only while it holds bytes.
 class TlsBuffer {
 public:
     static constexpr std::size_t capacity = 80 * 1024;
@@ -47,7 +47,7 @@ public:
 
     std::string_view bytes() const { return {store_.get() + begin_, end_ - begin_}; }
     bool empty() const { return begin_ == end_; }
-    /// Room behind the bytes, `capacity` when empty; must be followed by added().
+    /// The free space after the bytes, `capacity` when empty; must be followed by added().
     std::span<char> room();
     void added(std::size_t count);
     void append(std::string_view bytes);
@@ -57,13 +57,13 @@ private:
     void release();
     void make_room(std::size_t count);
     std::unique_ptr<char[]> store_;
-    std::size_t size_ = 0;   // of store_; above `capacity` only for a peer that reads nothing
+    std::size_t size_ = 0;   // of store_; above `capacity` only if the peer does not read
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
 };
 
-/// One TLS connection as a client: TLS 1.2 or later, ALPN http/1.1, SNI for names, the certificate verified against
-/// name or address. Not thread-safe. After `failed`, fault() says why and only output() is of use.
+/// One TLS connection as a client: TLS 1.2 or later, ALPN http/1.1, SNI for names, the certificate verified against name or
+/// address. Not thread-safe. After `failed`, fault() has the reason and only output() may be used.
 class TlsSession {
 public:
     TlsSession(std::shared_ptr<TlsContext> context, std::string const& server_name);
@@ -83,19 +83,19 @@ public:
     };
 
     Step handshake();
-    /// Plaintext, as much as there is ciphertext for. May leave output to send.
+    /// Reads the plaintext that is available. May leave output to send.
     Progress read(std::span<char> into);
-    /// Like read(), but leaves the plaintext: `done` when there is some.
+    /// Like read(), but does not consume the plaintext: `done` when there is some.
     Step peek();
-    /// Encrypts at most one record (16 KiB) into output().
+    /// Encrypts at most one record (16 KiB) to output().
     Progress write(std::string_view plaintext);
-    /// Puts close_notify into output(), once.
+    /// Writes close_notify to output(), once.
     void close_notify();
 
-    TlsBuffer& input() { return input_; }      // ciphertext from the peer, not yet understood
+    TlsBuffer& input() { return input_; }      // ciphertext from the peer, not yet decrypted
     TlsBuffer& output() { return output_; }    // ciphertext for the peer, to be sent in order
     std::string const& fault() const { return fault_; }
-    /// True when the handshake took up an earlier session (no certificate was sent).
+    /// True when the handshake resumed an earlier session (no certificate was sent).
     bool resumed() const;
 
     static constexpr std::size_t record_max = 16 * 1024;   // plaintext (RFC 8446 5.1)

@@ -21,7 +21,7 @@ namespace {
 
 Error last_error() { return Error(errno, boost::system::system_category()); }
 
-/// Drops the first `bytes` of `parts`, and then what is empty in front.
+/// Drops the first `bytes` of `parts`, and then leading empty parts.
 void drop_front(std::span<iovec>& parts, std::size_t bytes) {
     while (bytes > 0 && bytes >= parts.front().iov_len) {
         bytes -= parts.front().iov_len;
@@ -34,12 +34,12 @@ void drop_front(std::span<iovec>& parts, std::size_t bytes) {
     while (!parts.empty() && parts.front().iov_len == 0) parts = parts.subspan(1);
 }
 
-constexpr std::size_t most_parts = 64;   // a sendmsg; below every kernel's IOV_MAX
-constexpr std::size_t ciphertext_per_send = 60 * 1024;   // one more record still fits a TlsBuffer
-constexpr std::size_t unsent_answers_max = 256 * 1024;   // of a peer that makes us answer and reads nothing
+constexpr std::size_t most_parts = 64;   // per sendmsg; below every kernel's IOV_MAX
+constexpr std::size_t ciphertext_per_send = 60 * 1024;   // one more record still fits in a TlsBuffer
+constexpr std::size_t unsent_answers_max = 256 * 1024;   // for a peer that causes replies and reads nothing
 constexpr int ticket_batches_max = 8;
 
-/// The next record's plaintext: a view of the first part when that fills a record, else a copy of several, valid until
+/// The next record's plaintext: a view of the first part if that fills a record, else a copy of several parts, valid until
 /// the next call on this thread. The first part is not empty.
 std::string_view next_record(std::span<iovec> parts) {
     thread_local std::array<char, TlsSession::record_max> gathered;
@@ -75,7 +75,8 @@ awaitable<IoResult> Transport::read_socket(std::span<char> into, milliseconds li
             continue;
         }
         read_deadline_.disarm();
-        // The kernel has given the connection up. Who read on, as one may behind a deadline, would see an orderly end.
+        // The kernel has timed out the connection. A caller could mistake this for its own deadline, read on, and see an
+        // orderly end.
         if (error == asio::error::timed_out) error = asio::error::connection_reset;
         received_ += bytes;
         co_return IoResult{error, bytes};
@@ -159,7 +160,7 @@ void Transport::end_operations() {
 void Transport::shutdown_send() {
     if (tls_) {
         tls_->close_notify();
-        send_ciphertext();   // a peer that does not even read this sees a truncation, rightly
+        send_ciphertext();   // a peer that does not even read this correctly sees a truncation
     }
     Error ignored;
     socket_.shutdown(TcpSocket::shutdown_send, ignored);
@@ -243,7 +244,7 @@ awaitable<Error> Transport::start_tls(TlsContext& context, std::string const& se
 awaitable<IoResult> Transport::read_tls(std::span<char> into, milliseconds limit) {
     for (;;) {
         auto got = tls_->read(into);
-        // What the session answers by itself (key updates) goes now if it can, else with the next write or read.
+        // The session's own replies (key updates) are sent now if possible, else with the next write or read.
         send_ciphertext();
         if (got.step == TlsSession::Step::done) co_return IoResult{{}, got.bytes};
         if (got.step == TlsSession::Step::closed) co_return IoResult{asio::error::eof, 0};
@@ -292,7 +293,7 @@ Error Transport::receive_ciphertext() {
     if (n > 0) received_ += static_cast<Bytes>(n);
     if (n > 0) return {};
     if (n < 0) return errno == EAGAIN || errno == EWOULDBLOCK ? Error(asio::error::would_block) : last_error();
-    // No close_notify came before: whatever was read may be cut short (RFC 8446 6.1).
+    // Without close_notify the received data may be truncated (RFC 8446 6.1).
     tls_fault_ = "connection closed without TLS close_notify";
     return asio::error::connection_reset;
 }

@@ -1,4 +1,4 @@
-// A byte stream to a client, an origin or a peer: plain TCP or TLS, with deadlines, counted.
+// A byte stream to a client, an origin or a peer: plain TCP or TLS, with deadlines and byte counts.
 #pragma once
 #include <sys/uio.h>
 
@@ -31,45 +31,45 @@ public:
     Transport(Transport const&) = delete;
     Transport& operator=(Transport const&) = delete;
 
-    /// Waits at most `limit` for at least one byte. bytes > 0 when and only when there is no error.
+    /// Waits at most `limit` for at least one byte. bytes > 0 if and only if there is no error.
     awaitable<IoResult> read_some(std::span<char> into, milliseconds limit);
 
-    /// Writes all of it, `limit` being the time without any progress. `parts` is consumed (its elements change).
+    /// Writes everything; `limit` is the longest time without progress. `parts` is consumed (its elements change).
     awaitable<IoResult> write(std::span<iovec> parts, milliseconds limit);
     awaitable<IoResult> write(std::string_view bytes, milliseconds limit);
 
-    /// Writes what goes without waiting and advances `parts` past it; error would_block when not all of it went.
+    /// Writes as much as possible without waiting and advances `parts`; error would_block when some bytes are left.
     /// Allocates nothing.
     IoResult try_write(std::span<iovec>& parts);
 
-    /// TLS as a client, to `server_name` (SNI and certificate check), within `limit` as a whole. All that was
-    /// received before has been read.
+    /// Starts TLS as a client, to `server_name` (SNI and certificate check); `limit` covers the whole handshake. All bytes
+    /// received before must have been read.
     awaitable<Error> start_tls(TlsContext& context, std::string const& server_name, milliseconds limit);
     bool secure() const { return tls_ != nullptr; }
-    /// Why the handshake failed, in words ("certificate has expired"); empty otherwise.
+    /// Why the handshake failed ("certificate has expired"); empty otherwise.
     std::string tls_fault() const;
 
     /// Ends the running operations with operation_aborted.
     void cancel();
-    /// Half-close: no more will be sent (TLS: close_notify first).
+    /// Half-close: no more bytes will be sent (TLS: close_notify first).
     void shutdown_send();
-    /// Makes the close a reset, so that the peer cannot take what it got for complete.
+    /// Closes with a reset, so that the peer cannot take the received bytes for complete.
     void close_with_reset();
 
-    /// True when an idle connection has been closed by the peer or has unexpected bytes. One system call, with TLS one
-    /// more for each batch of session tickets, which are taken in.
+    /// True when the peer has closed an idle connection or sent unexpected bytes. One system call; with TLS one more for
+    /// each batch of session tickets, which are processed.
     bool stale();
 
-    /// The kernel's measure of the round trip; nothing where it has none. One system call.
+    /// The kernel's estimate of the round-trip time; nothing if it has none. One system call.
     std::optional<microseconds> round_trip();
-    /// From now on the connection ends when the other side's kernel has been silent for `silence`, though something was
-    /// to be acknowledged: a cut link is noticed while an answer is waited for. Rounded up to seconds, at least two.
+    /// From now on the connection ends when the other side's kernel has acknowledged nothing for `silence` although data or
+    /// a probe was pending: a broken link is noticed while waiting for a response. Rounded up to seconds, at least 2 s.
     void expect_life(milliseconds silence);
-    /// How long what was sent may stay unacknowledged; zero: as long as the kernel wants. A receiver that takes nothing for
-    /// a while counts, too: not for bodies and tunnels.
+    /// How long sent bytes may stay unacknowledged; zero: the kernel's default. This also affects a receiver that reads
+    /// nothing for a while: must not be used for bodies and tunnels.
     void limit_unacknowledged(milliseconds limit);
 
-    /// The other side's address, where whoever connected has noted it.
+    /// The other side's address, if set_remote() was called.
     IpAddress const& remote() const { return remote_; }
     void set_remote(IpAddress const& remote) { remote_ = remote; }
 
@@ -77,7 +77,7 @@ public:
     int descriptor() { return socket_.native_handle(); }
     Bytes received() const { return received_; }
     Bytes sent() const { return sent_; }
-    /// Those of the bytes sent that the other side's kernel has acknowledged. One system call.
+    /// The sent bytes that the other side's kernel has acknowledged. One system call.
     Bytes acknowledged();
     void count_spliced(Bytes received, Bytes sent) {
         received_ += received;
@@ -86,14 +86,14 @@ public:
 
 private:
     awaitable<Error> ready(TcpSocket::wait_type direction, Deadline& deadline, milliseconds limit);
-    /// True when the operation was aborted by a deadline, not by cancel() or a close since `cancels` was noted. A
-    /// deadline cancels the socket as a whole; the direction whose deadline it is not begins again.
+    /// True when the operation was aborted by a deadline, and neither by cancel() nor by a close since `cancels` was read.
+    /// A deadline cancels the whole socket; the direction with the other deadline restarts its operation.
     bool sat_out(Error const& error, std::uint64_t cancels) const;
     void end_operations();
 
     awaitable<Error> flush_ciphertext(milliseconds limit);
     Error receive_ciphertext();   // would_block when there is none yet
-    Error send_ciphertext();      // would_block when not all of it went
+    Error send_ciphertext();      // would_block when some bytes are left
     Error tls_error();
     bool stale_tls();
     awaitable<IoResult> read_tls(std::span<char> into, milliseconds limit);
@@ -107,7 +107,7 @@ private:
     Deadline write_deadline_;
     std::unique_ptr<TlsSession> tls_;
     std::string tls_fault_;
-    std::uint64_t cancels_ = 0;   // calls of cancel(): tells them from a deadline's
+    std::uint64_t cancels_ = 0;   // calls of cancel(), to distinguish them from deadlines
     Bytes received_ = 0;
     Bytes sent_ = 0;
 };

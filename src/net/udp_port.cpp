@@ -12,12 +12,12 @@ namespace {
 
 using ReusePort = asio::detail::socket_option::boolean<SOL_SOCKET, SO_REUSEPORT>;
 
-// Asked for; the kernel gives what net.core.rmem_max and wmem_max let it.
+// The requested size; the kernel limits it to net.core.rmem_max and wmem_max.
 constexpr int kernel_buffer = 4 * MiB;
 
 using Endpoint = asio::ip::udp::endpoint;
 
-/// `v4`: of the socket; one of IPv6 takes IPv4 addresses mapped.
+/// `v4`: the socket is IPv4; an IPv6 socket takes IPv4 addresses in mapped form.
 Endpoint endpoint_of(IpEndpoint const& at, bool v4) {
     if (v4) return {to_asio(at.address), at.port};
     return {asio::ip::address_v6(at.address.bytes), at.port};
@@ -25,7 +25,7 @@ Endpoint endpoint_of(IpEndpoint const& at, bool v4) {
 
 }  // namespace
 
-/// Datagrams that are read or sent at once. Memory that no datagram has reached yet is not taken.
+/// Datagrams read or sent with one system call. Pages that no datagram has used take no memory.
 struct UdpPort::Batch {
     Batch() : bytes(std::make_unique_for_overwrite<char[]>(batch * datagram_max)) {
         for (std::size_t i = 0; i < batch; ++i) {
@@ -52,7 +52,7 @@ struct UdpPort::Batch {
         ++count;
     }
     std::unique_ptr<char[]> bytes;
-    std::size_t used = 0;     // of those to be sent, as is `count`
+    std::size_t used = 0;     // bytes of the datagrams to be sent, which `count` counts
     std::size_t count = 0;
     std::array<mmsghdr, batch> headers{};
     std::array<iovec, batch> pieces;
@@ -113,7 +113,7 @@ void UdpPort::await_datagrams() {
 }
 
 void UdpPort::read_batch() {
-    int const n = inbox_->read(socket_.native_handle());   // an error is an earlier datagram's, and read away by this
+    int const n = inbox_->read(socket_.native_handle());   // an error belongs to an earlier datagram, and this read clears it
     for (int i = 0; i < n && handler_; ++i) {
         auto const& header = inbox_->headers[i];
         if (header.msg_hdr.msg_flags & MSG_TRUNC) {
@@ -144,7 +144,7 @@ void UdpPort::flush() {
         } else if (n < 0 && (errno == EAGAIN || errno == ENOBUFS || errno == EBADF)) {
             dropped.add(out.count - sent);
             break;
-        } else {   // that one cannot go there
+        } else {   // the kernel refuses this datagram
             dropped.add();
             ++sent;
         }

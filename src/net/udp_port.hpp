@@ -1,4 +1,4 @@
-// One UDP socket on a worker: datagrams come and go in batches, and nothing ever waits.
+// One UDP socket on a worker: datagrams are read and sent in batches, without waiting.
 #pragma once
 #include <sys/socket.h>
 
@@ -20,39 +20,40 @@ namespace garner::net {
 /// Not thread-safe: used on the thread of its io_context. Destroyed before that runs, or after.
 class UdpPort {
 public:
-    static constexpr Bytes datagram_max = 16 * KiB;   // longer ones are dropped, both ways
-    static constexpr std::size_t batch = 32;          // read in one turn, so that a busy socket starves nobody
+    static constexpr Bytes datagram_max = 16 * KiB;   // longer ones are dropped, in both directions
+    static constexpr std::size_t batch = 32;          // read in one turn, so that a busy socket does not starve other work
 
-    /// A bound socket; nullptr with `fault` naming the address when it cannot be had. "::" takes IPv4, too; port 0 is any.
-    /// `shared`: by the workers of this process, which each open it; the kernel deals the datagrams out by their source.
+    /// A bound socket; nullptr, with the address in `fault`, when it cannot be opened. "::" accepts IPv4, too; port 0 is
+    /// any port. `shared`: each worker of this process opens the port; the kernel distributes the datagrams by their
+    /// source.
     static std::unique_ptr<UdpPort> open(asio::io_context& io, IpEndpoint const& at, bool shared, std::string& fault);
 
-    /// A port of its own, for IPv6 and IPv4, or for IPv4 alone where the kernel has no IPv6.
+    /// An unshared port for IPv6 and IPv4, or for IPv4 only if the kernel has no IPv6.
     static std::unique_ptr<UdpPort> open_any(asio::io_context& io, std::string& fault);
 
-    /// False with `fault` when somebody has the port: SO_REUSEPORT alone would let a second process of the same user take
-    /// a part of the datagrams unseen. To be asked before the first of the workers opens it.
+    /// False, with `fault`, when another process uses the port: SO_REUSEPORT alone would let a second process of the same
+    /// user take a part of the datagrams unnoticed. To be called before the first worker opens the port.
     static bool is_free(IpEndpoint const& at, std::string& fault);
 
     ~UdpPort();
 
-    /// `datagram` is good for the call. The handler may send(), and may stop().
+    /// `datagram` is valid during the call. The handler may send(), and may stop().
     using Handler = void (*)(void* owner, std::span<char const> datagram, IpEndpoint const& from);
 
-    /// Reads from now on.
+    /// Starts reading.
     void start(Handler handler, void* owner);
     /// Closes the socket; the handler is not called any more.
     void stop();
 
-    /// Gathers a copy, which leaves at the end of the handler's turn; outside of one, at flush(). What the kernel does not
-    /// take at once, or can never send there, is dropped and counted.
+    /// Queues a copy, which is sent at the end of the handler's turn; outside of a handler, at flush(). A datagram that the
+    /// kernel does not accept at once, or never accepts, is dropped and counted.
     void send(std::string_view datagram, IpEndpoint const& to);
     void flush();
 
     IpEndpoint local() const;
 
-    Counter dropped;     // of those to be sent
-    Counter oversized;   // came, and longer than datagram_max
+    Counter dropped;     // outgoing datagrams
+    Counter oversized;   // received, and longer than datagram_max
 
 private:
     using Socket = asio::basic_datagram_socket<asio::ip::udp, Executor>;

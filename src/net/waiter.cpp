@@ -39,7 +39,7 @@ void wake_all(std::vector<WakeHandle> handles, Wake reason) {
 
 awaitable<Wake> Waiter::wait(milliseconds limit) {
     auto state = state_;
-    // A claim seen here needs no timer. One that comes later posts to this worker, so its post finds the timer waiting.
+    // A claim seen here needs no timer. A later claim posts to this worker, so its post finds the timer running.
     if (state->result.load(std::memory_order_acquire) == WaitState::pending) {
         state->timer.expires_after(limit);
         auto [error] = co_await state->timer.async_wait(as_values);

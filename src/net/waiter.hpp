@@ -1,4 +1,4 @@
-// Waiting for anything that is not a socket: one coroutine, woken exactly once, from any thread.
+// Waiting for events other than sockets: one coroutine, woken exactly once, from any thread.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace garner::net {
 
-/// For waits that look again even when nothing wakes them.
+/// For waits that check again periodically without a wake.
 inline constexpr milliseconds recheck_interval{1'000};
 
-/// What a waiter and its handles share.
+/// The state shared by a waiter and its handles.
 struct WaitState {
     static constexpr int pending = -1;
     explicit WaitState(Executor executor) : timer(executor) {}
@@ -20,14 +20,14 @@ struct WaitState {
     std::atomic<int> result{pending};   // a Wake, once decided
 };
 
-/// One wait of one coroutine on one worker. Make one per wait (it allocates: not for the hit path), hand out handles,
+/// One wait of one coroutine on one worker. Create one per wait (it allocates, so never on the hit path), pass its handles on,
 /// then await wait() once.
 class Waiter {
 public:
     explicit Waiter(Executor executor) : state_(std::make_shared<WaitState>(executor)) {}
     WakeHandle handle() const { return WakeHandle{state_}; }
 
-    /// Suspends until woken or until `limit` has passed (to the millisecond).
+    /// Suspends until woken, or until `limit` has passed (1 ms resolution).
     awaitable<Wake> wait(milliseconds limit);
 
 private:

@@ -1,4 +1,4 @@
-// Waking a waiting coroutine from anywhere, without knowing how it waits.
+// Wakes a waiting coroutine from any thread, independent of how it waits.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,8 +11,8 @@ enum class Wake : std::uint8_t { ready, deadline, client_gone, shutdown };
 
 struct WaitState;
 
-/// Wakes one wait of one coroutine, from any thread, before, during or after it. The first wake counts, later ones do
-/// nothing. Copyable; an empty handle wakes nobody.
+/// Wakes one wait of one coroutine, from any thread, before, during or after it. Only the first wake has an effect.
+/// Copyable; an empty handle does nothing.
 class WakeHandle {
 public:
     WakeHandle() = default;
@@ -25,7 +25,7 @@ private:
     std::shared_ptr<WaitState> state_;
 };
 
-/// Wakes many with one post per worker.
+/// Wakes many handles with one post per worker.
 void wake_all(std::vector<WakeHandle> handles, Wake reason);
 
 }  // namespace garner::net

@@ -1,4 +1,4 @@
-// A worker: one thread, one io_context, and what its connections share. Nothing here is locked.
+// A worker: one thread, one io_context, and the state that its connections share. Nothing here is locked.
 #pragma once
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ struct WorkerOptions {
     PoolOptions pool;
 };
 
-/// Members are used on the worker's own thread only, but for io, by which others post to it.
+/// Members are used on the worker's own thread only, except io, to which other threads post.
 class Worker {
 public:
     Worker(unsigned number, NameCache& names, std::shared_ptr<TlsContext> tls, WorkerOptions const& options)
@@ -31,7 +31,7 @@ public:
 
     /// Runs until finish().
     void start();
-    /// Lets the thread end when nothing more runs on it.
+    /// Lets the thread end when no more work is queued.
     void finish();
     void join();
 
