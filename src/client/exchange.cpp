@@ -52,7 +52,7 @@ net::awaitable<Trouble> Exchange::fill_buffer(milliseconds limit) {
 
 net::awaitable<Trouble> Exchange::read_head(http::Method request, milliseconds limit) {
     scanned_ = 0;
-    auto const until = steady_now() + limit;   // of the whole head: one that drips is late, too
+    auto const until = steady_now() + limit;   // for the whole head: a slowly sent head times out, too
     for (;;) {
         std::string_view bytes(buffer_.get() + begin_, end_ - begin_);
         auto parsed = http::parse_response_head(bytes, limits_, scanned_, head_);
@@ -134,7 +134,7 @@ net::awaitable<Exchange::Piece> Exchange::read_body(milliseconds limit, std::spa
     }
 }
 
-/// Of a body that lies on the wire as it is, past the buffer, which is empty.
+/// Reads a body without transfer coding past the buffer, which is empty.
 net::awaitable<Exchange::Piece> Exchange::read_straight(milliseconds limit, std::span<char> into) {
     Piece piece{Trouble::cancelled, {}};
     if (cancelled_) co_return piece;

@@ -11,11 +11,11 @@
 
 namespace garner::client {
 
-/// How a step of an exchange ended.
+/// The result of a step of an exchange.
 enum class Trouble : std::uint8_t {
     none,
     closed,      // orderly, before the message was complete
-    reset,       // or cut off in any other way
+    reset,       // or ended by another connection error
     timed_out,
     malformed,   // see Exchange::fault()
     cancelled
@@ -35,48 +35,49 @@ public:
     /// Sends bytes of the request. `parts` is consumed.
     net::awaitable<Trouble> send(std::span<iovec> parts, milliseconds limit);
 
-    /// Reads the next head, interim or final, into head(). Its views live until the next read. `limit` is for all of it.
+    /// Reads the next head, interim or final, into head(). Its views live until the next read. `limit` covers the whole
+    /// head.
     net::awaitable<Trouble> read_head(http::Method request, milliseconds limit);
     http::ResponseHead const& head() const { return head_; }
     http::Framing const& framing() const { return framing_; }
 
-    /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at its end. It may lie at
-    /// the beginning of `into`, which spares who wants it there a copy.
+    /// The next piece of the body: a view that lives until the next call; empty with Trouble::none at the end. The piece
+    /// may be at the beginning of `into`, which spares the caller a copy.
     struct Piece {
         Trouble trouble = Trouble::none;
         std::string_view data;
     };
     net::awaitable<Piece> read_body(milliseconds limit, std::span<char> into = {});
-    /// The next bytes of the body are left out of what is read; then come `left`, where that is known: a body that has fewer,
-    /// or more, is malformed.
+    /// The next `skipped` bytes of the body are dropped. `left` bytes follow them, if known: a body with fewer or more
+    /// bytes is malformed.
     void go_on_behind(Bytes skipped, std::optional<Bytes> left) {
         to_skip_ = skipped;
         left_ = left;
     }
-    /// What of the body is here already, without waiting.
+    /// The body bytes that are available without waiting.
     Piece body_at_hand();
     bool body_done() const { return decoder_.done(); }
     std::string const& trailers() const { return decoder_.trailers(); }
 
-    /// After a 101: bytes that came behind the head belong to the new protocol.
+    /// After a 101: the bytes after the head belong to the new protocol.
     std::string_view leftover() const { return {buffer_.get() + begin_, end_ - begin_}; }
 
-    /// The final response was complete, nothing is left over, and both sides keep the connection.
+    /// The final response was complete, no bytes are left over, and both sides keep the connection.
     bool reusable() const;
     bool reused() const { return reused_; }
-    /// The next read_body() reads into what it is given: the body lies on the wire as it is, and there is more to come.
+    /// The next read_body() reads directly into the given buffer: the body has no transfer coding, and is not complete.
     bool reads_straight() const {
         return framing_.kind == http::Framing::Kind::length && begin_ == end_ && to_skip_ == 0 && !left_ && !decoder_.done();
     }
-    /// True once any byte of an answer came.
+    /// True once any byte of a response was received.
     bool answered() const { return answered_; }
     char const* fault() const { return fault_; }
-    /// For a caller that finds the response malformed. `fault`: a literal.
+    /// For a caller that finds an error in the response. `fault`: a literal.
     void refuse(char const* fault) { fault_ = fault; }
 
     net::Transport& transport() { return *transport_; }
     bool connected() const { return transport_ != nullptr; }
-    /// The bytes of this exchange on the wire, since the last time it was asked.
+    /// The bytes of this exchange on the wire since the last call.
     struct Traffic {
         Bytes received = 0;
         Bytes sent = 0;
@@ -110,10 +111,10 @@ private:
     bool cancelled_ = false;
     bool needs_input_ = false;
     Bytes to_skip_ = 0;
-    std::optional<Bytes> left_;   // behind those; not told apart by its framing
+    std::optional<Bytes> left_;   // bytes after the skipped ones; the framing does not separate them
     Bytes received_before_;
     Bytes sent_before_;
-    bool keeps_alive_ = false;   // kept apart: head_'s views are gone once the body has been read
+    bool keeps_alive_ = false;   // a copy: head_'s views are invalid once the body has been read
 };
 
 }  // namespace garner::client
