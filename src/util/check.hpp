@@ -1,4 +1,4 @@
-// check(): an invariant of our own that does not hold stops the process, with the place.
+// check(): a violated internal invariant stops the process and reports the source location.
 #pragma once
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 namespace garner {
 
-/// For our own bugs only; trouble from outside is a value.
+/// For bugs in this program only; external errors are values.
 inline void check(bool holds, std::source_location where = std::source_location::current()) {
     if (holds) [[likely]]
         return;

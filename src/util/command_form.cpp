@@ -36,14 +36,14 @@ std::string needs_value(std::string_view name) { return std::string(name) + " ne
 
 }  // namespace
 
-/// Declares the commands to CLI11, and takes what CLI11 has parsed.
+/// Declares the commands to CLI11, and reads the results of its parser.
 class CommandForm::Reader {
 public:
     explicit Reader(CommandForm const& root) : root_(root) {
         app_.allow_extras();
         if (!root.version_.empty()) app_.set_version_flag("--version", root.version_);
         declare(root, app_);
-        // So that an option may stand before its command, and the error about a wrong command can name the right ones.
+        // Lets an option precede its command, and lets the error about a wrong command name the right ones.
         declare_options_of_subcommands(root);
     }
 
@@ -55,7 +55,7 @@ public:
     Reading read(std::span<std::string const> words) {
         Reading reading;
         try {
-            app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));   // CLI11 takes the words in reverse order
+            app_.parse(std::vector<std::string>(words.rbegin(), words.rend()));   // CLI11 expects the words in reverse order
             find_chosen();
             reading.fault = take_all();
         } catch (CLI::CallForVersion const&) {
@@ -136,7 +136,7 @@ private:
         if (!row) return name + " is for " + listed(takers(root_, name), "and");
         if (row->flag && value != "true") return name + " takes no value";
         if (row->flag) return *row->flag = true, std::string();
-        // CLI11 takes the next word for an empty value: "--path= --verify".
+        // CLI11 reads the next word as the missing value: "--path= --verify".
         if (value.empty() || value.starts_with("--")) return needs_value(name);
         return row->take(name, value);
     }

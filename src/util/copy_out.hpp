@@ -1,4 +1,4 @@
-// Copying what is not looked at again here.
+// Copies data that this processor does not read again.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace garner {
 
-/// As std::memcpy, but the copy leaves the processor's caches to others: what was there need not be fetched first, and what
-/// is there stays. For many kilobytes that a device reads next; what is read here next had better be copied by memcpy.
+/// Like std::memcpy, but bypasses the processor's caches: the target is not fetched first, and cached data is not
+/// displaced. For many kilobytes that a device reads next. Data that this processor reads next should be copied by memcpy.
 inline void copy_out(char* to, char const* from, std::size_t bytes) {
 #if defined(__SSE2__)
     constexpr std::size_t line = 64, word = sizeof(__m128i);
@@ -22,7 +22,7 @@ inline void copy_out(char* to, char const* from, std::size_t bytes) {
         for (; bytes >= line; to += line, from += line, bytes -= line)
             for (std::size_t at = 0; at < line; at += word)
                 _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), _mm_loadu_si128(reinterpret_cast<__m128i const*>(from + at)));
-        _mm_sfence();   // before anybody is told of it
+        _mm_sfence();   // before the copy is published
     }
 #endif
     std::memcpy(to, from, bytes);

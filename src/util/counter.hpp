@@ -1,4 +1,4 @@
-// Figures that one thread writes and any thread reads.
+// Statistics that one thread writes and any thread reads.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,8 +21,8 @@ private:
     std::atomic<std::uint64_t> value_{0};
 };
 
-/// How a histogram divides microseconds up to one hour: exact below 32, then 16 equal buckets for each doubling, so that
-/// a bucket is at most 1/16 of its values wide. What is longer counts as one hour.
+/// The buckets of a histogram of microseconds up to one hour: exact below 32, then 16 equal buckets per doubling, so that a
+/// bucket's width is at most 1/16 of its values. Longer times count as one hour.
 struct LatencyBuckets {
     static constexpr unsigned precision = 4;
     static constexpr std::uint64_t per_doubling = 1u << precision;
@@ -34,7 +34,7 @@ struct LatencyBuckets {
         unsigned shift = static_cast<unsigned>(std::bit_width(value)) - 1 - precision;
         return (shift << precision) + (value >> shift);
     }
-    /// The least value of a bucket; of the bucket after the last one too.
+    /// The least value of a bucket; valid for the index after the last bucket, too.
     static constexpr std::uint64_t least(std::size_t bucket) {
         if (bucket < per_doubling) return bucket;
         auto shift = (bucket >> precision) - 1;
@@ -45,7 +45,7 @@ struct LatencyBuckets {
     static constexpr std::size_t count() { return of(greatest) + 1; }
 };
 
-/// A histogram's figures at one moment, or those of several workers together.
+/// A histogram's values at one moment, or the sum over several workers.
 struct LatencySnapshot {
     std::array<std::uint64_t, LatencyBuckets::count()> buckets{};
     std::uint64_t total = 0;        // values
@@ -58,7 +58,7 @@ struct LatencySnapshot {
         return *this;
     }
 
-    /// What came after `before`, an earlier snapshot of the same.
+    /// The values added after `before`, an earlier snapshot of the same histogram.
     LatencySnapshot since(LatencySnapshot const& before) const {
         LatencySnapshot more;
         for (std::size_t i = 0; i < buckets.size(); ++i) more.buckets[i] = buckets[i] - std::min(buckets[i], before.buckets[i]);
@@ -67,7 +67,8 @@ struct LatencySnapshot {
         return more;
     }
 
-    /// The least bound below or at which `percent` (0 to 100) of the values lie, at most 1/16 too high; 0 without values.
+    /// The least bucket bound with `percent` (0 to 100) of the values at or below it, at most 1/16 too high; 0 without
+    /// values.
     std::chrono::microseconds percentile(double percent) const {
         auto wanted = static_cast<std::uint64_t>(std::ceil(std::clamp(percent, 0.0, 100.0) / 100 *
                                                            static_cast<double>(total)));
@@ -86,14 +87,15 @@ struct LatencySnapshot {
 /// Durations with one writer; any thread may take a snapshot. 4 KiB, no allocation.
 class Histogram {
 public:
-    /// Below zero counts as zero.
+    /// Negative durations count as zero.
     void add(std::chrono::microseconds duration) {
         auto micros = static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
         buckets_[LatencyBuckets::of(micros)].add();
         sum_.add(std::min(micros, LatencyBuckets::greatest));
     }
 
-    /// While the writer goes on, the sum may be a few values off the buckets; the total always is the buckets'.
+    /// While the writer continues, the sum may differ from the buckets by a few values; the total is always the buckets'
+    /// sum.
     LatencySnapshot snapshot() const {
         LatencySnapshot now;
         for (std::size_t i = 0; i < buckets_.size(); ++i) now.total += now.buckets[i] = buckets_[i].value();

@@ -1,4 +1,4 @@
-// A number for each fingerprint: an open table of its own size, for what orders them elsewhere.
+// Maps fingerprints to numbers: an open-addressing table that finds entries ordered elsewhere.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -14,13 +14,13 @@ class FingerprintMap {
 public:
     static constexpr std::uint32_t none = UINT32_MAX;
 
-    /// Room for so many without growing.
+    /// Reserves space for this many without growing.
     explicit FingerprintMap(std::uint64_t expected = 8) { resize(std::bit_ceil(expected + expected / 2 + 8)); }
 
-    /// None when it is not there.
+    /// `none` when absent.
     std::uint32_t find(Fingerprint url) const { return values_[slot_of(url)]; }
 
-    /// Where its number stands: `none` when it was not there, to be written at once. Valid until the next call.
+    /// A reference to the number: `none` when absent, and must then be set at once. Valid until the next call.
     std::uint32_t& at(Fingerprint url) {
         auto slot = slot_of(url);
         if (values_[slot] != none) return values_[slot];
@@ -32,7 +32,7 @@ public:
         return values_[slot];
     }
 
-    /// It must be there. Those behind it in its run move up, so that nothing is left to search past.
+    /// The fingerprint must be present. Later entries of the probe run move up, so that no tombstone is needed.
     void erase(Fingerprint url) {
         auto hole = slot_of(url);
         check(values_[hole] != none);
@@ -58,7 +58,7 @@ public:
         return keys_.capacity() * 8 * sizeof(Fingerprint) + values_.capacity() * 8 * sizeof(std::uint32_t);
     }
 
-    /// Calls with each fingerprint and its number, in no order.
+    /// Calls `visit` with each fingerprint and its number, in no particular order.
     template <class Visit>
     void each(Visit visit) const {
         for (std::size_t i = 0; i < keys_.size(); ++i)
@@ -68,7 +68,7 @@ public:
 private:
     std::size_t mask() const { return keys_.size() - 1; }
     std::size_t after(std::size_t slot) const { return (slot + 1) & mask(); }
-    // Fibonacci hashing: fingerprints that are no hashes at all spread as well.
+    // Fibonacci hashing: also spreads fingerprints that are not uniformly distributed.
     std::size_t home_of(Fingerprint url) const { return (url * 0x9e3779b97f4a7c15) >> shift_; }
 
     std::size_t slot_of(Fingerprint url) const {

@@ -10,18 +10,18 @@
 
 namespace garner {
 
-/// At most N pieces, in order; borrowed. Allocates nothing.
+/// At most N borrowed pieces, in order. Allocates nothing.
 template <std::size_t N>
 class Gather {
 public:
-    /// An empty one takes no place.
+    /// Empty pieces are left out.
     void add(std::string_view bytes) {
         if (!bytes.empty()) pieces_[used_++] = {const_cast<char*>(bytes.data()), bytes.size()};
     }
     bool empty() const { return used_ == 0; }
-    /// There is room for so many more.
+    /// True if this many more pieces fit.
     bool has_room_for(std::size_t pieces) const { return used_ + pieces <= N; }
-    /// All of them; what is added from now on belongs to the next write, and overwrites these.
+    /// Returns all pieces; pieces added afterwards belong to the next write, and overwrite these.
     std::span<iovec> take() { return {pieces_.data(), std::exchange(used_, 0)}; }
 
 private:

@@ -13,7 +13,7 @@ namespace garner {
 /// A keyed 64-bit hash of a cache key. Equal keys have equal fingerprints under one seed; the converse must be checked.
 using Fingerprint = std::uint64_t;
 
-/// A secret seed keeps others from making keys collide on purpose.
+/// A secret seed prevents intentional collisions.
 inline Fingerprint fingerprint(std::string_view bytes, std::uint64_t seed) {
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }

@@ -5,8 +5,8 @@
 
 namespace garner {
 
-/// The same number as fingerprint(). A call into the library, which takes the widest vectors that the processor has: twice
-/// as fast from some kilobytes on, where what is compiled in goes by the least that every processor has.
+/// Returns the same number as fingerprint(). Calls the library, which uses the widest vectors of the processor: twice as
+/// fast for more than some kilobytes. The inlined version is limited to the baseline instruction set.
 std::uint64_t hash_long(std::string_view bytes, std::uint64_t seed);
 
 }  // namespace garner

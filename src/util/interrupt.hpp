@@ -1,4 +1,4 @@
-// Ctrl-C during a long command, which then still shows what it has finished.
+// Ctrl-C during a long command: the command still prints its finished results.
 #pragma once
 #include <signal.h>
 
@@ -6,7 +6,8 @@
 
 namespace garner {
 
-/// While one exists, the first SIGINT is noted and a second one ends the process. At most one at a time in a process.
+/// While an instance exists, the first SIGINT is noted and a second one ends the process. At most one instance in a
+/// process.
 class InterruptNote {
 public:
     InterruptNote() {

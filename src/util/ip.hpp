@@ -1,4 +1,4 @@
-// IP addresses and networks as values; IPv4 is kept v4-mapped (RFC 4291 2.5.5.2), so that there is one form to compare.
+// IP addresses and networks as values; IPv4 is stored v4-mapped (RFC 4291 2.5.5.2), so that one form is compared.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -21,7 +21,7 @@ struct IpAddress {
     }
     static constexpr IpAddress v6(std::array<std::uint8_t, 16> const& network_order) { return {network_order}; }
 
-    /// As two numbers, the first bits in the first. The access rules compare them at each request.
+    /// The address as two numbers, the first bits in the first. The access rules compare them for each request.
     constexpr std::array<std::uint64_t, 2> halves() const {
         auto halves = std::bit_cast<std::array<std::uint64_t, 2>>(bytes);
         if constexpr (std::endian::native == std::endian::little)
@@ -29,7 +29,7 @@ struct IpAddress {
         return halves;
     }
 
-    /// True also for a v4-mapped address that was written as IPv6: it is the same host.
+    /// Also true for a v4-mapped address written as IPv6: it is the same host.
     constexpr bool is_v4() const {
         for (int i = 0; i < 10; ++i)
             if (bytes[i] != 0) return false;
@@ -72,7 +72,7 @@ constexpr IpAddress first_bits(IpAddress address, unsigned bits4, unsigned bits6
 /// "10.0.0.1" or "::1": no brackets, no zone, no port, no shortened or octal IPv4.
 std::optional<IpAddress> parse_ip(std::string_view text);
 
-/// An address and how many of its leading bits count.
+/// An address and its number of significant leading bits.
 struct IpNetwork {
     IpAddress address;              // the bits after the prefix are zero
     std::uint8_t prefix = 128;      // of 128: an IPv4 /8 is 96 + 8
@@ -90,13 +90,13 @@ struct IpNetwork {
     friend constexpr bool operator==(IpNetwork const&, IpNetwork const&) = default;
 };
 
-/// True when one of the networks has the address.
+/// True when one of the networks contains the address.
 inline bool is_among(IpAddress const& address, std::span<IpNetwork const> networks) {
     return std::ranges::any_of(networks, [&](IpNetwork const& network) { return network.contains(address); });
 }
 
-/// "10.0.0.0/8", "2001:db8::/32", or one address. Bits set after the prefix ("10.0.0.1/8") are refused: it is either a
-/// mistake in the address or in the prefix. "::/0" is every address, IPv4 included; "0.0.0.0/0" is every IPv4 address.
+/// "10.0.0.0/8", "2001:db8::/32", or one address. Bits set after the prefix ("10.0.0.1/8") are refused: either the address
+/// or the prefix is mistyped. "::/0" is every address, including IPv4; "0.0.0.0/0" is every IPv4 address.
 std::optional<IpNetwork> parse_network(std::string_view text);
 
 /// An address and a port.

@@ -1,24 +1,24 @@
-// How slowly a body may move.
+// The minimum rate of a body.
 #pragma once
 #include "util/bytes.hpp"
 #include "util/clock.hpp"
 
 namespace garner {
 
-/// Each byte of a body may be in time and the body still hold its connection and its memory for days: so there is a least
-/// rate on average.
+/// Even if each byte meets its deadline, a body could hold its connection and its memory for days. So there is a minimum
+/// average rate.
 struct LeastRate {
-    Bytes per_second = 500;        // 0: no least rate
-    milliseconds after{30'000};    // until so long was waited nothing is too slow
+    Bytes per_second = 500;        // 0: no minimum rate
+    milliseconds after{30'000};    // no body is too slow before this much waiting
 };
 
-/// `moved` bytes came or went while their sender or receiver was waited for, for so long in all. Pure.
+/// `moved`: bytes transferred; `waited`: the total time spent waiting for the sender or receiver. Pure.
 constexpr bool is_too_slow(Bytes moved, SteadyTime::duration waited, LeastRate const& least) {
     auto const whole = std::chrono::duration_cast<milliseconds>(waited);
     return whole > least.after && moved < static_cast<Bytes>(whole.count()) * least.per_second / 1'000;
 }
 
-/// What one side of a body has moved, and how long it was waited for.
+/// The bytes transferred by one side of a body, and the time spent waiting for it.
 struct Pace {
     Bytes moved = 0;
     SteadyTime::duration waited{};

@@ -1,10 +1,10 @@
-// Intrusive doubly linked list: a member of it is in at most one place, and leaves by itself when it dies.
+// Intrusive doubly linked list: an element is in at most one list, and its destructor removes it.
 #pragma once
 #include "util/check.hpp"
 
 namespace garner {
 
-/// A place in a List. Not thread-safe; the owner of the list orders access.
+/// A hook for a List. Not thread-safe; the owner of the list orders access.
 class Link {
 public:
     Link() = default;

@@ -1,4 +1,4 @@
-// Values by text, of which the least recently used are evicted.
+// A map from text to values that evicts the least recently used.
 #pragma once
 #include <string>
 #include <string_view>
@@ -13,17 +13,17 @@ namespace garner {
 template <class Value>
 class LruMap {
 public:
-    /// nullptr when there is none. Not a use. Allocates nothing.
+    /// nullptr when absent. Does not count as a use. Allocates nothing.
     Value* find(std::string_view key) {
         auto const found = entries_.find(key);
         return found == entries_.end() ? nullptr : &found->second.value;
     }
-    /// As find(), and counts as a use.
+    /// Like find(), but counts as a use.
     Value* use(std::string_view key) {
         auto const found = entries_.find(key);
         return found == entries_.end() ? nullptr : &used(found->second);
     }
-    /// Makes a value where there is none, and evicts the least recently used where there are `most` already. A use.
+    /// Creates a missing value, and evicts the least recently used while there are `most` already. Counts as a use.
     Value& get(std::string_view key, std::size_t most) {
         if (auto* const value = use(key)) return *value;
         while (!entries_.empty() && entries_.size() >= most) erase(*by_use_.front().key);

@@ -1,5 +1,5 @@
-// Mutexes that clang's thread safety analysis knows (-Wthread-safety): it refuses access to what is GUARDED_BY a mutex that is
-// not held. Other compilers see the standard library's mutex and nothing else.
+// Mutexes for clang's thread safety analysis (-Wthread-safety), which rejects access to GUARDED_BY members without the
+// mutex. For other compilers this is the standard library's mutex.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -15,14 +15,14 @@
 #define CAPABILITY(name) GARNER_THREAD_SAFETY(capability(name))
 #define SCOPED_CAPABILITY GARNER_THREAD_SAFETY(scoped_lockable)
 #define GUARDED_BY(mutex) GARNER_THREAD_SAFETY(guarded_by(mutex))
-/// Of a function: held by the caller.
+/// For a function: the caller holds the mutex.
 #define REQUIRES(...) GARNER_THREAD_SAFETY(requires_capability(__VA_ARGS__))
-/// Of a function: not held by the caller.
+/// For a function: the caller must not hold the mutex.
 #define EXCLUDES(...) GARNER_THREAD_SAFETY(locks_excluded(__VA_ARGS__))
 #define ACQUIRE(...) GARNER_THREAD_SAFETY(acquire_capability(__VA_ARGS__))
 #define RELEASE(...) GARNER_THREAD_SAFETY(release_capability(__VA_ARGS__))
 #define TRY_ACQUIRE(...) GARNER_THREAD_SAFETY(try_acquire_capability(__VA_ARGS__))
-/// Of a function: the caller holds it, though the analysis cannot see it.
+/// For a function: the caller holds the mutex, but the analysis cannot see that.
 #define ASSERT_CAPABILITY(mutex) GARNER_THREAD_SAFETY(assert_capability(mutex))
 #define NO_THREAD_SAFETY_ANALYSIS GARNER_THREAD_SAFETY(no_thread_safety_analysis)
 
@@ -33,7 +33,7 @@ public:
     void lock() ACQUIRE() { mutex_.lock(); }
     void unlock() RELEASE() { mutex_.unlock(); }
     bool try_lock() TRY_ACQUIRE(true) { return mutex_.try_lock(); }
-    /// Does nothing. For what the analysis cannot see: the comment at the call says why it is held.
+    /// Does nothing. For code that the analysis cannot follow: a comment at the call explains why the mutex is held.
     void assert_held() const ASSERT_CAPABILITY(this) {}
 
 private:
@@ -55,11 +55,11 @@ private:
     Mutex& mutex_;
 };
 
-/// Leaves a mutex that is held to the end of a block, and takes it again then.
+/// Releases a held mutex until the end of a block, then locks it again.
 class SCOPED_CAPABILITY MutexUnlock {
 public:
     explicit MutexUnlock(Mutex& mutex) RELEASE(mutex) : mutex_(mutex) { mutex.unlock(); }
-    ~MutexUnlock() RELEASE() { mutex_.lock(); }   // RELEASE: of the block, which ends
+    ~MutexUnlock() RELEASE() { mutex_.lock(); }   // RELEASE refers to the end of the scope
     MutexUnlock(MutexUnlock const&) = delete;
     MutexUnlock& operator=(MutexUnlock const&) = delete;
 
@@ -67,8 +67,8 @@ private:
     Mutex& mutex_;
 };
 
-/// Waits leave the mutex meanwhile, and may end for no reason: the caller looks at what it waits for, in a loop. There are none
-/// with a predicate, for the analysis does not know that the mutex is held in a lambda.
+/// Waits release the mutex meanwhile and may wake spuriously: the caller checks its condition in a loop. There is no
+/// version with a predicate, because the analysis does not know that the mutex is held in a lambda.
 class ConditionVariable {
 public:
     void notify_one() noexcept { condition_.notify_one(); }
@@ -78,7 +78,7 @@ public:
         condition_.wait(lock);
         lock.release();
     }
-    /// False when that moment has come.
+    /// False when `moment` has passed.
     bool wait_until(Mutex& mutex, SteadyTime moment) REQUIRES(mutex) {
         std::unique_lock lock(mutex.mutex_, std::adopt_lock);
         auto const status = condition_.wait_until(lock, moment);

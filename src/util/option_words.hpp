@@ -29,7 +29,7 @@ std::string names_of(Rows const& rows) {
     return text;
 }
 
-/// All of the text must be the number.
+/// True if the whole text is a number.
 template <class Number>
 bool read_whole_number(std::string_view text, Number& number) {
     auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -1,4 +1,4 @@
-// How far a long command has come, for a person who waits for it.
+// The progress of a long command, for its user.
 #pragma once
 #include <unistd.h>
 
@@ -8,10 +8,11 @@
 
 namespace garner {
 
-/// Says how far it is once it has taken two seconds: on a terminal in one line that is written over, else seldom.
+/// Prints the progress once the command has run for 2 s: on a terminal in one line that is overwritten, else at long
+/// intervals.
 class ProgressLine {
 public:
-    /// `who`: "garner sim", before each line. The terminal looked at is standard error's.
+    /// `who`: a prefix of each line, "garner sim". Checks if standard error is a terminal.
     ProgressLine(std::ostream& err, std::string who)
         : err_(err), who_(std::move(who)), terminal_(::isatty(STDERR_FILENO) == 1) {}
     ~ProgressLine() { clear(); }
@@ -23,7 +24,7 @@ public:
         shown_ = true;
         err_ << (terminal_ ? "\r\x1b[K" : "") << who_ << ": " << what << (terminal_ ? "" : "\n") << std::flush;
     }
-    /// Before other lines go to the terminal.
+    /// To be called before other lines are written to the terminal.
     void clear() {
         if (shown_ && terminal_) err_ << "\r\x1b[K" << std::flush;
     }

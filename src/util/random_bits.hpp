@@ -1,4 +1,4 @@
-// Random numbers of the system.
+// Random numbers from the system.
 #pragma once
 #include <cstdint>
 #include <random>

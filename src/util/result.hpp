@@ -1,4 +1,4 @@
-// The result of what may fail: a value, or what went wrong in words.
+// The result of an operation that may fail: a value or an error.
 #pragma once
 #include <concepts>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace garner {
 
-/// An error for a person to read.
+/// An error with its text for the user.
 struct Fault {
     std::string what;         // "no set \"trie\""
     std::string mend = {};    // a suggested fix: "there are lines, runs"; may be empty
@@ -20,7 +20,7 @@ struct Fault {
     std::string text() const { return (where.empty() ? "" : where + ": ") + what + (mend.empty() ? "" : "; " + mend); }
 };
 
-/// A T, or the Fault that explains why there is none. The caller must ask which: reading the other one stops the process.
+/// A T, or the Fault that explains its absence. The caller must check first: reading the other one stops the process.
 template <class T>
 class [[nodiscard]] Result {
 public:
@@ -59,7 +59,7 @@ public:
     Result(Fault fault) : Result<std::monostate>(std::move(fault)) {}
 };
 
-/// From a function that returns its error as a text, which is empty if there is none.
+/// Converts the error text of a function; an empty text is success.
 inline Result<void> to_result(std::string fault) {
     if (fault.empty()) return {};
     return Fault{std::move(fault)};

@@ -1,4 +1,4 @@
-// SipHash-2-4 with 128 bits of output (Aumasson, Bernstein 2012): a keyed digest that shows nothing of its input.
+// SipHash-2-4 with 128 bits of output (Aumasson, Bernstein 2012): a keyed digest that reveals nothing about its input.
 #pragma once
 #include <array>
 #include <bit>
@@ -48,7 +48,7 @@ inline std::uint64_t word_of(std::string_view bytes) {
 
 }  // namespace sip
 
-/// Without the key, inputs can neither be read from digests nor tested against them.
+/// Without the key, digests neither reveal inputs nor allow to test guesses.
 inline SipDigest sip_hash(std::string_view bytes, SipKey key) {
     sip::State state{key.low ^ 0x736f6d6570736575, key.high ^ 0x646f72616e646f6d ^ 0xee, key.low ^ 0x6c7967656e657261,
                      key.high ^ 0x7465646279746573};

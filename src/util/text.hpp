@@ -1,4 +1,4 @@
-// Text as HTTP's grammar sees it: ASCII only, no locale.
+// Text functions for HTTP's grammar: ASCII only, no locale.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_alpha(char c) { return is_lower(to_lower(c)); }
 
-/// -1 when it is no hexadecimal digit.
+/// -1 when `c` is no hexadecimal digit.
 constexpr int hex_value(char c) {
     if (is_digit(c)) return c - '0';
     char const low = to_lower(c);
@@ -29,14 +29,14 @@ constexpr bool equals_ignoring_case(std::string_view a, std::string_view b) {
     return true;
 }
 
-/// Without the spaces and tabs (OWS, RFC 9110 5.6.3) at both ends.
+/// Removes spaces and tabs (OWS, RFC 9110 5.6.3) at both ends.
 constexpr std::string_view trim(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
 }
 
-/// One or more digits and nothing else; nothing when it would overflow 64 bits.
+/// Parses one or more digits and nothing else; nothing when the value overflows 64 bits.
 constexpr std::optional<std::uint64_t> parse_decimal(std::string_view digits) {
     if (digits.empty()) return std::nullopt;
     std::uint64_t value = 0;

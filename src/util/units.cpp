@@ -34,7 +34,7 @@ Unit const* find_unit(std::array<Unit, N> const& units, std::string_view name) {
     return nullptr;
 }
 
-// Exact in integers: a size that is a double somewhere on the way would lose bytes above 2^53.
+// Exact in integers: a double would lose bytes above 2^53.
 std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t factor, std::uint64_t max) {
     auto const point = number.find('.');
     auto const whole = parse_decimal(number.substr(0, point));

@@ -1,11 +1,11 @@
-// Which bytes are text: UTF-8 (RFC 3629).
+// Recognises text: UTF-8 (RFC 3629).
 #pragma once
 #include <string_view>
 
 namespace garner {
 
-/// The length of the valid UTF-8 sequence of a character above U+009F that `text` begins with; else 0. Below that are
-/// ASCII and the C1 control characters, which a terminal may obey.
+/// The length of a valid UTF-8 sequence for a character above U+009F at the start of `text`; otherwise 0. The range below
+/// has ASCII and the C1 control characters, which a terminal may execute.
 constexpr std::size_t utf8_length(std::string_view text) {
     auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     auto continues = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
