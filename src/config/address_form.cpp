@@ -1,4 +1,4 @@
-// Reading addresses, networks, hosts and origins.
+// Reads addresses, networks, hosts and origins.
 #include "config/address_form.hpp"
 
 #include "http/uri.hpp"
@@ -43,7 +43,7 @@ Form<std::string> name_server() {
         if (text.find(':') == text.npos) return why = "is not an IP address", false;
         IpEndpoint endpoint;
         if (!parse_endpoint(text, endpoint, why)) return false;
-        // An address to listen on may be a name or empty; the resolver takes neither.
+        // A listening address may be a name or empty; the resolver accepts neither.
         bool const is_literal = parse_ip(text.substr(0, text.rfind(':'))) || text.starts_with('[');
         if (!is_literal) why = "has no IP address before its port";
         return is_literal;
@@ -92,7 +92,7 @@ Form<std::string> host_name() {
     auto parse = [](std::string const& text, std::string& into, std::string&) {
         auto const pattern = http::HostPattern::parse(text);
         if (!pattern || text.front() == '.') return false;
-        if (text.find(':') != text.npos && !parse_ip(text)) return false;   // a port
+        if (text.find(':') != text.npos && !parse_ip(text)) return false;   // a port is included
         into = pattern->text();
         return true;
     };

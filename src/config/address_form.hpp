@@ -6,21 +6,21 @@
 
 namespace garner::config {
 
-/// "127.0.0.1:3128", "[::1]:3128", "localhost:3128" (127.0.0.1), ":3128" (every address: "::"). No names: they would
-/// have to be resolved. False and what is wrong in `why`.
+/// "127.0.0.1:3128", "[::1]:3128", "localhost:3128" (127.0.0.1), ":3128" (every address: "::"). Other names are refused,
+/// because they would have to be resolved. False on failure, with the reason in `why`.
 bool parse_endpoint(std::string_view text, IpEndpoint& into, std::string& why);
 
-/// An address to listen on; with `may_be_off`, "" is none and gives port 0.
+/// A listening address; with `may_be_off`, "" means none and gives port 0.
 Form<IpEndpoint> endpoint(bool may_be_off);
-/// "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; kept as it is written.
+/// "10.0.0.1", "10.0.0.1:5353", "[::1]:53"; stored unchanged.
 Form<std::string> name_server();
 Form<IpNetwork> network();
 Form<http::HostPattern> host_pattern();
-/// "10.0.0.1:4827", an address and a port to send to.
+/// "10.0.0.1:4827", a destination address and port.
 Form<IpEndpoint> remote_endpoint();
-/// One host, as name or address.
+/// One host, by name or address.
 Form<std::string> host_name();
-/// "http://127.0.0.1:8000": scheme, host and port, kept in normal form.
+/// "http://127.0.0.1:8000": scheme, host and port, stored in normal form.
 Form<std::string> origin();
 
 }  // namespace garner::config

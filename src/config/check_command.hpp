@@ -1,4 +1,4 @@
-// garner check: a configuration's faults on standard output.
+// garner check: prints a configuration's errors to standard output.
 #pragma once
 #include <iosfwd>
 #include <span>
@@ -8,11 +8,11 @@
 
 namespace garner::config {
 
-/// Prints one line for each fault ("FILE:LINE: key: text (mend)") and each notice (the same with "notice: " before the
-/// text), nothing else. Returns the exit code: 1 when there is a fault, else 0.
+/// Prints one line for each error ("FILE:LINE: key: text (suggested fix)") and each notice (with "notice: " before the
+/// text), nothing else. Returns the exit code: 1 if there is an error, else 0.
 int check_command(std::string const& file, std::span<std::string const> sets, std::ostream& out);
 
-/// The same lines, for a start or a reload that is refused.
+/// Prints the same lines, for a refused start or reload.
 void print_faults(std::span<Fault const> faults, std::ostream& out);
 void print_notices(std::span<Fault const> notices, std::ostream& out);
 

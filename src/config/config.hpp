@@ -1,4 +1,5 @@
-// Everything a running Garner is told: one plain struct with a part for each room. Its defaults are the embedded ones.
+// The whole configuration of a running Garner: one plain struct with a part for each module. Its defaults are the embedded
+// ones.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -13,17 +14,17 @@
 
 namespace garner::config {
 
-/// Where the figures and the page are, and purges are asked for.
+/// The admin server: statistics, admin page and purge requests.
 struct Admin {
     std::string address = "127.0.0.1";
     std::uint16_t port = 3131;
     bool enabled = true;
-    std::vector<IpNetwork> allow;       // clients beside those on loopback
-    std::vector<std::string> names;     // that Host may have beside the address, in lower case
+    std::vector<IpNetwork> allow;       // clients in addition to those on loopback
+    std::vector<std::string> names;     // allowed values of Host in addition to the address, in lower case
     friend bool operator==(Admin const&, Admin const&) = default;
 };
 
-/// No address: the crawler's service is not there unless it is asked for.
+/// No address: the crawler's service is off unless it is configured.
 inline seen::Options no_seen() {
     seen::Options off;
     off.address.clear();
@@ -32,7 +33,7 @@ inline seen::Options no_seen() {
 
 struct Config {
     unsigned workers = 0;            // 0: one per core
-    std::string user;                // taken when started as root; empty: garner, else nobody
+    std::string user;                // account to switch to when started as root; empty: garner, else nobody
     proxy::Options proxy;
     cache::Options memory;
     store::DiskOptions disk;
@@ -43,7 +44,7 @@ struct Config {
     Admin admin;
     seen::Options seen = no_seen();
 
-    icp::Options mesh;               // of the keys icp, htcp, digest, peers and direct
+    icp::Options mesh;               // from the keys icp, htcp, digest, peers and direct
 };
 
 }  // namespace garner::config

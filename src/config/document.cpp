@@ -1,4 +1,4 @@
-// Parsing with line numbers: nlohmann's parser reads through an iterator that counts lines.
+// Parses with line numbers: nlohmann's parser reads through an iterator that counts lines.
 #include "config/document.hpp"
 
 #include <iterator>
@@ -52,7 +52,7 @@ std::string mend_for_syntax(std::string const& error) {
     return "see etc/garner.json for an example";
 }
 
-// "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error …": we tell the line ourselves.
+// "[json.exception.parse_error.101] parse error at line 3, column 5: syntax error …": the fault has its own line number.
 std::string without_position(std::string_view message) {
     auto const begin = message.find(": ");
     return std::string(begin == message.npos ? message : message.substr(begin + 2));
@@ -60,7 +60,7 @@ std::string without_position(std::string_view message) {
 
 using PathPart = std::variant<std::string, std::size_t>;
 
-// "listen[0].address" in its parts.
+// Splits "listen[0].address" into its parts.
 std::optional<std::vector<PathPart>> split_path(std::string_view path) {
     std::vector<PathPart> parts;
     while (true) {
@@ -88,7 +88,7 @@ void append(std::string& path, PathPart const& part) {
         path += (path.empty() ? "" : ".") + std::get<std::string>(part);
 }
 
-// The slot that this part names, made when absent; nullptr and a reason when the part does not fit what is there.
+// The value at this part of a path, created when absent; nullptr, with a reason, when the existing value has another type.
 Json* step_into(Json& at, PathPart const& part, std::string const& around, std::string& why, std::string& mend) {
     if (auto const* name = std::get_if<std::string>(&part)) {
         if (at.is_null()) at = Json::object();
@@ -109,7 +109,7 @@ Json* step_into(Json& at, PathPart const& part, std::string const& around, std::
 
 }  // namespace
 
-/// Notes, at the parser's events, on which line each key and each item of a list begins.
+/// Records the line of each key and each list item at the parser's events.
 class Document::LineNotes {
 public:
     LineNotes(Document& document, Reading const& reading) : document_(document), reading_(reading) {}
@@ -130,10 +130,10 @@ public:
     struct TooDeep {};
 
 private:
-    /// An object or list that has begun.
+    /// An object or list that is still open.
     struct Around {
         std::string path;
-        std::string key;             // the last one of an object
+        std::string key;             // the last key of an object
         bool is_list = false;
         std::size_t items = 0;
     };
@@ -201,17 +201,17 @@ void Document::set(std::string_view assignment) {
     for (PathPart const& part : *parts) {
         at = step_into(*at, part, around, why, mend);
         if (!at) {
-            std::tie(root_, positions_) = before;   // no half-made list makes faults of its own
+            std::tie(root_, positions_) = before;   // a half-built list must not cause further faults
             return refuse(why, mend);
         }
         append(around, part);
-        positions_.try_emplace(around, Position{true, 0});   // what was not there before is made here
+        positions_.try_emplace(around, Position{true, 0});   // a new value is created here
     }
     auto const text = assignment.substr(equals + 1);
     Json value = Json::parse(text.begin(), text.end(), nullptr, false, true);
     *at = value.is_discarded() ? Json(std::string(text)) : std::move(value);
 
-    // Whatever lies inside comes from here now.
+    // All nested values now come from this override.
     std::erase_if(positions_, [&](auto const& entry) {
         return entry.first.starts_with(around) && entry.first.size() > around.size() &&
                (entry.first[around.size()] == '.' || entry.first[around.size()] == '[');

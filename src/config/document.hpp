@@ -1,4 +1,4 @@
-// A configuration's JSON with the line of every key, before anyone asks what it means.
+// A configuration's JSON with the line of every key, before its meaning is checked.
 #pragma once
 #include <map>
 #include <nlohmann/json.hpp>
@@ -16,21 +16,21 @@ class Document {
 public:
     static constexpr unsigned depth_max = 32;
 
-    /// An empty object that comes from nowhere.
+    /// An empty object without a file.
     Document() = default;
     /// Parses JSON with comments. Syntax errors, duplicate keys and excessive depth become faults; after a syntax error
     /// root() is an empty object.
     Document(std::string file, std::string_view text);
 
-    /// Applies "KEY=VALUE": KEY is a dotted path with indices ("listen[0].address"), VALUE is JSON where it parses and
-    /// text otherwise. An index may be one past the end. Faults: no '=', a malformed path, a path through a scalar.
+    /// Applies "KEY=VALUE": KEY is a dotted path with indices ("listen[0].address"), VALUE is JSON if it parses, else text.
+    /// An index may be one past the end. Faults: no '=', a malformed path, a path through a scalar.
     void set(std::string_view assignment);
 
     Json const& root() const { return root_; }
     std::vector<Fault> const& faults() const { return faults_; }
-    bool broken() const { return broken_; }      // not even JSON
+    bool broken() const { return broken_; }      // not valid JSON
 
-    /// A fault at this path: with the line of the path, or of the nearest key around it, or the override that wrote it.
+    /// A fault at this path: with the line of the path, or of the nearest enclosing key, or the override that set it.
     Fault fault_at(std::string_view path, std::string text, std::string mend) const;
 
 private:

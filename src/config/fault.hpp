@@ -1,4 +1,4 @@
-// What is wrong with a configuration, where, and what would mend it.
+// An error in a configuration: its position and a suggested fix.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@ namespace garner::config {
 
 struct Fault {
     std::string file;        // "--set" for an override
-    unsigned line = 0;       // from 1; 0 when there is none
+    unsigned line = 0;       // from 1; 0: unknown
     std::string key;         // "listen[1].address"; empty for the file as a whole
-    std::string text;        // what is wrong
-    std::string mend;        // what to do; may be empty
+    std::string text;        // the error
+    std::string mend;        // a suggested fix; may be empty
 
     friend bool operator==(Fault const&, Fault const&) = default;
 };

@@ -1,4 +1,4 @@
-// Looking at files before anything depends on them.
+// Checks files before they are needed.
 #include "config/files.hpp"
 
 #include <fcntl.h>
@@ -63,7 +63,7 @@ void try_hosts(Reader& reader, std::string const& file) {
     reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + because(), "until it can, no name comes from it");
 }
 
-/// The proxy goes on without it: only what can never be the disk tier's place is a fault.
+/// The proxy can run without the disk tier: only a path that can never hold it is a fault.
 void try_disk(Reader& reader, fs::path const& path) {
     if (path.empty()) return;
     Reader::Step const key(reader, Reader::Below{"disk", "path"});
@@ -79,7 +79,7 @@ void try_disk(Reader& reader, fs::path const& path) {
         reader.notice(in_quotes(place.string()) + " cannot be written: " + because(), "until it can, nothing is kept on disk");
 }
 
-/// Compares disk.size with the free space of the file system and what the store's file already occupies.
+/// Compares disk.size with the file system's free space plus the space that the store's file already occupies.
 void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     struct statvfs system;
     std::error_code error;

@@ -1,12 +1,12 @@
-// The files that a configuration names: whether they can be used as it says.
+// Checks if the files named in a configuration are usable.
 #pragma once
 #include "config/config.hpp"
 #include "config/reader.hpp"
 
 namespace garner::config {
 
-/// Notes a fault for each file without which nothing would start, a notice for one that would merely be missed. Looks
-/// with the rights of this process, and makes and changes nothing.
+/// Notes a fault for each file without which the program cannot start, and a notice for each optional one. Checks with the
+/// rights of this process, and creates and changes nothing.
 void try_files(Reader&, Config const&);
 
 }  // namespace garner::config

@@ -1,4 +1,4 @@
-// The forms of single values.
+// Forms of single values.
 #include "config/form.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr std::size_t text_max = 4'096;
 
 std::string between(std::string const& min, std::string const& max) { return "between " + min + " and " + max; }
 
-// A whole number within bounds; a whole number out of bounds is told so, whatever its sign and size.
+// A whole number within bounds. A number out of bounds is reported as such, whatever its sign and size.
 template <class V>
 Form<V> whole(std::string written, V min, V max) {
     auto const bounds = between(std::to_string(min), std::to_string(max));
@@ -31,16 +31,16 @@ Form<V> whole(std::string written, V min, V max) {
     return {std::move(written), std::move(schema), std::move(read), [](V const& v) { return std::to_string(v); }};
 }
 
-/// A kind of number that is written with a unit.
+/// A kind of number with a unit.
 template <class V>
 struct Unit {
     std::string noun;
     std::string example;     // a suggested fix
-    std::string units;       // behind it, for what is no such number
+    std::string units;       // the units, added to the message for an invalid number
     std::optional<V> (*parse)(std::string_view);
     std::string (*text)(V);
 
-    /// True for a whole number with a known unit: then parse() refuses its size.
+    /// True for a whole number with a known unit: then parse() refused it for its size.
     bool is_only_too_large(std::string_view written) const {
         written = trim(written);
         auto const unit = std::min(written.find_first_not_of("0123456789"), written.size());

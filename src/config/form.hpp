@@ -1,5 +1,5 @@
-// How values are written: each form reads one kind of value, says what is wrong with it, and describes itself for the
-// schema and the documentation. Tables of keys are made of forms.
+// Forms of values: each form reads one kind of value, reports errors, and describes itself for the schema and the
+// documentation. Tables of keys consist of forms.
 #pragma once
 #include <algorithm>
 #include <functional>
@@ -28,16 +28,16 @@ template <class V>
 struct Form {
     std::string written;                                           // "a size", "text"
     Schema schema;
-    std::function<bool(Reader&, Json const&, V&)> read;            // false: it noted a fault
-    std::function<std::string(V const&)> show;                     // as JSON, for defaults; may be empty
-    std::vector<KeyNote> inner = {};                               // the keys inside an object, in their order
+    std::function<bool(Reader&, Json const&, V&)> read;            // false: a fault was noted
+    std::function<std::string(V const&)> show;                     // formats defaults as JSON; may be empty
+    std::vector<KeyNote> inner = {};                               // the keys inside an object, in order
     bool is_object = false;                                        // written as { … }
 };
 
 /// "text", "a number", "a list", … for messages.
 std::string kind_of(Json const&);
 
-/// The text as JSON writes it, whatever bytes it has.
+/// The text as JSON writes it, for any bytes.
 std::string in_quotes(std::string_view text);
 
 // ---- forms of single values; bounds are inclusive ----
@@ -52,7 +52,7 @@ Form<bool> flag();
 Form<std::string> text();
 Form<std::string> choice(std::vector<std::string> names);
 
-/// Text that `parse` understands. `parse` gives a value, or nothing and a reason; `mend` says how it should look.
+/// Text that `parse` reads. `parse` gives a value, or nothing and a reason; `mend` describes the right syntax.
 template <class V>
 Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
                std::function<bool(std::string const&, V&, std::string& why)> parse) {
@@ -66,9 +66,9 @@ Form<V> parsed(std::string written, std::string what_it_is, std::string mend,
     return {std::move(written), type_schema("string"), std::move(read), nullptr};
 }
 
-/// Whether a text is good; if not, and the reason is more than that, it changes `why`.
+/// Whether a text is valid. If not, it may set `why` to a more precise reason.
 using Accept = std::function<bool(std::string const& text, std::string& why)>;
-/// Text that `accept` accepts, kept as it is written.
+/// Text that `accept` accepts, stored unchanged.
 Form<std::string> checked(std::string written, std::string what_it_is, std::string mend, Accept accept);
 
 template <class V>
@@ -76,7 +76,7 @@ struct Named {
     std::string name;
     V value;
 };
-/// One of some names, each of which stands for a value.
+/// One of several names, each of which has a value.
 template <class V>
 Form<V> one_of(std::vector<Named<V>> names) {
     std::vector<std::string> texts;
@@ -97,9 +97,9 @@ Form<V> one_of(std::vector<Named<V>> names) {
     return {named.written, named.schema, std::move(read), std::move(show)};
 }
 
-// ---- forms made of forms ----
+// ---- composed forms ----
 
-/// A list; a single value stands for a list of one, unless items are objects.
+/// A list; a single value is read as a list of one, unless items are objects.
 template <class V>
 Form<std::vector<V>> list_of(Form<V> item) {
     auto read = [read_item = item.read, is_object = item.is_object](Reader& reader, Json const& value, std::vector<V>& into) {
@@ -142,11 +142,11 @@ struct Row {
     Schema schema;
     std::vector<KeyNote> notes;
     bool required = false;
-    bool offered = true;     // as what may have been meant by an unknown key
-    bool retired = false;    // read, and told to have no effect: nothing is written about it
-    std::string former = {};   // a name that it had before, which is still read, and told; empty: none
+    bool offered = true;     // may be suggested in place of an unknown key
+    bool retired = false;    // read but without effect; undocumented
+    std::string former = {};   // an earlier name, still read, with a notice; empty: none
 
-    /// The same key, which was called `name` before.
+    /// Declares `name` as an earlier name of this key.
     Row was(std::string name) && {
         former = std::move(name);
         return std::move(*this);
@@ -157,11 +157,11 @@ struct Row {
     bool is_given_in(Json const& object) const { return object.contains(name) || (!former.empty() && object.contains(former)); }
 };
 
-/// All keys of an object T, in the order they are described.
+/// All keys of an object T, in the order of the documentation.
 template <class T>
 using Table = std::vector<Row<T>>;
 
-/// What has to hold between an object's keys, after each has been read.
+/// Checks conditions between an object's keys, after all have been read.
 template <class T>
 using Afterwards = std::function<void(Reader&, Json const&, T&)>;
 
@@ -202,7 +202,7 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr) {
     }
     auto schema = type_schema("object").json("additionalProperties", "false").object("properties", std::move(properties));
     if (!required.empty()) schema.json("required", "[" + required + "]");
-    // Shared, since forms are copied into the forms that they are part of.
+    // Shared, because forms are copied into the forms that contain them.
     auto shared = std::make_shared<Table<T> const>(std::move(table));
     auto read = [shared = std::move(shared), afterwards](Reader& reader, Json const& value, T& into) {
         bool const good = read_members(reader, value, into, *shared);
@@ -212,7 +212,7 @@ Form<T> object_of(Table<T> table, Afterwards<T> afterwards = nullptr) {
     return {"object", std::move(schema), std::move(read), nullptr, std::move(notes), true};
 }
 
-/// A key whose value goes to `member`: a member pointer, or a function from T& to a reference.
+/// A key whose value is stored in `member`: a member pointer, or a function from T& to a reference.
 template <class T, class V, class Member>
 Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
     auto read = [member, read_value = std::move(form.read)](Reader& reader, Json const& value, T& into) {
@@ -235,7 +235,7 @@ Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
     auto schema = std::move(form.schema);
     schema.text("description", what);
     if (!preset.empty()) schema.json("default", preset);
-    // An object's own line would only repeat what its keys say.
+    // An object's own line would only repeat its keys.
     std::vector<KeyNote> notes;
     if (form.inner.empty() || form.written != "object") notes.push_back({name, form.written, preset, std::move(what)});
     for (auto& note : form.inner) {
@@ -245,7 +245,7 @@ Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
     return {std::move(name), std::move(read), std::move(schema), std::move(notes)};
 }
 
-/// A key that is no more: a configuration that still has it is good.
+/// A removed key: a configuration that still has it is valid.
 template <class T>
 Row<T> retired(std::string name) {
     auto read = [](Reader& reader, Json const&, T&) {
@@ -255,7 +255,7 @@ Row<T> retired(std::string name) {
     return {.name = std::move(name), .read = std::move(read), .schema = {}, .notes = {}, .offered = false, .retired = true};
 }
 
-/// The same key, without which its object is faulty.
+/// Marks the key as required: an object without it is faulty.
 template <class T>
 Row<T> required(Row<T> row) {
     row.required = true;

@@ -1,4 +1,4 @@
-// The parts of the table of keys that stand in files of their own, and what all of them are written with.
+// The parts of the table of keys in separate files, and their shared helpers.
 #pragma once
 #include <string>
 
@@ -15,9 +15,9 @@ inline constexpr milliseconds year = 366 * day;
 inline constexpr Bytes size_max = Bytes{1} << 50;
 inline constexpr std::uint32_t million = 1'000'000;
 
-// ---- keys whose place is two members ----
+// ---- keys that are stored in two members ----
 
-/// What takes an address and a port where they are kept apart, and "off" as no address.
+/// Stores an endpoint in a separate address and port, and "off" as an empty address.
 template <class T>
 struct AddressAndPort {
     T& target;

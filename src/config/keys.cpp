@@ -1,4 +1,4 @@
-// The table of keys: name, place, form with bounds, meaning. A new key is one line, here or in the file of its part.
+// The table of keys: name, member, form with bounds, description. A new key is one line, here or in its part's file.
 #include "config/keys.hpp"
 
 #include <set>
@@ -93,7 +93,7 @@ Form<http::AccessRules> access() {
     return {rules.written, rules.schema, read, nullptr, rules.inner};
 }
 
-/// An access rule where no address is known, so that a destination could never match.
+/// An access rule for a check without an address, where a destination could never match.
 Form<http::AccessRule> rule_without_destination(char const* why_not) {
     auto form = access_rule();
     form.read = [rule = form.read, why_not](Reader& reader, Json const& value, http::AccessRule& into) {
@@ -288,7 +288,7 @@ Form<seen::Options> seen_urls() {
 
 Form<std::string> via_name() {
     auto const accept = [](std::string const& text, std::string&) {
-        constexpr std::size_t longest = 255;   // every response carries it twice
+        constexpr std::size_t longest = 255;   // every response contains it twice
         if (text.size() > longest) return false;
         return text.empty() || http::is_token(text) || http::parse_authority(text).has_value();
     };
@@ -297,7 +297,7 @@ Form<std::string> via_name() {
     return form;
 }
 
-// Editors that know the schema by this key want it in the file.
+// Editors find the schema by this key in the file.
 Row<Config> schema_key() {
     auto read = [](Reader& reader, Json const& value, Config&) {
         std::string ignored;
@@ -307,9 +307,9 @@ Row<Config> schema_key() {
     return {"$schema", read, type_schema("string").text("description", what), {{"$schema", "text", "", what}}};
 }
 
-// ---- between the parts ----
+// ---- checks across the parts ----
 
-/// The address an item of `listen` gives, or nothing when that is faulty and has been told.
+/// The address of a `listen` item, or nothing when it is faulty, which was reported already.
 std::optional<IpEndpoint> listens_on(Json const& item) {
     if (!item.is_object() || !item.contains("address") || !item["address"].is_string()) return std::nullopt;
     IpEndpoint endpoint;
@@ -340,8 +340,8 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Op
 
 std::string text_of(proxy::Listen const& listen) { return listen.address + ":" + std::to_string(listen.port); }
 
-/// ":3128" takes connections to 127.0.0.1:3128 too, where that has no listener: which of two rules of listening applies
-/// to a client is easily mistaken.
+/// ":3128" also accepts connections to 127.0.0.1:3128 if that address has no listener: it is easy to mistake which of the
+/// two listeners applies to a client.
 void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
     for (std::size_t i = 0; i < all.size(); ++i)
         for (auto const& other : all) {
@@ -353,7 +353,7 @@ void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
         }
 }
 
-/// Notices an open proxy and rules behind one that matches every request.
+/// Notices an open proxy, and rules after one that matches every request.
 void check_access(Reader& reader, Config const& config) {
     auto const& rules = config.proxy.access.rules();
     auto const all = std::ranges::find_if(rules, [](auto const& rule) { return rule.match.matches_all(); });
@@ -372,7 +372,7 @@ void check_access(Reader& reader, Config const& config) {
                   "move it before that rule, or leave it out");
 }
 
-/// Notices rules that look for a path, which a request for https does not show.
+/// Notices rules that match a path, which an https request does not reveal.
 void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
     auto const has_path = [](std::string const& text) { return text.find('/') != text.npos; };
     for (std::size_t i = 0; i < rules.size(); ++i) {
@@ -387,7 +387,7 @@ void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
     }
 }
 
-/// Wider than any network of one owner: more than an IPv4 /8, or an IPv6 /16.
+/// Wider than the network of any single owner: more than an IPv4 /8, or an IPv6 /16.
 bool is_wide(IpNetwork const& network) { return network.prefix < (network.address.is_v4() ? 96 + 8 : 16); }
 
 void notice_wide(Reader& reader, char const* part, char const* key, std::vector<IpNetwork> const& networks, char const* text,
@@ -397,7 +397,7 @@ void notice_wide(Reader& reader, char const* part, char const* key, std::vector<
     reader.notice({part, key, static_cast<std::size_t>(wide - networks.begin())}, wide->text() + text, suggestion);
 }
 
-/// Notices rights that almost any address has.
+/// Notices rights that are granted to almost any address.
 void check_rights(Reader& reader, Config const& config) {
     if (config.admin.enabled)
         notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge and read the figures",

@@ -1,4 +1,4 @@
-// The one table of configuration keys: it reads them, and the schema and the documentation are made from it (tests/config).
+// The table of configuration keys. It reads them, and generates the schema and the documentation (tests/config).
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@ namespace garner::config {
 /// Reads a whole configuration.
 Form<Config> const& configuration();
 
-/// The paths of all keys, "[]" standing for any index.
+/// The paths of all keys; "[]" stands for any index.
 std::vector<std::string> key_paths();
 
 }  // namespace garner::config

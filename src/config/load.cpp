@@ -1,4 +1,4 @@
-// Reading a configuration: text to document to Config.
+// Loads a configuration: text to Document to Config.
 #include "config/load.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Loaded load(Document document, std::span<std::string const> sets, NamedFiles fil
 
     Loaded loaded;
     Reader reader(document, key_paths);
-    // With broken JSON every key would be missed or misread: only the overrides are worth more words.
+    // With invalid JSON every key would be missing or misread: only the overrides are reported further.
     if (!document.broken()) configuration().read(reader, document.root(), loaded.config);
     if (files == NamedFiles::tried) try_files(reader, loaded.config);
 

@@ -1,4 +1,4 @@
-// From a configuration file and overrides to a Config, with every fault found on the way.
+// Loads a configuration file and overrides into a Config, and collects all faults.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,22 +11,22 @@
 namespace garner::config {
 
 struct Loaded {
-    Config config;                   // complete only when there are no faults
+    Config config;                   // complete only without faults
     std::vector<Fault> faults;       // in the order of their lines, those of overrides last
-    std::vector<Fault> notices;      // nothing wrong, but the operator should know
+    std::vector<Fault> notices;      // valid, but worth the operator's attention
 };
 
-/// Whether the files that a configuration names are looked at, too: for who starts by it, not who asks one that runs.
+/// Whether the files named in a configuration are checked, too: at a start, but not for a command to a running proxy.
 enum class NamedFiles : std::uint8_t { believed, tried };
 
 /// Reads the file (JSON with // and /* */ comments, at most 1 MiB), applies `sets` ("memory.size=64MiB") in order, and
-/// checks everything. Never throws for what the file or the overrides contain.
+/// checks everything. Never throws because of the content of the file or the overrides.
 Loaded load_file(std::string const& path, std::span<std::string const> sets, NamedFiles = NamedFiles::believed);
 
 /// The embedded defaults with overrides.
 Loaded load_defaults(std::span<std::string const> sets, NamedFiles = NamedFiles::believed);
 
-/// As load_file, for text that has been read already; `name` stands for the file in faults.
+/// Like load_file, for text that has been read already; `name` is the file name in faults.
 Loaded load_text(std::string const& name, std::string_view text, std::span<std::string const> sets,
                  NamedFiles = NamedFiles::believed);
 

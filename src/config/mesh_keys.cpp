@@ -1,4 +1,4 @@
-// The keys of what caches ask and tell each other.
+// The keys of the peer mesh: ICP, HTCP, digests, peers, direct.
 #include "config/address_form.hpp"
 #include "config/key_parts.hpp"
 #include "config/rule_form.hpp"

@@ -1,4 +1,4 @@
-// Paths, faults, and what was probably meant.
+// Paths, faults, and suggestions for unknown keys.
 #include "config/reader.hpp"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ bool Reader::former_name(std::string_view now, bool both) {
     return true;
 }
 
-/// What is found wrong under a key's present name is told at the name that is in the file.
+/// Faults under a renamed key are reported with the name used in the file.
 std::string Reader::written_path() const {
     for (auto const& [written, now] : renamed_) {
         if (!path_.starts_with(now)) continue;

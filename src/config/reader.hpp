@@ -1,4 +1,4 @@
-// Where a reader stands in a configuration, and what it has found wrong so far.
+// The current position in a configuration, and the faults found so far.
 #pragma once
 #include <initializer_list>
 #include <span>
@@ -13,11 +13,11 @@ namespace garner::config {
 
 class Reader {
 public:
-    /// `known_paths` gives every key there is; it is called to tell where a misplaced key belongs.
+    /// `known_paths` returns the paths of all keys; it is called to find where a misplaced key belongs.
     Reader(Document const& document, std::vector<std::string> (*known_paths)()) : document_(document), known_paths_(known_paths) {}
     Reader(Reader const&) = delete;
 
-    /// Stands at a key inside the present one for as long as it lives.
+    /// Moves to a key inside the current one during its lifetime.
     class Step {
     public:
         /// `part`: the name of a member, or the index of an item.
@@ -30,16 +30,17 @@ public:
         std::size_t length_;
     };
 
-    /// Notes a fault at the present key; returns false, so that `return reader.fault(…)` says "not read".
+    /// Notes a fault at the current key; returns false, so that `return reader.fault(…)` means "not read".
     bool fault(std::string text, std::string mend);
     void notice(std::string text, std::string mend);
-    /// A key below the present one: {"listen", 0, "address"}.
+    /// A key below the current one: {"listen", 0, "address"}.
     using Below = std::initializer_list<std::variant<std::string_view, std::size_t>>;
     bool fault(Below key, std::string text, std::string mend);
     void notice(Below key, std::string text, std::string mend);
-    /// Notes that the present key is called `now` (by its last part) and is read as that. A fault if that is given, too.
+    /// Notes that the current key was renamed to `now` (its last part) and is read under that name. `both`: a fault,
+    /// because both exist.
     bool former_name(std::string_view now, bool both);
-    /// A fault for a key nobody knows, with the nearest of its siblings, or the place where it belongs.
+    /// A fault for an unknown key, with its nearest sibling as a suggestion, or the place where it belongs.
     void unknown_key(std::span<std::string_view const> siblings);
 
     std::string const& path() const { return path_; }

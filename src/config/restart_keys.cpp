@@ -1,4 +1,4 @@
-// The table of keys that need a restart.
+// The table of keys that require a restart.
 #include "config/restart_keys.hpp"
 
 #include <utility>
@@ -17,8 +17,8 @@ bool same(Config const& a, Config const& b) {
     return part(a) == part(b);
 }
 
-// Listening sockets and what each worker keeps of its own (resolver, pool, TLS) are made at the start, and so are the disk
-// tier's file, index, buffers and threads.
+// Listening sockets and each worker's own state (resolver, pool, TLS) are created at the start, and so are the disk tier's
+// file, index, buffers and threads.
 constexpr RestartKey table_of_keys[]{
     {"listen", same<[](Config const& c) { return c.proxy.listen; }>},
     {"workers", same<[](Config const& c) { return c.workers; }>},
@@ -27,7 +27,7 @@ constexpr RestartKey table_of_keys[]{
     {"disk.path", same<[](Config const& c) { return c.disk.path; }>},
     {"disk.size", same<[](Config const& c) { return c.disk.size; }>},
     {"disk.policy", same<[](Config const& c) { return c.disk.policy; }>},
-    {"disk.buffer",   // unless it follows disk.size, which is named then
+    {"disk.buffer",   // if it follows disk.size, only disk.size is reported
      [](Config const& a, Config const& b) { return a.disk.buffer == b.disk.buffer || a.disk.size != b.disk.size; }},
     {"disk.readers", same<[](Config const& c) { return c.disk.readers; }>},
     {"dns", same<[](Config const& c) { return c.dns; }>},

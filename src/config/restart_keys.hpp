@@ -1,4 +1,4 @@
-// What a reload cannot do: keys whose change takes effect only with a restart.
+// Keys whose change takes effect only with a restart.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,10 +8,10 @@
 
 namespace garner::config {
 
-/// All such keys, or the parts they are in ("dns").
+/// All such keys, or the parts that contain them ("dns").
 std::vector<std::string_view> restart_keys();
 
-/// Those of them in which the two differ; the running values stay.
+/// Those keys that differ between the two; the running values stay.
 std::vector<std::string> cannot_change(Config const& running, Config const& fresh);
 
 }  // namespace garner::config

@@ -1,4 +1,4 @@
-// Reading rules.
+// Reads rules.
 #include "config/rule_form.hpp"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ Form<http::PortRange> port_range() {
     return {"port range", either_schema(number, range), read, nullptr};
 }
 
-// Refused, not unknown: whoever writes it should learn that nothing would hold anybody to it.
+// Refused rather than unknown: its author should learn that the proxy authenticates no users.
 Row<Matcher> refused_user_key() {
     auto read = [](Reader& reader, Json const&, Matcher&) {
         return reader.fault("there are no users: this proxy does not authenticate anybody", "remove it; use source");
@@ -116,7 +116,7 @@ Table<Matcher> matchers() {
     };
 }
 
-/// The keys of an Inner that lies in an Outer, as keys of the Outer itself.
+/// The keys of an Inner inside an Outer, as keys of the Outer itself.
 template <class Outer, class Inner>
 Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
     Table<Outer> out;
@@ -129,7 +129,7 @@ Table<Outer> lifted(Table<Inner> const& table, Inner Outer::*member) {
     return out;
 }
 
-// "{"host":".example.com"}", for logs.
+// {"host":".example.com"}, for logs.
 std::string text_of_matchers(Json const& matchers) {
     auto text = matchers.is_string() ? matchers.get<std::string>() : matchers.dump(-1, ' ', true, Json::error_handler_t::replace);
     if (text.size() > matchers_max) text.replace(matchers_max - 3, text.npos, "...");
@@ -232,13 +232,13 @@ Form<CachingRule> caching_rule() {
             reader.fault("min_ttl is longer than max_ttl", "swap them");
         if (into.reload && !into.type.empty())
             reader.fault("reload is decided before the response's type is known", "leave out type");
-        // A setting that is faulty has been told; the rule would do something.
+        // A faulty setting was reported already; the rule would have an effect.
         auto const picks = [&](auto const& item) { return std::ranges::count(picking, item.key()) > 0; };
         auto const items = value.items();
         if (std::all_of(items.begin(), items.end(), picks))
             reader.notice("this rule does nothing", "add never, default_ttl, …");
     };
-    // Lists of matchers stand once in the documentation, not in every place that takes them.
+    // Lists of matchers are documented once, and not at every key that takes them.
     auto form = object_of<CachingRule>(std::move(table), check);
     auto const is_matcher = [&](KeyNote const& note) {
         return std::any_of(matching.begin(), matching.end(), [&](auto const& row) { return row.name == note.path; });

@@ -1,4 +1,4 @@
-// Forms for rules: the matchers are the same wherever a rule is written.
+// Forms of rules: all rules use the same matchers.
 #pragma once
 #include "config/form.hpp"
 #include "http/rule.hpp"
@@ -9,10 +9,10 @@ namespace garner::config {
 Form<http::Matcher> matcher();
 /// { "allow": matchers } or { "deny": matchers }.
 Form<http::AccessRule> access_rule();
-/// Matchers without `destination`, `type`, and what to do.
+/// Matchers without `destination`, `type`, and the settings.
 Form<http::CachingRule> caching_rule();
 
-/// A part of a URL, not empty.
+/// A non-empty part of a URL.
 Form<std::string> part_of_url();
 
 /// The matchers, described once: matcher() calls itself "matchers" and refers to "#/definitions/matchers".

@@ -1,4 +1,4 @@
-// The account that Garner takes when it was started as root.
+// The account that Garner switches to when it was started as root.
 #pragma once
 #include <optional>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace garner::config {
 
-/// By the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. `fault`: why there is no
-/// such account; empty otherwise.
+/// The account of the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. `fault`:
+/// why there is no such account; empty otherwise.
 std::optional<io::Account> account_to_take(Config const&, std::string& fault);
 
-/// Gives the account the access log and the directories of the disk tier and the set of seen URLs, as far as root owns them. Returns
-/// the errors, a line for each path that could not be given.
+/// Makes the account the owner of the access log and of the directories of the disk tier and the set of seen URLs, if root
+/// owns them. Returns the errors, one line for each path that could not be changed.
 std::vector<std::string> give_files(Config const&, io::Account const&);
 
 }  // namespace garner::config

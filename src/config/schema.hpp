@@ -8,11 +8,11 @@
 
 namespace garner::config {
 
-/// The members of a schema object, in their order. Every start makes the whole table of keys, and only a test writes the
-/// schema: its text is made by object() alone.
+/// The members of a schema object, in order. Every start builds the whole table of keys, but only a test writes the schema:
+/// its text is created only by object().
 class Schema {
 public:
-    /// Adds "name": "text"; the text is the program's own, without control characters.
+    /// Adds "name": "text"; the text must be a constant without control characters.
     Schema& text(std::string name, std::string_view text) { return add({std::move(name), std::string(text), Kind::text, {}}); }
     /// Adds a member whose value is JSON.
     Schema& json(std::string name, std::string value) { return add({std::move(name), std::move(value), Kind::json, {}}); }
@@ -74,7 +74,7 @@ private:
 
 inline Schema type_schema(std::string_view type) { return Schema().text("type", type); }
 
-/// One of two forms.
+/// A value of either form.
 inline Schema either_schema(Schema a, Schema b) { return Schema().list("oneOf", std::move(a), std::move(b)); }
 
 }  // namespace garner::config

@@ -9,7 +9,7 @@ namespace garner::config {
 
 namespace {
 
-// "name" or "name:setting=value:…"; `own` is a name that is none of a policy, and has no settings.
+// "name" or "name:setting=value:…"; `own` is an additional name, which is no policy and has no settings.
 Form<std::string> policy_spec(std::string const& own = "") {
     std::vector<std::string> names;
     if (!own.empty()) names.push_back(own);
@@ -32,11 +32,11 @@ Form<std::string> policy_spec(std::string const& own = "") {
         into = std::move(written);
         return true;
     };
-    // Policies come and go with their files: the schema does not list them.
+    // Policies may be added with their files: the schema does not list them.
     return {"policy", type_schema("string"), read, named.show};
 }
 
-/// A policy, or whichever does best.
+/// A policy, or automatic selection of the best policy.
 Form<std::string> policy_or_auto() {
     auto form = policy_spec();
     form.read = [policy = form.read](Reader& reader, Json const& value, std::string& into) {
@@ -49,7 +49,7 @@ Form<std::string> policy_or_auto() {
     return form;
 }
 
-/// "auto" may come to any of them.
+/// "auto" may select any policy.
 Bytes least_memory(cache::Options memory) {
     if (!sim::AutoPolicy::is_spec(memory.policy)) return cache::least_size(memory);
     Bytes least = 0;
@@ -63,7 +63,7 @@ Bytes least_memory(cache::Options memory) {
 void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
     if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if)
         reader.fault({"what_if"}, "is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
-    // The default shrinks with a small memory; what is written is believed, and told when it can never come true.
+    // The default shrinks with a small memory. A configured value stays, with a notice if it exceeds the size.
     if (!value.contains("object_max"))
         memory.object_max = std::min(memory.object_max, memory.size / 2);
     else if (memory.object_max > memory.size)
@@ -101,7 +101,7 @@ Form<cache::Options> memory() {
 
 namespace {
 
-/// The log fills one segment while others are written, and what must be kept of one that is needed has its place, too.
+/// The log fills one segment while others are written, and the records kept from a reclaimed segment need space, too.
 Bytes least_buffer(store::DiskOptions const& disk) {
     constexpr Bytes segments = 4;
     return segments * store::disk::shape_of(disk.size).segment_bytes;
@@ -109,7 +109,7 @@ Bytes least_buffer(store::DiskOptions const& disk) {
 
 void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
     auto const least = least_buffer(disk);
-    // What is not written follows a small disk; what is written is believed.
+    // Defaults follow a small disk; configured values stay.
     if (!value.contains("object_max"))
         disk.object_max = std::min(disk.object_max, disk.size / 2);
     else if (disk.object_max > disk.size)
