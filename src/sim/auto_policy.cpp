@@ -42,7 +42,7 @@ std::optional<AutoPolicy::Change> AutoPolicy::look(WhatIf const& what_if, std::s
         running_ = running;
         for (auto& candidate : candidates_) candidate.lead = 0;
     }
-    // Miniatures were built anew: what they count since then says nothing about the window that had begun.
+    // The miniatures were rebuilt: their new counts say nothing about the current window.
     if (what_if.epoch != epoch_ || candidates_.empty()) {
         begin_window(what_if, now);
         return std::nullopt;
@@ -100,7 +100,7 @@ std::uint64_t AutoPolicy::missed(WhatIf::Row const& row) const {
     return terms_.aim == Aim::bytes ? row.missed_bytes : row.misses;
 }
 
-/// Of those that have led long enough, the one that missed the smallest share of what the running one missed.
+/// Among the policies that have led long enough, the one with the smallest share of the running policy's misses.
 std::optional<AutoPolicy::Change> AutoPolicy::best(std::string_view running) const {
     auto share = [](Candidate const& one) {
         return static_cast<double>(one.missed) / static_cast<double>(one.running_missed);

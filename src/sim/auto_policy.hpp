@@ -1,4 +1,4 @@
-// memory.policy "auto": which policy to run, by what each would have made of the traffic.
+// memory.policy "auto": selects the policy by simulated results on the real traffic.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace garner::sim {
 
-/// Follows the best one slowly: it must have led in several windows in a row, and the last change must be a while ago.
+/// Switches slowly: the best policy must have led in several windows in a row, some time after the last change.
 class AutoPolicy {
 public:
     enum class Aim : std::uint8_t { objects, bytes };
     struct Terms {
         Aim aim = Aim::objects;
-        double margin = 0.03;            // fewer misses than the running one has, as a share of its misses
+        double margin = 0.03;            // least reduction of misses, as a share of the running policy's misses
         unsigned windows = 3;            // in a row
-        seconds window{10};              // and WhatIf::requests_wanted samples
+        seconds window{10};              // in addition to WhatIf::requests_wanted samples
         seconds rest{60};                // between two changes
     };
-    /// As in "auto:aim=bytes:margin=5".
+    /// For a spec like "auto:aim=bytes:margin=5".
     static constexpr std::string_view name = "auto";
     static bool is_spec(std::string_view text) { return text.substr(0, text.find(':')) == name; }
-    /// Of a text that is_spec(). Empty `fault`, or one line that names what is wrong and the mend.
+    /// Reads a text that is_spec(). `fault` is empty, or one line with the error and a suggested fix.
     struct ReadTerms;
     static ReadTerms read(std::string_view text);
 
@@ -35,7 +35,7 @@ public:
         std::string policy;              // its spec
         std::string why;                 // one sentence
     };
-    /// To be called every second or so with all that was counted so far.
+    /// To be called about every second with all counts so far.
     std::optional<Change> look(WhatIf const&, std::string_view running, SteadyTime now);
 
     Aim aim() const { return terms_.aim; }
@@ -44,8 +44,8 @@ public:
 private:
     struct Candidate {
         std::string policy;
-        std::uint64_t before = 0;        // misses when the window began, in objects or bytes
-        unsigned lead = 0;               // windows in a row in which it led the running one
+        std::uint64_t before = 0;        // misses at the start of the window, in objects or bytes
+        unsigned lead = 0;               // windows in a row in which it beat the running policy
         std::uint64_t missed = 0;        // in these windows
         std::uint64_t running_missed = 0;
         std::uint64_t requests = 0;
@@ -56,7 +56,7 @@ private:
     std::optional<Change> best(std::string_view running) const;
 
     Terms terms_;
-    std::string running_;            // what the candidates were compared with
+    std::string running_;            // the policy that the candidates were compared with
     std::vector<Candidate> candidates_;
     std::uint64_t epoch_ = 0;
     std::uint64_t requests_before_ = 0;

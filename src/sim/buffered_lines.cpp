@@ -38,7 +38,7 @@ bool BufferedLines::next_record(std::string_view& record, std::size_t size) {
     return !record.empty();
 }
 
-/// Moves what is not taken yet to the buffer's beginning and reads more behind it. False at the end.
+/// Moves the unread bytes to the start of the buffer and reads more after them. False at the end.
 bool BufferedLines::fill() {
     if (ended_) return false;
     std::copy(rest_.begin(), rest_.end(), buffer_.begin());
@@ -48,7 +48,7 @@ bool BufferedLines::fill() {
     return !ended_;
 }
 
-/// Passes over the line. What the buffer then holds from its beginning on stands for the line: it is too long as well.
+/// Skips the line. The buffer's current content stands for the line, because it is too long as well.
 std::string_view BufferedLines::too_long() {
     for (auto end = rest_.npos; end == rest_.npos;) {
         end = rest_.find('\n');

@@ -1,4 +1,4 @@
-// A stream cut into lines or records, through one buffer.
+// Splits a stream into lines or records, through one buffer.
 #pragma once
 #include <cstring>
 #include <functional>
@@ -15,25 +15,25 @@ public:
     /// Reads up to `room` bytes, at least one; 0 at the end.
     using Read = std::function<std::size_t(char* to, std::size_t room)>;
 
-    /// `longest`: bytes of a line, fewer than a MiB. A longer line is given with more than `longest` bytes, which are any bytes.
+    /// `longest`: bytes of a line, less than 1 MiB. A longer line is returned as more than `longest` arbitrary bytes.
     BufferedLines(Read read, std::size_t longest);
     BufferedLines(UnpackedFile& file, std::size_t longest)
         : BufferedLines([&file](char* to, std::size_t room) { return file.read(to, room); }, longest) {}
 
-    /// The next MiB, or all that is left, which it waits for.
+    /// The next MiB, or all that is left; waits for it.
     std::string_view head();
     bool head_is_whole() const { return ended_; }
     void skip(std::size_t bytes) { rest_.remove_prefix(bytes); }
 
-    /// The next line without its newline, which the last one need not have; false at the end.
+    /// The next line without its newline, which the last line may lack; false at the end.
     bool next_line(std::string_view& line);
-    /// The next line can be had without reading.
+    /// True if the next line is available without reading.
     bool has_line() const { return rest_.find('\n') != rest_.npos; }
 
-    /// The next `size` bytes; fewer, but not none, at the end.
+    /// The next `size` bytes; at the end fewer, but at least one.
     bool next_record(std::string_view& record, std::size_t size);
 
-    /// Up to `count` numbers, each to take(number). Returns the bytes of a last number that is cut; 0 if none is.
+    /// Passes up to `count` numbers to take(number). Returns the bytes of a truncated last number; 0 if there is none.
     template <class Number, class Take>
     std::size_t next_numbers(std::size_t count, Take take) {
         constexpr std::size_t at_once = 8192;
@@ -55,7 +55,7 @@ private:
     Read read_;
     std::size_t longest_;
     std::vector<char> buffer_;
-    std::string_view rest_;   // of the buffer: not taken yet
+    std::string_view rest_;   // unread bytes of the buffer
     bool ended_ = false;
 };
 

@@ -18,7 +18,7 @@ bool is_one_of(std::span<std::string_view const> names, std::string_view name) {
     return std::any_of(names.begin(), names.end(), [&](auto known) { return equals_ignoring_case(known, name); });
 }
 
-/// The end of the quoted field that `text` begins with, past its closing quote; npos when there is none.
+/// The position after the closing quote of the quoted field at the start of `text`; npos when there is none.
 std::size_t end_of_quoted(std::string_view text) {
     for (std::size_t at = 1;;) {
         auto quote = text.find('"', at);
@@ -36,7 +36,7 @@ Record CsvFormat::operator()(std::string_view line) {
     return row(columns_);
 }
 
-/// Until a line reads as a header or a request, nothing is known of the columns.
+/// The columns are unknown until a line reads as a header or a request.
 Record CsvFormat::learn(std::string_view line) {
     Record first;
     for (char separator : separators) {
@@ -50,7 +50,7 @@ Record CsvFormat::learn(std::string_view line) {
             columns_ = columns;
             return record;
         }
-        // What is wrong is told of the line as the most likely separator cuts it.
+        // The reported error is the one for the most likely separator.
         if (first.kind == Record::Kind::nothing || (first.field.empty() && !record.field.empty())) first = record;
     }
     return first;
@@ -78,7 +78,7 @@ Record CsvFormat::row(Columns const& columns) const {
     return Record::request(key_of(key), read.size);
 }
 
-/// Quotes doubled inside a quoted field stay so: whoever writes them writes them in every line.
+/// Doubled quotes inside a quoted field stay doubled: a trace writes them so in every line.
 void CsvFormat::split(std::string_view line, char separator) {
     fields_.count = 0;
     fields_.fault = {};

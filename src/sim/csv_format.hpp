@@ -7,9 +7,9 @@
 
 namespace garner::sim {
 
-/// Lines of time,key,size or key,size; with a header (key, size, or the names others use) in any order and among other
-/// columns. Separated by commas, tabs, semicolons or single spaces, whichever fits the first line. A field may stand in
-/// double quotes. Times are not read.
+/// Lines of time,key,size or key,size. With a header (key, size, or common other names) the columns may be in any order and
+/// among other columns. Separated by commas, tabs, semicolons or single spaces, whichever fits the first line. A field may
+/// be in double quotes. Times are not read.
 class CsvFormat {
 public:
     Record operator()(std::string_view line);
@@ -18,7 +18,7 @@ private:
     static constexpr std::size_t columns_max = 64;
     struct Columns {
         char separator = ',';
-        std::size_t count = 0, key = 0, size = 0;   // how many; which they are
+        std::size_t count = 0, key = 0, size = 0;   // count of columns; indexes of key and size
     };
     struct Fields {
         std::array<std::string_view, columns_max> at;
@@ -31,8 +31,8 @@ private:
     Record row(Columns const& columns) const;
     void split(std::string_view line, char separator);
 
-    Columns columns_;   // count 0: not known yet
-    Fields fields_;     // of the line at hand
+    Columns columns_;   // count 0: still unknown
+    Fields fields_;     // fields of the current line
 };
 
 }  // namespace garner::sim

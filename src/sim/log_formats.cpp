@@ -9,7 +9,7 @@ namespace {
 
 struct LoggedRequest {
     std::string_view method = {}, url = {};   // "-" or empty: none
-    std::string_view status = {}, size = {};  // decimal; a size "-" is none sent
+    std::string_view status = {}, size = {};  // decimal; a size "-" means no bytes were sent
     bool aborted = false;                     // before the whole response was sent
 };
 
@@ -29,13 +29,13 @@ Record record_of(LoggedRequest const& request) {
     }
 }
 
-/// In Squid's words, which Garner uses too: TCP_MISS_ABORTED, TCP_HIT_TIMEDOUT; and in its own: TCP_MISS_TRUNCATED.
+/// Squid's result tags, which Garner uses too: TCP_MISS_ABORTED, TCP_HIT_TIMEDOUT; and Garner's own: TCP_MISS_TRUNCATED.
 bool was_aborted(std::string_view result) {
     auto const says = [&](char const* word) { return result.find(word) != result.npos; };
     return says("_ABORTED") || says("_TIMEDOUT") || says("_TRUNCATED");
 }
 
-/// Takes the next word; one or more spaces separate words.
+/// Reads the next word; one or more spaces separate words.
 std::string_view word(std::string_view& line) {
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     auto word = line.substr(0, line.find(' '));
@@ -47,7 +47,8 @@ bool is_time(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789.") == text.npos;
 }
 
-/// The end of a request in quotes. Some servers log quotes inside the request as they came: the closing one has a status after it.
+/// The end of a quoted request. Some servers do not escape quotes inside the request: the closing quote is followed by a
+/// status.
 std::size_t closing_quote(std::string_view text) {
     auto closes = [&](std::size_t quote) {
         auto const after = text.substr(quote + 1, 5);
@@ -58,12 +59,12 @@ std::size_t closing_quote(std::string_view text) {
     return quote;
 }
 
-/// Takes members from a flat object. Strings are given as they stand: Garner escapes the same text in the same way.
+/// Reads members of a flat object. Strings keep their escapes: Garner always escapes a text in the same way.
 class Members {
 public:
     explicit Members(std::string_view text) : rest_(text) { good_ = take('{'); }
 
-    /// False at the end of the object, and when it is not well formed.
+    /// False at the end of the object, and when it is malformed.
     bool next(std::string_view& name, std::string_view& value) {
         skip_space();
         if (!good_ || take('}')) return false;
@@ -71,7 +72,7 @@ public:
         first_ = false;
         return good_;
     }
-    /// To be asked at the end.
+    /// To be checked at the end.
     bool well_formed() const { return good_ && trim(rest_).empty(); }
 
 private:
@@ -127,7 +128,7 @@ Record read_squid(std::string_view line) {
 }
 
 Record read_combined(std::string_view line) {
-    // The user's name may hold spaces.
+    // The user's name may contain spaces.
     auto time = line.find(" [");
     if (time == line.npos) return Record::broken("no [time]");
     auto quote = line.find("] \"", time);

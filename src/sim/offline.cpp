@@ -10,7 +10,7 @@
 namespace garner::sim {
 namespace {
 
-using Time = std::uint32_t;   // requests before this one
+using Time = std::uint32_t;   // the number of earlier requests
 constexpr Time never = UINT32_MAX;
 
 constexpr std::array rows{
@@ -20,7 +20,7 @@ constexpr std::array rows{
     Reference{"infinite", "a cache without bounds", infinite},
 };
 
-/// For each request the time of the next one for its key, or `never`.
+/// For each request the time of the next request for its key, or `never`.
 std::vector<Time> next_uses(Trace const& trace) {
     check(trace.requests() < never);
     std::vector<Time> next(trace.requests());
@@ -41,8 +41,8 @@ Result nothing_missed(std::string_view name, Trace const& trace, Bytes size) {
     return result;
 }
 
-/// A cache that knows when each object is asked for next. It evicts the one with the greatest `cost(size, next, now)`,
-/// which may fall while time passes but never rise.
+/// A cache that knows each object's next request. It evicts the object with the greatest `cost(size, next, now)`, which may
+/// fall over time but never rise.
 template <class Cost>
 class Foresight {
 public:
@@ -67,7 +67,7 @@ public:
 private:
     static constexpr Bytes absent = UINT64_MAX;
 
-    // No two objects have their next request at the same time, so it names the object.
+    // Each time has one request, so `next` identifies the object.
     struct Entry {
         double cost;
         Time next;
@@ -97,8 +97,8 @@ private:
 
     void push(Bytes size, Time next) { order_.push({cost_(size, next, now_), next}); }
 
-    // Costs only fall, so an entry's cost is at least what it would be now: the top is the dearest if it still is when
-    // put right. An entry whose next request has come was followed by another for the same object.
+    // Costs only fall, so an entry's stored cost is at least its current cost. The top is the most expensive if it still is
+    // after an update. An entry whose next request has passed was replaced by a newer entry for the same object.
     Time pop_dearest() {
         for (;;) {
             Entry top = order_.top();
@@ -121,10 +121,10 @@ private:
     Cost cost_;
 };
 
-/// What one hit costs: the room the object takes from the request before until this one.
+/// The cost of one hit: the space that the object occupies from the previous request until this one.
 struct Interval {
     double cost;    // bytes × requests
-    Bytes bytes;    // of the hit
+    Bytes bytes;    // size of the hit
 
     double cost_per_byte() const { return bytes > 0 ? cost / static_cast<double>(bytes) : 0; }
 };
@@ -148,7 +148,7 @@ struct Bought {
     double bytes = 0;
 };
 
-/// From the first on, until one is too dear for what is left.
+/// Takes intervals from the first on, until one costs more than the remaining budget.
 Bought buy(std::vector<Interval> const& wanted, double purse) {
     Bought bought;
     for (auto const& interval : wanted) {

@@ -1,4 +1,4 @@
-// What no policy can know: replays that see the whole trace beforehand, as references for those that do not.
+// Offline references: replays that know the whole trace in advance, as bounds for real policies.
 #pragma once
 #include <span>
 #include <string_view>
@@ -10,9 +10,9 @@
 namespace garner::sim {
 
 struct Reference {
-    std::string_view name;                          // beside the policies' names: "belady", "pfool"
+    std::string_view name;                          // used like a policy's name: "belady", "pfool"
     std::string_view what;                          // one line for --help
-    Result (*run)(Trace const&, Bytes size);        // time and metadata stay 0: they are no rivals in that
+    Result (*run)(Trace const&, Bytes size);        // time and metadata stay 0: they are not comparable
 };
 
 /// All references, each in O(n log n). A trace has fewer than 2^32 - 1 requests.
@@ -21,23 +21,24 @@ std::span<Reference const> references();
 /// The reference of that name, or nullptr.
 Reference const* find_reference(std::string_view name);
 
-/// Evicts what is asked for again furthest in the future (Belady 1966). An object that is not asked for again is not
-/// stored, and leaves at its last hit; one just fetched is itself among those that may leave, so it may be bypassed.
-/// Fewest object misses possible where all sizes are equal.
+/// Evicts the object whose next request is furthest in the future (Belady 1966). An object without another request is not
+/// stored, and is evicted at its last hit. A fetched object is itself a candidate, so it may be bypassed. Gives the fewest
+/// possible object misses if all sizes are equal.
 Result belady(Trace const&, Bytes size);
 
-/// As belady(), but evicts the greatest size × distance to the next request, the distance counted in requests from now.
-/// Exact: every object held is compared, by products in double. Ties: what is asked for furthest in the future leaves.
+/// Like belady(), but evicts the greatest size × distance to the next request, the distance counted in requests from now.
+/// Exact: all held objects are compared, by products in double. Ties: evicts the object whose next request is furthest
+/// away.
 Result belady_size(Trace const&, Bytes size);
 
-/// PFOO-L (Berger, Beckmann, Harchol-Balter: Practical Bounds on Optimal Caching with Variable Object Sizes, 2018), a
-/// lower bound on misses. A hit costs the size × the requests since the one before it, the whole cache may spend size ×
-/// all requests, and the cheapest hits are bought: for misses by cost, for missed_bytes by cost per byte, so that
-/// these two are of different purchases. What is larger than the cache is never hit.
+/// PFOO-L (Berger, Beckmann, Harchol-Balter: Practical Bounds on Optimal Caching with Variable Object Sizes, 2018), a lower
+/// bound on misses. A hit costs size × requests since the previous one; the whole cache has a budget of size × all
+/// requests. The cheapest hits are selected: for misses by cost, for missed_bytes by cost per byte, so the two come from
+/// different selections. An object larger than the cache is never hit.
 ///
-/// The first hit that is too dear ends the purchase. For misses that is exact. For missed_bytes it says up to one
-/// object more than the bound in fractions would, as published figures do; hits that are equally dear a byte are bought
-/// smallest first. An object whose size changes costs its smallest.
+/// The first hit over the remaining budget ends the selection, which is exact for misses. For missed_bytes the result may
+/// exceed the fractional bound by up to one object, like published results. Hits with equal cost per byte are selected
+/// smallest first. An object whose size changes costs its smallest size.
 Result pfool(Trace const&, Bytes size);
 
 /// A cache without bounds: only first requests miss.

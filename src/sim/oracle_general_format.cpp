@@ -31,7 +31,7 @@ Record read_oracle_general(std::string_view record) {
 
 bool looks_like_oracle_general(std::string_view head) {
     constexpr std::size_t records_tried = 64;
-    constexpr std::int64_t requests_max = std::int64_t{1} << 40;   // eight bytes of text are more
+    constexpr std::int64_t requests_max = std::int64_t{1} << 40;   // larger values mean eight bytes of text
     auto const records = std::min(head.size() / oracle_record_bytes, records_tried);
     std::uint32_t before = 0;
     for (std::size_t i = 0; i < records; ++i) {

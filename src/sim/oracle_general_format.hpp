@@ -1,5 +1,5 @@
-// libCacheSim's binary format of that name: little-endian, without gaps, u32 time in seconds, u64 id, u32 size, i64 number of the
-// next request for the id or -1.
+// libCacheSim's binary format oracleGeneral: little-endian, without padding, u32 time in seconds, u64 id, u32 size, i64
+// number of the next request for the id or -1.
 #pragma once
 #include <string_view>
 
@@ -11,7 +11,7 @@ inline constexpr std::size_t oracle_record_bytes = 24;
 
 Record read_oracle_general(std::string_view record);
 
-/// True when the first records' times do not fall and the next requests lie ahead.
+/// True when the first records' times never decrease and their next requests are later.
 bool looks_like_oracle_general(std::string_view head);
 
 }  // namespace garner::sim

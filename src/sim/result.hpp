@@ -1,4 +1,4 @@
-// What a replay of a trace through one cache gives.
+// The result of replaying a trace through one cache.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@ namespace garner::sim {
 
 struct Result {
     std::string policy;               // its spec, or the name of an offline reference
-    Bytes size = 0;                   // of the cache, in bytes
+    Bytes size = 0;                   // the cache size in bytes
     std::uint64_t requests = 0;
-    double misses = 0;                // whole, except where a bound packs a part of an object
+    double misses = 0;                // an integer, unless a bound counts a part of an object
     Bytes bytes = 0;                  // requested
     double missed_bytes = 0;
-    double seconds = 0;               // of the replay alone; 0 where it was not measured
+    double seconds = 0;               // time of the replay only; 0 if it was not measured
     Bytes metadata = 0;               // index and policy
     std::uint64_t objects_most = 0;   // held at once
 

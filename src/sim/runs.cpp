@@ -17,13 +17,13 @@
 namespace garner::sim {
 namespace {
 
-constexpr std::size_t prefetched = 16;              // requests: as long as a line takes to come from memory
-constexpr std::size_t requests_at_once = 1 << 16;   // between two looks at the flag that stops a replay
+constexpr std::size_t prefetched = 16;              // requests: about the time to load a cache line from memory
+constexpr std::size_t requests_at_once = 1 << 16;   // between two checks of the flag that stops a replay
 
 struct Job {
     std::string_view policy;
-    Bytes size;        // of the cache that is replayed
-    Bytes shown;       // of the cache it stands for
+    Bytes size;        // size of the replayed cache
+    Bytes shown;       // the cache size that it represents
 };
 
 std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
@@ -31,7 +31,7 @@ std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
     auto scaled = [](Bytes size, double by) { return static_cast<Bytes>(static_cast<double>(size) * by); };
     for (auto const& wish : options.sizes)
         for (auto const& policy : options.policies) {
-            // A share is one of the sampled objects already.
+            // A share of the unique bytes already refers to the sampled objects.
             auto size = wish.of_trace(trace);
             if (options.sample >= 1) jobs.push_back({policy, size, size});
             else if (wish.of) jobs.push_back({policy, size, scaled(size, 1 / options.sample)});
@@ -40,8 +40,8 @@ std::vector<Job> jobs_of(Trace const& trace, SimOptions const& options) {
     return jobs;
 }
 
-/// What the sample lacks of its share of all requests, or has too much, are hits: the hottest keys are in it or not by
-/// chance, and they are hits at any size (SHARDS_adj, Waldspurger et al. 2015).
+/// The difference between the sample's requests and its share of all requests counts as hits: the hottest keys are in the
+/// sample by chance, and they hit at any size (SHARDS_adj, Waldspurger et al. 2015).
 void adjust(Result& result, Trace const& trace, double sample) {
     auto requests = static_cast<double>(trace.requests() + trace.requests_left_out) * sample;
     auto bytes = static_cast<double>(trace.bytes + trace.bytes_left_out) * sample;
@@ -49,7 +49,7 @@ void adjust(Result& result, Trace const& trace, double sample) {
     result.bytes = static_cast<Bytes>(std::max(bytes, result.missed_bytes));
 }
 
-/// Requests [from, to) and what they miss.
+/// Replays requests [from, to) and counts their misses.
 void replay_some(Tier& tier, Trace const& trace, std::size_t from, std::size_t to, Result& result) {
     std::uint64_t misses = 0;
     Bytes missed_bytes = 0, bytes = 0;
@@ -66,7 +66,7 @@ void replay_some(Tier& tier, Trace const& trace, std::size_t from, std::size_t t
     result.bytes += bytes;
 }
 
-/// All replays of one trace, on as many threads as wished for.
+/// All replays of one trace, on the configured number of threads.
 class Runs {
 public:
     Runs(Trace const& trace, SimOptions const& options)
@@ -93,7 +93,7 @@ public:
 private:
     static constexpr std::chrono::milliseconds look_every{200};
 
-    /// Waits for it, but not for long.
+    /// Waits for a short time only.
     bool have_ended_soon() REQUIRES(mutex_) {
         auto const until = steady_now() + look_every;
         while (done_ != jobs_.size() && ended_.wait_until(mutex_, until)) {
@@ -122,7 +122,7 @@ private:
         }
     }
 
-    /// Nothing when it was abandoned.
+    /// Nothing when the replay was abandoned.
     std::optional<Result> run(Job const& job) {
         std::optional<Result> result;
         if (auto const* reference = find_reference(job.policy)) {
@@ -168,7 +168,7 @@ private:
     ConditionVariable ended_;
     std::size_t done_ GUARDED_BY(mutex_) = 0;
     std::vector<std::optional<Result>> results_ GUARDED_BY(mutex_);
-    std::exception_ptr trouble_ GUARDED_BY(mutex_);   // the last one's
+    std::exception_ptr trouble_ GUARDED_BY(mutex_);   // the latest one
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ void Shadow::pace(std::uint64_t samples, double seconds) {
     auto const rate = static_cast<double>(samples) / std::max(seconds, 1.0);
     auto const most = samples_per_second();
     if (rate > most) return lower(static_cast<unsigned>(std::ceil(std::log2(rate / most))));
-    // By a factor of two beyond what doubling takes, so that it does not go to and fro.
+    // Leaves a margin of two beyond the effect of doubling, so that the rate does not oscillate.
     bool const quiet = 4 * rate < most && 4 * objects_most() < terms_.objects_max;
     quiet_ = quiet && shift_ > 0 ? quiet_ + 1 : 0;
     if (quiet_ >= quiet_paces) raise();
@@ -86,7 +86,7 @@ void Shadow::replay(Sample const& sample, bool counted) {
     }
 }
 
-/// Counts so far stand for as many requests as before: those of twice as many keys.
+/// Rescales the counts, because each sampled key now stands for more keys.
 void Shadow::lower(unsigned by) {
     by = std::min(by, shift_max - shift_);
     if (by == 0) return;
@@ -104,7 +104,7 @@ void Shadow::lower(unsigned by) {
               count_.expected_bytes * share};
 }
 
-/// Half of the keys were not sampled so far: they come in cold.
+/// Half of the keys were not sampled before: they start cold.
 void Shadow::raise() {
     --shift_;
     quiet_ = 0;

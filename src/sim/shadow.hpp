@@ -1,4 +1,4 @@
-// A shadow of the running cache: the sampled traffic goes through a miniature of every policy at four sizes.
+// A shadow of the running cache: replays the sampled traffic through a miniature of every policy at four sizes.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace garner::sim {
 
 /// One request of a sampled key.
 struct Sample {
-    std::uint32_t upper = 0;   // the upper half of its fingerprint, by which it was sampled
-    // The lower half. Two of the at most 8,192 keys in a miniature share theirs with a chance of 1 in 128; then two
-    // objects of thousands are taken for one.
+    std::uint32_t upper = 0;   // the upper half of its fingerprint, which selected it
+    // The lower half. With at most 8,192 keys in a miniature, two share it with a probability of 1 in 128; then two objects
+    // of thousands are treated as one.
     std::uint32_t key = 0;
-    Bytes size = 0;            // what the object costs its tier
+    Bytes size = 0;            // the object's cost in its tier
 };
 
 inline Sample sample_of(Fingerprint fingerprint, Bytes size) {
@@ -26,24 +26,24 @@ inline Sample sample_of(Fingerprint fingerprint, Bytes size) {
 }
 
 /// SHARDS (Waldspurger, Park, Garthwaite, Ahmad: "Efficient MRC Construction with SHARDS", FAST 2015): a key is sampled
-/// when its hash is below rate * 2^64, all requests for it are replayed, and the miniatures have `rate` times the size.
+/// when its hash is below rate * 2^64, all its requests are replayed, and the miniatures have `rate` times the size.
 ///
-/// The rate is a power of a half, and found, not given: it begins at 1 and is halved whenever a miniature holds more
-/// than `objects_max` or more samples come than `replays_per_second` allows (the paper's fixed-size SHARDS); it doubles
-/// when for a while both are far from their limits. With another rate or size the miniatures are built anew from the
-/// last samples, so that they begin warm. Counts survive a lower rate, each worth half of itself.
+/// The rate is a power of 1/2 and is adjusted automatically. It begins at 1 and is halved whenever a miniature holds more
+/// than `objects_max` objects or more samples come than `replays_per_second` allows (the paper's fixed-size SHARDS). It
+/// doubles after both have been far from their limits for a while. With another rate or size the miniatures are rebuilt
+/// from the latest samples, so that they start warm. Counts survive a lower rate, scaled by it.
 ///
-/// Expiry, purges and room taken by what is being received are not modelled. Objects larger than a miniature are misses
-/// in it: with few large objects in the cache, what it says about half the size is too low.
+/// Expiry, purges and memory for objects being received are not modelled. Objects larger than a miniature always miss in
+/// it: with few large objects in the cache, the results for half the size are too low.
 ///
-/// Pure: not thread-safe, no clock.
+/// Pure and without a clock; must be used by one thread at a time.
 class Shadow {
 public:
     struct Terms {
-        Bytes capacity = 0;                          // of the running cache, in bytes
+        Bytes capacity = 0;                          // size of the running cache in bytes
         std::vector<std::string> policies;           // their specs
-        std::uint32_t objects_max = 8'192;           // in any miniature
-        std::uint32_t replays_per_second = 60'000;   // requests to miniatures, all together; less than 1 % of a core
+        std::uint32_t objects_max = 8'192;           // in each miniature
+        std::uint32_t replays_per_second = 60'000;   // requests to all miniatures together; less than 1 % of a core
     };
     /// The sizes, in halves of the running one.
     static constexpr std::array<Bytes, 4> halves{1, 2, 4, 8};
@@ -51,31 +51,31 @@ public:
 
     explicit Shadow(Terms terms);
 
-    /// Another size or other policies from now on: what was counted is forgotten.
+    /// Changes size or policies: the counts are reset.
     void change(Terms terms);
 
-    /// The share of the keys that is sampled now.
+    /// The current fraction of sampled keys.
     double rate() const;
-    /// The fingerprints below this are sampled; all of them at rate 1, but for one in 2^64.
+    /// Fingerprints below this are sampled; at rate 1 all of them, except one in 2^64.
     Fingerprint below() const { return ~Fingerprint{0} >> shift_; }
 
-    /// One request. What was sampled at an earlier, higher rate is left out.
+    /// Replays one request. Samples drawn at an earlier, higher rate are ignored.
     void request(Sample);
 
-    /// All requests so far that were not told of yet, sampled or not; to be called after their samples. `dropped`: of
-    /// these, as many that never came here.
+    /// Adds all requests since the last call, sampled or not; to be called after their samples. `dropped`: the number of
+    /// these whose samples never came here.
     void all_requests(std::uint64_t requests, Bytes bytes, double dropped = 0);
 
-    /// To be called about every second: `samples` came in `seconds`, those included that were dropped.
+    /// To be called about every second: `samples` came in `seconds`, including dropped ones.
     void pace(std::uint64_t samples, double seconds);
 
-    /// `seconds` is left to who has a clock; forgotten() tells when to begin anew.
+    /// The caller sets `seconds`, because this class has no clock; a change of forgotten() restarts that time.
     WhatIf what_if() const;
     std::uint64_t forgotten() const { return forgotten_; }
 
 private:
     static constexpr unsigned shift_max = 20;
-    static constexpr std::size_t recent_max = 16'384;    // samples kept to build miniatures from
+    static constexpr std::size_t recent_max = 16'384;    // samples kept to rebuild miniatures from
     static constexpr unsigned quiet_paces = 60;          // before the rate is doubled
     static constexpr std::uint32_t check_every = 64;     // requests
 
@@ -108,7 +108,7 @@ private:
     std::vector<Sample> recent_;             // a ring once it is full
     std::size_t oldest_ = 0;
     std::uint64_t uncounted_ = 0;            // requests until the miniatures are warm
-    unsigned quiet_ = 0;                     // paces in a row
+    unsigned quiet_ = 0;                     // successive quiet calls of pace()
     std::uint64_t epoch_ = 0;
     std::uint64_t forgotten_ = 0;
 };

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view default_sizes = "0.1%,1%,10%";
 constexpr unsigned threads_max = 256;
 
-/// "0.1" becomes 1 / 1000: of a hundred, and as many tens as there are decimals.
+/// "0.1" becomes 1 / 1000: the denominator is 100 times ten for each decimal.
 std::optional<SizeWish> read_percent(std::string_view text) {
     SizeWish wish{.of = 100};
     bool decimals = false;

@@ -1,4 +1,4 @@
-// What `garner sim` was asked on its command line.
+// The options of `garner sim`.
 #pragma once
 #include <span>
 #include <string>
@@ -11,10 +11,10 @@
 
 namespace garner::sim {
 
-/// "64 MiB", or a share of the trace's unique bytes, "1.5%", kept exactly.
+/// "64 MiB", or a share of the trace's unique bytes, "1.5%", stored exactly.
 struct SizeWish {
     Bytes bytes = 0;                              // when `of` is 0
-    std::uint64_t share = 0, of = 0;              // share / of of the unique bytes
+    std::uint64_t share = 0, of = 0;              // share / of is the fraction of the unique bytes
 
     /// Rounded down.
     Bytes of_trace(Trace const& trace) const {
@@ -25,11 +25,11 @@ struct SizeWish {
 
 struct SimOptions {
     std::string trace;                            // a file, "-" for standard input
-    std::string trace_format;                     // empty: found out
-    std::vector<std::string> policies;            // specs, and names of offline references
+    std::string trace_format;                     // empty: detected
+    std::vector<std::string> policies;            // specs of policies, and names of offline references
     std::vector<SizeWish> sizes;
     bool json = false;
-    unsigned threads = 0;                         // 0: one a core
+    unsigned threads = 0;                         // 0: one per core
     double sample = 1;                            // in (0, 1]
     Bytes object_max = UINT64_MAX;
     std::uint64_t seed = 1;

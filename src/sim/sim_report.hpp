@@ -1,4 +1,4 @@
-// Results as people and as programs read them.
+// Results as text and as JSON.
 #pragma once
 #include <span>
 #include <string>
@@ -7,16 +7,15 @@
 
 namespace garner::sim {
 
-/// Lines of aligned columns under one heading, a block for each size in the order they first appear; within it the
-/// results in their order. What was not measured is "-".
+/// Lines of aligned columns under one heading, one block for each size in the order of first appearance; the results in a
+/// block keep their order. Values that were not measured are "-".
 std::string table(std::span<Result const>);
 
-/// One JSON object (RFC 8259) and the end of its line: policy, size_bytes, requests, misses, object_miss_ratio,
-/// byte_miss_ratio, requests_per_second, metadata_bytes_per_object. All but the first are numbers; what was not
-/// measured is 0.
+/// One JSON object (RFC 8259) and a newline: policy, size_bytes, requests, misses, object_miss_ratio, byte_miss_ratio,
+/// requests_per_second, metadata_bytes_per_object. All but the first are numbers; values that were not measured are 0.
 std::string json_line(Result const&);
 
-/// In the largest unit that leaves a number of at least one: "512 B", "106.8 KiB", "64 MiB".
+/// In the largest unit with a value of at least one: "512 B", "106.8 KiB", "64 MiB".
 std::string short_size(Bytes);
 
 }  // namespace garner::sim

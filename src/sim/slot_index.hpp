@@ -1,4 +1,4 @@
-// From a hash to the slot that holds its key: one cache line a lookup, no tombstones, dense.
+// Maps a hash to the slot of its key: one cache line per lookup, no tombstones, dense.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,19 +15,19 @@
 
 namespace garner::sim {
 
-/// Open addressing over buckets of twelve, each one cache line: tags to compare at once, then slots. A bucket counts the
-/// keys that found it full and went on to the next, so that a search ends where that count is zero and removal leaves no
-/// trace. Grows by a sixteenth. Not thread-safe.
+/// Open addressing over buckets of twelve entries, each bucket one cache line: tags that are compared at once, then slots.
+/// A bucket counts the keys that found it full and went on to the next bucket. A search ends where that count is zero, so
+/// removal needs no tombstone. Grows by one sixteenth. Not thread-safe.
 class SlotIndex {
 public:
     using Slot = policy::Slot;
 
-    /// How full it may become, in percent: 60 is 9 bytes a key and the fastest, 80 is 7. From the next growth on.
+    /// Maximum fill in percent: 60 takes 9 bytes per key and is fastest, 80 takes 7. Effective from the next growth on.
     void fill_to(unsigned percent) { fill_ = percent; }
 
     void prefetch(std::uint64_t hash) const { __builtin_prefetch(&buckets_[home(hash)]); }
 
-    /// The slot for which `is_it` is true among those with this hash, or no_slot. `is_it` is asked for few others.
+    /// The slot with this hash for which `is_it` is true, or no_slot. `is_it` is rarely called for other slots.
     template <class IsIt>
     Slot find(std::uint64_t hash, IsIt&& is_it) const {
         auto tag = tag_of(hash);
@@ -40,18 +40,18 @@ public:
             }
             if (!bucket.passed) return policy::no_slot;
             at = next(at);
-            if (at == first) return policy::no_slot;   // each was full once
+            if (at == first) return policy::no_slot;   // every bucket was full once
         }
     }
 
-    /// For a key that is not there. `hash_of` tells the hash of a slot that is, when the index grows.
+    /// Adds a key that is absent. `hash_of` returns the hash of a present slot when the index grows.
     template <class HashOf>
     void insert(std::uint64_t hash, Slot slot, HashOf&& hash_of) {
         if (++size_ > most_) grow(hash_of);
         put(hash, slot);
     }
 
-    /// For one that is there.
+    /// Removes a key that is present.
     void erase(std::uint64_t hash, Slot slot) {
         --size_;
         auto tag = tag_of(hash);
@@ -87,7 +87,7 @@ private:
     std::size_t home(std::uint64_t hash) const { return ((hash >> 32) * buckets_.size()) >> 32; }
     std::size_t next(std::size_t at) const { return at + 1 == buckets_.size() ? 0 : at + 1; }
 
-    /// The entries of a bucket that have this tag, a bit each.
+    /// A bit mask of the bucket's entries with this tag.
     static unsigned matches(Bucket const& bucket, std::uint8_t tag) {
 #if defined(__SSE2__)
         auto tags = _mm_load_si128(reinterpret_cast<__m128i const*>(&bucket));

@@ -1,4 +1,4 @@
-// Columns of text for people.
+// Columns of text for reports.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -7,8 +7,8 @@
 
 namespace garner::sim {
 
-/// A line for each row; an empty row is a blank line. The second column begins with its texts, all others end with them: they are
-/// numbers.
+/// One line for each row; an empty row is a blank line. The second column is left-aligned; all others contain numbers and
+/// are right-aligned.
 inline std::string text_table(std::span<std::vector<std::string> const> rows) {
     std::vector<std::size_t> widths;
     for (auto const& row : rows) {

@@ -40,11 +40,11 @@ Tier::Slot Tier::take_slot() {
     return records_end_++;
 }
 
-/// Index and policy together are to take at most 40 bytes an object: beside a lean policy the index may be roomier, and so
+/// Index and policy together should take at most 40 bytes per object: with a small policy the index may be larger, and so
 /// faster.
 void Tier::fit_index() {
     constexpr unsigned roomy = 60, tight = 85;   // percent
-    constexpr Bytes lean = 20;                   // bytes a slot
+    constexpr Bytes lean = 20;                   // bytes per slot
     index_.fill_to(policy_->metadata_bytes() > lean * std::max<Slot>(records_end_, fit_every) ? tight : roomy);
 }
 

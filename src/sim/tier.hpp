@@ -9,14 +9,14 @@
 
 namespace garner::sim {
 
-/// Evicts while occupied + size > budget, then inserts. What is larger than the budget or than `object_max` is a miss,
-/// is not stored and evicts nothing. A key keeps its first size until it has left. Not thread-safe. The index takes about
-/// 15 bytes an object beside the policy's.
+/// Evicts while occupied + size > budget, then inserts. An object larger than the budget or than `object_max` is a miss, is
+/// not stored and evicts nothing. A key keeps its first size until it is evicted. Not thread-safe. The index takes about 15
+/// bytes per object in addition to the policy.
 class Tier {
 public:
     Tier(std::unique_ptr<policy::ReplacementPolicy>, Bytes budget, Bytes object_max = UINT64_MAX);
 
-    /// Asks for a key; what is missed is stored, if it may be. True on a hit.
+    /// Requests a key; a missed object is stored if allowed. True on a hit.
     bool request(std::uint32_t key, Bytes size) {
         auto hash = hash_of(key);
         policy_->requested(hash);
@@ -28,7 +28,7 @@ public:
         policy_->hit(slot, size_of(slot));
         return true;
     }
-    /// To be called for a key some requests ahead: the index is larger than the processor's nearest caches.
+    /// To be called for a key some requests ahead: the index does not fit into the processor's inner caches.
     void prefetch(std::uint32_t key) const { index_.prefetch(hash_of(key)); }
 
     Bytes budget() const { return budget_; }
@@ -41,7 +41,7 @@ public:
 private:
     using Slot = policy::Slot;
     struct Record {
-        std::uint32_t key;    // of a free slot: the next free one
+        std::uint32_t key;    // in a free slot: the next free one
         std::uint32_t size;   // `large`: see large_
     };
     static constexpr std::uint32_t large = UINT32_MAX;
@@ -66,8 +66,8 @@ private:
     Bytes occupied_ = 0;
     SlotIndex index_;
     policy::SlotArray<Record> records_;
-    Slot records_end_ = 0;                        // those beyond were never used
-    Slot free_ = policy::no_slot;                 // the first of a list
+    Slot records_end_ = 0;                        // slots beyond were never used
+    Slot free_ = policy::no_slot;                 // the head of a list
     std::unordered_map<Slot, Bytes> large_;       // sizes of 4 GiB and more
 };
 

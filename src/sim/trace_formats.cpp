@@ -32,8 +32,8 @@ constexpr std::size_t lines_tried = 64;
 
 /// How well a format reads the first lines.
 struct Fit {
-    std::size_t told = 0;   // lines that should say something
-    std::size_t read = 0;   // of them
+    std::size_t told = 0;   // lines that should contain a record
+    std::size_t read = 0;   // lines that did
 
     bool fits() const { return read > 0 && 2 * read >= told; }
 };
@@ -92,7 +92,7 @@ FormatRow const* find_format(std::string_view file_name, std::string_view head, 
 Record read_line(TraceFormat const& format, std::string_view line) {
     if (line.size() > line_bytes_max) return Record::broken("longer than 64 KiB");
     if (line.ends_with('\r')) line.remove_suffix(1);
-    while (line.ends_with(' ')) line.remove_suffix(1);   // not tabs: an empty last column may follow one
+    while (line.ends_with(' ')) line.remove_suffix(1);   // tabs stay: an empty last column may follow one
     auto text = trim(line);
     if (text.empty() || text.front() == '#') return {};
     if (text.find('\0') != text.npos) return Record::broken("a NUL byte in a text");

@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::size_t examples_max = 5;
 constexpr std::uint64_t lines_between_progress = 1 << 16;
-constexpr int sampled_bits = 53;   // doubles hold that many
+constexpr int sampled_bits = 53;   // the precision of a double
 
-/// Makes a trace of the records of one file.
+/// Builds a trace from the records of one file.
 class Reading {
 public:
     Reading(std::string const& path, ReadOptions const& options)
@@ -89,7 +89,7 @@ private:
 
     void unchanged(std::uint64_t key) {
         auto const requests = into_.trace.requests();
-        // The size is not known: it counts as the mean of the sample.
+        // The size is unknown: the mean of the sample is used.
         if (!sampled(key)) return requests > 0 ? leave_out(into_.trace.bytes / requests) : void(++into_.unsampled);
         auto const number = numbers_.find(key);
         if (number == FingerprintMap::none) return void(++into_.skipped);
@@ -132,13 +132,13 @@ private:
 
     std::string const name_;
     ReadOptions const& options_;
-    std::uint64_t const sample_;      // keys whose upper bits are below it
+    std::uint64_t const sample_;      // keys whose upper bits are below it are sampled
     UnpackedFile file_;
     BufferedLines lines_;
-    std::string_view const head_;     // its bytes are valid until the first line is taken
+    std::string_view const head_;     // its bytes are valid until the first line is read
     std::string unit_;
-    std::uint64_t number_ = 0;        // of the line or record, from 1
-    FingerprintMap numbers_;          // of the keys
+    std::uint64_t number_ = 0;        // number of the line or record, from 1
+    FingerprintMap numbers_;          // numbers of the keys
     std::vector<Bytes> last_sizes_;   // by key
     TraceRead into_;
     bool too_many_keys_ = false;

@@ -35,8 +35,8 @@ SizeRead read_size(std::string_view text) {
 }
 
 std::uint64_t key_of(std::string_view text) {
-    constexpr std::uint64_t seed = 0;   // the same in every run, so that samples are
-    // "007" is not 7.
+    constexpr std::uint64_t seed = 0;   // constant, so that every run draws the same sample
+    // "007" is different from 7.
     bool canonical = !text.empty() && is_digit(text.front()) && (text.front() != '0' || text.size() == 1);
     if (canonical)
         if (auto number = parse_decimal(text)) return key_of(*number);

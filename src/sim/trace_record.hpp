@@ -1,4 +1,4 @@
-// What one line or binary record of a trace says.
+// The content of one line or binary record of a trace.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,9 +14,9 @@ struct Record {
     enum class Kind : std::uint8_t {
         nothing,     // a header, a comment, a blank line
         request,     // for `size` bytes of `key`
-        unchanged,   // a request for `key` whose size is the one last seen (304)
+        unchanged,   // a request for `key` with the size last seen (304)
         skipped,     // well formed, but no request for a whole object
-        broken,      // not of the format: see `field`, `text`, `why`
+        broken,      // does not match the format: see `field`, `text`, `why`
     };
     Kind kind = Kind::nothing;
     std::uint64_t key = 0;   // a hash
@@ -32,19 +32,19 @@ struct Record {
     static Record broken(std::string_view why) { return broken({}, {}, why); }
 };
 
-/// Of a broken one, printable and on one line: "size 'abc' is not a whole number".
+/// The error in a broken record, printable and on one line: "size 'abc' is not a whole number".
 std::string fault_of(Record const& record);
 
-/// Sums and doubles hold it exactly.
+/// Sums and doubles represent it exactly.
 inline constexpr Bytes size_max = Bytes{1} << 53;
 
 struct SizeRead {
     Bytes size = 0;
-    std::string_view fault;   // as Record::why; empty: none
+    std::string_view fault;   // like Record::why; empty: none
 };
 SizeRead read_size(std::string_view text);
 
-/// A bijection (the finaliser of splitmix64, Steele et al. 2014): numbers never collide with each other.
+/// A bijection (the finaliser of splitmix64, Steele et al. 2014): different numbers never collide.
 constexpr std::uint64_t key_of(std::uint64_t number) {
     number += 0x9e3779b97f4a7c15;
     number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
@@ -52,8 +52,8 @@ constexpr std::uint64_t key_of(std::uint64_t number) {
     return number ^ (number >> 31);
 }
 
-/// Two of n different texts share their hash with a probability of n^2 / 2^65: 3e-8 for a million keys, 3e-4 for a
-/// hundred million. So hashes stand for the keys, and no text is kept. A text that is a number is that number's key.
+/// Two of n different texts share their hash with a probability of n^2 / 2^65: 3e-8 for a million keys, 3e-4 for a hundred
+/// million. So hashes replace the keys, and no text is stored. A text that is a number has that number's key.
 std::uint64_t key_of(std::string_view text);
 
 }  // namespace garner::sim

@@ -32,7 +32,7 @@ Unpack zstd() {
         ZSTD_inBuffer in{packed.data(), packed.size(), 0};
         ZSTD_outBuffer out{to, room, 0};
         auto const left = ZSTD_decompressStream(stream.get(), &out, &in);
-        // Asked with nothing, it tells what it would like for a next frame.
+        // Without input and output the result describes the next frame, so it is ignored.
         if (in.pos > 0 || out.pos > 0) complete = left == 0;
         return {in.pos, out.pos, ZSTD_isError(left) ? ZSTD_getErrorName(left) : "", complete};
     };
@@ -57,7 +57,7 @@ Unpack gzip() {
     };
 }
 
-/// By the packed file's first bytes. Numbers may begin with any.
+/// Detects packing by the file's first bytes. Files of numbers may begin with any bytes.
 Unpack unpack_for(std::string_view head, std::string_view path) {
     bool const numbers = path.ends_with(".u32") || path.ends_with(".u64") || path.ends_with(".u128");
     if (numbers || head.empty()) return plain;
@@ -118,7 +118,7 @@ void UnpackedFile::open(std::string const& path) {
     }
 }
 
-/// Adds to the bytes that are not unpacked yet, which move to the block's beginning. False at the end.
+/// Reads more packed bytes after the remaining ones, which move to the start of the block. False at the end.
 bool UnpackedFile::refill() {
     if (ended_) return false;
     std::copy(packed_.begin(), packed_.end(), block_.begin());

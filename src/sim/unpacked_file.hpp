@@ -1,4 +1,4 @@
-// The bytes of a file as they were before it was packed.
+// The unpacked bytes of a file.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -15,10 +15,10 @@ struct Unpacked {
     std::string fault = {};
     bool complete = true;   // the packed bytes may end here
 };
-/// Turns packed bytes into plain ones, piece by piece.
+/// Unpacks bytes incrementally.
 using Unpack = std::function<Unpacked(std::string_view packed, char* to, std::size_t room)>;
 
-/// Reads a file or, for "-", standard input. Several zstd frames or gzip members, one after the other, are one text.
+/// Reads a file or, for "-", standard input. Several zstd frames or gzip members in sequence are one text.
 class UnpackedFile {
 public:
     explicit UnpackedFile(std::string const& path);
@@ -26,13 +26,13 @@ public:
     UnpackedFile(UnpackedFile const&) = delete;
     UnpackedFile& operator=(UnpackedFile const&) = delete;
 
-    /// Up to `room` bytes, at least one; 0 at the end and after a fault.
+    /// Reads up to `room` bytes, at least one; 0 at the end and after a fault.
     std::size_t read(char* to, std::size_t room);
 
-    /// Names the file, why it cannot be read, where it matters the byte, and the mend. Empty: none.
+    /// Names the file, the reason, the byte position if it matters, and a suggested fix. Empty: no fault.
     std::string const& fault() const { return fault_; }
-    Bytes bytes_read() const { return bytes_read_; }   // packed ones
-    Bytes bytes_in_file() const { return bytes_in_file_; }   // 0: not known
+    Bytes bytes_read() const { return bytes_read_; }   // bytes before unpacking
+    Bytes bytes_in_file() const { return bytes_in_file_; }   // 0: unknown
 
 private:
     void open(std::string const& path);
@@ -44,7 +44,7 @@ private:
     Bytes bytes_in_file_ = 0;
     Bytes bytes_read_ = 0;
     std::vector<char> block_;
-    std::string_view packed_;   // of the block: not unpacked yet
+    std::string_view packed_;   // remaining packed bytes of the block
     bool ended_ = false;
     Unpack unpack_;
 };
