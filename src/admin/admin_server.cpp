@@ -56,7 +56,7 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
     }
 }
 
-/// The request and its body stay as long as the coroutine, and that waits here.
+/// The request and its body live as long as the coroutine, which waits here.
 net::awaitable<web::Reply> AdminServer::answer_apart(web::Request const& request, std::string_view body) {
     auto const begin = [this, &request, body](auto handler) {
         asio::post(patient_, [this, &request, body, handler = std::move(handler)]() mutable {

@@ -18,30 +18,29 @@ namespace garner::admin {
 
 struct Options {
     std::string address = "127.0.0.1";
-    std::uint16_t port = 3131;                // 0: any that is free
-    std::uint32_t connections = 128;          // when there are more, the one that waits for a request longest is closed
+    std::uint16_t port = 3131;                // 0: any free port
+    std::uint32_t connections = 128;          // above this, the connection that has waited longest for a request is closed
     std::uint32_t head_bytes = 8 * KiB;
     std::uint32_t body_bytes = 16 * KiB;
-    std::vector<IpNetwork> allow = {};        // clients beside those on loopback
-    std::vector<std::string> names = {};      // that Host may have beside the address; in lower case, without a port
-    milliseconds request{15'000};             // from the end of the last answer to the end of the head
-    milliseconds progress{15'000};            // until the next byte of a body comes, or the reply is taken
+    std::vector<IpNetwork> allow = {};        // clients in addition to those on loopback
+    std::vector<std::string> names = {};      // allowed values of Host in addition to the address; in lower case, without a port
+    milliseconds request{15'000};             // from the end of the last response to the end of the head
+    milliseconds progress{15'000};            // until the next byte of a body arrives, or the client accepts the reply
 };
 
-/// Runs on a thread of its own. Answers clients on loopback and those of `allow`, and only where Host is its own
-/// literal address or one of `names`; changes things only on POST or
-/// PURGE with the field "Garner-Admin: 1"; sends no CORS fields.
+/// Runs on its own thread. Answers clients on loopback and those of `allow`, and only if Host is its own literal address or
+/// one of `names`. Changes state only for POST or PURGE with the field "Garner-Admin: 1"; sends no CORS fields.
 class AdminServer {
 public:
-    /// Fails when the address cannot be had. `server` must outlive it.
+    /// Fails when the address cannot be bound. `server` must outlive it.
     static Result<std::unique_ptr<AdminServer>> open(Options const& options, proxy::Server& server);
-    /// Stops it, too.
+    /// Also stops it.
     ~AdminServer();
 
     void start();
     /// Ends all connections and the thread. It cannot be started again.
     void stop();
-    /// The address that it listens on: "127.0.0.1:3131".
+    /// The address it listens on: "127.0.0.1:3131".
     std::string const& address() const;
 
 private:
@@ -56,7 +55,7 @@ private:
     std::unique_ptr<web::HttpService> http_;
     std::optional<net::Timer> tick_;
     bool stopped_ = false;
-    net::asio::thread_pool patient_{1};      // for requests that may wait; joined before all that they use goes
+    net::asio::thread_pool patient_{1};      // for requests that may wait; joined before the objects they use are destroyed
 };
 
 }  // namespace garner::admin

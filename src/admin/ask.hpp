@@ -1,4 +1,4 @@
-// One question to a running Garner's admin address.
+// One request to a running Garner's admin address.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -18,15 +18,15 @@ struct Question {
     std::string method = "GET";
     std::string target = "/";
     std::vector<std::pair<std::string_view, std::string>> form = {};   // sent with POST
-    milliseconds patience{10'000};           // for all of it
-    Bytes body_max = 1 * MiB;                // longest answer
+    milliseconds patience{10'000};           // for the whole exchange
+    Bytes body_max = 1 * MiB;                // longest response body
 };
 
-/// Waits for the answer: a JSON object that has the member `wanted`. Sends the field "Garner-Admin: 1".
+/// Waits for the response: a JSON object with the member `wanted`. Sends the field "Garner-Admin: 1".
 Result<nlohmann::ordered_json> ask(Question const&, std::string_view wanted);
 
-/// The endpoint at which a command asks an admin address. An unspecified address listens everywhere, so it is asked on
-/// loopback. Fails if it is no IP address.
+/// The endpoint at which a command reaches an admin address. An unspecified address accepts every local address, so
+/// loopback is used. Fails if `address` is no IP address.
 Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port);
 
 }  // namespace garner::admin

@@ -22,7 +22,7 @@ namespace {
 using Kind = CacheCommand::Kind;
 using What = PageQuestion::What;
 
-/// The cache: behind an admin address, or opened here.
+/// The cache's data: from an admin address, or from a store opened here.
 struct Source {
     std::function<Result<Json>()> stats;   // /stats.json, or only its member "disk"
     std::function<Result<Json>(PageQuestion const&)> page;
@@ -33,7 +33,7 @@ Source running_proxy(IpEndpoint place) {
             [place](PageQuestion const& page) {
                 Question question{.place = place, .method = "POST", .target = "/cache/" + std::string(name_of(page.what))};
                 question.form = {{"pattern", page.pattern}, {"at", page.at}};
-                question.patience = milliseconds{60'000};   // a sick disk reads slowly
+                question.patience = milliseconds{60'000};   // a failing disk reads slowly
                 question.body_max = 256 * MiB;
                 return ask(question, "next");
             }};
@@ -49,13 +49,13 @@ Source opened_store(std::shared_ptr<store::DiskStore> disk) {
             [disk](PageQuestion const& page) { return cache_page(nullptr, disk.get(), page); }};
 }
 
-/// Compares directories by their inodes, too.
+/// Also compares directories by their inodes.
 bool is_same_place(std::string const& one, std::string const& other) {
     std::error_code error;
     return one == other || std::filesystem::equivalent(one, other, error);
 }
 
-/// One command on its way to its exit code.
+/// Runs one command and determines its exit code.
 class Running {
 public:
     Running(CacheCommand const& command, std::ostream& out, std::ostream& err)
@@ -104,7 +104,7 @@ private:
     std::string state() const { return text_at(stats_, "disk.state"); }
     bool has_disk_tier() const { return !state().empty() && state() != "off"; }
 
-    /// Until all that is there has been found. False, and it has been told why, when the store fails.
+    /// Waits until recovery has found all objects. False, after an error message, when the store fails.
     bool wait_for_recovery() {
         constexpr milliseconds pause{50};
         while (state() == "recovering") {
@@ -120,7 +120,7 @@ private:
         return command_.kind == Kind::purge;   // memory and the index can still be purged
     }
 
-    /// Calls take(page) with one page after the other. False, and it has been told why, when one cannot be had.
+    /// Calls take(page) for each page in turn. False, after an error message, when a page is unavailable.
     template <class Take>
     bool each_page(What what, Take take) {
         PageQuestion question{.what = what, .pattern = command_.pattern};
@@ -134,7 +134,7 @@ private:
                 return fail({"more is written than can be looked through; do it again when there is less to do"}), false;
         }
     }
-    static constexpr std::int64_t laps_max = 16, pages_more = 10'000;   // the latter for memory
+    static constexpr std::int64_t laps_max = 16, pages_more = 10'000;   // pages_more is for memory
 
     static std::string count_at(Json const& json, char const* path) {
         return human_count(static_cast<std::uint64_t>(number_at(json, path)));
@@ -168,7 +168,7 @@ private:
         return all ? exit_done : exit_failed;
     }
 
-    /// Limits the reading, so that requests are not slowed down.
+    /// Limits the read rate, so that requests are not slowed down.
     void keep_to_rate(std::uint64_t bytes, SteadyTime begun) const {
         if (command_.rate == 0) return;
         auto const due = std::chrono::duration<double>(static_cast<double>(bytes) / static_cast<double>(command_.rate));

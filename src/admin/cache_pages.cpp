@@ -33,9 +33,9 @@ Json object_json(store::DiskStore::Listed const& listed) {
             {"fresh_seconds", listed.fresh_for}};
 }
 
-/// A list or a verification reads the segments in the order of the file. A purge reads them in the order in which they were
-/// begun, then memory, then the segments begun since: an object that moves meanwhile, between segments or to or from memory,
-/// is met later.
+/// A list or a verification reads the segments in file order. A purge reads them in the order of their creation, then
+/// memory, then the segments created since. So it later meets an object that moves meanwhile, between segments or to or
+/// from memory.
 class Pages {
 public:
     Pages(cache::Cache* cache, store::DiskStore* disk, PageQuestion const& question)
@@ -93,7 +93,7 @@ private:
         return "memory:" + std::to_string(generation) + ":" + std::to_string(walk.shard) + ":" + std::to_string(walk.slot);
     }
 
-    /// `first`: memory is still to come.
+    /// `first`: memory has not been read yet.
     Json purge_segment(std::uint64_t from, std::uint64_t purged, bool first) const {
         auto const here = disk_ ? disk_->segment_from(from) : std::nullopt;
         std::vector<store::DiskStore::Listed> objects;
@@ -111,11 +111,11 @@ private:
         bool const to_memory = !next && first && cache_;
         Json at = nullptr;
         if (next) at = (first ? "segments:" : "rest:") + std::to_string(next->generation);
-        if (to_memory) at = in_memory(last, {});   // the newest, which grows, is looked at again
+        if (to_memory) at = in_memory(last, {});   // the newest segment still grows, and is read again
         return with_purged({{"next", at}, {"done", done(last)}, {"of", segments_ + 1}}, purged);
     }
 
-    /// An estimate of how many of `segments_` are done, since their number grows meanwhile.
+    /// Estimates how many of `segments_` are done; an estimate, because their number grows meanwhile.
     std::uint64_t done(std::uint64_t generation) const {
         auto const oldest = disk_ ? disk_->segment_from(0) : std::nullopt;
         return oldest ? std::min<std::uint64_t>(generation - std::min(generation, oldest->generation) + 1, segments_) : 0;

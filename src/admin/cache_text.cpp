@@ -16,7 +16,7 @@ std::string freshness(std::int64_t seconds) {
     return "stale " + human_seconds(static_cast<double>(-seconds));
 }
 
-/// The lines of selecting fields, each with its end, on one line: "accept:de; accept-encoding:gzip".
+/// Joins the lines of selecting fields: "accept:de; accept-encoding:gzip".
 std::string on_one_line(std::string text) {
     if (text.ends_with('\n')) text.pop_back();
     for (auto end = text.find('\n'); end != text.npos; end = text.find('\n', end)) text.replace(end, 1, "; ");

@@ -56,7 +56,7 @@ Json rules(Explanation const& explained) {
     return all;
 }
 
-/// One line for each selecting field: "accept-language: de", "accept" when the request has none.
+/// One line for each selecting field: "accept-language: de", or "accept" when the request lacks it.
 Json selecting_fields(std::string_view variant) {
     Json lines = Json::array();
     while (!variant.empty()) {
@@ -109,7 +109,7 @@ Json stored(Explanation const& explained) {
     return json;
 }
 
-/// The stored fields that decide, as they came.
+/// The stored fields that affect the decision, unmodified.
 Json deciding_fields(std::string const& head) {
     http::ResponseHead response;
     http::read_stored_head(head, response);
@@ -180,7 +180,7 @@ Json name_failure(Explanation const& explained) {
 
 double millis(microseconds time) { return static_cast<double>(time.count()) / 1e3; }
 
-/// null: the origin itself.
+/// null: the origin.
 Json peer_name(std::shared_ptr<icp::Peer> const& peer) { return peer ? Json(peer->options.name) : Json(nullptr); }
 
 Json asked_peers(icp::Resolution const& resolution) {

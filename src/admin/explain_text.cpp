@@ -25,7 +25,7 @@ std::string member(Json const& json, std::string_view name) {
     return value.is_number() ? value.dump() : text_at(json, path);
 }
 
-/// The text with the members that it names in braces: "status {status}".
+/// Replaces the names in braces by the members' values: "status {status}".
 std::string filled(Json const& json, std::string_view text) {
     std::string out;
     for (auto open = text.find('{'); open != text.npos; open = text.find('{')) {
@@ -36,7 +36,7 @@ std::string filled(Json const& json, std::string_view text) {
     return out.append(text);
 }
 
-/// Lines with their subject in front, once for those about the same.
+/// Lines that begin with their subject; repeated subjects are left out.
 class Page {
 public:
     void line(std::string_view subject, std::string const& what) {

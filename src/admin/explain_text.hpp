@@ -1,11 +1,11 @@
-// The answer of /explain in a person's words, for `garner explain`.
+// The result of /explain as readable text, for `garner explain`.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace garner::admin {
 
-/// The verdict in the first line, then what led to it. Leaves out what another version does not tell.
+/// The verdict in the first line, then its reasons. Leaves out members that another version does not send.
 std::string explain_text(nlohmann::ordered_json const& explained);
 
 }  // namespace garner::admin

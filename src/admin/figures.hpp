@@ -1,4 +1,4 @@
-// The figures of the proxy at one moment, summed over all workers.
+// The statistics of the proxy at one moment, summed over all workers.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace garner::admin {
 
 inline constexpr std::size_t answer_count = static_cast<std::size_t>(proxy::Answer::count_);
 
-/// The result's name in the figures: "hit", "tunnelled".
+/// The result's name in the statistics: "hit", "tunnelled".
 std::string_view name_of(proxy::Answer);
 /// "parent", "sibling"
 std::string_view name_of(icp::PeerOptions::Type);
@@ -46,7 +46,7 @@ struct Figures {
     std::uint64_t sum(Counter proxy::Counters::*counter) const;
 };
 
-/// Called on the admin thread. Each figure is exact; the figures are read one after another while the workers continue.
+/// Called on the admin thread. Each value is exact; the values are read one after another while the workers continue.
 Figures take_figures(proxy::Server&);
 
 }  // namespace garner::admin

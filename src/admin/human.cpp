@@ -8,14 +8,14 @@ namespace garner::admin {
 
 namespace {
 
-/// Three digits at least, and never more of a fraction than two.
+/// At least three digits, and at most two decimals.
 std::string three_digits(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
     return text;
 }
 
-/// In the largest unit that keeps the number at 1 or more.
+/// In the largest unit with a value of at least 1.
 std::string scaled(std::uint64_t number, double step, std::span<char const* const> units) {
     double value = static_cast<double>(number) / step;
     std::size_t unit = 0;

@@ -1,4 +1,4 @@
-// Members of a JSON object by their path: they may be absent, null, or of another kind.
+// Access to members of a JSON object by path: they may be absent, null, or of another type.
 #pragma once
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -9,14 +9,14 @@ namespace garner::admin {
 
 using Json = nlohmann::ordered_json;
 
-/// "disk.size_bytes" as /disk/size_bytes.
+/// "disk.size_bytes" becomes /disk/size_bytes.
 inline Json::json_pointer pointer_to(std::string_view path) {
     std::string pointer = "/" + std::string(path);
     std::ranges::replace(pointer, '.', '/');
     return Json::json_pointer(pointer);
 }
 
-/// The member; null when there is none.
+/// The member; null when absent.
 inline Json const& at(Json const& json, std::string_view path) {
     static Json const nothing;
     auto const pointer = pointer_to(path);

@@ -1,4 +1,4 @@
-// The table of all figures, from which /metrics, /stats.json, `garner stats`, the page and docs/metrics.md are made.
+// The table of all metrics, which generates /metrics, /stats.json, `garner stats`, the admin page and docs/metrics.md.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -9,9 +9,9 @@
 
 namespace garner::admin {
 
-/// One figure. To add one, add a row in metrics.cpp, and to docs/metrics.md the line that the test prints.
+/// One metric. To add one, add a row in metrics.cpp, and to docs/metrics.md the line that the test prints.
 ///
-/// get() returns a number, a text, or null if nothing was measured. An object has one number for each value of the label
+/// get() returns a number, a text, or null if there is no measurement. An object has one number for each value of the label
 /// in `name`; an array has one value for each peer. get() may be called on any thread while the server lives.
 struct Metric {
     std::string_view path;       // in /stats.json: "client.sent_bytes"; empty: only in /metrics
@@ -20,16 +20,16 @@ struct Metric {
     nlohmann::ordered_json (*get)(Report const&);
     std::string_view help;       // one sentence
     std::string_view section{};  // its place in the summary (`garner stats`, the page); empty: not shown there
-    std::string_view line{};     // "*": a line for each member of an object; "not: *": for each that is not 0
+    std::string_view line{};     // "*": one line for each member of an object; "not: *": for each non-zero one
     LatencySnapshot Figures::*histogram = nullptr;   // /metrics shows this in place of get()
 };
 
-/// In the order of /metrics and /stats.json. Rows of one family stand together.
+/// In the order of /metrics and /stats.json. Rows of one family are adjacent.
 std::span<Metric const> metrics();
 
-/// Prometheus' text format 0.0.4. A figure for which nothing was measured is NaN.
+/// Prometheus' text format 0.0.4. A metric without a measurement is NaN.
 std::string metrics_text(Report const&);
-/// Units are in the table. A figure for which nothing was measured is null.
+/// Units are in the table. A metric without a measurement is null.
 nlohmann::ordered_json stats_json(Report const&);
 
 }  // namespace garner::admin

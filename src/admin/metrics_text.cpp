@@ -1,4 +1,4 @@
-// The figures for Prometheus: GET /metrics.
+// The metrics for Prometheus: GET /metrics.
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 #include "web/prometheus.hpp"
@@ -7,7 +7,7 @@ namespace garner::admin {
 
 namespace {
 
-/// By the names of the peers, in seconds: {"campus": 0.000812}.
+/// Values by peer name, in seconds: {"campus": 0.000812}.
 Json by_peer(Metric const& metric, Json const& values, std::vector<icp::PeerStats> const& peers) {
     bool const in_millis = metric.path.ends_with("_ms") && metric.unit == "seconds";
     Json json = Json::object();

@@ -40,7 +40,7 @@ thead th { color: var(--soft); font-size: .85rem; border: 0; }
 footer { color: var(--soft); font-size: .85rem; }
 )";
 
-/// Brings the newer figures every 5 s, until the reader stops it. Without scripts the page stays as it is.
+/// Loads newer statistics every 5 s, until the reader pauses it. Without scripts the page is static.
 constexpr std::string_view script = R"(
 const button = document.querySelector("button");
 let paused = false;
@@ -81,7 +81,7 @@ std::string tile(Headline const& line) {
 
 constexpr std::size_t columns_in_narrow = 4;
 
-/// A table of many columns scrolls by itself, also by keyboard.
+/// A wide table scrolls separately, also by keyboard.
 std::string section_table(SummarySection const& section) {
     auto const title = escaped(section.title);
     bool const wide = section.columns.size() > columns_in_narrow;
@@ -118,7 +118,7 @@ std::string page(nlohmann::ordered_json const& stats) {
                       "<title>Garner</title>\n<style>";
     out += style;
     out += "</style>\n</head>\n<body>\n<main>\n<h1 id=\"title\">" + escaped(summary_title(stats)) + "</h1>\n<div id=\"figures\">\n";
-    // Peers in trouble come before all figures.
+    // Peers with problems come before all statistics.
     auto const peers = peers_table(stats);
     bool const trouble = peers && peers->lines.front().is_trouble;
     if (trouble) out += section_table(*peers);

@@ -11,7 +11,7 @@ namespace garner::admin {
 
 namespace {
 
-/// "10.0.0.3:3128"; its name while the address is not known.
+/// "10.0.0.3:3128"; the host name while the address is unknown.
 std::string where(Json const& peer) {
     auto const& port = at(peer, "http");
     auto const address = parse_ip(shown(at(peer, "address"), "text"));
@@ -36,7 +36,7 @@ Json const* list_of_peers(Json const& stats) {
 
 constexpr std::size_t width_max = 100;
 constexpr std::size_t name_least = 8;
-constexpr std::size_t texts = 4;         // the first columns are text, on the left; the others are figures, on the right
+constexpr std::size_t texts = 4;         // the first columns are text, left-aligned; the others are numbers, right-aligned
 
 using Row = std::vector<std::string>;
 
@@ -53,7 +53,7 @@ std::size_t total(std::vector<std::size_t> const& widths, std::size_t gap) {
     return sum;
 }
 
-/// Names and hosts have any length: they give way.
+/// Names and hosts may have any length, so these columns are narrowed.
 std::size_t fit(std::vector<std::size_t>& widths) {
     if (total(widths, 2) <= width_max) return 2;
     for (std::size_t const giving : {std::size_t{0}, texts - 1}) {
@@ -65,7 +65,7 @@ std::size_t fit(std::vector<std::size_t>& widths) {
     return 1;
 }
 
-/// In so many columns, with "…" for what is left out.
+/// Truncates to this many columns, with "…" at the end.
 std::string cut(std::string const& text, std::size_t width) {
     if (columns(text) <= width) return text;
     std::string out;

@@ -1,4 +1,4 @@
-// The other caches in a person's words: for `garner peers`, `garner stats` and the page.
+// The other caches as readable text: for `garner peers`, `garner stats` and the admin page.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -8,9 +8,9 @@
 
 namespace garner::admin {
 
-/// "peers" of /stats.json as a table of one line a peer; nothing without peers.
+/// "peers" of /stats.json as a table with one line for each peer; nothing without peers.
 std::optional<SummarySection> peers_table(nlohmann::ordered_json const& stats);
-/// Aligned lines of text, at most 100 columns wide, or a line that says there are none.
+/// Aligned lines of text, at most 100 columns wide, or a line that reports that there are no peers.
 std::string peers_text(nlohmann::ordered_json const& stats);
 
 }  // namespace garner::admin

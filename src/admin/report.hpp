@@ -1,4 +1,4 @@
-// All that the figures, the page and the commands show.
+// The data for statistics, the admin page and the commands.
 #pragma once
 #include "admin/figures.hpp"
 #include "admin/windows.hpp"

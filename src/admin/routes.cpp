@@ -18,13 +18,13 @@ using web::Reply;
 struct Routes::Asked {
     web::Request const& request;
     std::string_view body;
-    bool meant;              // has "Garner-Admin: 1"
+    bool meant;              // the request has "Garner-Admin: 1"
 };
 
 /// A new page needs a function and a row here.
 struct Routes::Row {
     std::string_view path, methods;
-    bool changes;            // only for those who mean it; a foreign page must not make us read a segment either
+    bool changes;            // requires "Garner-Admin: 1"; a foreign page must not even make the proxy read a segment
     Reply (Routes::*answer)(Asked const&);
 };
 
@@ -32,7 +32,7 @@ Routes::Row const Routes::rows[]{
     {"/", "GET, HEAD", false, &Routes::page},
     {"/metrics", "GET, HEAD", false, &Routes::metrics},
     {"/stats.json", "GET, HEAD", false, &Routes::stats},
-    // It changes nothing: a GET will do, and a POST takes what is too long for a target.
+    // Changes nothing: GET is sufficient, and POST allows arguments that are too long for a target.
     {"/explain", "GET, HEAD, POST", false, &Routes::explain},
     {"/purge", "POST, PURGE", true, &Routes::purge},
     {"/rebuild-digest", "POST", true, &Routes::rebuild_digest},
@@ -45,13 +45,13 @@ namespace {
 
 Reply refused(unsigned status, std::string const& text) { return {status, text + "\n"}; }
 
-/// A URL, and what origins wrote, are bytes, not always UTF-8.
+/// URLs and text from origins are bytes, which may be invalid UTF-8.
 Reply in_json(Json const& json, int indent = -1) {
     return {200, json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n", "application/json"};
 }
 
-/// A name that an attacker points here (DNS rebinding) would make a foreign page's script one of our own: only the
-/// address itself is taken, and what the operator has named.
+/// A name that an attacker points here (DNS rebinding) would give a foreign page's script the rights of the admin page:
+/// accepted are only the literal address and the names that the operator has configured.
 bool is_own_name(std::string_view host, IpEndpoint const& own, std::span<std::string const> names) {
     http::UriError error;
     auto const authority = http::parse_authority(host, error);
@@ -69,7 +69,7 @@ int hex_digit(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Empty when it is badly encoded.
+/// Empty when the encoding is invalid.
 std::string form_decoded(std::string_view text) {
     std::string out;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -144,7 +144,7 @@ Reply Routes::purge(Asked const& asked) {
     return purge_url(url.empty() ? form_value(asked.body, "url") : url);
 }
 
-/// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first.
+/// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first member.
 Reply Routes::purge_url(std::string_view url) {
     http::UriError error;
     if (url.empty()) return refused(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
@@ -154,7 +154,7 @@ Reply Routes::purge_url(std::string_view url) {
     http::append_normalised(*uri, normal);
     bool found = server_.cache().purge(normal);
     auto const peers = server_.mesh().agent(0).purge_and_wait(normal);
-    // A peer may have given the old object before it purged its own.
+    // A peer may have sent the old object before its own purge.
     found |= !peers.empty() && server_.cache().purge(normal);
     auto* disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
@@ -192,7 +192,7 @@ Reply Routes::explain(Asked const& asked) {
     if (auto method = form_value(form, "method"); !method.empty()) question.method = std::move(method);
     question.fields = form_values(form, "field");
     question.accelerated = form_value(form, "accelerator") == "1";
-    // A foreign page must not make us send what it likes to others, nor keep us waiting.
+    // A foreign page must not make the proxy send requests to other servers, or wait for them.
     question.asks_others = asked.meant;
     if (auto const client = form_value(form, "client"); !client.empty()) {
         auto const address = parse_ip(client);

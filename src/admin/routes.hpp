@@ -1,4 +1,4 @@
-// The pages and actions of the admin address, and who may use them. Knows nothing of sockets.
+// The pages and actions of the admin address, and their access checks. Independent of sockets.
 #pragma once
 #include <optional>
 #include <span>
@@ -11,16 +11,17 @@
 
 namespace garner::admin {
 
-/// Figures, and sample(), are for one thread; all other requests, which may wait for peers or for the disk, for another one.
+/// Statistics and sample() are for one thread; all other requests, which may wait for peers or the disk, are for another
+/// one.
 class Routes {
 public:
     /// `names`: further values of Host that are accepted; outlives this object.
     Routes(proxy::Server& server, std::vector<std::string> const& names) : server_(server), names_(names) { sample(); }
 
-    /// For clients that are neither on loopback nor in `allow`, and for requests under another name.
+    /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow) const;
     web::Reply answer(web::Request const&, std::string_view body);
-    /// A request for this path is answered at once.
+    /// True for a path that is answered at once, without waiting.
     static bool shows_figures(std::string_view path);
     /// To be called every Samples::interval.
     void sample();
@@ -47,8 +48,8 @@ private:
     LapWatch laps_;
 };
 
-/// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when it is not there or
-/// is badly encoded.
+/// The value of `name` in "a=b&name=value" (application/x-www-form-urlencoded), decoded; empty when absent or wrongly
+/// encoded.
 std::string form_value(std::string_view form, std::string_view name);
 
 }  // namespace garner::admin

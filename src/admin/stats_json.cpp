@@ -1,4 +1,4 @@
-// The figures as JSON: GET /stats.json. docs/metrics.md lists every name.
+// The statistics as JSON: GET /stats.json. docs/metrics.md lists every name.
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view peers = "peers.";
 
-/// The other rows of the same object may have been there before.
+/// Other rows of the same object may have been added before.
 void put(Json& place, Json value) {
     if (value.is_object())
         place.update(value);

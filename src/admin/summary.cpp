@@ -27,7 +27,7 @@ std::string shown(Json const& value, std::string_view unit) {
 
 namespace {
 
-/// The unit in the table of metrics; a member has that of its object.
+/// The unit in the table of metrics; a member has the unit of its object.
 std::string_view unit_of(std::string_view path) {
     for (auto const& metric : metrics())
         if (path == metric.path || path.starts_with(std::string(metric.path) + ".")) return metric.unit;
@@ -38,7 +38,7 @@ std::string shown_at(Json const& stats, std::string_view path) { return shown(at
 
 // ---- sections from the table of metrics ----
 
-/// "not: *" gives the members that are not 0, "*" gives all. "total" is a row of its own.
+/// "not: *" adds the members that are not 0, "*" adds all. "total" has a row of its own.
 void add_members(SummarySection& section, std::string_view line, Json const& members) {
     std::string const before(line.substr(0, line.size() - 1));
     for (auto const& [name, value] : members.items())
@@ -80,7 +80,7 @@ bool has_mesh(Json const& stats) {
 
 struct Heading {
     char const* title;
-    char const* path;            // the path of a column and that of a line make the path of a figure
+    char const* path;            // the paths of column and line together are the path of a metric
 };
 
 SummarySection grid(Json const& stats, char const* title, std::string_view unit, std::initializer_list<Heading> columns,

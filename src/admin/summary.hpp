@@ -1,4 +1,4 @@
-// The figures of /stats.json in a person's words, for the page and for `garner stats`.
+// The statistics of /stats.json as readable text, for the admin page and `garner stats`.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -8,14 +8,14 @@
 
 namespace garner::admin {
 
-/// A figure in its unit (see Metric; also "µs" and "short count"). A figure that is missing, or of another kind because
+/// A value in its unit (see Metric; also "µs" and "short count"). A value that is missing, or has another type because
 /// another version answers, is "-".
 std::string shown(nlohmann::ordered_json const& value, std::string_view unit);
 
 struct SummaryLine {
     std::string name;
     std::vector<std::string> values;         // one for each column
-    bool is_trouble = false;                 // a fault that the operator should mend
+    bool is_trouble = false;                 // an error that the operator should fix
 };
 
 struct SummarySection {
@@ -24,7 +24,7 @@ struct SummarySection {
     std::vector<SummaryLine> lines;
 };
 
-/// A figure in large print on the page; `note` adds detail in small print.
+/// A value in large print on the page; `note` adds detail in small print.
 struct Headline {
     std::string title;
     std::string value;
@@ -38,10 +38,10 @@ std::vector<SummarySection> summary(nlohmann::ordered_json const& stats);
 
 /// Estimated hit ratios of each policy at four sizes; the policy in use is marked. Empty without enough traffic.
 std::optional<SummarySection> what_if(nlohmann::ordered_json const& stats);
-/// Lines of text, with the traffic that the estimate is based on, or a line that says there is none yet.
+/// Lines of text with the traffic that the estimate is based on, or a line that reports that there is no estimate yet.
 std::string what_if_text(nlohmann::ordered_json const& stats);
 
-/// All of it as lines of text, aligned.
+/// The whole summary as aligned lines of text.
 std::string summary_text(nlohmann::ordered_json const& stats);
 /// Lines of text about the tiers of the cache that `stats` has.
 std::string tiers_text(nlohmann::ordered_json const& stats);

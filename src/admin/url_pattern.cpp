@@ -6,7 +6,7 @@ namespace garner::admin {
 
 namespace {
 
-/// Linear but for what one "*" takes back: the last one alone may have to stand for more.
+/// Linear except for backtracking to the last "*", which may have to match more.
 bool looks_like(std::string_view url, std::string_view pattern) {
     std::size_t at = 0, in_pattern = 0, star = pattern.npos, taken = 0;
     while (at < url.size()) {

@@ -1,14 +1,14 @@
-// Which URLs `garner cache purge` and `garner cache ls` mean.
+// The URLs that `garner cache purge` and `garner cache ls` select.
 #pragma once
 #include <string>
 #include <string_view>
 
 namespace garner::admin {
 
-/// A URL that others begin with, or, with "*" in it, how they look from end to end: "*" stands for anything.
+/// A prefix of URLs, or, with "*" in it, a pattern for the whole URL: "*" matches any text.
 class UrlPattern {
 public:
-    /// An empty one fits every URL. A URL is brought into its normal form: "HTTP://Example.com" is
+    /// An empty pattern fits every URL. A URL is converted to its normal form: "HTTP://Example.com" becomes
     /// "http://example.com/".
     explicit UrlPattern(std::string_view written);
     /// `url` is in its normal form.

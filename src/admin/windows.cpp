@@ -11,7 +11,7 @@ using proxy::Answer;
 
 namespace {
 
-/// The counters are read one after another: a part may be a request ahead of its whole.
+/// The counters are read one after another: a part may be ahead of its total by one request.
 std::optional<double> share(std::uint64_t part, std::uint64_t whole) { return quotient(std::min(part, whole), whole); }
 
 }  // namespace

@@ -10,18 +10,18 @@
 
 namespace garner::admin {
 
-/// The counters that ratios are made of, at one moment. All of them only grow.
+/// The counters that the ratios need, at one moment. All are monotonic.
 struct Sample {
     SteadyTime at{};
-    std::uint64_t requests = 0;      // for an object: all but tunnels, refusals, failures, purges and Garner's own pages
+    std::uint64_t requests = 0;      // for an object: all except tunnels, refusals, failures, purges and Garner's own pages
     std::uint64_t hits = 0;
-    std::uint64_t bytes = 0;         // of body sent to clients
+    std::uint64_t bytes = 0;         // body bytes sent to clients
     std::uint64_t hit_bytes = 0;
 };
 
 Sample sample_of(Figures const&);
 
-/// From 0 to 1; none when nothing was asked for.
+/// From 0 to 1; none without requests.
 struct Ratios {
     std::optional<double> hit;
     std::optional<double> byte_hit;
@@ -29,7 +29,7 @@ struct Ratios {
 
 Ratios ratios_between(Sample const& before, Sample const& after);
 
-/// A window that figures are given for; `name` is its name in them.
+/// A time window of the statistics; `name` is its name there.
 struct Window {
     char const* name;
     seconds length;                  // zero: since the start
@@ -42,12 +42,12 @@ using WindowRatios = std::array<Ratios, windows.size()>;   // in the order of `w
 class Samples {
 public:
     static constexpr seconds interval{5};                  // between two calls of add()
-    static constexpr std::size_t most = 3'600 / 5 + 1;     // the oldest leaves
+    static constexpr std::size_t most = 3'600 / 5 + 1;     // beyond this the oldest is dropped
 
-    /// The sample is not older than the newest one.
+    /// The sample must not be older than the newest one.
     void add(Sample const&);
-    /// Between the oldest sample that is inside the window, else the newest before it, and `now`. While less than the
-    /// window has been sampled, that is since the first sample.
+    /// Between `now` and the oldest sample inside the window, else the newest before it. If less than the window has been
+    /// sampled, the result covers the time since the first sample.
     Ratios over(seconds window, Sample const& now) const;
     WindowRatios all(Sample const& now) const;
 
@@ -57,7 +57,7 @@ private:
 
 struct Latencies {
     LatencySnapshot hit;
-    LatencySnapshot miss;        // all other answers, without tunnels
+    LatencySnapshot miss;        // all other responses, without tunnels
 };
 
 inline constexpr std::array latency_windows{windows[0], windows[1]};   // 60 s and 5 min
@@ -66,12 +66,13 @@ using WindowLatencies = std::array<Latencies, latency_windows.size()>;   // in t
 /// The samples of the last five minutes, oldest first: at most 160 KiB.
 class LatencySamples {
 public:
-    static constexpr seconds interval{15};       // between two samples; an earlier one is not kept
+    static constexpr seconds interval{15};       // between two samples; an earlier one is ignored
     static constexpr std::size_t most = 300 / 15 + 1;
 
-    /// Since the start, at the moment `at`, which is not before the last one.
+    /// Adds the totals since the start at the moment `at`, which must not be before the last one.
     void add(SteadyTime at, Latencies const& until_now);
-    /// Since the newest sample that is as old as the window, else since the oldest. Without samples all.
+    /// Since the newest sample that is at least as old as the window, else since the oldest. Without samples since the
+    /// start.
     WindowLatencies over(SteadyTime at, Latencies const& until_now) const;
 
 private:

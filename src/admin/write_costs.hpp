@@ -6,22 +6,22 @@
 
 namespace garner::admin {
 
-/// Empty if the whole is 0.
+/// Empty if the divisor is 0.
 inline std::optional<double> quotient(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? std::nullopt : std::optional(static_cast<double>(part) / static_cast<double>(whole));
 }
 
-/// Bytes written for a byte stored; nothing where nothing was stored.
+/// Bytes written per byte stored; nothing when no byte was stored.
 struct WriteCosts {
     std::optional<double> start;       // since the start
-    std::optional<double> first_lap;   // before the log came round for the first time, when nothing has to be kept
-    std::optional<double> later;       // and after that
+    std::optional<double> first_lap;   // before the log wraps for the first time, when no record has to be rewritten
+    std::optional<double> later;       // after the first wrap
 };
 
-/// Notices when the log comes round.
+/// Detects when the log wraps.
 class LapWatch {
 public:
-    /// To be called every few seconds: by that much the laps are told apart.
+    /// To be called every few seconds, which is the precision of the boundary between laps.
     void look(store::DiskStats const&);
     WriteCosts costs(store::DiskStats const&) const;
 
