@@ -1,4 +1,4 @@
-// garner: makes the parts of the program from the lowest room up, hands each its options, and waits for signals.
+// garner: creates the parts of the program bottom up, passes each its options, and waits for signals.
 #include <array>
 #include <atomic>
 #include <signal.h>
@@ -47,7 +47,7 @@ std::shared_ptr<proxy::Options const> proxy_options(config::Config const& config
     return std::make_shared<proxy::Options>(config.proxy);
 }
 
-/// The policy that "auto" begins with.
+/// The policy that "auto" starts with.
 std::string first_policy(config::Config const& config) {
     return sim::AutoPolicy::is_spec(config.memory.policy) ? cache::Options{}.policy : config.memory.policy;
 }
@@ -90,7 +90,7 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
 
 void set_log_level(std::string const& level) { spdlog::set_level(spdlog::level::from_str(level)); }
 
-// The user does not want to wait for what still runs.
+// The operator does not want to wait for running requests.
 std::atomic<bool> interrupted_again{false};
 
 /// Names the client with the most dropped lines.
@@ -100,7 +100,7 @@ std::string most_of(proxy::AccessLog::Stats const& log) {
     return "; most of client " + most.client + " with status " + std::to_string(most.status) + ": " + std::to_string(most.lines);
 }
 
-/// Moves what was opened to its place.
+/// Moves an opened object to its place.
 template <class T>
 Result<void> keep(std::unique_ptr<T>& place, Result<std::unique_ptr<T>> opened) {
     if (!opened) return opened.fault();
@@ -129,7 +129,7 @@ public:
         if (!server_) return Fault{fault};
         if (config_.admin.enabled)
             if (auto const opened = keep(admin_, admin::AdminServer::open(admin_options(), *server_)); !opened) return opened;
-        // Root only opens ports: the user may have replaced a file that root would open by its name.
+        // Root opens only the ports: the user may have replaced a file that root would open by its name.
         if (account) {
             if (auto const became = to_result(io::become(*account)); !became) return became;
             spdlog::info("running as user {}", account->name);
@@ -142,7 +142,7 @@ public:
         return {};
     }
 
-    /// SIGHUP: a file with faults leaves everything as it is.
+    /// SIGHUP: a file with faults changes nothing.
     void reload() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) {
@@ -167,7 +167,7 @@ public:
                          size_text(config_.memory.size), size_text(least));
             config_.memory.size = least;
         }
-        // From a policy of one's own to "auto" it goes on from there, and "auto" that was "auto" keeps what it has found.
+        // A change from a named policy to "auto" starts from that policy; an unchanged "auto" keeps its selected policy.
         if (!sim::AutoPolicy::is_spec(config_.memory.policy)) policy_ = config_.memory.policy;
         set_log_level(config_.proxy.log.level);
         config_.mesh = loaded.config.mesh;
@@ -216,7 +216,7 @@ public:
         return server_->stop(config_.proxy.deadlines.drain, interrupted_again);
     }
 
-    /// For an end without taking anything down.
+    /// For an exit without an orderly shutdown.
     void settle_disk() {
         if (disk_) disk_->wait_until_settled(store::Survives::power);
     }
@@ -272,8 +272,8 @@ private:
 
     CommandLine line_;
     config::Config config_;
-    std::string policy_;            // that runs
-    std::unique_ptr<store::DiskStore> disk_;   // outlives all whose bodies are read from it
+    std::string policy_;            // the running policy
+    std::unique_ptr<store::DiskStore> disk_;   // outlives everything that reads bodies from it
     cache::Cache cache_;
     std::unique_ptr<proxy::Server> server_;
     std::unique_ptr<admin::AdminServer> admin_;
@@ -285,7 +285,7 @@ private:
 
 /// Aborts running requests and gives them a second to be logged. Every byte that the disk has confirmed is safe.
 void end_at_next_interrupt() {
-    constexpr milliseconds same_key{100};   // that a terminal and a wrapper both tell
+    constexpr milliseconds same_key{100};   // one key press may signal twice, by the terminal and by a wrapper
     std::this_thread::sleep_for(same_key);
     timespec constexpr at_once{};
     sigset_t interrupt;
@@ -314,7 +314,7 @@ int serve(App& app, sigset_t const& signals) {
             spdlog::warn("something would not end in time");
             app.settle_disk();
             std::fflush(nullptr);
-            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // its worker still uses the app: nothing may be destroyed
+            std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // a worker still uses the app: nothing may be destroyed
         }
         return interrupted_again ? 128 + SIGINT : 0;
     }
@@ -331,7 +331,7 @@ int run(CommandLine line) {
     spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));
     set_log_level(loaded.config.proxy.log.level);
     io::forbid_new_privileges();
-    // Blocked before any thread starts, so that all of them come to sigwait.
+    // Blocked before any thread starts, so that sigwait receives all of them.
     ::signal(SIGPIPE, SIG_IGN);
     sigset_t signals;
     sigemptyset(&signals);
@@ -346,7 +346,7 @@ int run(CommandLine line) {
     return serve(app, signals);
 }
 
-/// garner cache: the running proxy's, or the store that the same configuration names.
+/// garner cache: for the running proxy's cache, or for the store in the same configuration.
 int ask_cache(CommandLine const& line, config::Config const& config) {
     using Kind = admin::CacheCommand::Kind;
     spdlog::set_level(spdlog::level::off);   // the command prints its own errors
