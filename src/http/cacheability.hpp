@@ -31,7 +31,7 @@ enum class StoreRefusal : std::uint8_t {
     too_large,                  // for the store
     no_room,                    // in the store, now
     proxy_only,                 // from a peer whose responses are not kept here
-    not_admitted,               // admission: requested less often than its victims
+    not_admitted,               // rejected by admission: worth less than its victims
     count_
 };
 

@@ -63,8 +63,8 @@ Plan plan(Question const&, std::span<PeerView const>);
 /// `timeout_min`, at most `timeout`; `timeout` if none has ever replied.
 microseconds patience(Plan const&, std::span<PeerView const>, milliseconds timeout_min, milliseconds timeout);
 
-/// How much longer waiting is worthwhile, counted from the query. Zero once no missing reply could give a better source
-/// than the replies so far: than the first HIT, unless a peer of more weight may still send one in time.
+/// How long waiting is worthwhile, counted from the query. Zero once no missing reply could give a better source than
+/// the first HIT. Only a HIT from a peer of more weight could, if it comes in time.
 microseconds worth_waiting(Question const&, Plan const&, std::span<PeerView const>, std::span<Told const>,
                            microseconds patience);
 

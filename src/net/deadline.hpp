@@ -12,7 +12,7 @@ namespace garner::net {
 class DeadlineWheel;
 
 /// One deadline. Rearming a running deadline costs a few stores: it is moved lazily, when its old slot is reached. Belongs
-/// to one worker; not thread-safe. Runs `expired_action` on that worker at most once per arm().
+/// to one worker; not thread-safe. Runs `action` on that worker at most once per arm().
 class Deadline : private Link {
 public:
     using Action = void (*)(void* owner);

@@ -9,7 +9,7 @@ using http::Name;
 
 namespace {
 
-// How often a follower of a slow leader repeats the lookup, to find responses that other requests fetched beside it.
+// How often a follower of a slow leader repeats the lookup, to find responses of parallel fetches.
 constexpr int looks_again_max = 8;
 constexpr milliseconds circle_wait{1'000};   // how long a request of another cache waits for a fetch here
 
@@ -181,7 +181,7 @@ net::awaitable<Step> CacheSide::follow() {
         }
         if (now >= give_up) break;
         if (now >= beside_at) {
-            // Before the head, only fetches beside the leader change the version: one of them may have stored a response.
+            // Before the head, only parallel fetches change the version: one of them may have stored a response.
             if (looks_again(view.version)) co_return look();
             state_.beside = cache::Fill::go_beside(fill, request_.client_network());
             if (state_.beside) break;
@@ -229,7 +229,7 @@ bool CacheSide::looks_again(std::uint64_t version) {
     return true;
 }
 
-/// The fill's response does not match this request: fetches at once, beside the other fetches.
+/// The fill's response does not match this request: fetches at once, in parallel.
 Step CacheSide::fetch_alone() {
     state_.follower.reset();
     request_.record.tag = ResultTag::tcp_cf_miss;

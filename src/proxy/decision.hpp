@@ -33,7 +33,7 @@ struct Admission {
 };
 Admission admit(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&);
 
-/// False for a request with a body: the start of the new protocol could not be told from the body's end.
+/// False for a request with a body: the end of the body and the start of the new protocol are indistinguishable.
 bool wants_upgrade(http::RequestHead const&, http::Framing const&);
 
 /// True when the client's no-cache is ignored by a caching rule's `reload`.

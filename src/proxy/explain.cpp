@@ -133,8 +133,8 @@ private:
         return out_.partition == Partition::forward && !server_.mesh().peer_table()->peers.empty();
     }
 
-    /// Matches Transaction::check_names and may_use_peers: a request that goes to peers first needs no addresses, unless a
-    /// rule depends on them.
+    /// Matches RequestCheck::check_names and Sources::may_use_peers: a request that goes to peers first needs no addresses,
+    /// unless a rule depends on them.
     bool wants_addresses() const {
         bool const is_known = out_.of_connection || out_.name_failure || out_.access.denied();
         bool const connects = forwards() && (!has_peers() || net::is_localhost(target_.uri.authority.host));
@@ -165,7 +165,7 @@ private:
         return forwards() && !closed && has_peers();
     }
 
-    /// Matches Transaction::choose_sources.
+    /// Matches Sources::choose.
     void ask_peers(bool source_matters) {
         SourceQuestion const asked{.url = target_.url,
                                    .host = std::string(target_.uri.authority.host),
@@ -204,7 +204,7 @@ private:
         out_.connection = address.text();
     }
 
-    /// Matches Transaction::find_parts: a leader fetches the whole response, and of it only the missing bytes.
+    /// Matches Fetching::fetch and Storing::find_parts: a leader fetches the whole response, and of it only the missing bytes.
     void look_for_rest(store::Object const& parts) {
         auto const collapse = collapse_of(request_, control_, out_.options->caching);
         bool const leads = collapse == cache::Collapse::lead_and_follow && out_.found.kind == cache::Lookup::Kind::absent;
@@ -233,7 +233,7 @@ private:
         out_.status = status;
     }
 
-    /// Answers from the store, including conditions and ranges. Matches Transaction::deliver.
+    /// Answers from the store, including conditions and ranges. Matches Delivery::deliver.
     void say_stored(Outcome outcome, std::string why) {
         auto const& object = *out_.found.object;
         auto const length = object.length();

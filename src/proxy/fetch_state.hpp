@@ -39,7 +39,7 @@ enum class Step : std::uint8_t {
 struct FetchState {
     cache::Lookup found;
     cache::FillLease lead;                    // the fill that the response is for
-    cache::Beside beside;                     // this request fetches beside a slow leader
+    cache::Beside beside;                     // this request fetches in parallel with a slow leader
     store::ObjectPtr stale;                   // is validated, or served when the fetch fails
     store::ObjectPtr parts;                   // lack the bytes `missing`, which are requested
     store::Body::Span missing{};

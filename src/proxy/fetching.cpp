@@ -104,7 +104,7 @@ void Fetching::set_conditions() {
     }
     state_.conditional = !changes.validators.empty() && head.method == Method::get;
     if (!state_.conditional) changes.validators = {};
-    // A leader needs the whole response, for itself and for its followers. A request that fetches beside others is sent
+    // A leader needs the whole response, for itself and for its followers. A request that fetches in parallel is sent
     // unchanged, so that the client's own validators work where nothing is stored. A Range that stale parts answer is also
     // sent unchanged.
     bool const leads = state_.lead && state_.lead.fill()->leads_others();

@@ -34,7 +34,7 @@ private:
     std::array<Entry, 1'024> entries_{};
 };
 
-/// How long a follower waits for its leader's response head before it fetches beside it: four times the origin's usual
+/// How long a follower waits for its leader's response head before it fetches in parallel: four times the origin's usual
 /// time, at least `least`, at most 10 s more than `least`. Requests for slow responses raise the usual time, so that time
 /// has an upper bound here.
 constexpr milliseconds follow_patience(milliseconds least, std::optional<milliseconds> usual) {

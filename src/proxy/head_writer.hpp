@@ -1,4 +1,4 @@
-// Writes request and response heads: always serialised anew from the parsed form.
+// Writes request and response heads: always serialised from the parsed form.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace garner::proxy {
 
-/// The parts of a request to an origin beside the client's own end-to-end fields.
+/// The parts of a request to an origin in addition to the client's own end-to-end fields.
 struct RequestExtras {
     std::string_view target;              // origin-form; to a peer absolute-form
     std::string_view host;                // the Host field's value

@@ -36,7 +36,7 @@ struct Scratch {
     void read_head_of(store::Object const&);
 };
 
-/// Created anew for each request. Belongs to one worker.
+/// A new one is created for each request. Belongs to one worker.
 struct Request {
     Request(Services& services, ClientStream& client, AcceleratedOrigin const* accelerates, Scratch& scratch,
             std::shared_ptr<Options const> const& options);

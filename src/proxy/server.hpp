@@ -16,12 +16,12 @@ struct ServerOptions {
     unsigned workers = 0;                        // 0: one per core
     net::WorkerOptions net;
     net::TlsOptions tls;
-    std::vector<IpEndpoint> also_closed;         // own endpoints beside the proxy listeners: the admin address
+    std::vector<IpEndpoint> also_closed;         // own endpoints other than proxy listeners: the admin address
     bool what_if = false;                        // samples the traffic
     icp::Options mesh;
 };
 
-/// Thread-safe unless said otherwise.
+/// Thread-safe unless stated otherwise.
 class Server {
 public:
     /// Binds all listening sockets; nullptr on failure, with the address and the reason in `fault`.

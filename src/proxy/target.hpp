@@ -18,7 +18,7 @@ struct AcceleratedOrigin {
 
 using cache::Partition;
 
-/// Filled anew for each request; its strings keep their memory. The views live as long as the request's head and this
+/// Filled again for each request; its strings keep their memory. The views live as long as the request's head and this
 /// object.
 struct Target {
     Target() = default;

@@ -18,7 +18,7 @@
 
 namespace garner::proxy {
 
-/// Created anew for each request, whose whole state it holds. Belongs to one worker.
+/// A new one is created for each request, and holds its whole state. Belongs to one worker.
 class Transaction {
 public:
     /// `options` and all other arguments outlive the transaction.

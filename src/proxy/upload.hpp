@@ -21,7 +21,7 @@ public:
     /// Sends the client's body as it arrives, detached. `faulty` is called before the exchange is cancelled because the
     /// body is incomplete. Both outlive the upload: see join().
     void start(client::Exchange& exchange, std::function<void(Fault)> faulty);
-    /// The response is complete: the rest of the body is useless. Ends the upload, and with it the client's connection.
+    /// The exchange is over: the rest of the body is useless. Ends the upload, and with it the client's connection.
     net::awaitable<void> join();
 
     bool running() const { return request_.uploading; }
