@@ -201,7 +201,8 @@ public:
     /// The response is sent but will not be stored: the objects it replaces leave memory, too.
     void give_unstored(store::Object::Parts const& response, http::VaryNames const& vary);
 
-    /// The head is storable and the body grows: followers whose request it selects may read it. A fill that leads others never has a 206.
+    /// The head is storable and the body grows: followers whose request it selects may read it.
+    /// A fill that leads others never has a 206.
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
     /// Stores the object, unless the URL was purged meanwhile, and ends the fill: complete. An uncharged object (no
     /// room in the budget) is only offered to the disk and to followers. `on_disk` has its body already. True when it
