@@ -66,7 +66,7 @@ void Fetches::stop_storing(Fill& fill, char const* reason) {
 bool Fetches::remember_failure(Fill const& fill, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
                                std::optional<Witness> const& witness) {
     Key const key{fill.key(), fill.primary()};
-    // Reserved in advance, because nothing may be evicted under the lock. It must be the same lock under which a
+    // Makes room in advance, because nothing may be evicted under the lock. The lock must be the one under which a
     // purge detaches the fill.
     auto const most = memory_.failures().most_growth(key, failure);
     if (!memory_.reserve(most, key.fingerprint)) return !witness;

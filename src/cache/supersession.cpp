@@ -21,8 +21,8 @@ bool is_marker_of(store::Object const* object, std::string_view names) { return 
 }  // namespace
 
 void Supersession::begin_behind(store::DiskStore const& disk) {
-    // Used if the disk has no number yet. A clock value read after the disk was opened could be in the second from
-    // which the next start takes its numbers.
+    // The clock is used only if the disk has no number yet. A clock value read after the disk was opened could be in
+    // the second from which the next start takes its numbers.
     auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
     auto const by_disk = disk.first_sequence();
     number_.store(by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second);

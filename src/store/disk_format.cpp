@@ -53,7 +53,7 @@ constexpr Bytes check_at = 8, checked_from = 16;
 
 namespace {
 
-constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // pieces of 256 KiB must fit twice
+constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // a record of record_max must fit
 
 constexpr Bytes store_most = Bytes{1} << 50;
 constexpr std::uint32_t alignment_most = header_area;   // segments begin at multiples of it
@@ -285,7 +285,7 @@ RecordRead decode(std::string_view bytes, Location place) {
     return read;
 }
 
-// ---- what an object's record says ----
+// ---- object metadata ----
 // 0 flags, 1 kinds, 2 status, 4 source address (4 or 16 bytes); then numbers: response_time, date minus
 // response_time, initial_age, lifetime, stale_while_revalidate, stale_if_error, stale_limit, age_value, length; for a
 // body in pieces also body, spans, and for each span first, last minus first, body, first minus origin.

@@ -233,7 +233,7 @@ std::optional<Footer> Log::pending(std::uint32_t segment) const {
     return std::nullopt;
 }
 
-// ---- room for more ----
+// ---- free segments ----
 
 std::optional<std::uint32_t> Log::wanted() const {
     MutexLock const lock(mutex_);
@@ -476,8 +476,8 @@ void Log::write_again() {
     for (auto const& buffer : queue_) buffer->written = buffer->entries_written = 0;
 }
 
-/// A wipe that a failed sync may have lost cannot be repeated, because its segment may be in use again. A later wipe
-/// covers it: segments are wiped in the order of their generations.
+/// A wipe that a failed sync may have lost cannot be repeated, because its segment may be in use again. Instead all
+/// generations up to the newest wiped one are invalidated: segments are wiped in the order of their generations.
 bool Log::wipes_are_synced(std::uint64_t newest, int error) {
     wipes_lost_ = wipes_lost_ || error;
     if (!wipes_lost_) return true;

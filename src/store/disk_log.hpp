@@ -65,7 +65,7 @@ public:
     };
     std::optional<Reservation> reserve(RecordHead const& head, Purpose purpose);
     void commit(Reservation const& room);
-    /// Call before commit() if the record is not needed after all; rewrites it as a filler.
+    /// Call before commit() if the record is not needed after all. The caller encodes it again as a filler.
     void waste(Reservation const& room);
 
     /// The segment that contains this file offset.

@@ -251,7 +251,7 @@ void Recovery::tell_in_pieces() {
     }
 }
 
-// ---- which segments there are ----
+// ---- segments ----
 
 /// Newest first; sets the state of every segment in the log.
 std::vector<Recovery::Found> Recovery::find_segments() {
@@ -344,7 +344,7 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
     return std::nullopt;
 }
 
-// ---- what is in them ----
+// ---- segment contents ----
 
 /// Estimated from the footers of a few segments.
 double Recovery::entries_of_each(std::vector<Found> const& found) const {

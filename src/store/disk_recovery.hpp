@@ -30,8 +30,8 @@ struct Contents : Footer {
     bool walked = false;                   // from the records
 };
 Contents read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
-/// Index entries in a segment that has no footer and whose remaining records are all unknown to the index: the file
-/// was truncated or overwritten. Scans the whole index; this is rare.
+/// Index entries in a segment that has no footer and no readable record for them: the file was truncated or
+/// overwritten. Scans the whole index; this is rare.
 std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& header, std::uint32_t segment,
                                     Contents const& contents);
 
