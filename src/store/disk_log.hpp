@@ -213,7 +213,7 @@ private:
     ConditionVariable settled_;
     ConditionVariable begun_;
     std::vector<Segment> segments_ GUARDED_BY(mutex_);
-    std::deque<std::shared_ptr<struct Buffer>> queue_ GUARDED_BY(mutex_);   // unwritten or partly written, oldest first, the open one last
+    std::deque<std::shared_ptr<struct Buffer>> queue_ GUARDED_BY(mutex_);   // not fully written; the open one is last
     std::shared_ptr<struct Buffer> open_ GUARDED_BY(mutex_);
     std::shared_ptr<struct Spare> const spare_;
     std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
