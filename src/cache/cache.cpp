@@ -20,7 +20,7 @@ bool Cache::purge(std::string_view url) {
     return found;
 }
 
-/// Longer ones neither memory nor disk would keep.
+/// Neither memory nor disk stores longer bodies.
 Bytes Cache::longest_body() const {
     return std::max(memory_.object_max(), disk_ ? disk_.store()->options().object_max : 0);
 }

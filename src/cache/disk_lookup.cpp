@@ -9,14 +9,14 @@ namespace garner::cache {
 
 namespace {
 
-// An object that is replaced again and again while the disk is read is fetched in the end.
+// After that an object replaced during each read is fetched from the origin.
 constexpr int looks_max = 3;
 
 bool is_marker(store::ObjectPtr const& object) { return object && object->kind() == store::Object::Kind::vary_marker; }
 
 }  // namespace
 
-/// Costs a miss a hash and a probe.
+/// Costs a hash and a probe on each miss.
 bool Cache::may_be_on_disk(Lookup const& found, Query const& query) const {
     if (!disk_ || found.kind != Lookup::Kind::absent) return false;
     bool const in_parts = query.request.fields.has(http::Name::range);
@@ -36,7 +36,7 @@ net::awaitable<store::ObjectPtr> Cache::parts_from_disk(Query const& query, net:
     co_return co_await on_disk.find_parts();
 }
 
-/// The response that the request selects; what was stored before the URL's Vary changed is none.
+/// The response that the request selects; ignores records stored before the URL's Vary changed.
 net::awaitable<DiskLookup::OnDisk> DiskLookup::find(bool variant_missing) {
     auto const& [key, request, control, now, collapse] = query_;
     OnDisk found;
@@ -73,8 +73,8 @@ net::awaitable<store::ObjectPtr> DiskLookup::find_parts() {
     co_return co_await into_memory(found);
 }
 
-/// A charged copy with its body, or nullptr when memory has no room for it, or holds others worth more. Where the disk does
-/// not give the bytes, `loaded.object` goes: what is known to be incomplete shall not be begun.
+/// A charged copy with its body, or nullptr when memory has no room or does not admit it. If the disk cannot deliver
+/// the bytes, resets `loaded.object`: a response known to be incomplete must not be started.
 net::awaitable<store::ObjectPtr> DiskLookup::into_memory(OnDisk& loaded) {
     auto& memory = cache_.memory_;
     auto& disk = cache_.disk_;
@@ -84,7 +84,7 @@ net::awaitable<store::ObjectPtr> DiskLookup::into_memory(OnDisk& loaded) {
     if (!memory.admits(parts, primary, to_come)) co_return nullptr;
     if (parts.body) {
         bool room = true;
-        // What comes slowly is sent as it comes, beside memory: nobody waits until it is all there.
+        // A slow body is streamed from disk without entering memory, so that the client need not wait for all of it.
         auto const give_up = steady_now() + disk.store()->options().patience;
         auto reserve = [&](Bytes bytes) {
             room = steady_now() < give_up && memory.reserve_growing(bytes, primary);
@@ -99,7 +99,8 @@ net::awaitable<store::ObjectPtr> DiskLookup::into_memory(OnDisk& loaded) {
     co_return memory.make_object(parts, primary);
 }
 
-/// Of a URL whose variant is not there: the next to be stored then goes beside those that are.
+/// For a URL whose requested variant is missing: keeps the marker, so that the next variant is stored beside the
+/// existing ones.
 void DiskLookup::keep_marker(store::Object const& marker, Fill const& by) {
     auto const& key = query_.key;
     auto& memory = cache_.memory_;
@@ -121,7 +122,8 @@ Lookup DiskLookup::look_again(bool whole) {
 }
 
 net::awaitable<bool> DiskLookup::look(Lookup& found) {
-    // What is purged or stored meanwhile finds this lease, and what was read before it neither comes into memory nor is sent.
+    // A purge or store during the read finds this lease. The record read before it is then neither put into memory
+    // nor sent.
     bool const leads = static_cast<bool>(found.lead);
     auto lead = leads ? std::move(found.lead) : cache_.lease(query_.key, nullptr);
     auto& supersession = cache_.fetches_.supersession();
@@ -165,7 +167,7 @@ net::awaitable<bool> DiskLookup::look(Lookup& found) {
     co_return true;
 }
 
-// ---- for people ----
+// ---- inspection ----
 
 Peek Cache::peek(Query const& query, bool on_disk) const {
     auto peek = peek_in_memory(query);
@@ -174,7 +176,7 @@ Peek Cache::peek(Query const& query, bool on_disk) const {
     return peek;
 }
 
-/// As DiskLookup::find().
+/// Selects like DiskLookup::find().
 void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     auto const& [key, request, control, now, collapse] = query;
     auto& disk = *disk_.store();

@@ -1,4 +1,4 @@
-// One look on disk for what memory has not.
+// One disk lookup after a memory miss.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace garner::cache {
 
-/// Of one request; the query outlives it.
+/// Serves one request; the query outlives it.
 class DiskLookup {
 public:
     DiskLookup(Cache& cache, Query const& query, net::Executor executor) : cache_(cache), query_(query), executor_(executor) {}
 
-    /// See Cache::look_on_disk. False: the URL was purged, or something else stored under it, while the disk was read; the lookup is
-    /// to be made again.
+    /// See Cache::look_on_disk. False: the URL was purged or another response was stored during the read, so the
+    /// lookup must be repeated.
     net::awaitable<bool> look(Lookup& found);
     /// See Cache::parts_from_disk.
     net::awaitable<store::ObjectPtr> find_parts();
@@ -21,7 +21,7 @@ public:
 private:
     struct OnDisk {
         store::ObjectPtr object;
-        store::ObjectPtr marker;    // of a URL with variants
+        store::ObjectPtr marker;    // for a URL with variants
         std::string variant;        // http::variant_key
     };
     net::awaitable<OnDisk> find(bool variant_missing);

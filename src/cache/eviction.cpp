@@ -1,4 +1,4 @@
-// Room for what comes, at the cost of what is worth less.
+// Admission to the memory tier, and eviction to make room.
 #include <algorithm>
 
 #include "cache/memory_tier.hpp"
@@ -16,7 +16,7 @@ bool MemoryTier::admits(store::Object::Parts const& parts, Fingerprint primary, 
     auto of_key = fingerprint_of(parts.key);
     auto& shard = this->shard(primary);
     MutexLock const lock(shard.mutex);
-    // What takes the place of its like is no newcomer.
+    // A replacement of an existing object needs no admission.
     if (shard.find(of_key, parts.key) || shard.policy().admits(of_key, cost, used + cost - capacity)) return true;
     not_admitted_.fetch_add(1, std::memory_order_relaxed);
     return false;
@@ -53,7 +53,7 @@ bool MemoryTier::reserve_growing(Bytes bytes, Fingerprint near) {
 }
 
 bool MemoryTier::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
-    // What is evicted may stay pinned by its readers: past some multiple of the need, more evicting only hurts.
+    // Evicted objects may stay pinned by their readers: beyond some multiple of the need, more evictions only hurt.
     auto patience = 4 * bytes + MiB;
     constexpr Bytes small = 64 * KiB;   // an object of this size is not pinned: a socket takes it whole
     bool const is_large = bytes > small && purpose == Purpose::storing;
@@ -75,16 +75,16 @@ bool MemoryTier::reserve(Bytes bytes, Fingerprint near, Purpose purpose) {
 Bytes MemoryTier::pinned() const {
     Bytes known = budget_.filling() + metadata_.load(std::memory_order_relaxed) + failures_.bytes();
     for (std::size_t i = 0; i < shards_.size(); ++i) known += shard_bytes_[i].load(std::memory_order_relaxed);
-    // Taken one after the other while others work: the sum may be the larger one for a moment.
+    // The shards' bytes are read one by one while others change them: the sum may briefly exceed the budget's use.
     auto const used = budget_.used();
     return used - std::min(used, known);
 }
 
-/// Readers of evicted objects may hold a quarter of the memory. Beyond it no large object is stored, and no object that is being
-/// read is evicted: that would only make more pinned memory.
+/// Readers of evicted objects may hold a quarter of the memory. Beyond that no large object is stored, and no object
+/// being read is evicted: that would only pin more memory.
 bool MemoryTier::is_pinned_full() const { return pinned() > budget_.capacity() / 4; }
 
-/// Fetches that are not stored any more and have slow readers leave no share for others.
+/// Fetches that are no longer stored and have slow readers use up the fill share.
 bool MemoryTier::is_filling_full() const { return budget_.filling() > budget_.filling_capacity() / 2; }
 
 Fingerprint MemoryTier::primary_of(store::Object const& object) const {
@@ -101,7 +101,7 @@ bool MemoryTier::wants_back(store::Object const& object) {
     auto const of_key = fingerprint_of(object.key());
     auto& shard = this->shard(url);
     MutexLock const lock(shard.mutex);
-    // A revalidated object has another head over the same body.
+    // A revalidated object has a new head over the same body.
     auto const holds = [&](store::Object const* other) {
         return other && (other == &object || (object.body() && other->body() == object.body()));
     };
@@ -113,8 +113,8 @@ void MemoryTier::note_bytes(Shard& shard, Fingerprint primary) {
     shard_bytes_[number(primary)].store(shard.bytes(), std::memory_order_relaxed);
 }
 
-/// The end of what was done under a shard's lock: its index, policy or marks may have grown. What they took is charged
-/// before anything else is; where that needs room, others leave for it.
+/// Ends an operation under a shard's lock, after which index, policy or marks may have grown. The growth is charged
+/// before anything else; if it needs room, objects are evicted.
 void MemoryTier::settle(Shard& shard, Fingerprint primary) {
     note_bytes(shard, primary);
     if (charge_metadata(shard)) return;
@@ -124,12 +124,12 @@ void MemoryTier::settle(Shard& shard, Fingerprint primary) {
         MutexUnlock const unlocked(shard.mutex);
         reserved = reserve(owed, primary);
     }
-    if (!reserved) return;   // all is filling or pinned: the shard's next newcomer settles it
+    if (!reserved) return;   // everything is filling or pinned: the shard's next insertion settles it
     set_charged(shard, shard.charged + owed);
     charge_metadata(shard);
 }
 
-/// False, and nothing charged, when the budget has no room for what it has grown by.
+/// False when the budget has no room for the growth; then nothing is charged.
 bool MemoryTier::charge_metadata(Shard& shard) {
     auto const bytes = shard.metadata_bytes();
     if (bytes > shard.charged && !budget_.reserve(bytes - shard.charged)) return false;
@@ -143,7 +143,7 @@ void MemoryTier::set_charged(Shard& shard, Bytes bytes) {
     shard.charged = bytes;
 }
 
-/// The newcomer's own shard while it has more than its share, else the fullest.
+/// The newcomer's own shard if it exceeds its share, otherwise the fullest one.
 std::size_t MemoryTier::shard_to_shrink(Fingerprint near) const {
     auto bytes = [&](std::size_t i) { return shard_bytes_[i].load(std::memory_order_relaxed); };
     auto const own = number(near);
@@ -157,7 +157,7 @@ std::size_t MemoryTier::shard_to_shrink(Fingerprint near) const {
 }
 
 bool MemoryTier::evict_one(Fingerprint near, Shard::Held held) {
-    // Others may empty the chosen shard first: then there is another.
+    // Other threads may empty the chosen shard first; then another one is tried.
     for (std::size_t tries = 0; tries < shards_.size(); ++tries) {
         auto index = shard_to_shrink(near);
         if (shard_bytes_[index].load(std::memory_order_relaxed) == 0) return false;
@@ -182,7 +182,7 @@ bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
     MutexLock const lock(shard.mutex);
     auto victim = shard.evict(held);
     if (!victim) return false;
-    // Without its marker no variant would be found again.
+    // Without its marker no variant can be found.
     if (victim->kind() == store::Object::Kind::vary_marker)
         shard.drop_variants(fingerprint_of(victim->key()), gone);
     else if (behind_ && !is_over(shard, *victim))

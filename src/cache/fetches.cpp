@@ -18,7 +18,7 @@ FillLease Fetches::start_alone(Key const& key, store::ObjectPtr stale) {
     auto const is_stored = [&](store::Object const& object) REQUIRES(shard.mutex) {
         return memory_.find(shard, object.key()).object == &object || (!object.charged() && disk_.may_have(object.key()));
     };
-    // Purged since it was looked up: a 304 must not bring it back.
+    // Purged since the lookup: a 304 must not restore it.
     bool const is_gone = stale && !is_stored(*stale);
     auto lease = start(shard, key, std::move(stale), false);
     lease.fill()->in_shard(shard.mutex).stored = !is_gone;
@@ -34,7 +34,7 @@ void Fetches::end(Fill& fill, char const* reason) {
     auto& shard = memory_.shard(fill.primary());
     MutexLock const lock(shard.mutex);
     end_in_vain(shard, fill);
-    // What a fetch beside others learns (of a range, with credentials) says nothing about the URL.
+    // A fetch beside others (for a range or with credentials) says nothing about the URL in general.
     if (reason && fill.leads_others_) shard.mark_pass(fill.primary(), unix_seconds(wall_now()) + pass_seconds, reason);
     memory_.settle(shard, fill.primary());
 }
@@ -55,7 +55,7 @@ void Fetches::stop_storing(Fill& fill, char const* reason) {
     MutexLock const lock(shard.mutex);
     end_in_vain(shard, fill);
     auto const object = fill.view().object;
-    // Somebody was given some of it; a refresh for nobody leaves what there is.
+    // A client received a part of it. A background refresh without clients changes nothing.
     if (object && Supersession::may_store(shard, fill) && fill.is_given())
         supersession_.drop_older(shard, {fill, *object, object->key(), fill.varies_by()}, gone);
     fill.in_shard(shard.mutex).stored = false;
@@ -66,7 +66,8 @@ void Fetches::stop_storing(Fill& fill, char const* reason) {
 bool Fetches::remember_failure(Fill const& fill, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
                                std::optional<Witness> const& witness) {
     Key const key{fill.key(), fill.primary()};
-    // Made before, since nothing may be evicted under the lock: it must be the same as where a purge detaches the fill.
+    // Makes room in advance, because nothing may be evicted under the lock. The lock must be the one under which a
+    // purge detaches the fill.
     auto const most = memory_.failures().most_growth(key, failure);
     if (!memory_.reserve(most, key.fingerprint)) return !witness;
     memory_.budget().release(most);

@@ -1,4 +1,4 @@
-// The fetches in progress: how one begins, what becomes of it without a response to store, and who leads it next.
+// Fetches in progress: start, end without a storable response, and promotion of the next leader.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,13 +10,13 @@ namespace garner::cache {
 
 enum class Came : std::uint8_t { fetched, from_disk };
 
-/// What a fetch has brought, or nothing.
+/// The result of a fetch, possibly empty.
 struct Brought {
     store::ObjectPtr const& object;
     http::VaryNames const& vary;
     std::string const& variant;
     Came came;
-    std::uint64_t marker;            // the sequence of the URL's Vary marker, where it varies
+    std::uint64_t marker;            // the sequence of the URL's Vary marker, if it has one
     store::DiskFill* on_disk;        // has the body already; or nullptr
 };
 
@@ -29,16 +29,17 @@ public:
     DiskTier& disk() { return disk_; }
 
     FillLease start(Shard& shard, Key const&, store::ObjectPtr stale, bool leads_others) REQUIRES(shard.mutex);
-    /// For a request that did not get a lease by lookup: stores if nothing newer came, leads nobody.
+    /// For a request whose lookup gave no lease: stores if nothing newer was received; other requests do not join.
     FillLease start_alone(Key const&, store::ObjectPtr stale);
-    /// It leaves nothing to keep. `reason`: why the URL is marked as one to pass for a while, a literal; null: it is not.
+    /// Ends a fetch without a stored response. `reason`: a literal that marks the URL as hit-for-pass for a while;
+    /// null: no mark.
     void end(Fill&, char const* reason = nullptr);
-    /// The next follower leads it, or it ends. True when somebody does.
+    /// Promotes the next follower to leader, or ends the fetch. True when a follower was promoted.
     bool promote_or_end(Fill&);
-    /// Nothing of it is stored, and no request joins it; it goes on for those who follow it.
+    /// Stops storing: no request joins any more; the fetch continues for its followers.
     void stop_storing(Fill&, char const* reason);
-    /// Stores what it has brought, in memory and, where it was fetched, on disk, and ends it: publication.cpp, the only place
-    /// where a response comes into an index. True when it is kept.
+    /// Stores the fetched response in memory and, if it was fetched, on disk, and ends the fetch. Its code in
+    /// publication.cpp is the only place that puts responses into an index. True when it is stored.
     bool publish(Fill&, Brought const&);
     /// See Fill::remember_failure.
     bool remember_failure(Fill const&, FetchFailure const&, bool of_head_only, NegativeTerms const&,
@@ -47,7 +48,7 @@ public:
 private:
     friend class Publication;
     static constexpr std::int64_t pass_seconds = 120;
-    static constexpr std::int64_t refresh_pause_seconds = 5;   // after one that brought nothing
+    static constexpr std::int64_t refresh_pause_seconds = 5;   // after an unsuccessful one
     void end_in_vain(Shard& shard, Fill&) REQUIRES(shard.mutex);
 
     MemoryTier& memory_;

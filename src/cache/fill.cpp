@@ -251,7 +251,7 @@ void FillLease::fail_alone(FetchFailure failure, Witness const& witness) {
 
 void FillLease::give_up() {
     auto fill = std::move(fill_);
-    fill->home_.supersession().outdate_older(*fill);   // as fail() does
+    fill->home_.supersession().outdate_older(*fill);   // like fail()
     if (fill->home_.promote_or_end(*fill)) return;
     if (fill->view().phase == FillView::Phase::head)
         fill->change(FillView::Phase::refused, nullptr, {}, "the leader went");

@@ -26,38 +26,38 @@ class Fill;
 class Follower;
 using FillPtr = std::shared_ptr<Fill>;
 
-/// Why a fetch brought nothing: what its followers tell their clients too.
+/// The reason a fetch failed, also reported to its followers' clients.
 struct FetchFailure {
     std::uint16_t status = 502;
     std::string reason;            // in words
 };
 
-/// The request that met a failure which its own fields may have caused.
+/// A request whose own fields may have caused the failure it met.
 struct Witness {
     IpAddress client;              // addresses of one network are one client
     Fingerprint fields = 0;        // the fingerprint of the request's fields: see proxy/decision
     friend bool operator==(Witness const&, Witness const&) = default;
 };
 
-/// What a follower sees of a fill.
+/// A follower's view of a fill.
 struct FillView {
     enum class Phase : std::uint8_t {
-        head,       // nothing is known yet
+        head,       // no head received yet
         body,       // storable; `object` grows
-        complete,   // `object` is whole
-        refused,    // not to be shared: everybody fetches for himself
-        failed,     // `failure`; after the head: `object` stays incomplete
-        look_again  // nothing was fetched: it was on disk
+        complete,   // `object` is complete
+        refused,    // uncacheable: each request fetches separately
+        failed,     // `failure`; after the head `object` stays incomplete
+        look_again  // nothing was fetched, because the object was on disk
     };
     Phase phase = Phase::head;
     store::ObjectPtr object;
     FetchFailure failure;
-    char const* reason = "";       // refused: why, a literal
-    std::uint64_t version = 0;     // changes with everything above and with the body's growth
+    char const* reason = "";       // refused: the reason, a literal
+    std::uint64_t version = 0;     // changes with each field above and with the body's growth
 };
 
-/// A place among the few requests that fetch beside a fill whose leader waits for its head. Move-only; empty: none.
-/// Dropped, it wakes the fill's followers: one of them may have the place.
+/// A slot for a request that fetches beside a fill whose leader waits for its head. Move-only; empty: no slot.
+/// Releasing it wakes the fill's followers, so that one of them can take it.
 class Beside {
 public:
     Beside() = default;
@@ -77,10 +77,10 @@ private:
     IpAddress client_;
 };
 
-/// Shared by the leader's and the followers' workers. All members thread-safe unless said otherwise.
+/// Shared by the workers of leader and followers. All members are thread-safe unless stated otherwise.
 class Fill {
 public:
-    /// `asked`: the number of the moment in which its request goes out (see UrlHistory).
+    /// `asked`: the event number at which the request is sent (see UrlHistory).
     Fill(Fetches& home, std::string key, Fingerprint primary, store::ObjectPtr stale, std::uint64_t asked)
         : home_(home), key_(std::move(key)), primary_(primary), stale_(std::move(stale)), in_shard_{.asked = asked} {}
 
@@ -89,34 +89,36 @@ public:
     /// The stored object that this fetch validates; nullptr when there is none.
     store::ObjectPtr const& stale() const { return stale_; }
 
-    /// Requests that come may wait for it; false for a fetch beside others.
+    /// True when requests may join this fetch; false for a fetch beside others.
     bool leads_others() const { return leads_others_; }
-    /// The variant that the URL's Vary marker selected when it began; empty: none.
+    /// The variant that the URL's Vary marker selected when the fetch began; empty: none.
     std::string const& sought() const { return sought_; }
 
     FillView view() const;
-    /// The response's Vary permits this request to take the object. Only after the head.
+    /// Whether the response's Vary permits this request to use the object. Only after the head.
     bool selects(http::Fields const& request) const;
-    /// The names of its Vary, as http::to_string. Only after the head.
+    /// The field names of its Vary, as http::to_string. Only after the head.
     std::string varies_by() const;
     std::size_t followers() const;
-    /// The failure that this request has met, or one just like it, when it led the fill.
+    /// The failure that this request, or one with an equal witness, met as leader of the fill.
     std::optional<FetchFailure> failure_of(Witness const&) const;
-    /// Somebody has some of it, or is about to.
+    /// True when a client has received part of it, or is about to.
     bool is_given() const;
-    /// Remembers what it met, unless the URL was purged since it began. `witness` and the result: see NegativeCache::remember().
+    /// Adds a negative entry, unless the URL was purged since the fetch began. `witness` and result: see
+    /// NegativeCache::remember().
     bool remember_failure(FetchFailure const&, bool of_head_only, NegativeTerms const&, std::optional<Witness> const& witness) const;
 
     static constexpr std::size_t beside_max = 4;
-    /// A place beside `fill`: none while beside_max are taken, or one by this client.
+    /// A slot beside `fill`; empty when all beside_max are taken, or this client has one.
     static Beside go_beside(FillPtr const& fill, IpAddress const& client);
-    /// The body grew: wakes the followers. Producer's worker.
+    /// The body grew: wakes the followers. Call on the producer's worker.
     void grown();
-    /// The least offset any follower still needs, for a body that keeps only a window; UINT64_MAX without followers.
+    /// The smallest offset that any follower still needs, for a body that keeps only a window; UINT64_MAX without
+    /// followers.
     Bytes slowest_follower() const;
-    /// Adds `waited`, the time since the last call, to the account of each follower that held others back at the last call: it
-    /// had not read up to the size of the body then, and another follower had. Drops each follower that holds others back now
-    /// and has more than `allowance` on its account. The other followers go on.
+    /// Charges `waited`, the time since the last call, to each follower that delayed others at the last call: it had
+    /// not read the whole body, and another follower had. Drops each follower that delays others now and has been
+    /// charged more than `allowance`. The other followers continue.
     void charge_laggards(Bytes size, SteadyTime::duration waited, milliseconds allowance);
     /// Wakes `handle` when a follower has read on or left.
     void wake_on_reading(net::WakeHandle handle);
@@ -142,14 +144,14 @@ private:
     Fingerprint const primary_;
     store::ObjectPtr const stale_;
     bool leads_others_ = true;         // set before it is shared
-    bool refreshes_ = false;           // the same: it began as Lookup::Kind::refresh
+    bool refreshes_ = false;           // set before it is shared: it began as Lookup::Kind::refresh
     bool off_disk_ = false;            // set by the leader
-    store::ObjectPtr marker_;          // the URL's Vary marker as the disk has it; set by the leader
-    std::string sought_;               // the same as refreshes_: the variant that the URL's Vary marker selected when it began; empty: none
+    store::ObjectPtr marker_;          // the URL's Vary marker on disk; set by the leader
+    std::string sought_;               // set before it is shared: see sought()
     struct InShard {
-        std::uint64_t asked = 0;       // when its request went out
-        std::uint64_t read = 0;        // when it began to read the disk
-        bool stored = true;            // false: nothing of it is stored any more, whatever comes
+        std::uint64_t asked = 0;       // when its request was sent
+        std::uint64_t read = 0;        // when its disk read began
+        bool stored = true;            // false: the response will not be stored
     };
     /// Guarded by the mutex of the URL's shard.
     InShard& in_shard([[maybe_unused]] Mutex const& of_shard) REQUIRES(of_shard) { return in_shard_; }
@@ -164,14 +166,14 @@ private:
     std::size_t follower_count_ GUARDED_BY(mutex_) = 0;
     net::WakeHandle producer_ GUARDED_BY(mutex_);
     std::vector<IpAddress> beside_ GUARDED_BY(mutex_);    // clients that fetch beside this fill
-    std::optional<Witness> failed_for_ GUARDED_BY(mutex_);   // the last leader whose own request may have failed the fetch
-    FetchFailure failure_ GUARDED_BY(mutex_);             // its failure
-    bool begun_ GUARDED_BY(mutex_) = false;               // some follower has begun to send it
-    bool closed_ GUARDED_BY(mutex_) = false;              // a newcomer would miss the beginning
+    std::optional<Witness> failed_for_ GUARDED_BY(mutex_);   // the last leader whose own request may have caused the failure
+    FetchFailure failure_ GUARDED_BY(mutex_);             // that leader's failure
+    bool begun_ GUARDED_BY(mutex_) = false;               // a follower has begun to send it
+    bool closed_ GUARDED_BY(mutex_) = false;              // a new follower would miss the beginning
 };
 
-/// The right and the duty to end a fill. Move-only; an empty lease ends nothing, and says nothing. Dropped before the head, the next follower is promoted; dropped
-/// after it, the fill has failed.
+/// The exclusive right and duty to end a fill. Move-only; an empty lease does nothing. Dropped before the head, the
+/// next follower is promoted; dropped after it, the fill fails.
 class FillLease {
 public:
     FillLease() = default;
@@ -187,43 +189,44 @@ public:
 
     explicit operator bool() const { return fill_ != nullptr; }
     FillPtr const& fill() const { return fill_; }
-    /// For its beginning, before others see the fill: it validates what is sent meanwhile.
+    /// Call before the fill is shared: the stored object is sent while this fetch validates it.
     void begin_refresh() { fill_->refreshes_ = true; }
-    /// The same: the variant that is to be fetched.
+    /// Call before the fill is shared: sets the variant to fetch.
     void seek(std::string_view variant) { fill_->sought_ = variant; }
-    /// A client is about to be given this response, which may be stored: it gets its number. Where there is a disk: see
+    /// Call before a client gets a response that may be stored; assigns its sequence number. With a disk use
     /// give_after_disk().
     void give(store::Object::Parts& response, http::VaryNames const& vary);
-    /// The same with a disk: waits until what the response replaces there is gone, whatever becomes of this process.
+    /// give() with a disk: waits until the removal of replaced records on disk survives a process crash.
     net::awaitable<void> give_after_disk(store::Object::Parts& response, http::VaryNames const& vary, net::Executor executor);
-    /// It will not be stored after all, and is given nevertheless: what it replaces leaves memory, too.
+    /// The response is sent but will not be stored: the objects it replaces leave memory, too.
     void give_unstored(store::Object::Parts const& response, http::VaryNames const& vary);
 
-    /// The head is storable and the body grows: followers whose request it selects may read it. A 206 has none.
+    /// The head is storable and the body grows: followers whose request it selects may read it.
+    /// A fill that leads others never has a 206.
     void head_is_storable(store::ObjectPtr growing, http::VaryNames vary, std::string variant);
-    /// Stores the object, unless it was purged meanwhile, and ends the fill: complete. Without a charge (an object that
-    /// the budget had no room for) only the disk may have it, and those who wait. `on_disk` has its body already.
-    /// True when one of them keeps it.
+    /// Stores the object, unless the URL was purged meanwhile, and ends the fill: complete. An uncharged object (no
+    /// room in the budget) is only offered to the disk and to followers. `on_disk` has its body already. True when it
+    /// is stored in memory or on disk.
     bool complete(store::ObjectPtr object, http::VaryNames vary, std::string variant, store::DiskFill* on_disk = nullptr);
-    /// The disk was asked, and will not have it.
+    /// The disk has rejected the object.
     void keep_off_disk() { fill_->off_disk_ = true; }
-    /// The same with what was loaded from disk, where memory is to have it; those who wait look it up themselves.
-    /// `marker`: the sequence of the URL's Vary marker there; variants before it count for nothing. False: purged or
-    /// replaced since it was read, it is not for answering any more.
+    /// Like complete(), for an object loaded from disk that enters memory; followers repeat their lookup. `marker`:
+    /// the sequence of the URL's Vary marker on disk; older variants are ignored. False: it was purged or replaced
+    /// since it was read, and must not be served.
     bool loaded(store::ObjectPtr const& object, http::VaryNames const& vary, std::string const& variant, std::uint64_t marker);
-    /// Ends the fill: those who wait look again.
+    /// Ends the fill: followers repeat their lookup.
     void look_again();
-    /// Nobody else may have this response; later requests do not queue behind the URL for a while.
+    /// The response is uncacheable: later requests are not collapsed for a while.
     void refuse(char const* reason);
     void fail(FetchFailure failure);
-    /// The request of this leader may have caused the failure: the next follower leads, unless another client has already met a
-    /// failure of this fill.
+    /// The leader's own request may have caused the failure: the next follower leads, unless another client has
+    /// already met a failure of this fill.
     void fail_alone(FetchFailure failure, Witness const&);
-    /// The object is not stored, and no request joins the fill; its followers read on. Later requests do not queue behind
-    /// the URL for a while; with a null `reason` (else a literal) the next one leads again.
+    /// Stops storing: no request joins the fill; its followers continue to read. `reason`: a literal; later requests
+    /// are not collapsed for a while. With null the next request leads again.
     void stop_storing(char const* reason);
-    /// Ends the fill without a word. Before the head the next follower leads; without followers, whoever comes too late
-    /// to be one fetches for himself. After the head the fill has failed.
+    /// Ends the fill without a result. Before the head the next follower is promoted; without followers, a request
+    /// that joins too late fetches separately. After the head the fill fails.
     void drop() {
         if (fill_) give_up();
     }
@@ -234,7 +237,7 @@ private:
     FillPtr fill_;
 };
 
-/// One transaction's place among those that wait. Dropping it leaves the fill. Belongs to one worker.
+/// One transaction's place among the followers. Destroying it leaves the fill. Belongs to one worker.
 class Follower : private Link {
 public:
     explicit Follower(FillPtr fill);
@@ -242,27 +245,27 @@ public:
 
     FillView view() const { return fill_->view(); }
     Fill const& fill() const { return *fill_; }
-    /// Wakes the handle at the next change after `seen`; at once when that has happened already.
+    /// Wakes the handle at the next change after version `seen`; at once if it has changed already.
     void wake_on_change(std::uint64_t seen, net::WakeHandle handle);
-    /// True once when the leader went before the head and this follower is next: take_lead() it.
+    /// True once, when the leader left before the head and this follower is next: call take_lead().
     bool promoted() const;
     FillLease take_lead();
-    /// How far this follower has read (see Fill::slowest_follower).
+    /// Reports how far this follower has read (see Fill::slowest_follower).
     void read_up_to(Bytes offset);
-    /// True when it was too slow for a body that keeps only a window, or came too late for one.
+    /// True when it was too slow for a body that keeps only a window, or joined too late.
     bool dropped() const;
 
 private:
     friend class Fill;
     template <class>
     friend class garner::List;
-    /// Said by the fill, of its followers: its mutex is theirs.
+    /// For calls by the fill on its followers: they share its mutex.
     void assert_held() const ASSERT_CAPABILITY(fill_->mutex_) {}
     FillPtr fill_;
     net::WakeHandle waiting_ GUARDED_BY(fill_->mutex_);
     Bytes offset_ GUARDED_BY(fill_->mutex_) = 0;
-    SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};      // that it has held the others back
-    bool holds_ GUARDED_BY(fill_->mutex_) = false;               // it did at the last look
+    SteadyTime::duration held_ GUARDED_BY(fill_->mutex_){};      // time for which it has delayed others
+    bool holds_ GUARDED_BY(fill_->mutex_) = false;               // it delayed others at the last call
     bool promoted_ GUARDED_BY(fill_->mutex_) = false;
     bool dropped_ GUARDED_BY(fill_->mutex_) = false;
 };

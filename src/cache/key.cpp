@@ -4,7 +4,7 @@ namespace garner::cache {
 
 std::string variant_text(std::string_view key, std::string_view variant) {
     std::string text(key);
-    text += '\x01';   // in no URI
+    text += '\x01';   // invalid in a URI
     text += variant;
     return text;
 }
@@ -13,7 +13,7 @@ std::string_view url_of(std::string_view key) { return key.substr(0, key.find_fi
 
 std::string parts_text(std::string_view key) {
     std::string text(key);
-    text += '\x02';   // in no URI, and in no variant's text
+    text += '\x02';   // invalid in a URI or in a variant's text
     return text;
 }
 

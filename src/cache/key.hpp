@@ -1,4 +1,4 @@
-// The texts of cache keys, and the partitions of the cache.
+// Cache key texts and cache partitions.
 #pragma once
 #include <array>
 #include <string>
@@ -14,7 +14,7 @@ struct Key {
     Fingerprint fingerprint = 0;
 };
 
-/// They never answer for each other: an accelerator's objects come from its own origin alone.
+/// Partitions never share objects: an accelerator's objects come from its own origin only.
 enum class Partition : char { forward = 'f', accelerator = 'a' };
 inline constexpr std::array partitions{Partition::forward, Partition::accelerator};
 
@@ -26,12 +26,12 @@ inline void write_key_text(Partition partition, std::string_view url, std::strin
 
 /// The key of one variant of a URL (RFC 9111 4.1): the primary key and the selecting fields' canonical text.
 std::string variant_text(std::string_view key, std::string_view variant);
-/// The primary key of any of these: that of the URL.
+/// The URL's primary key, from the key of a URL, variant or parts.
 std::string_view url_of(std::string_view key);
-/// The key of the parts of what has `key` (a URL's, or a variant's) when it is whole.
+/// The key of the stored parts of a response. `key`: the key (of a URL or a variant) of the whole response.
 std::string parts_text(std::string_view key);
 
-/// The key of the whole of what has this key, be it a whole or parts.
+/// The key of the whole response, from its own key or the key of its parts.
 inline std::string_view whole_of(std::string_view key) { return key.substr(0, key.find('\x02')); }
 
 }  // namespace garner::cache

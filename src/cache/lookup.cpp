@@ -1,4 +1,4 @@
-// What a request finds in memory, and what it is to do about it.
+// Memory lookups: the stored response for a request, and the resulting action.
 #include "cache/lookup.hpp"
 
 #include <algorithm>
@@ -21,14 +21,14 @@ Lookup::Kind kind_of(http::Reuse reuse) {
     return Lookup::Kind::stale;
 }
 
-/// The revalidation that others may wait for.
+/// The revalidation in progress that this request may join.
 FillPtr validation_of(Shard const& shard, Key const& key, store::ObjectPtr const& stale) REQUIRES(shard.mutex) {
     for (auto const& fill : shard.fills(key.fingerprint))
         if (fill->leads_others() && fill->key() == key.text && fill->stale() == stale) return fill;
     return nullptr;
 }
 
-/// The fetch of what is not stored that this request may wait for: of bodies that grow the newest.
+/// The fetch of a missing object that this request may join; among growing bodies the newest.
 FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view variant) REQUIRES(shard.mutex) {
     FillPtr best;
     std::uint64_t newest = 0;
@@ -37,10 +37,10 @@ FillPtr fetch_of(Shard const& shard, Query const& query, std::string_view varian
         auto const view = fill->view();
         bool const grows = view.phase == FillView::Phase::body && view.object->status() != 206;
         bool const leads = fill->leads_others() && !fill->stale();
-        // What will be stored others may have before it is, whoever asked for it and how.
+        // Any request may join a response that will be stored.
         auto serves = [&] { return http::may_reuse(view.object->terms(), query.control, query.now).reuse == http::Reuse::fresh; };
         if (!leads && !(grows && serves())) continue;
-        // Before the head the URL's last Vary is the best guess at whose answer this will be.
+        // Before the head the URL's last Vary is the best guess of the variant being fetched.
         bool const head = view.phase == FillView::Phase::head;
         if (!(head ? fill->sought() == variant : fill->selects(query.request.fields))) continue;
         auto const age = grows ? view.object->sequence() : 0;
@@ -84,12 +84,12 @@ Lookup Cache::look_for_whole(Query const& query) {
     MutexLock const lock(shard.mutex);
     auto const [found, marker, variant] = select(shard, query.key, query.request);
     shard.policy().requested(variant.empty() ? query.key.fingerprint : memory_.fingerprint_of(variant));
-    // A use of a variant is one of its marker: were that the oldest, it would take them all with it.
+    // A use of a variant counts as a use of its marker: an evicted marker would make all variants unreachable.
     if (marker) shard.policy().used_along(marker.slot, marker.object->cost());
     return found ? answer_from(shard, found, query) : lookup_absent(shard, query, variant);
 }
 
-/// Memory answers with this object: of some uses the disk hears, and takes the object where it wants it now.
+/// Reports a sample of memory hits to the disk, which may then store the object.
 void Cache::report_use(Query const& query, store::Object const& object) {
     thread_local unsigned uses = 0;
     if (++uses % disk_.uses_a_report() != 0) return;
@@ -115,7 +115,7 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     Lookup result;
     shard.policy().hit(found.slot, found.object->cost());
     result.answer_with(store::ObjectPtr(found.object), http::may_reuse(found.object->terms(), query.control, query.now));
-    // Whose credentials are wrong shall not speak for the others.
+    // A request whose credentials may be wrong must not revalidate for others.
     bool const may_refresh = !query.request.fields.has(http::Name::authorization);
     if (result.kind == Lookup::Kind::refresh && may_refresh) lead_refresh(result, shard, query);
     if (result.kind != Lookup::Kind::stale || query.collapse == Collapse::alone) return result;
@@ -125,7 +125,7 @@ Lookup Cache::answer_from(Shard& shard, Shard::Found found, Query const& query) 
     return result;
 }
 
-/// One revalidation at a time for one object, whoever asks and in whatever way.
+/// At most one revalidation of an object at a time, for all kinds of requests.
 void Cache::lead_refresh(Lookup& result, Shard& shard, Query const& query) {
     auto const primary = query.key.fingerprint;
     auto const now = unix_seconds(query.now);
@@ -197,7 +197,7 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
     return std::any_of(variants.begin(), variants.end(), serves);
 }
 
-// ---- for people ----
+// ---- inspection ----
 
 Peek Cache::peek_in_memory(Query const& query) const {
     auto const primary = query.key.fingerprint;

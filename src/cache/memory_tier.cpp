@@ -22,14 +22,14 @@ Bytes filling_capacity(Options const& options) {
     return std::min(options.size, std::max(share, options.object_max));
 }
 
-// In less than this an index and its marks would take more than a few per cent.
+// In a smaller shard the index and its marks would take more than a few per cent.
 constexpr Bytes least_share = 256 * KiB;
 
 unsigned shards_of(Options const& options) {
     return static_cast<unsigned>(std::clamp<Bytes>(std::bit_floor(options.size / least_share), 1, options.shards));
 }
 
-// Of memory.size: a failure is worth less than what could be stored in its place.
+// A fraction of memory.size: a negative entry is worth less than an object stored in its place.
 std::size_t failures_of(Options const& options) {
     constexpr Bytes part = 64, one_with_words = 384;
     return std::min<Bytes>(NegativeCache::entries_default, options.size / part / one_with_words);
@@ -159,7 +159,8 @@ void MemoryTier::reconfigure(Options const& options) {
     for (std::size_t i = 0; i < shards_.size(); ++i) {
         auto made = is_smaller ? make_policy(options, shards_.size(), seed_ + i) : nullptr;
         MutexLock const lock(shards_[i]->mutex);
-        // Else the arrays of a large memory would fill a small one. Counts of use begin anew where most objects have left.
+        // Otherwise the arrays sized for a large memory would fill a small one. Use counts restart if most objects
+        // were evicted.
         if (made && shards_[i]->is_sparse()) shards_[i]->set_policy(std::move(made));
         settle(*shards_[i], Fingerprint{i} << number_shift);
     }

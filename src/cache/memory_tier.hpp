@@ -1,4 +1,4 @@
-// The memory tier: objects in shards, one budget for all, and room for what comes at the cost of what is worth less.
+// The memory tier: sharded objects with a common budget, admission and eviction.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -20,7 +20,7 @@ namespace garner::cache {
 
 struct Stats {
     Bytes capacity = 0;
-    std::string policy;          // as it was asked for
+    std::string policy;          // as configured
     Bytes used = 0;              // everything charged
     Bytes cached = 0;            // in the index
     Bytes filling = 0;           // bodies being received
@@ -29,22 +29,22 @@ struct Stats {
     std::uint64_t fills = 0;
     std::uint64_t followers = 0;          // requests that wait for those fills or read them
     std::uint64_t evictions = 0;
-    std::uint64_t refused_for_room = 0;   // objects and bodies the budget had no room for
-    std::uint64_t not_admitted = 0;       // objects that the policy held worth less than what would have left for them
-    Bytes metadata = 0;          // index, policy, marks, remembered failures
-    std::uint64_t failures = 0;           // of fetches, remembered
+    std::uint64_t refused_for_room = 0;   // objects and bodies for which the budget had no room
+    std::uint64_t not_admitted = 0;       // objects that the policy rated lower than their victims
+    Bytes metadata = 0;          // index, policy, marks, negative entries
+    std::uint64_t failures = 0;           // negative entries
 };
 
-/// Thread-safe. What needs a shard's mutex says so; nothing takes two of them.
+/// Thread-safe. Functions that need a shard's mutex are annotated; none takes two of them.
 class MemoryTier {
 public:
-    /// `behind`: takes what is evicted.
+    /// `behind`: receives evicted objects.
     MemoryTier(Options const& options, DiskTier& behind);
     ~MemoryTier();
 
     Key key(std::string_view text) const { return {text, fingerprint_of(text)}; }
     Fingerprint fingerprint_of(std::string_view key) const { return fingerprint(key, seed_); }
-    /// Of all keys of the URL with this fingerprint.
+    /// The shard of all keys of the URL with this fingerprint.
     Shard& shard(Fingerprint primary) const { return *shards_[number(primary)]; }
     Shard::Found find(Shard const& shard, std::string_view key) const REQUIRES(shard.mutex) {
         return shard.find(fingerprint_of(key), key);
@@ -57,35 +57,35 @@ public:
     // ---- room: eviction.cpp ----
     enum class Purpose : std::uint8_t {
         storing,
-        window   // the buffer of a body that is passed on to several readers: without it all of them would be cut off
+        window   // the window of a body sent to several readers: without it all of them would be aborted
     };
-    /// Takes bytes from the budget, evicting as needed. False when they cannot be had; nothing is taken then.
+    /// Takes bytes from the budget, evicting as needed. False when that fails; then nothing is taken.
     bool reserve(Bytes bytes, Fingerprint near, Purpose purpose = Purpose::storing);
-    /// The same for a growing body, within the fill share.
+    /// Takes bytes for a growing body, within the fill share.
     bool reserve_growing(Bytes bytes, Fingerprint near);
-    /// False when it is longer than object_max, or the cache is full and the policy holds the newcomer worth less than what
-    /// would have to leave for it. To be asked before it takes anything; `growing` bytes of a body are still to come.
+    /// False when it is longer than object_max, or when the cache is full and the policy rates it lower than its
+    /// victims. Call before anything is reserved; `growing` body bytes are still to be received.
     bool admits(store::Object::Parts const&, Fingerprint primary, Bytes growing = 0);
     /// A charged object, or nullptr when the budget has no room for it.
     store::ObjectPtr make_object(store::Object::Parts parts, Fingerprint primary);
     /// A body that may grow within the fill share.
     store::BodyPtr make_body(std::optional<Bytes> expected);
-    /// Room in a growing body; empty when the fill share or the budget is used up. One whose source takes what it has, which
-    /// makes room again, leaves half of the share to those that have none yet, unless it is alone.
+    /// Room in a growing body; empty when the fill share or the budget is used up. A body whose source takes its
+    /// bytes, which frees them again, leaves half of the fill share to other bodies, unless it is alone.
     std::span<char> room(store::Body& body, Fingerprint near);
-    /// Bytes that are neither stored nor being received: nearly all belong to objects that have left and are still read.
+    /// Bytes neither stored nor being received: nearly all belong to evicted objects that are still being read.
     Bytes pinned() const;
-    /// True when newcomers are refused because readers hold memory, and this object is neither stored nor about to be: its reader
-    /// should let it go. Costs a load while memory is not short.
+    /// True when newcomers are rejected because readers hold memory, and this object is neither stored nor about to
+    /// be: its reader should release it. Costs an atomic load while memory is not short.
     bool wants_back(store::Object const& object);
-    /// What was done under a shard's lock, of this URL, may have changed its bytes, its index, its policy or its marks. What
-    /// they took is charged before anything else is; where that needs room, others leave for it, and the lock is let go of
+    /// Call after an operation under the lock of this URL's shard: bytes, index, policy or marks may have changed.
+    /// Growth is charged before anything else. If it needs room, objects are evicted, and the lock is released
     /// meanwhile.
     void settle(Shard& shard, Fingerprint primary) REQUIRES(shard.mutex);
-    /// The same where only objects left.
+    /// settle() for operations that only removed objects.
     void note_bytes(Shard& shard, Fingerprint primary) REQUIRES(shard.mutex);
 
-    /// Somebody has been given a newer response of its URL, which may not be stored yet.
+    /// True when a client was sent a newer response of its URL, which may not be stored yet.
     bool is_over(Shard const& shard, store::Object const& object) const REQUIRES(shard.mutex);
 
     // ---- operation ----
@@ -95,25 +95,26 @@ public:
     NegativeCache const& failures() const { return failures_; }
     Stats stats() const;
 
-    /// Where walk() is. A walk costs no list of all objects.
+    /// The position of walk(), which needs no list of all objects.
     struct Walk {
         std::size_t shard = 0;
         policy::Slot slot = 0;
     };
     static constexpr policy::Slot walk_step = 128;
-    /// Adds the objects of the next `walk_step` places to `into`, markers and parts among them; false at the end. One
-    /// shard's mutex is held meanwhile. What comes, leaves or moves during a walk may be met once, twice or not at all.
+    /// Adds the objects of the next `walk_step` slots to `into`, including markers and parts; false at the end. Holds
+    /// one shard's mutex meanwhile. Objects inserted, removed or moved during a walk may be returned once, twice or
+    /// not at all.
     bool walk(Walk&, std::vector<store::ObjectPtr>& into) const;
-    /// The primary keys of what is being fetched now, one or more times each.
+    /// The primary keys of fetches in progress; a key may occur several times.
     std::vector<std::string> fetches() const;
 
-    /// A reload may not give less: the shards, made at the start, would take it all for themselves.
+    /// The minimum size for a reload: below it the shards, fixed at the start, would take all memory for themselves.
     Bytes least_size() const;
-    /// New limits and another policy for a running cache; contents stay. The number of shards does not change.
+    /// Applies new limits and another policy to a running cache; contents stay. The number of shards does not change.
     void reconfigure(Options const& options);
 
 private:
-    static constexpr unsigned number_shift = 52;   // the upper bits choose the shard, for 4,096 of them
+    static constexpr unsigned number_shift = 52;   // the upper bits select the shard, for up to 4,096 of them
     std::size_t number(Fingerprint primary) const { return (primary >> number_shift) % shards_.size(); }
     Fingerprint primary_of(store::Object const&) const;
     bool is_pinned_full() const;
@@ -129,9 +130,9 @@ private:
     std::atomic<Bytes> object_max_;
     store::Budget budget_;
     std::vector<std::unique_ptr<Shard>> shards_;
-    std::unique_ptr<std::atomic<Bytes>[]> shard_bytes_;   // a copy for choosing the fullest without its lock
+    std::unique_ptr<std::atomic<Bytes>[]> shard_bytes_;   // a copy, to find the fullest shard without its lock
     std::atomic<Bytes> metadata_{0};      // the sum of Shard::charged
-    std::atomic<bool> memory_is_short_{false};   // a newcomer was refused because readers hold memory
+    std::atomic<bool> memory_is_short_{false};   // a newcomer was rejected because readers hold memory
     std::atomic<std::uint64_t> evictions_{0};
     std::atomic<std::uint64_t> refused_for_room_{0};
     std::atomic<std::uint64_t> not_admitted_{0};

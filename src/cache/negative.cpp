@@ -16,7 +16,7 @@ milliseconds remembered_for(NegativeTerms const& terms, std::uint32_t failures) 
 namespace {
 
 Bytes bytes_of(std::string const& text) {
-    static std::size_t const within = std::string().capacity();   // so much lies in the string itself
+    static std::size_t const within = std::string().capacity();   // the small-string capacity
     return text.capacity() > within ? heap_block(text.capacity() + 1) : 0;
 }
 
@@ -64,7 +64,7 @@ bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     if (counts && !remembered && !confirmed) return false;
     auto* entry = known ? known : take_entry(shard, id, witness, now);
     if (!entry) return !witness;
-    // One client alone does not make the failure last longer for the others.
+    // A single client must not extend the negative entry for others.
     if (confirmed && !remembered) ++entry->failures;
     entry->only_witness = confirmed ? std::nullopt : witness;
     entry->of_head_only = of_head_only && (!remembered || entry->of_head_only);
@@ -103,7 +103,7 @@ NegativeCache::Entry* NegativeCache::entry_of(Shard& shard, Identity const& key)
     return found == set + entries_per_set ? nullptr : found;
 }
 
-/// The key's entry; one that is over altogether is given back first.
+/// The key's entry; an expired one is released first.
 NegativeCache::Entry* NegativeCache::find_entry(Shard& shard, Identity const& key, SteadyTime now) {
     auto* found = entry_of(shard, key);
     if (!found || now < found->counts_until) return found;
@@ -111,8 +111,8 @@ NegativeCache::Entry* NegativeCache::find_entry(Shard& shard, Identity const& ke
     return nullptr;
 }
 
-/// A free entry, or the one that is over first; none when there is no room for any. A failure of one client's own request
-/// displaces none that counts for all.
+/// A free entry, or the one that expires first; none without room. A failure of one client's own request never
+/// displaces an entry that applies to all clients.
 NegativeCache::Entry* NegativeCache::take_entry(Shard& shard, Identity const& key, std::optional<Witness> const& witness, SteadyTime now) {
     if (shard.entries.empty()) {
         if (!take(bytes_of_entries())) return nullptr;
@@ -139,7 +139,7 @@ void NegativeCache::release(Entry& entry) {
     entry = {};
 }
 
-/// Without room they are left out: the status alone is worth remembering.
+/// Without room the reason is dropped: the status alone is worth keeping.
 void NegativeCache::keep_words(Entry& entry, std::string const& reason) {
     give_back(bytes_of(entry.failure.reason));
     std::string words(reason, 0, reason_max);

@@ -1,4 +1,5 @@
-// Fetches that failed, remembered for a while: the origin is not asked again, and its clients are told at once.
+// Negative cache: failed fetches are remembered for a while, so that clients get an error without a request to the
+// origin.
 #pragma once
 #include <atomic>
 #include <cstddef>
@@ -16,60 +17,60 @@
 
 namespace garner::cache {
 
-/// How long failures are remembered. Flat when both are the same.
+/// How long failures are remembered; constant if both are equal.
 struct NegativeTerms {
-    milliseconds first{5'000};     // the first time; doubled with each failure in a row, up to …
-    milliseconds most{300'000};    // … this; 0: not at all
+    milliseconds first{5'000};     // after the first failure; doubled with each failure in a row
+    milliseconds most{300'000};    // upper limit; 0: disabled
 };
 
-/// The time for the `failures`th failure in a row, from 1.
+/// The time for the `failures`th failure in a row, counted from 1.
 milliseconds remembered_for(NegativeTerms const& terms, std::uint32_t failures);
 
 struct KnownFailure {
-    FetchFailure failure;          // its reason cut at 256 bytes
-    bool of_head_only = false;     // seen by HEAD: it may be that method which the origin cannot take
-    milliseconds left{0};          // how long it will be remembered yet; above 0
-    std::optional<Witness> only_for;     // given: this client's own request met it, and no second client has
+    FetchFailure failure;          // its reason is cut at 256 bytes
+    bool of_head_only = false;     // met by a HEAD request: the origin may not support that method
+    milliseconds left{0};          // remaining time of the entry; above 0
+    std::optional<Witness> only_for;     // set: only this client's own request met it, and no second client has
 };
 
-/// Thread-safe. Costs a load while nothing is remembered, else a short lock. Holds at most `entries_max` failures, each of
-/// bounded size; when they crowd, those that end first are forgotten.
+/// Thread-safe. Costs an atomic load while empty, otherwise a short lock. Holds at most `entries_max` failures of
+/// bounded size; when full, the entries that expire first are replaced.
 class NegativeCache {
 public:
     static constexpr std::size_t entries_default = 8'192;
-    /// What it holds is charged to `budget`, where there is one; what finds no room there is not remembered.
+    /// Memory is charged to `budget`, if given; a failure without room is not remembered.
     explicit NegativeCache(std::size_t entries_max = entries_default, store::Budget* budget = nullptr);
 
     bool empty() const { return size() == 0; }
 
-    /// `asker`: is told of its own failure, too.
+    /// `asker`: also gets its own failure.
     std::optional<KnownFailure> find(Key const& key, SteadyTime now, std::optional<Witness> const& asker = {});
 
-    /// The failure that is remembered for any request. Leaves no trace.
+    /// The failure that applies to every request. Changes nothing.
     std::optional<KnownFailure> peek(Key const& key, SteadyTime now) const;
 
-    /// A failure while the last one is still remembered was on its way already and is none more in a row. One that comes
-    /// more than `terms.most` after the last was over begins anew.
-    ///
-    /// `witness`: given where the request itself may have caused the failure. find() tells other requests of such a failure
-    /// only after a second client has met it while the first failure was remembered; one client's failures do not count as failures
-    /// in a row. A witness never renews a failure that is remembered. True when other requests are told of the failure.
+    /// A failure reported while an entry exists belongs to a concurrent fetch, and does not count as one more in a
+    /// row. A failure more than `terms.most` after the last entry's expiry starts a new row.
+    /// `witness`: set if the request itself may have caused the failure. find() reports such a failure to other
+    /// requests only after a second client has met it during the first one's entry; failures of one client do not
+    /// count as failures in a row. A witness never renews an existing entry. True when the failure applies to other
+    /// requests.
     bool remember(Key const& key, FetchFailure const& failure, bool of_head_only, NegativeTerms const& terms,
                   SteadyTime now, std::optional<Witness> const& witness = {});
 
-    /// The next failure is the first again. True when one was remembered for any request.
+    /// The next failure counts as the first again. True when an entry applied to every request.
     bool forget(Key const& key, SteadyTime now);
 
-    /// What remember() may take from the budget for this failure.
+    /// The most that remember() may take from the budget for this failure.
     Bytes most_growth(Key const& key, FetchFailure const& failure) const;
-    /// All that it has taken from the heap.
+    /// Its heap memory.
     Bytes bytes() const { return bytes_.load(std::memory_order_relaxed); }
 
-    /// Failures held; those that are over but would count for the next one in a row are among them.
+    /// The number of entries, including expired ones that still count for failures in a row.
     std::size_t size() const { return size_.load(std::memory_order_relaxed); }
 
 private:
-    // Whole keys may have 16 KiB each: two independent fingerprints stand for one, so that a entry has a fixed size.
+    // A key may have 16 KiB: two independent fingerprints replace it, so that an entry has a fixed size.
     struct Identity {
         Fingerprint primary = 0;
         Fingerprint second = 0;
@@ -78,16 +79,16 @@ private:
     struct Entry {
         Identity key;
         bool taken = false;
-        std::uint32_t failures = 0;    // in a row that counted for all requests
+        std::uint32_t failures = 0;    // in a row, counting for all requests
         bool of_head_only = false;
-        std::optional<Witness> only_witness;   // given: no second client has met the failure
-        SteadyTime until{};            // remembered so long
-        SteadyTime counts_until{};     // a failure before this is one more in a row
+        std::optional<Witness> only_witness;   // set: no second client has met the failure
+        SteadyTime until{};            // expiry of the entry
+        SteadyTime counts_until{};     // a failure before this time is one more in a row
         FetchFailure failure;
     };
     struct Shard {
         Mutex mutex;
-        std::vector<Entry> entries GUARDED_BY(mutex);     // made with the first failure
+        std::vector<Entry> entries GUARDED_BY(mutex);     // allocated with the first failure
     };
     static constexpr std::size_t shards_max = 16;
     static constexpr std::size_t entries_per_set = 8;
@@ -108,7 +109,7 @@ private:
     Bytes bytes_of_entries() const { return heap_block(sets_ * entries_per_set * sizeof(Entry)); }
 
     std::uint64_t seed_;
-    std::size_t sets_;                 // of each shard
+    std::size_t sets_;                 // per shard
     store::Budget* budget_;
     std::atomic<std::size_t> size_{0};
     std::atomic<Bytes> bytes_{0};

@@ -1,4 +1,4 @@
-// What the memory tier is told.
+// Options of the memory tier.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,17 +9,17 @@ namespace garner::cache {
 
 struct Options {
     Bytes size = 256 * MiB;        // the whole budget: bodies, heads, keys, index, policy, allocator rounding
-    std::string policy = "garner";   // its spec; the configuration also has "auto", which is not the cache's to know
-    bool what_if = true;           // its traffic is sampled, for what other policies and sizes would make of it
-    Bytes object_max = 4 * MiB;    // the largest body kept
-    double fill_share = 0.25;      // of `size`, for bodies still being received
-    // No keys of the configuration:
-    unsigned shards = 64;          // a power of two; fewer of them where each would have less than 256 KiB
-    std::uint64_t seed = 0;        // of fingerprints and policies; 0: one that nobody can guess
+    std::string policy = "garner";   // its spec; "auto" of the configuration is resolved before
+    bool what_if = true;           // sample the traffic to simulate other policies and sizes
+    Bytes object_max = 4 * MiB;    // the largest body stored
+    double fill_share = 0.25;      // fraction of `size` for bodies being received
+    // Not configurable:
+    unsigned shards = 64;          // a power of two; fewer if each would have less than 256 KiB
+    std::uint64_t seed = 0;        // seed of fingerprints and policies; 0: a random one
 };
 
-/// The least size, from that of the options on, in which what index and policy take at the start leaves half for objects.
-/// For a policy that exists.
+/// The smallest size, from options.size on, at which the initial index and policy leave half of it for objects. The
+/// policy must exist.
 Bytes least_size(Options const& options);
 
 }  // namespace garner::cache

@@ -11,7 +11,7 @@ namespace garner::cache {
 
 namespace {
 
-/// A stored head, read.
+/// A parsed stored head.
 class StoredHead {
 public:
     explicit StoredHead(store::Object const& object) : StoredHead(object.head()) {}
@@ -29,13 +29,13 @@ private:
 
 bool is_marker(store::Object const& object) { return object.kind() == store::Object::Kind::vary_marker; }
 
-/// Of one representation, and from one address: by that the rules decide who may have it from the store.
+/// True if both are of one representation and from one address: access rules for stored objects depend on the address.
 bool belong_together(store::Object const& part, store::Object const& known) {
     return part.source() == known.source() && is_same_representation(part, known, part.terms().response_time);
 }
 
-/// The terms that the head gives which all parts have now. When it came and how old it was, its stored form no longer
-/// says; the newest part's own terms do.
+/// The terms given by the combined head of all parts. A stored head no longer has its response time and initial age,
+/// so these come from the newest part's terms.
 http::Terms terms_of_whole(std::string_view head, http::Terms const& newest, http::FreshnessOptions const& freshness) {
     StoredHead whole(head);
     auto terms = http::terms_of(*whole, newest.response_time, newest.response_time, freshness);
@@ -44,7 +44,7 @@ http::Terms terms_of_whole(std::string_view head, http::Terms const& newest, htt
     return terms;
 }
 
-/// The parts so far with the new ones; nullptr when they do not belong together or would be too many.
+/// The union of stored and new parts; nullptr when they do not belong together or would be too many.
 store::BodyPtr join(MemoryTier const& memory, store::Body const& fresh, store::Object const& known) {
     if (known.body()->size() != fresh.size()) return nullptr;
     auto joined = store::Body::join(fresh, *known.body());
@@ -59,7 +59,7 @@ store::ObjectPtr join_part(MemoryTier& memory, store::Object const& part, store:
                            http::FreshnessOptions const& freshness) {
     StoredHead head(part);
     auto place = http::part_of(*head, part.body()->size());
-    if (!place) return nullptr;   // no-cache or private named the field that told
+    if (!place) return nullptr;   // no-cache or private named the field with its position
     auto body = part.body()->as_part(place->range.first, place->length);
     auto text = parts_text(part.key());
     auto known = memory.find(text, primary);
@@ -70,7 +70,7 @@ store::ObjectPtr join_part(MemoryTier& memory, store::Object const& part, store:
     else
         known = nullptr;
 
-    // Parts may end in another order than they began; what the newest says holds for all.
+    // Parts may end in another order than they began; the newest part's metadata applies to all.
     bool late = known && known->sequence() > part.sequence();
     auto parts = late ? known->parts() : part.parts();
     std::string whole_head;

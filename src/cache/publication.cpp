@@ -1,4 +1,4 @@
-// How a response comes into the index of a tier, and what leaves for it: the only place where one does.
+// Publishes a response in the index of a tier and removes what it replaces. No other code publishes.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace garner::cache {
 
-/// What came, and where it would lie.
+/// A fetched response and the keys it is stored under.
 class Publication {
 public:
     Publication(Fetches& fetches, Fill& fill, Brought const& brought);
-    /// True when it is kept.
+    /// True when it is stored.
     bool run();
 
 private:
@@ -33,17 +33,17 @@ private:
     Brought const& brought_;
     bool keep_ = false;
     bool to_memory_ = false;
-    bool to_disk_ = false;          // where it was not refused already
+    bool to_disk_ = false;          // unless the disk rejected it before
     bool incomplete_ = false;
-    bool marked_on_disk_ = false;   // by a marker that has this Vary
-    std::string names_;             // of its Vary, as http::to_string
-    store::ObjectPtr marker_;       // of a URL with variants
-    std::string whole_;             // the key of the whole of it
-    // Of one response there is the whole or parts, never both.
+    bool marked_on_disk_ = false;   // by a marker on disk with the Vary of this response
+    std::string names_;             // names of its Vary, as http::to_string
+    store::ObjectPtr marker_;       // for a URL with variants
+    std::string whole_;             // the key of its whole
+    // Either the whole response or its parts are stored, never both.
     std::string text_, rival_;
-    // Under the lock: what is at the URL now.
+    // Valid under the lock: the object at the URL's own key.
     Shard::Found at_primary_;
-    bool same_vary_ = false;        // that is the marker of this Vary
+    bool same_vary_ = false;        // at_primary_ is a marker with the Vary of this response
     std::vector<store::ObjectPtr> gone_;   // freed after the lock
 };
 
@@ -53,9 +53,9 @@ Publication::Publication(Fetches& fetches, Fill& fill, Brought const& brought)
     : memory_(fetches.memory_), disk_(fetches.disk_), supersession_(fetches.supersession_), fill_(fill), brought_(brought) {
     auto const& [object, vary, variant, came, marker, on_disk] = brought;
     to_disk_ = disk_ && is_fetched() && !fill.off_disk_;
-    // One whose body lies on disk alone would be a promise that the disk may break when its turn comes.
+    // An object in memory whose body is only on disk would fail when the disk evicts the body.
     to_memory_ = object && object->charged() && (!object->body() || object->body()->is_resident());
-    // A part that has not found its place is none.
+    // A 206 without a known position cannot be stored.
     keep_ = object && (to_memory_ || to_disk_) && !vary.star && object->status() != 206;
     names_ = http::to_string(vary);
     whole_ = vary.empty() ? fill.key() : variant_text(fill.key(), variant);
@@ -64,7 +64,7 @@ Publication::Publication(Fetches& fetches, Fill& fill, Brought const& brought)
     text_ = whole_;
     rival_ = parts_text(whole_);
     if (incomplete_) text_.swap(rival_);
-    // What memory has forgotten meanwhile is no new Vary: the variants on disk stay what they are.
+    // If memory evicted the marker meanwhile, Vary is unchanged: the variants on disk stay valid.
     marked_on_disk_ = fill.marker_ && fill.marker_->head() == names_;
     if (!vary.empty()) marker_ = make_marker(marked_on_disk_ ? fill.marker_->sequence() : marker);
     keep_ = vary.empty() || marker_;
@@ -94,16 +94,17 @@ bool Publication::run() {
     return to_memory_ || kept_on_disk;
 }
 
-/// Where it may not, a client got it nevertheless: older ones may not answer any more.
+/// If it may not be published, a client received it nevertheless, so older objects are removed.
 bool Publication::may_come(Shard& shard) {
     auto const& object = brought_.object;
-    // The fill leaves the shard, and with the last one the URL's history goes: the reader is told by the fill.
+    // The fill leaves the shard; the last one ends the URL's history. So the fill itself reports the change to the
+    // reader.
     if (!is_fetched() && supersession_.is_overtaken(shard, fill_)) fill_.in_shard(shard.mutex).stored = false;
     if (!Supersession::may_store(shard, fill_)) return false;
-    // The variants that it brings back are over.
+    // The variants of the marker on disk have been superseded.
     if (marked_on_disk_ && Supersession::is_unmarked(shard, fill_)) keep_ = false;
     bool const supersedes = object && is_fetched() && !brought_.vary.star;
-    // A 304 may have changed Vary: an object under another key than its own would never be found again.
+    // A 304 may have changed Vary: an object under a key other than its own would be unreachable.
     bool const is_found = keep_ && object->key() == text_;
     if (keep_ && !is_found) return false;
     if (is_found) look_around(shard);
@@ -118,7 +119,7 @@ void Publication::look_around(Shard const& shard) {
     same_vary_ = marker_ && there && there->kind() == store::Object::Kind::vary_marker && there->head() == marker_->head();
 }
 
-/// By what is there, or by what somebody has been given or told already.
+/// True if a stored object, or a response already sent, is newer.
 bool Publication::is_outdone(Shard const& shard) const {
     auto const& object = *brought_.object;
     auto is_newer = [&](Shard::Found there) { return there && there.object->sequence() > object.sequence(); };
@@ -127,14 +128,14 @@ bool Publication::is_outdone(Shard const& shard) const {
     if (is_fetched() && Supersession::contradicts_told(shard, newcomer())) return true;
     if (is_fetched() && Supersession::contradicts_given(shard, newcomer())) return true;
     if (grows_newer(shard)) return true;
-    // The whole is worth more than its own parts, whichever began first.
+    // The whole is preferred to its own parts, whichever began first.
     auto const rival = memory_.find(shard, rival_);
     if (!rival) return false;
     if (incomplete_) return is_newer(rival) || outranks_parts(*rival.object, object, wall_now());
     return is_newer(rival) && !is_same_representation(*rival.object, object, wall_now());
 }
 
-/// Readers have bytes of a newer response already, and not of a part alone.
+/// True if readers already have bytes of a newer response, other than of a part only.
 bool Publication::grows_newer(Shard const& shard) const {
     auto const& object = *brought_.object;
     return std::ranges::any_of(shard.fills(fill_.primary()), [&](FillPtr const& other) {
@@ -165,7 +166,8 @@ void Publication::put_in_memory(Shard& shard) {
     if (marker_ && to_memory_) gone_.push_back(shard.add_variant(primary, of_text));
 }
 
-/// True when it is kept there. Without its marker no variant would be found, though it come from memory later.
+/// True when it is stored on disk. The marker is stored even if the variant is not: a variant demoted from memory
+/// later needs it.
 bool Publication::put_on_disk() {
     auto const& url = fill_.key();
     bool const marked = same_vary_ || (marked_on_disk_ && !at_primary_);

@@ -92,7 +92,7 @@ void Shard::set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
     free_ = policy::no_slot;
     table_ = std::vector<policy::Slot>(std::max(least_table, std::bit_ceil(2 * objects_)), policy::no_slot);
     for (auto from = old->victim(); from != policy::no_slot; from = old->victim()) {
-        old->removed(from, policy::Left::evicted);   // some find the next one from the last that was
+        old->removed(from, policy::Left::evicted);   // some policies derive the next victim from the last removed one
         auto const slot = take_slot();
         auto& place = entry(slot);
         place = std::move(old_chunks[from / chunk][from % chunk]);
@@ -119,7 +119,7 @@ void Shard::erase_from_table(policy::Slot slot) {
     auto mask = table_.size() - 1;
     auto hole = home(entry(slot).fingerprint);
     while (table_[hole] != slot) hole = (hole + 1) & mask;
-    // Backward shift: an entry moves into the hole when its home lies at or before it.
+    // Backward shift: an entry moves into the hole when its home is at or before the hole.
     for (auto at = (hole + 1) & mask; table_[at] != policy::no_slot; at = (at + 1) & mask) {
         auto distance_to_home = (at - home(entry(table_[at]).fingerprint)) & mask;
         if (distance_to_home < ((at - hole) & mask)) continue;
@@ -139,7 +139,7 @@ store::ObjectPtr Shard::add_variant(Fingerprint primary, Fingerprint variant) {
     auto [place, is_new] = variants_.try_emplace(primary);
     auto& list = place->second;
     if (!is_new) variants_bytes_ -= bytes_of(list);
-    // Those evicted meanwhile leave the list here, so that it stays within its bound.
+    // Removes evicted variants from the list, so that it stays within its bound.
     std::erase_if(list, [&](Fingerprint known) REQUIRES(mutex) {
         return known == variant || find_fingerprint(known) == policy::no_slot;
     });
@@ -161,7 +161,7 @@ void Shard::drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dr
     variants_.erase(list);
 }
 
-/// With its node in the map: a pointer to the next one, and the pair.
+/// Includes the map node: a pointer to the next one, and the pair.
 Bytes Shard::bytes_of(std::vector<Fingerprint> const& list) {
     auto const node = heap_block(sizeof(void*) + sizeof(VariantLists::value_type));
     return node + heap_block(list.capacity() * sizeof(Fingerprint));

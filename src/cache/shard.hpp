@@ -17,8 +17,8 @@
 
 namespace garner::cache {
 
-/// Open addressing over dense slots. Its callers hold `mutex`, for one lookup or one eviction step, never together with another
-/// shard's.
+/// Open addressing over dense slots. Callers hold `mutex` for one lookup or one eviction step, never together with
+/// another shard's.
 class Shard {
 public:
     explicit Shard(std::unique_ptr<policy::ReplacementPolicy> policy)
@@ -31,37 +31,36 @@ public:
         store::Object const* object = nullptr;
         explicit operator bool() const { return object != nullptr; }
     };
-    /// The object with exactly this key. Moves nothing in the replacement order.
+    /// The object with exactly this key. Does not change the replacement order.
     Found find(Fingerprint, std::string_view key) const REQUIRES(mutex);
 
     policy::ReplacementPolicy& policy() REQUIRES(mutex) { return *policy_; }
-    /// From now on another one decides. It hears of what is there in the order in which the old one would have let it go:
-    /// what was about to leave is the first to leave yet, unless the new one weighs more than recency. The index takes
-    /// only what it needs for them then.
+    /// Replaces the policy. The new one gets the objects in the eviction order of the old one: the next victim stays
+    /// first, unless the new policy weighs more than recency. The index is shrunk to fit.
     void set_policy(std::unique_ptr<policy::ReplacementPolicy> policy) REQUIRES(mutex);
 
-    /// Puts the object in place of the one with its key, if any; that one is returned.
+    /// Inserts the object, or replaces and returns the one with its key.
     store::ObjectPtr put(Fingerprint, store::ObjectPtr object) REQUIRES(mutex);
-    /// The same object with a new head: keeps its place in the replacement order.
+    /// Replaces an object by itself with a new head, at an unchanged place in the replacement order.
     store::ObjectPtr freshen(policy::Slot, store::ObjectPtr object) REQUIRES(mutex);
     store::ObjectPtr remove(policy::Slot, policy::Left) REQUIRES(mutex);
-    /// The treatment of a victim that is being read: evicting it frees nothing yet.
+    /// How to treat a victim that is being read: its eviction frees no memory yet.
     enum class Held : std::uint8_t {
         evicted,
-        spared   // it counts as used, and the next victim is asked for
+        spared   // counts as used, and the next victim is tried
     };
-    /// Removes the next victim; nullptr when the shard is empty, or the next 64 victims are spared.
+    /// Evicts the next victim; nullptr when the shard is empty, or the next 64 victims are spared.
     store::ObjectPtr evict(Held held = Held::evicted) REQUIRES(mutex);
 
-    /// What is in these places of the index, added to `into`. False when there are no more places behind them.
+    /// Adds the objects in these slots to `into`. False when there are no more slots after them.
     bool collect(policy::Slot first, policy::Slot count, std::vector<store::ObjectPtr>& into) const REQUIRES(mutex);
 
-    /// Notes that `variant` is one of the URL's; the oldest leaves beyond the limit and is returned.
+    /// Adds `variant` to the URL's list; beyond the limit the oldest one is removed and returned.
     store::ObjectPtr add_variant(Fingerprint primary, Fingerprint variant) REQUIRES(mutex);
     /// Removes all variants of the URL.
     void drop_variants(Fingerprint primary, std::vector<store::ObjectPtr>& dropped) REQUIRES(mutex);
     std::size_t variants(Fingerprint primary) const REQUIRES(mutex);
-    /// Those of them that are there still, the oldest first.
+    /// The URL's variants still in the index, oldest first.
     std::vector<store::Object const*> variants_of(Fingerprint primary) const REQUIRES(mutex);
 
     /// `reason`: a literal.
@@ -75,7 +74,7 @@ public:
     /// Why the URL was marked; empty without a mark.
     char const* pass_reason(Fingerprint primary) const REQUIRES(mutex) { return pass_marks_.reason(primary); }
 
-    /// No refresh of the URL begins before.
+    /// Blocks refreshes of the URL until then.
     void pause_refresh(Fingerprint primary, std::int64_t until_seconds) REQUIRES(mutex) {
         refresh_marks_.set(primary, until_seconds, "");
     }
@@ -83,14 +82,14 @@ public:
         return refresh_marks_.until(primary) > now_seconds;
     }
 
-    /// The fetches in progress of one URL, and what has been answered of it since the oldest of them began.
+    /// The fetches in progress for one URL, and the responses sent since the oldest of them began.
     struct Url {
         boost::container::small_vector<FillPtr, 2> fills;
         UrlHistory history;
     };
-    /// By primary fingerprint; of the URLs that are being fetched.
+    /// By primary fingerprint; only URLs with fetches in progress.
     std::unordered_map<Fingerprint, Url> urls GUARDED_BY(mutex);
-    /// nullptr: nobody fetches it.
+    /// nullptr: no fetch in progress.
     Url* url(Fingerprint primary) REQUIRES(mutex) {
         auto const found = urls.find(primary);
         return found == urls.end() ? nullptr : &found->second;
@@ -100,25 +99,25 @@ public:
         return found == urls.end() ? nullptr : &found->second;
     }
     void add_fill(FillPtr fill) REQUIRES(mutex);
-    /// The URL's history ends with the last one. True when it was there.
+    /// The last removal ends the URL's history. True when the fill was registered.
     bool remove_fill(Fill const& fill) REQUIRES(mutex);
     std::span<FillPtr const> fills(Fingerprint primary) const REQUIRES(mutex) {
         auto const* of_url = url(primary);
         return of_url ? std::span<FillPtr const>(of_url->fills) : std::span<FillPtr const>();
     }
 
-    /// Most of its slots are free: set_policy() would give their memory back.
+    /// Most slots are free: set_policy() would release their memory.
     bool is_sparse() const REQUIRES(mutex) { return used_slots_ > 2 * objects_; }
     Bytes bytes() const REQUIRES(mutex) { return bytes_; }
     std::size_t objects() const REQUIRES(mutex) { return objects_; }
-    /// All that it has taken from the heap beside its objects, and itself: index, policy, lists of variants, marks.
+    /// Heap memory except its objects, and the shard itself: index, policy, variant lists, marks.
     Bytes metadata_bytes() const REQUIRES(mutex);
-    /// What the budget has been charged for that.
+    /// The part of metadata_bytes() charged to the budget.
     Bytes charged GUARDED_BY(mutex) = 0;
 
 private:
     struct Entry {
-        Fingerprint fingerprint = 0;   // of a free slot: the next free one
+        Fingerprint fingerprint = 0;   // in a free slot: the next free one
         store::ObjectPtr object;
     };
     struct Mark {
@@ -126,7 +125,7 @@ private:
         std::int64_t until = 0;
         char const* reason = "";
     };
-    /// Made with the first mark. Each URL has one place, which it may lose to another.
+    /// Allocated with the first mark. Each URL maps to one place, where another URL may overwrite its mark.
     struct Marks {
         using Places = std::array<Mark, 256>;
         std::unique_ptr<Places> places;
@@ -155,12 +154,12 @@ private:
     std::unique_ptr<policy::ReplacementPolicy> policy_ GUARDED_BY(mutex);
     std::vector<policy::Slot> table_ GUARDED_BY(mutex);
     std::vector<std::unique_ptr<Entry[]>> chunks_ GUARDED_BY(mutex);
-    policy::Slot free_ GUARDED_BY(mutex) = policy::no_slot;   // the first of a list
+    policy::Slot free_ GUARDED_BY(mutex) = policy::no_slot;   // head of the free list
     policy::Slot used_slots_ GUARDED_BY(mutex) = 0;
     std::size_t objects_ GUARDED_BY(mutex) = 0;
     Bytes bytes_ GUARDED_BY(mutex) = 0;
     VariantLists variants_ GUARDED_BY(mutex);
-    Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // of the lists and of the map that holds them
+    Bytes variants_bytes_ GUARDED_BY(mutex) = 0;   // the lists and the map that holds them
     Marks pass_marks_ GUARDED_BY(mutex);
     Marks refresh_marks_ GUARDED_BY(mutex);
 };

@@ -21,8 +21,8 @@ bool is_marker_of(store::Object const* object, std::string_view names) { return 
 }  // namespace
 
 void Supersession::begin_behind(store::DiskStore const& disk) {
-    // The clock counts where the disk says nothing yet: later than when the disk was opened it may have come to the second in
-    // which the next start takes its numbers.
+    // The clock is used only if the disk has no number yet. A clock value read after the disk was opened could be in
+    // the second from which the next start takes its numbers.
     auto const seconds = static_cast<std::uint64_t>(std::max<std::int64_t>(unix_seconds(wall_now()), 0));
     auto const by_disk = disk.first_sequence();
     number_.store(by_disk != 0 ? by_disk : seconds << store::numbers_of_a_second);
@@ -30,8 +30,8 @@ void Supersession::begin_behind(store::DiskStore const& disk) {
 
 // ---- under the lock ----
 
-/// Of the URL's fetches those that are over: who follows one reads on, nothing of it is stored, and nobody joins it any more. True
-/// when there was one.
+/// Detaches the matching fetches of the URL: followers continue to read, the response is not stored, and no request
+/// joins any more. True when there was one.
 template <class IsOver>
 bool Supersession::detach_if(Shard& shard, Fingerprint primary, IsOver is_over) {
     auto const fills = shard.fills(primary);
@@ -73,7 +73,7 @@ bool Supersession::is_overtaken(Shard const& shard, Fill const& fill) const {
     return !may_store(shard, fill) || (url && url->history.is_changed_on_disk_since(fill.in_shard(shard.mutex).read));
 }
 
-/// From memory, whichever is older.
+/// Removes both from memory, whatever their age.
 void Supersession::drop_different(Shard& shard, store::Object const& object, std::vector<store::ObjectPtr>& gone) {
     for (auto const& text : {std::string(object.key()), parts_text(object.key())}) {
         auto const there = memory_.find(shard, text);
@@ -118,7 +118,7 @@ void Supersession::detach_older(Shard& shard, Newcomer const& newcomer) {
     });
 }
 
-// ---- somebody is given a response ----
+// ---- a response is sent ----
 
 bool Supersession::give(Fill& by, store::Object::Parts const& response, http::VaryNames const& vary,
                         store::ObjectPtr const& known_parts) {
@@ -126,13 +126,13 @@ bool Supersession::give(Fill& by, store::Object::Parts const& response, http::Va
     std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
     auto* const url = shard.url(by.primary());
-    // No other fetch is there that would have to know.
+    // No other fetch must be informed.
     bool const is_alone = url && url->fills.size() == 1 && url->fills.front().get() == &by;
     if (!disk_ && is_alone) return false;
     auto const outlined = outline(response);
     auto const& newer = *outlined;
     Newcomer const newcomer{by, newer, newer.key(), http::to_string(vary), known_parts};
-    // What was stored since a purge that came meanwhile may be older as well.
+    // If the URL was purged meanwhile, objects stored since may be older, too.
     bool const is_sure = may_store(shard, by) && !contradicts_given(shard, newcomer);
     if (!is_sure) drop_different(shard, newer, gone);
     memory_.note_bytes(shard, by.primary());
@@ -141,7 +141,8 @@ bool Supersession::give(Fill& by, store::Object::Parts const& response, http::Va
     return disk_ && forget_older(shard, newcomer);
 }
 
-/// From disk. True when something was there. What is not known there goes: a whole or parts that were not read.
+/// Removes from disk. True when anything was removed. An unread whole or parts are removed, too, because their age is
+/// unknown.
 bool Supersession::forget_older(Shard& shard, Newcomer const& newcomer) {
     auto const& [by, newer, text, names, known_parts] = newcomer;
     bool const part = is_part(newer);
@@ -192,7 +193,7 @@ void Supersession::detach_contradicted(Fill& fill) {
     std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
     auto const* url = shard.url(fill.primary());
-    if (!url || !url->history.has_told()) return;   // as a rule
+    if (!url || !url->history.has_told()) return;   // the usual case
     auto const object = fill.view().object;
     Newcomer const newcomer{fill, *object, object->key(), fill.varies_by()};
     if (!may_store(shard, fill) || !contradicts_told(shard, newcomer)) return;
@@ -200,11 +201,11 @@ void Supersession::detach_contradicted(Fill& fill) {
     detach_if(shard, fill.primary(), [&](Fill const& other) { return &other == &fill; });
 }
 
-// ---- a body broke off ----
+// ---- a body was truncated ----
 
 void Supersession::outdate_older(Fill const& fill) {
     auto const newer = fill.view().object;
-    bool const for_nobody = fill.refreshes_ && !fill.is_given();   // leaves what there is
+    bool const for_nobody = fill.refreshes_ && !fill.is_given();   // changes nothing
     if (!newer || newer->status() == 206 || for_nobody) return;
     drop_other_variants(fill, *newer);
     for (auto const& text : {std::string(newer->key()), fill.key()}) {
@@ -213,7 +214,7 @@ void Supersession::outdate_older(Fill const& fill) {
     }
 }
 
-/// Those that were found by another Vary. They do not stay: each would have to be outdated.
+/// Removes the variants of another Vary, instead of outdating each of them.
 void Supersession::drop_other_variants(Fill const& fill, store::Object const& newer) {
     auto const names = fill.varies_by();
     auto& shard = memory_.shard(fill.primary());
@@ -243,14 +244,14 @@ void Supersession::outdate(std::string_view text, Fingerprint primary, store::Ob
     memory_.note_bytes(shard, primary);
 }
 
-// ---- what is removed by name ----
+// ---- removal by key ----
 
 bool Supersession::purge(Key const& key, Fill const* but) {
     auto& shard = memory_.shard(key.fingerprint);
     std::vector<store::ObjectPtr> gone;
     MutexLock const lock(shard.mutex);
     bool const known_failure = memory_.failures().forget(key, steady_now());
-    // Nothing that began before this moment is stored.
+    // No fetch begun before this moment is stored.
     bool const found_fill =
         detach_if(shard, key.fingerprint, [&](Fill const& fill) { return fill.key() == key.text && &fill != but; });
     shard.drop_variants(key.fingerprint, gone);
@@ -270,13 +271,13 @@ void Supersession::forget(Key const& key, store::Object const& object) {
     if (!found || found.object == &object) disk_.forget(object.key());
     if (found.object != &object) return;
     gone = shard.remove(found.slot, policy::Left::purged);
-    // A 304 that is still on its way must not bring it back.
+    // A 304 in progress must not restore it.
     for (auto const& fill : shard.fills(key.fingerprint))
         if (fill->stale() == gone) fill->in_shard(shard.mutex).stored = false;
     memory_.note_bytes(shard, key.fingerprint);
 }
 
-// ---- who reads the disk meanwhile ----
+// ---- disk reads of a fetch ----
 
 void Supersession::begin_to_read(Fill& fill) {
     auto& shard = memory_.shard(fill.primary());

@@ -1,5 +1,5 @@
-// What a newer answer leaves of older ones: nothing that could answer in its place, in memory, on disk, or still on its way.
-// docs/design/consistency.md has the promises.
+// Supersession: once a newer response was sent, older ones in memory, on disk or in progress are not served. The
+// guarantees are in docs/design/consistency.md.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,70 +12,71 @@
 
 namespace garner::cache {
 
-/// Thread-safe. What needs the mutex of the URL's shard says so.
+/// Thread-safe. Functions that need the mutex of the URL's shard are annotated.
 class Supersession {
 public:
     Supersession(MemoryTier& memory, DiskTier& disk) : memory_(memory), disk_(disk) {}
 
     // ---- numbers ----
 
-    /// Of events, fetches and responses, in their order.
+    /// Numbers events, fetches and responses in their order.
     std::uint64_t next() { return number_.fetch_add(1, std::memory_order_relaxed) + 1; }
-    /// What is numbered from now on is newer than all that the disk has.
+    /// Makes all further numbers higher than those of the disk's records.
     void begin_behind(store::DiskStore const& disk);
 
     // ---- events ----
 
-    /// Somebody is about to be given `response`, under the key of its whole, which `by` has fetched and may still store: what it
-    /// replaces under the URL, the whole or the parts, with other Vary the variants, is not found on disk any more.
-    /// `known_parts`: what the disk has of them, where the response is a part itself. True when something may have been there: see
-    /// DiskStore::settled().
+    /// Call before `response` (under the key of its whole), fetched by `by` and possibly stored later, is sent to a
+    /// client. Removes from disk the responses it replaces under the URL: whole, parts, and with another Vary the
+    /// variants. `known_parts`: the parts on disk, if the response is a part itself. True when a record may have
+    /// existed: see DiskStore::settled().
     bool give(Fill& by, store::Object::Parts const& response, http::VaryNames const& vary, store::ObjectPtr const& known_parts);
-    /// As give(), in memory, of what will not be stored; nor does a fetch that began before bring it back.
+    /// Like give(), but in memory only, for a response that will not be stored; a fetch begun before cannot restore
+    /// the removed ones.
     void give_unstored(Fill& by, store::Object const& newer, http::VaryNames const& vary);
-    /// Somebody was given this head as the answer to a HEAD, under the key of the variant that it selects: what is being
-    /// fetched under the URL, and is or turns out to be of another representation, is not stored, and nobody joins it.
-    /// `by`: the fetch that brought it, if it is one.
+    /// A HEAD response was sent, under the key of the variant that it selects. Fetches in progress of another
+    /// representation under the URL are not stored, and no request joins them. `by`: the fetch that received it, if
+    /// any.
     void tell(Key const&, store::Object const& head, http::VaryNames const& vary, Fill const* by);
-    /// Removes the URL with all its variants and its remembered failure, and keeps what is being fetched from being stored. True
-    /// when something was there. `but` is the fetch that the purge is the consequence of: it may be stored.
+    /// Removes the URL with all its variants and its negative entry, and prevents fetches in progress from being
+    /// stored. True when anything was removed. `but` is the fetch that caused the purge: it may be stored.
     bool purge(Key const&, Fill const* but);
-    /// Removes this object, unless something else has taken its place already; the URL's other variants stay.
+    /// Removes this object unless it was replaced already; the URL's other variants stay.
     void forget(Key const&, store::Object const&);
-    /// The fetch ends without a whole response, and somebody may have been given a beginning of it: what is older than that
-    /// answers without the origin only on a day when there is no reaching it.
+    /// A fetch ends with a truncated response, part of which may have been sent. Older objects are then served
+    /// without validation only if the origin is unreachable.
     void outdate_older(Fill const& fill);
-    /// Its head has come, and what somebody was told by a HEAD meanwhile is of something else. Which of the two is newer nobody
-    /// knows: neither that is joined, nor what is older than that stays.
+    /// A fetch received a head that contradicts a HEAD response sent meanwhile. Their order is unknown, so no request
+    /// joins the fetch, and older objects are removed.
     void detach_contradicted(Fill&);
 
-    // ---- who reads the disk for a fetch ----
+    // ---- disk reads of a fetch ----
 
-    /// They hear afterwards whether the URL was purged meanwhile, or something else stored.
+    /// Marks the start of a disk read; is_overtaken() then reports whether the URL was purged or replaced since.
     void begin_to_read(Fill& fill);
     bool is_overtaken(Fill const& fill) const;
 
     // ---- under the lock ----
 
-    /// A response under `text`, the key of the whole; `names`: of its Vary, as http::to_string.
+    /// A response under `text`, the key of the whole; `names`: the names of its Vary, as http::to_string.
     struct Newcomer {
         Fill const& by;
         store::Object const& newer;
         std::string_view text;
         std::string names;
-        store::ObjectPtr known_parts = nullptr;   // the parts that the disk has; nullptr: none, or not known
+        store::ObjectPtr known_parts = nullptr;   // the parts on disk; nullptr: none, or unknown
         UrlHistory::Response response() const { return {newer, text, names}; }
     };
-    /// Older ones leave memory; and what is still on its way.
+    /// Removes older responses from memory, and detaches older fetches.
     void drop_older(Shard& shard, Newcomer const&, std::vector<store::ObjectPtr>& gone) REQUIRES(shard.mutex);
-    /// Fetches that began before: they neither store nor lead anybody any more. Those who follow them read on.
+    /// Detaches fetches begun before: they are not stored, and no request joins them. Followers continue to read.
     static void detach_older(Shard& shard, Newcomer const&) REQUIRES(shard.mutex);
-    /// The fetch may store what it brings.
+    /// Whether the fetch may store its response.
     static bool may_store(Shard const& shard, Fill const&) REQUIRES(shard.mutex);
     static bool contradicts_told(Shard const& shard, Newcomer const&) REQUIRES(shard.mutex);
     static bool contradicts_given(Shard const& shard, Newcomer const&) REQUIRES(shard.mutex);
     static bool is_unmarked(Shard const& shard, Fill const&) REQUIRES(shard.mutex);
-    /// The disk has something else under the URL by now: who reads it meanwhile has read what is over.
+    /// The record of the URL on disk changed: a disk read in progress has read an outdated one.
     void note_change_on_disk(Shard& shard, Fingerprint primary) REQUIRES(shard.mutex);
     bool is_overtaken(Shard const& shard, Fill const& fill) const REQUIRES(shard.mutex);
 

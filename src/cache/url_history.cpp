@@ -10,7 +10,7 @@ namespace garner::cache {
 
 namespace {
 
-// That one URL remembers.
+// limit per URL
 constexpr std::size_t variants_max = 16;
 
 }  // namespace

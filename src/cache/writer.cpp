@@ -16,12 +16,12 @@ using store::Body;
 
 namespace {
 
-// What memory keeps of a body that only the disk keeps whole, for readers that are close behind: at least one, at most two.
-// A small memory has room for few pieces on their way to the disk. None is longer than the least window.
+// The window that memory keeps of a body stored only on disk, for readers close to its end: at least one window, at
+// most two. A small memory has room for few pieces not yet on disk. A piece is never longer than window_min.
 constexpr Bytes window_max = MiB, window_min = 256 * KiB, windows_in_memory = 64;
 constexpr milliseconds disk_pause{5};
 
-/// Of a complete body that is in memory.
+/// For a complete body in memory.
 std::string text_of(Body const& body) {
     std::string bytes;
     bytes.reserve(body.size());
@@ -38,7 +38,7 @@ std::string text_of(Body const& body) {
 
 }  // namespace
 
-// ---- the beginning ----
+// ---- begin ----
 
 std::unique_ptr<Writer> Writer::begin(Cache& cache, FillLease& lead, Response const& response, Terms terms) {
     auto& memory = cache.memory_;
@@ -49,9 +49,9 @@ std::unique_ptr<Writer> Writer::begin(Cache& cache, FillLease& lead, Response co
     if (!completing) parts.body = memory.make_body(response.expected);
     auto disk = begin_on_disk(cache, lead, response);
     if (disk) parts.body->set_source(disk->source());
-    // Asked before it takes anything.
+    // Checked before anything is reserved.
     bool const admitted = completing || !response.expected || memory.admits(parts, primary, *response.expected);
-    // The body first: a head for which there is room would evict others in vain.
+    // The body first: a head that fits would otherwise evict objects in vain.
     bool const has_room = !memory.room(*parts.body, primary).empty();
     auto growing = has_room ? memory.make_object(parts, primary) : nullptr;
     if (!growing) {
@@ -72,24 +72,24 @@ Writer::Writer(Cache& cache, FillLease lead, Response const& response, store::Ob
 
 Writer::~Writer() = default;
 
-/// For a body that goes to the disk as it comes; a small one goes when it is whole.
+/// For a body written to disk as it arrives; a small one is written once it is complete.
 std::unique_ptr<store::DiskFill> Writer::begin_on_disk(Cache& cache, FillLease& lead, Response const& response) {
     auto* disk = cache.disk_.store();
     bool const part = response.parts.status == 206;
     if (!disk || (!part && response.expected.value_or(UINT64_MAX) <= store::Object::inline_body_max)) return nullptr;
     auto const& options = disk->options();
     if (part && (!response.place || response.place->length > options.object_max)) return nullptr;
-    // If the disk admits objects at their second request, an object that memory holds whole comes to the disk from there.
+    // With second_hit admission, an object that memory holds whole is written to disk from there.
     bool const by_itself = part || !response.expected || *response.expected > cache.memory_.object_max();
     if (options.admit != store::DiskOptions::Admit::all && !by_itself) return nullptr;
     auto why = store::NotStored::none;
     auto const of = part ? store::DiskFill::Of::part : store::DiskFill::Of::whole;
     auto fill = disk->begin(response.parts.key, response.expected, of, why);
-    if (!fill) lead.keep_off_disk();   // it is not asked again when the body is whole
+    if (!fill) lead.keep_off_disk();   // it is not offered again when the body is complete
     return fill;
 }
 
-/// Memory did not admit it. A small one goes to the disk when it is whole.
+/// Memory did not admit it. A small one is written to disk once it is complete.
 void Writer::pass_memory(Response const& response) {
     bool const small = *response.expected <= store::Object::inline_body_max;
     if (!disk_ && !is_part() && cache_.disk_ && small)
@@ -112,7 +112,7 @@ Bytes Writer::window() const {
 Bytes Writer::in_memory_max() const { return std::max(cache_.memory_.object_max(), gathered_max_); }
 
 void Writer::flush() {
-    // Where memory is to have it all, a slow disk may be behind until the end.
+    // If memory will hold all of it, a slow disk may lag until the end.
     if (disk_ && !disk_->take(*growing_->body())) disk_ = nullptr;
     fill().grown();
 }
@@ -135,8 +135,8 @@ net::awaitable<std::span<char>> Writer::room() {
     co_return co_await room_in_window();
 }
 
-/// What the disk has makes room for more, at the pace of the disk. Empty when it gave up, or memory has not even room for a
-/// window.
+/// Frees the bytes that the disk has taken, at the pace of the disk. Empty when the disk gave up, or memory has no
+/// room even for a window.
 net::awaitable<std::span<char>> Writer::room_before_disk() {
     auto& body = *growing_->body();
     auto& memory = cache_.memory_;
@@ -146,7 +146,7 @@ net::awaitable<std::span<char>> Writer::room_before_disk() {
     auto const give_up = steady_now() + cache_.disk_.store()->options().patience;
     for (;;) {
         auto free = memory.room(body, primary());
-        // Nothing but the end of the body that the disk has not yet: then that makes room for itself.
+        // Memory holds only the end of the body, not yet on disk: once taken, its own segment is reused.
         if (free.empty() && body.size() > 0 && disk_->take(body)) {
             forget_what_disk_has(0);
             if (disk_->taken() == body.size()) free = body.recycle(reserve);
@@ -156,8 +156,8 @@ net::awaitable<std::span<char>> Writer::room_before_disk() {
     }
 }
 
-/// True when the disk has all but so many bytes; it is handed a few pieces at a time. One whose buffers have no room for a
-/// piece for disk.timeout gets no more.
+/// True when the disk lacks at most `behind` bytes; hands over a few pieces at a time. Gives up when the buffers have
+/// no room for a piece for disk.timeout.
 net::awaitable<bool> Writer::disk_keeps_up(Bytes behind) {
     if (!disk_) co_return false;
     auto const& body = *growing_->body();
@@ -177,9 +177,9 @@ net::awaitable<bool> Writer::disk_keeps_up(Bytes behind) {
     co_return false;
 }
 
-/// False: the worker is going down.
+/// False: the worker is shutting down.
 net::awaitable<bool> Writer::pause_for_disk() {
-    fill().grown();   // they may be waiting for what is there
+    fill().grown();   // followers may be waiting for these bytes
     net::Waiter waiter(terms_.executor);
     waiting_ = waiter.handle();
     auto const wake = co_await waiter.wait(disk_pause);
@@ -187,13 +187,13 @@ net::awaitable<bool> Writer::pause_for_disk() {
     co_return wake != net::Wake::shutdown;
 }
 
-/// Where the disk gave up, or memory has not even room for a window.
+/// The disk gave up, or memory has no room even for a window.
 StoreRefusal Writer::why_not_on_disk() const {
     bool const too_large = growing_->body()->size() > cache_.longest_body();
     return too_large ? StoreRefusal::too_large : StoreRefusal::no_room;
 }
 
-/// Up to `but` bytes before the end, where that is worth while.
+/// Keeps `but` bytes before the end, and acts only if enough can be freed.
 void Writer::forget_what_disk_has(Bytes but) {
     auto const taken = disk_->taken();
     if (taken <= forgotten_ + 2 * but) return;
@@ -201,7 +201,7 @@ void Writer::forget_what_disk_has(Bytes but) {
     growing_->body()->forget_before(forgotten_);
 }
 
-/// Kept nowhere: what everybody has read makes room for more, at the pace of the readers.
+/// For a body that is not stored: frees the bytes that all followers have read, at their pace.
 net::awaitable<std::span<char>> Writer::room_in_window() {
     auto& body = *growing_->body();
     auto& fill = this->fill();
@@ -218,15 +218,15 @@ net::awaitable<std::span<char>> Writer::room_in_window() {
         if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
         auto reserve = [&](Bytes bytes) { return cache_.memory_.reserve(bytes, primary(), MemoryTier::Purpose::window); };
         if (slowest >= body.size()) co_return body.recycle(reserve);
-        fill.grown();   // they may be waiting for what is there
+        fill.grown();   // followers may be waiting for these bytes
         auto wake = co_await waiter.wait(look_again);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};
     }
 }
 
-/// What goes to the disk is kept there, and its readers follow it from there; of the rest nothing is kept, and those who follow
-/// already read along in a window.
+/// A body being written to disk stays stored there, and its readers continue from there. Otherwise nothing is stored,
+/// and current followers read from a window.
 void Writer::leave_memory(StoreRefusal why) {
     if (disk_)
         kept_ = Kept::on_disk;
@@ -238,19 +238,19 @@ void Writer::keep_nothing(StoreRefusal why) {
     kept_ = Kept::nowhere;
     disk_ = nullptr;
     terms_.refused(why);
-    // Who was worth too little may be worth more at the next request.
+    // An object that was not admitted now may be admitted at the next request.
     lease_.stop_storing(why == StoreRefusal::not_admitted ? nullptr : http::text(why));
 }
 
-// ---- the end ----
+// ---- end ----
 
 net::awaitable<void> Writer::finish() {
     auto& body = *growing_->body();
     body.finish(Body::State::complete);
     if (disk_ && (is_part() || !lies_in_one())) {
-        // Somebody has all of it by then, and shall not meet the old one again.
+        // The client has received all of it by then, and must not get the old object again.
         if (fill().is_given()) cache_.fetches_.supersession().give_unstored(fill(), *growing_, vary_);
-        fill().grown();   // nobody waits for the disk
+        fill().grown();   // followers need not wait for the disk
         co_await disk_keeps_up(0);
     }
     if (is_part()) co_await look_for_parts();
@@ -262,7 +262,8 @@ void Writer::fail(FetchFailure failure) {
     lease_.fail(std::move(failure));
 }
 
-/// Where others come to the disk meanwhile, a part of a response may be lost; what is there is of one response.
+/// Repeats the read if the disk's records change meanwhile; after the last try a part may be missing, but all parts
+/// found are of one response.
 net::awaitable<void> Writer::look_for_parts() {
     constexpr int looks_max = 3;
     auto& supersession = cache_.fetches_.supersession();
@@ -274,21 +275,21 @@ net::awaitable<void> Writer::look_for_parts() {
 }
 
 void Writer::store() {
-    // Its length was unknown: what has outgrown object_max by the last segment is not kept.
+    // For a body of unknown length, the last segment may have exceeded object_max.
     if (kept_ == Kept::in_memory && growing_->body()->size() > in_memory_max()) leave_memory(StoreRefusal::too_large);
     if (kept_ == Kept::on_disk && !disk_) keep_nothing(why_not_on_disk());
     auto object = kept_ == Kept::nowhere ? growing_ : to_keep();
-    // Followers keep reading the body they have; what is stored may be another object with the same bytes.
+    // Followers keep reading their body; the stored object may be another one with equal bytes.
     lease_.complete(std::move(object), std::move(vary_), std::move(variant_), disk_.get());
 }
 
-/// Of a complete body: it is short, and nothing of it has been left to the disk.
+/// For a complete body: it is short, and memory has all of it.
 bool Writer::lies_in_one() const {
     auto const& body = *growing_->body();
     return body.size() <= store::Object::inline_body_max && body.is_resident();
 }
 
-/// What memory does not keep has its source alone.
+/// A body that memory does not keep has only its source.
 store::ObjectPtr Writer::to_keep() {
     auto const& body = growing_->body();
     auto parts = growing_->parts();
@@ -304,8 +305,8 @@ store::ObjectPtr Writer::to_keep() {
     return joined ? joined : growing_;
 }
 
-/// A small body moves into one allocation with its head; the segments go when the last reader is done. So does one that has
-/// more room than it needs, for its length was unknown.
+/// A small body is copied into one allocation with its head; its segments are freed after the last reader. A body of
+/// unknown length with unused room is copied, too.
 store::ObjectPtr Writer::in_one_piece(store::Object::Parts const& parts) {
     auto& memory = cache_.memory_;
     auto const& body = growing_->body();

@@ -1,4 +1,4 @@
-// The body of a response on its way into memory and onto disk, or only through a window for those who read along.
+// Writes the body of a response into memory and onto disk, or passes it through a window to its followers.
 #pragma once
 #include <functional>
 #include <memory>
@@ -15,23 +15,24 @@
 
 namespace garner::cache {
 
-/// Belongs to one worker; every wait resumes there. Without finish() or fail() the fetch has failed.
+/// Belongs to one worker; every wait resumes there. Destroying it without finish() or fail() fails the fetch.
 class Writer {
 public:
     struct Response {
-        store::Object::Parts parts;         // `body`: what is there of it already, stored parts; or nullptr. Borrows key and head
+        store::Object::Parts parts;         // `body`: stored parts to complete; or nullptr. Borrows key and head
         http::VaryNames vary;
         std::string variant;
-        http::FreshnessOptions freshness;   // of a part, for the whole that it joins; the names outlive the writer
-        std::optional<Bytes> expected;      // the length of what comes
-        std::optional<http::Part> place;    // of a part
+        http::FreshnessOptions freshness;   // of a part: used for the whole that it joins; the names outlive the writer
+        std::optional<Bytes> expected;      // the length to be received
+        std::optional<http::Part> place;    // for a part
     };
     struct Terms {
         net::Executor executor;
-        milliseconds laggard;               // that a reader may hold others back, where only a window is kept
-        std::function<void(http::StoreRefusal)> refused;   // told once, when and why nothing will be kept
+        milliseconds laggard;               // how long a follower may delay others if only a window is kept
+        std::function<void(http::StoreRefusal)> refused;   // called once, when and why the response will not be stored
     };
-    /// Of the response that `lead` has fetched; takes the lease. nullptr, and the lease stays, where memory has no room for it.
+    /// Starts with the response fetched by `lead`, and takes the lease. nullptr without taking the lease, if memory
+    /// has no room.
     static std::unique_ptr<Writer> begin(Cache& cache, FillLease& lead, Response const& response, Terms terms);
     Writer(Cache& cache, FillLease lead, Response const& response, store::ObjectPtr growing, Terms terms);
     ~Writer();
@@ -39,32 +40,33 @@ public:
     Fill& fill() { return *lease_.fill(); }
     FillPtr const& shared_fill() const { return lease_.fill(); }
     store::ObjectPtr const& growing() const { return growing_; }
-    /// From the beginning nothing is kept of it: the reason; none: it is to be stored.
+    /// The reason why nothing is stored from the beginning; none: it is to be stored.
     http::StoreRefusal refusal() const { return will_keep() ? http::StoreRefusal::none : why_not_memory_; }
-    /// Others may read it from now on. Who reads it for certain is a follower of its fill already: a window waits for nobody else.
+    /// Publishes the head to followers. Every certain reader must be a follower before: a window waits only for
+    /// followers.
     void publish_head();
 
-    /// Memory for what comes next; waits for the disk or for readers. Empty: nobody wants it any more, or there is none.
+    /// Memory for the next bytes; waits for the disk or for followers. Empty: no reader is left, or no memory.
     net::awaitable<std::span<char>> room();
-    /// Room that is there without waiting, or none.
+    /// Room available without waiting, or none.
     std::span<char> room_at_hand() { return growing_->body()->room([](Bytes) { return false; }); }
-    /// So many bytes of the last room have come. Wakes no reader: see flush().
+    /// Appends `bytes` of the last room. Wakes no reader: see flush().
     void grow(Bytes bytes) { growing_->body()->grow(bytes); }
-    /// What has come goes to the disk and to the readers.
+    /// Hands the received bytes to the disk and to followers.
     void flush();
     bool is_kept() const { return kept_ != Kept::nowhere; }
 
-    /// It is whole: stores it where it may, and ends the fetch.
+    /// The body is complete: stores it if permitted, and ends the fetch.
     net::awaitable<void> finish();
     void fail(FetchFailure failure);
-    /// Ends a wait: the worker is going down.
+    /// Ends a wait because the worker is shutting down.
     void abort() { waiting_.wake(net::Wake::shutdown); }
 
 private:
     enum class Kept : std::uint8_t {
-        in_memory,   // and on disk, where there is one
-        on_disk,     // memory has a window at the end of what has come
-        nowhere      // memory has a window that follows the slowest reader
+        in_memory,   // and on disk, if there is one
+        on_disk,     // memory keeps a window at the end of the received bytes
+        nowhere      // memory keeps a window that follows the slowest reader
     };
     static std::unique_ptr<store::DiskFill> begin_on_disk(Cache& cache, FillLease& lead, Response const& response);
     void pass_memory(Response const& response);
@@ -97,10 +99,10 @@ private:
     Terms terms_;
     Kept kept_ = Kept::in_memory;
     http::StoreRefusal why_not_memory_ = http::StoreRefusal::none;   // known from the head
-    Bytes gathered_max_ = 0;                   // that may be in memory until it is whole, though memory will not keep it
-    std::unique_ptr<store::DiskFill> disk_;    // null: nothing goes to the disk, or no more
-    store::ObjectPtr parts_on_disk_;           // that this part joins
-    Bytes forgotten_ = 0;                      // before this offset memory may have nothing
+    Bytes gathered_max_ = 0;                   // may be in memory until complete, although memory will not store it
+    std::unique_ptr<store::DiskFill> disk_;    // null: no disk, or writing has stopped
+    store::ObjectPtr parts_on_disk_;           // the stored parts that this part joins
+    Bytes forgotten_ = 0;                      // memory may have dropped bytes before this offset
     net::WakeHandle waiting_;
 };
 

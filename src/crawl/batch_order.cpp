@@ -16,8 +16,8 @@ constexpr std::size_t ways = 256;
 std::size_t part_of(Fingerprint url) { return url >> 56; }
 std::size_t slice_digit(Fingerprint url) { return url >> 48 & 0xff; }
 
-// Rising: by their upper bits into about as many heaps as there are numbers, at most 256; then by comparing, which has
-// little left to do.
+// Sorts by the upper bits into about as many buckets as there are numbers, at most 256; then comparisons have little
+// left to do.
 void sort_numbers(std::span<std::uint64_t> numbers, std::vector<std::uint64_t>& room) {
     if (numbers.size() < 16) return std::sort(numbers.begin(), numbers.end());
     auto const shift = 64 - std::min(static_cast<int>(std::bit_width(numbers.size())), 8);
@@ -35,7 +35,7 @@ void sort_numbers(std::span<std::uint64_t> numbers, std::vector<std::uint64_t>& 
         if (size > 16) std::sort(room.begin() + begin, room.begin() + end);
         begin = end;
     }
-    // Short heaps: one pass of insertion over all of them.
+    // The buckets are short: one insertion sort over all of them.
     for (std::size_t i = 1; i < room.size(); ++i) {
         auto const number = room[i];
         auto at = i;
@@ -87,7 +87,7 @@ void BatchOrder::open_part(unsigned part) {
 void BatchOrder::read_slice(unsigned slice, std::vector<Fingerprint>& urls, std::vector<std::uint32_t>& positions) {
     auto const begin = slice_begins_[slice % ways], count = slice_begins_[slice % ways + 1] - begin;
     if (count == 0) return;
-    if (count > std::uint32_t{1} << 16) {   // too many to be numbered in 16 bits: somebody's fingerprints are no hashes
+    if (count > std::uint32_t{1} << 16) {   // more than 16 bits can number: the fingerprints are not hashes
         std::vector<std::uint32_t> order(count);
         for (std::uint32_t i = 0; i < count; ++i) order[i] = begin + i;
         std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return sliced_[i]; });
@@ -95,7 +95,8 @@ void BatchOrder::read_slice(unsigned slice, std::vector<Fingerprint>& urls, std:
             if (urls.empty() || urls.back() != sliced_[position]) urls.push_back(sliced_[position]), positions.push_back(position);
         return;
     }
-    // Of a slice all upper 16 bits are the same: in their stead comes the number, at the other end, and keeps the order.
+    // All upper 16 bits of a slice are equal. They are replaced by the number, in the lower bits, which keeps the
+    // order.
     numbered_.resize(count);
     for (std::uint32_t i = 0; i < count; ++i) numbered_[i] = sliced_[begin + i] << slice_bits | i;
     sort_numbers(numbered_, sorted_);

@@ -10,12 +10,12 @@ void BucketIndex::take(std::span<Fingerprint const> known, unsigned bits) {
     bits_ = bits;
     auto const cell_bits = std::clamp(static_cast<int>(std::bit_width(known.size())) - 2, 1, 12);
     shift_ = 64 - static_cast<unsigned>(cell_bits);
-    // A cell without any begins anywhere: none of those there is equal to one of that cell.
+    // An empty cell may begin anywhere: its fingerprints match none of the stored ones.
     begins_.assign(std::size_t{1} << cell_bits, 0);
     for (auto i = known.size(); i-- > 0;) begins_[cell_of(known[i])] = static_cast<std::uint32_t>(i);
 }
 
-// Nearly always the first eight of a cell are more than it has.
+// A cell nearly always has at most eight fingerprints.
 template <class Ops>
 void BucketIndex::mark(std::span<Fingerprint const> asked, std::span<std::uint8_t> is_new) const {
     auto const* const known = known_.data();
@@ -28,7 +28,7 @@ void BucketIndex::mark(std::span<Fingerprint const> asked, std::span<std::uint8_
         auto found = Ops::match64(known + at, url);
         while (found == 0 && known[at + (slack - 1)] < url) [[unlikely]]
             found = Ops::match64(known + (at += slack), url);
-        // UINT64_MAX is found among what is beyond them, if not before.
+        // The padding after the fingerprints also equals UINT64_MAX.
         is_new[i] = found == 0 || (url == UINT64_MAX && (count == 0 || known[count - 1] != url));
     }
 }

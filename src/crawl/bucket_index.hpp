@@ -1,4 +1,4 @@
-// Which fingerprints a bucket of a run holds, asked in any order: it is rising, and where each part of it begins is noted.
+// Membership queries in any order for a sorted bucket of a run, with an index of cells.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,14 +11,16 @@ namespace garner::crawl {
 
 class BucketIndex {
 public:
-    /// What must be there beyond a bucket's fingerprints, each UINT64_MAX.
+    /// Number of UINT64_MAX values that must follow a bucket's fingerprints.
     static constexpr std::size_t slack = 8;
 
     explicit BucketIndex(Simd simd = best_simd()) : simd_(simd) {}
 
-    /// `known` rise, agree in their first `bits` bits, and have slack. Valid until the next call; as long as they are.
+    /// `known` are ascending, agree in their first `bits` bits, and are followed by slack. The index is valid until
+    /// the next call or the end of `known`.
     void take(std::span<Fingerprint const> known, unsigned bits);
-    /// is_new[i] becomes 1 where it does not hold asked[i], which agree with it in those bits, else 0.
+    /// Sets is_new[i] to 1 if the bucket does not contain asked[i], otherwise 0; each asked[i] must agree in the
+    /// bucket's bits.
     void mark_new(std::span<Fingerprint const> asked, std::span<std::uint8_t> is_new) const;
 
 private:
@@ -29,7 +31,8 @@ private:
     Simd simd_;
     std::span<Fingerprint const> known_;
     unsigned bits_ = 0, shift_ = 63;
-    std::vector<std::uint32_t> begins_;   // by the bits after the first: the first of that cell, of some three
+    std::vector<std::uint32_t> begins_;   // index of the first fingerprint of each cell, selected by the next bits; a cell has
+                                          // about three
 };
 
 }  // namespace garner::crawl

@@ -27,7 +27,7 @@ Scheme const* find_scheme(std::string_view name) {
 
 std::uint32_t size_of(std::string const& text) { return static_cast<std::uint32_t>(text.size()); }
 
-/// One URL, once the text has no spaces around it and no tabs and newlines in it.
+/// Parses one URL without surrounding spaces, tabs and newlines.
 class Parser {
 public:
     Parser(CanonicalUrl const* base, CanonicalUrl& into) : base_(base), text_(into.text), parts_(into.parts) {}
@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    /// 0 when there is no scheme with a ':' behind it.
+    /// 0 when there is no scheme followed by ':'.
     static std::size_t scheme_length(std::string_view text) {
         auto letter = [](char c) { return to_lower(c) >= 'a' && to_lower(c) <= 'z'; };
         if (text.empty() || !letter(text.front())) return 0;
@@ -110,7 +110,7 @@ private:
         if (!user.empty() || !password.empty()) text_.push_back('@');
     }
 
-    /// Up to the ':' of the port, which is one outside of brackets.
+    /// Ends at the ':' of the port, which is outside of brackets.
     static std::size_t host_length(std::string_view authority) {
         if (authority.find('[') == authority.npos) return std::min(authority.find(':'), authority.size());
         bool bracketed = false;
@@ -135,7 +135,7 @@ private:
         return UrlFault::none;
     }
 
-    /// The text behind the path.
+    /// Returns the text after the path.
     std::string_view take_path(std::string_view rest) {
         bool const slash = !rest.empty() && is_slash(rest.front());
         if (slash) {
@@ -167,7 +167,7 @@ std::string_view without_spaces_around(std::string_view text) {
     return text;
 }
 
-/// Without a branch a byte, unlike the search for those that matter.
+/// Branch-free per byte, unlike a search for the first match.
 bool has_controls(std::string_view text) {
     bool found = false;
     for (char c : text) found |= static_cast<unsigned char>(c) < ' ';
@@ -180,7 +180,7 @@ UrlFault parse(std::string_view text, CanonicalUrl const* base, CanonicalUrl& in
     text = without_spaces_around(text);
     Parser parser(base, into);
     if (!has_controls(text) || text.find_first_of("\t\n\r") == text.npos) return parser.parse(text);
-    // Bytes that are no characters do not become one when the tab between them goes.
+    // Replaces invalid UTF-8 first: removing a tab between two invalid bytes must not form a character.
     std::string joined;
     append_utf8(text, joined);
     std::erase_if(joined, [](char c) { return c == '\t' || c == '\n' || c == '\r'; });

@@ -1,6 +1,5 @@
-// The one way in which a URL is written: the URL Standard's parser (url.spec.whatwg.org) for http, https, ws, wss and
-// ftp, and its serialiser without the fragment. Two texts that a browser takes to the same place have the same
-// canonical form.
+// Canonical URLs: the URL Standard's parser (url.spec.whatwg.org) for http, https, ws, wss and ftp, and its
+// serialiser without the fragment. Two texts with one canonical form lead a browser to one resource.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,12 +9,12 @@
 
 namespace garner::crawl {
 
-/// Longer texts are no URLs that a server takes, and are refused. The canonical form has at most nine times as many
-/// bytes, and those of the base.
+/// Longer texts are rejected; no server accepts them. The canonical form has at most nine times as many bytes, plus
+/// those of the base.
 inline constexpr std::size_t url_bytes_max = 64 * 1024;
 
-/// Where the parts of a canonical URL lie in its text: scheme://userinfo@host:port/path?query, where all but scheme,
-/// host and path may be absent.
+/// Offsets of the parts in a canonical URL: scheme://userinfo@host:port/path?query. All but scheme, host and path are
+/// optional.
 struct UrlParts {
     std::uint32_t scheme_end = 0;     // at the ':'
     std::uint32_t host_begin = 0;
@@ -43,20 +42,21 @@ struct CanonicalUrl {
     std::string_view path() const {
         return std::string_view(text).substr(parts.path_begin, parts.path_end - parts.path_begin);
     }
-    /// With its '?'; empty when there is none.
+    /// Including its '?'; empty when there is none.
     std::string_view query() const { return std::string_view(text).substr(parts.path_end); }
 };
 
-/// `text` in any bytes, taken for UTF-8; what is none counts as U+FFFD, as in a browser. `into` keeps its memory from
-/// call to call: nothing else is allocated for plain ASCII. After a fault it holds nothing of meaning. Any thread.
+/// `text` may have any bytes, interpreted as UTF-8; invalid sequences become U+FFFD, as in a browser. `into` reuses
+/// its memory between calls, and plain ASCII needs no other allocation. After an error its contents are undefined.
+/// Any thread.
 UrlFault canonicalise(std::string_view text, CanonicalUrl& into);
 
-/// The same for a reference on a page of the URL `base`, which is not `into` itself.
+/// Canonicalises a reference on a page of the URL `base`, which must not be `into` itself.
 UrlFault canonicalise(std::string_view text, CanonicalUrl const& base, CanonicalUrl& into);
 
-/// The quick way for most links, which are canonical but for a fragment or the slash after a bare host (plain_url.cpp). False,
-/// with nothing said about the text, unless it is an http or https URL whose canonical form is plain to see: `into` then is what
-/// canonicalise() would make of it.
+/// A fast path for most links, which are canonical except for a fragment or a missing slash after the host
+/// (plain_url.cpp). True only for an http or https URL in such a form: `into` then equals the result of
+/// canonicalise(). False says nothing about the text.
 bool copy_plain_url(std::string_view text, CanonicalUrl& into);
 
 }  // namespace garner::crawl

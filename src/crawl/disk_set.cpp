@@ -16,14 +16,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of a batch of fewer each is looked up where it lies; going over all buckets would cost more.
+// Smaller batches are looked up one by one; a scan of all buckets would cost more.
 constexpr std::size_t one_by_one = 1 << 14;
 constexpr Bytes block_bytes = 256 * KiB;
 
-// What one of the latest takes while they are merged: its slot in memory, a copy, one in order and its answer.
+// Memory per recent entry while merging: its slot, a copy, a sorted copy and its answer.
 constexpr Bytes merging_bytes = 32;
 
-/// Goes through the slices of a batch that lie in one bucket.
+/// Iterates over the slices of a batch that belong to one bucket.
 class InBucket {
 public:
     InBucket(BatchOrder& order, unsigned bits) : order_(order), slices_(1u << (BatchOrder::slice_bits - bits)) {}
@@ -33,7 +33,7 @@ public:
         for (unsigned i = 0; i < slices_; ++i)
             order_.read_slice(static_cast<unsigned>(bucket) * slices_ + i, urls, positions);
     }
-    std::vector<Fingerprint> urls;       // rising, each once
+    std::vector<Fingerprint> urls;       // ascending, without duplicates
     std::vector<std::uint32_t> positions;   // in the batch's order
 
 private:
@@ -73,7 +73,7 @@ std::string DiskSet::open() {
         if (auto fault = begin_anew(); !fault.empty()) return fault;
     } else {
         if (auto fault = read_manifest(); !fault.empty()) return fault;
-        // Who renamed it may not have come to this any more.
+        // An earlier process may have ended between rename and directory sync.
         if (auto fault = sync_directory(options_.directory, options_.faults); !fault.empty()) return fault;
     }
     remove_strangers();
@@ -81,7 +81,7 @@ std::string DiskSet::open() {
 }
 
 std::string DiskSet::begin_anew() {
-    // A start that was cut short leaves an empty log; anything more was a set, whose manifest is gone.
+    // An interrupted first start leaves an empty log; anything more belongs to a set whose manifest is missing.
     for (auto const& entry : fs::directory_iterator(options_.directory)) {
         auto const name = entry.path().filename().string();
         if (name.starts_with("run.") || (name.starts_with("log.") && entry.file_size() > head_bytes))
@@ -109,7 +109,7 @@ std::string DiskSet::read_manifest() {
 }
 
 std::string DiskSet::read_latest() {
-    latest_ = LineSet({.seed = set_});   // the set's own: nobody else knows which of them lie in one line
+    latest_ = LineSet({.seed = set_});   // the set's own seed: others cannot predict which fingerprints share a line
     std::vector<std::uint8_t> ignored;
     return log_.read([&](std::span<Fingerprint const> urls) {
         ignored.resize(urls.size());
@@ -121,7 +121,7 @@ std::string DiskSet::write_manifest(std::uint64_t generation, std::uint64_t entr
     FileHead head{.set = set_, .number = generation, .entries = entries, .where = log};
     seal(head, manifest_magic);
     if (auto fault = replace_file(path("manifest"), bytes_of(head), options_.faults); !fault.empty()) return fault;
-    // From here on this is what is true, if not yet for sure after a power failure.
+    // From here on the new state is valid, but not yet durable.
     broken_ = sync_directory(options_.directory, options_.faults);
     return {};
 }
@@ -139,7 +139,8 @@ void DiskSet::remove_strangers() const {
 bool DiskSet::is_time_to_merge(std::uint64_t batch) const {
     auto const most = std::max(options_.latest_least, std::min(run_.entries() / 8, options_.memory / merging_bytes));
     if (latest_.size() + batch > most) return true;
-    // A batch that brings half of that is better merged at once than kept first, if it is as new as the one before.
+    // If a batch alone adds half of that, merging at once is cheaper. Assumes the share of new entries of the last
+    // batch.
     return batch >= one_by_one && fresh_share_ * static_cast<double>(batch) > static_cast<double>(most) / 2;
 }
 
@@ -154,7 +155,7 @@ UrlSet::Added DiskSet::add(std::span<Fingerprint const> batch, std::span<std::ui
 
 UrlSet::Added DiskSet::look_up(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     if (auto fault = look_in_run(batch, is_new); !fault.empty()) return refuse(std::move(fault));
-    // What the run does not have may be among the latest.
+    // Fingerprints absent from the run may be among the recent ones.
     std::vector<Fingerprint> candidates;
     for (std::size_t i = 0; i < batch.size(); ++i)
         if (is_new[i]) candidates.push_back(batch[i]);
@@ -229,7 +230,7 @@ std::string DiskSet::look_one_by_one(std::span<Fingerprint const> batch, std::sp
 UrlSet::Added DiskSet::merge_with(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     auto const before = size();
     auto const latest = latest_.entries();
-    BatchOrder order(latest, batch);   // as if the latest had come just before the batch
+    BatchOrder order(latest, batch);   // order: the recent ones before the batch
     auto const bits = std::max(run_.entries() ? run_.bits() : 0, bucket_bits(run_.entries() + order.different_about()));
     RunWriter writer(run_path(generation_ + 1), set_, generation_ + 1, bits, options_.faults);
     auto fault = write_run(order, writer);
@@ -258,7 +259,7 @@ std::string DiskSet::write_run(BatchOrder& order, RunWriter& writer) {
     return writer.finish();
 }
 
-// To the new run and an empty log. Until the manifest is renamed the old ones are what is true.
+// Switches to the new run and an empty log. Until the manifest is renamed the old ones are valid.
 std::string DiskSet::change_to(std::uint64_t generation, std::uint64_t entries) {
     RunReader run;
     if (auto fault = run.open(run_path(generation), set_, generation, entries, options_.faults); !fault.empty())
@@ -272,7 +273,7 @@ std::string DiskSet::change_to(std::uint64_t generation, std::uint64_t entries) 
     run_ = std::move(run);
     log_ = std::move(log);
     latest_.clear();
-    if (broken_.empty()) remove_strangers();   // else the old manifest may be what a power failure leaves
+    if (broken_.empty()) remove_strangers();   // otherwise a power failure may restore the old manifest
     return {};
 }
 

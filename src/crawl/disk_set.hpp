@@ -1,4 +1,4 @@
-// The exact set on disk: one sorted run of all but the latest fingerprints, those in memory and in a log beside it.
+// An exact set on disk: one sorted run, and the most recent fingerprints in memory and in a log.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -17,20 +17,21 @@ namespace garner::crawl {
 
 class BatchOrder;
 
-/// Its run lies within half a percent of what any exact set must take; what was added since, 8 bytes each, is at most an
-/// eighth of it. Larger than memory: it holds the latest, one block of the run, and some 20 bytes for each of a batch.
-/// Cheapest in large batches: each goes over the run once in order. A batch is in the set whole or not at all, also when
-/// the process is killed; one that was answered is, and after sync() survives a power failure.
+/// The run is within half a percent of the lower bound for an exact set; recent entries take 8 bytes each, at most an
+/// eighth of it. The set may be larger than memory, which holds the recent entries, one block of the run, and about
+/// 20 bytes per entry of a batch. Large batches are cheapest: each scans the run once in order. A batch is added
+/// whole or not at all, even if the process is killed; once answered it is in the set, and after sync() it survives a
+/// power failure.
 class DiskSet final : public UrlSet {
 public:
     struct Options {
         std::filesystem::path directory;
-        Bytes memory = 1 * GiB;           // for the latest and what merging them takes
+        Bytes memory = 1 * GiB;           // for recent entries and for merging them
         std::optional<std::string> layers = {};   // as in SetForm
-        std::uint64_t latest_least = 1 << 16;   // so many may wait to be merged, however small the run is
+        std::uint64_t latest_least = 1 << 16;   // this many may wait to be merged, however small the run is
         io::Faults* faults = nullptr;     // outlives the set
     };
-    /// Continues what the directory holds, or begins there. No other process can have it until this one lets go.
+    /// Opens the set in the directory, or creates one. The directory is locked against other processes.
     static Opened<DiskSet> open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
@@ -40,7 +41,7 @@ public:
     Bytes memory_bytes() const override { return latest_.memory_bytes() + run_.memory_bytes(); }
     Bytes file_bytes() const override { return run_.file_bytes() + log_.file_bytes() + manifest_bytes; }
 
-    /// All of it into one run: the fewest bytes. Empty, or why not.
+    /// Merges everything into one run: the fewest bytes. Empty, or the error.
     std::string merge();
 
 private:
@@ -70,11 +71,11 @@ private:
     Options const options_;
     io::File lock_;
     std::uint64_t set_ = 0, generation_ = 0, log_number_ = 0;
-    RunReader run_;                                       // without a file while generation_ is 0
+    RunReader run_;                                       // has no file while generation_ is 0
     SetLog log_;
-    LineSet latest_{{}};                                  // what the log holds
-    double fresh_share_ = 1;                              // of the last batch
-    std::string broken_;                                  // for good
+    LineSet latest_{{}};                                  // the contents of the log
+    double fresh_share_ = 1;                              // share of new entries in the last batch
+    std::string broken_;                                  // permanent error
 };
 
 }  // namespace garner::crawl

@@ -1,4 +1,5 @@
-// Fingerprints of canonical URLs: the same in every process and on every machine, so that they can be stored and sent.
+// Fingerprints of canonical URLs. They are equal in every process and on every machine, so they can be stored and
+// sent.
 #pragma once
 #include <string_view>
 
@@ -6,10 +7,10 @@
 
 namespace garner::crawl {
 
-/// XXH3 without a seed. Not secret: who wants to can make two URLs of one fingerprint.
+/// XXH3 without a seed. Not collision-resistant: two URLs with one fingerprint can be constructed.
 inline Fingerprint fingerprint64(std::string_view canonical) { return garner::fingerprint(canonical, 0); }
 
-/// For sets in which 64 bits would meet too often: of 1e9 URLs some pair does with a chance of 2.7 %.
+/// For sets in which 64-bit collisions are too likely: 2.7 % for at least one pair among 1e9 URLs.
 struct Fingerprint128 {
     std::uint64_t high = 0, low = 0;
     friend constexpr auto operator<=>(Fingerprint128 const&, Fingerprint128 const&) = default;

@@ -1,4 +1,4 @@
-// A cache of seen URLs before a set of all: what the cache knows, the set is not asked.
+// A cache of seen URLs in front of an exact set: the set is only asked on a cache miss.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace garner::crawl {
 
-/// As exact as the cache: what that wrongly claims to have seen is never new. After a fault it takes nothing more until it
-/// has another cache: the one it has knows of URLs that are not in the set.
+/// It is as exact as the cache: a false positive of the cache is never new. After an error it accepts nothing until it has
+/// another cache, because the old one contains URLs that are not in the set.
 class FrontedSet final : public UrlSet {
 public:
     FrontedSet(std::unique_ptr<SeenCache> front, std::unique_ptr<UrlSet> behind)
@@ -31,7 +31,7 @@ public:
         give_back(asked_), give_back(answers_);
         return added;
     }
-    /// An empty one: the set is asked for everything again.
+    /// Replaces the cache by an empty one: all URLs are looked up in the set again.
     void replace_front(std::unique_ptr<SeenCache> front) {
         front_ = std::move(front);
         broken_.clear();
@@ -42,7 +42,7 @@ public:
     Bytes memory_bytes() const override { return behind_->memory_bytes() + front_->memory_bits() / 8; }
     Bytes file_bytes() const override { return behind_->file_bytes(); }
 
-    std::uint64_t passed() const { return passed_; }   // of the links, on to the set
+    std::uint64_t passed() const { return passed_; }   // links passed on to the set
 
 private:
     std::unique_ptr<SeenCache> front_;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t in_words(std::uint64_t bits) { return (bits + 63) / 64 * 8; }
 
-// The sum of all upper parts is at most what fits above the lower bits.
+// The sum of all upper parts is limited by the bits above the lower ones.
 std::uint64_t upper_sum_at_most(unsigned lower, unsigned universe_bits) {
     return universe_bits > lower ? (std::uint64_t{1} << (universe_bits - lower)) : 1;
 }
@@ -39,14 +39,14 @@ std::uint64_t word_at(char const* from) {
 bool read_one_by_one(Code const& code, std::uint64_t base, std::span<std::uint64_t> numbers) {
     auto const mask = mask_of(code.lower);
     std::size_t i = 0;
-    std::uint64_t before = base;   // of the lower parts so far, and one for each number
+    std::uint64_t before = base;   // sum of the lower parts so far, plus one for each number
     for (std::uint64_t w = 0; w < code.upper_words; ++w) {
         auto word = word_at(code.uppers + w * 8);
         if (numbers.size() - i < static_cast<std::uint64_t>(std::popcount(word))) return false;
         for (; word; word &= word - 1, ++i) {
             auto const bit = i * code.lower;
             before += word_at(code.lowers + bit / 8) >> bit % 8 & mask;
-            // The zeros before this one: its position less the ones.
+            // The number of zeros before this one: its position minus the number of ones.
             auto const zeros = w * 64 + static_cast<std::uint64_t>(std::countr_zero(word)) - i;
             numbers[i] = before + (zeros << code.lower);
             ++before;
@@ -57,22 +57,22 @@ bool read_one_by_one(Code const& code, std::uint64_t base, std::span<std::uint64
 
 #if defined(__x86_64__)
 
-// Bytes: with more of them zeros could not be counted in 32 bits.
+// In bytes: more zeros could not be counted in 32 bits.
 constexpr std::size_t eight_at_once_at_most = std::size_t{1} << 28;
 
 #define GARNER_TARGET __attribute__((target("avx512f,avx512bw,avx512vbmi,avx512vbmi2")))
 
-/// How many zeros stand before each one, of a piece of the upper parts.
+/// Counts the zeros before each one bit, for a piece of the upper parts.
 class Zeros {
 public:
-    /// The next word's. `first` is how many zeros there would be before its first bit if that were a one.
+    /// Adds the next word. `first`: the zeros before its first bit, if that were a one.
     GARNER_TARGET void add(std::uint64_t word, std::uint32_t first) {
         alignas(64) static constexpr auto rising = [] {
             std::array<std::uint8_t, 64> all{};
             for (unsigned i = 0; i < 64; ++i) all[i] = static_cast<std::uint8_t>(i);
             return all;
         }();
-        // The positions of its ones, less how many ones stand before each, in bytes: that is below 64.
+        // The positions of its ones, minus the number of ones before each; these fit in bytes, being below 64.
         auto const positions = _mm512_maskz_compress_epi8(word, _mm512_load_si512(rising.data()));
         auto const zeros = _mm512_sub_epi8(positions, _mm512_load_si512(rising.data()));
         auto* const to = counts_ + held_;
@@ -85,7 +85,7 @@ public:
     }
     std::uint32_t const* counts() const { return counts_; }
     std::size_t held() const { return held_; }
-    /// All but the last `count`, fewer than eight, are done with.
+    /// Discards all but the last `count`, which is below eight.
     void keep_last(std::size_t count) {
         std::uint32_t last[8];
         std::memcpy(last, counts_ + (held_ - count), count * sizeof *last);
@@ -100,7 +100,7 @@ private:
     std::size_t held_ = 0;
 };
 
-/// Makes numbers of gaps, eight at once. The lower parts of eight begin with a byte.
+/// Decodes gaps to numbers, eight at once. The lower parts of eight numbers begin at a byte boundary.
 class Eight {
 public:
     GARNER_TARGET Eight(unsigned lower, std::uint64_t base)
@@ -115,7 +115,7 @@ public:
         bytes_ = _mm512_load_si512(bytes.data());
         shifts_ = _mm512_load_si512(shifts.data());
     }
-    /// The next eight, of which the last ones may mean nothing.
+    /// Decodes the next eight; the last ones may be meaningless.
     GARNER_TARGET void make(char const* lowers, std::uint32_t const* zeros, std::uint64_t* to) {
         auto const spread = _mm512_permutexvar_epi8(bytes_, _mm512_loadu_si512(lowers));
         auto const lows = _mm512_and_si512(_mm512_srlv_epi64(spread, shifts_), mask_);
@@ -133,7 +133,7 @@ public:
 private:
     unsigned lower_;
     __m512i mask_, bytes_, shifts_;
-    __m512i carry_;   // of all before: their lower parts, and one for each
+    __m512i carry_;   // sum of all before: their lower parts, plus one for each
 };
 
 GARNER_TARGET bool read_eight_at_once(Code const& code, std::uint64_t base, std::span<std::uint64_t> numbers) {
@@ -183,7 +183,8 @@ std::uint64_t write_gaps(std::span<std::uint64_t const> numbers, std::uint64_t b
     if (numbers.empty()) return 0;
     auto const lower = lower_bits(numbers.size(), universe_bits);
     auto const mask = mask_of(lower);
-    // The upper parts, in unary: as many zeros, and a one. Their length must be known before the lower bits follow.
+    // The upper parts in unary: zeros followed by a one. Their length must be known before the lower bits are
+    // written.
     std::uint64_t word = 0, bit = 0, upper_bytes = 0;
     auto next = base;
     for (auto const number : numbers) {
@@ -195,7 +196,7 @@ std::uint64_t write_gaps(std::span<std::uint64_t const> numbers, std::uint64_t b
         }
         word |= std::uint64_t{1} << bit++;
     }
-    std::memcpy(to + upper_bytes, &word, 8);   // it holds the last number's one
+    std::memcpy(to + upper_bytes, &word, 8);   // it contains the last number's one
     upper_bytes += 8;
 
     auto* out = to + upper_bytes;

@@ -1,32 +1,31 @@
-// Sorted numbers as the gaps between them, in Rice's code with its two halves apart: all lower bits in a row, all upper
-// parts in unary in another, as Elias and Fano keep them (Rice 1979, Fano 1971, Elias 1974).
+// Sorted numbers encoded as gaps in Rice's code with separate halves: all lower bits in one row, all upper parts in
+// unary in another, as in Elias-Fano coding (Rice 1979, Fano 1971, Elias 1974).
 #pragma once
 #include <cstdint>
 #include <span>
 
 namespace garner::crawl {
 
-/// How many lower bits a gap keeps, 0 to 56. For `count` numbers below 2^`universe_bits` without any order in them the
-/// code then takes within 0.13 bits of what it must; never more than bytes_at_most() says whatever they are.
+/// The number of lower bits of a gap, 0 to 56. For `count` random numbers below 2^`universe_bits` the code is within
+/// 0.13 bits of the lower bound; it never exceeds bytes_at_most() for any numbers.
 unsigned lower_bits(std::uint64_t count, unsigned universe_bits);
 
-/// What write_gaps() may take, a multiple of 8.
+/// The most bytes that write_gaps() writes, a multiple of 8.
 std::uint64_t bytes_at_most(std::uint64_t count, unsigned universe_bits);
 
-/// `numbers` rise, each at least `base` and below `base` + 2^`universe_bits`. Returns how many bytes it wrote, a multiple
-/// of 8; room for bytes_at_most() and 8 more.
+/// `numbers` are ascending, each at least `base` and below `base` + 2^`universe_bits`. Returns the bytes written, a
+/// multiple of 8; `to` needs room for bytes_at_most() and 8 more.
 std::uint64_t write_gaps(std::span<std::uint64_t const> numbers, std::uint64_t base, unsigned universe_bits, char* to);
 
-/// What reads them: one number after the other, or eight at once, where the machine has AVX-512 with VBMI2. With the same
-/// answers.
+/// Decoder implementations: one number at a time, or eight at once with AVX-512 and VBMI2. The results are equal.
 enum class GapReader { plain, avx512 };
 GapReader best_gap_reader();
 
-/// What may be read beyond the bytes.
+/// Bytes beyond the end that may be read.
 inline constexpr std::size_t gap_slack = 64;
 
-/// As many numbers as `numbers` has room for. False when these bytes were not written so. Reads up to gap_slack bytes
-/// beyond them.
+/// Decodes numbers.size() numbers. False when the bytes are not a valid encoding. Reads up to gap_slack bytes beyond
+/// them.
 bool read_gaps(std::span<char const> from, std::uint64_t base, unsigned universe_bits, std::span<std::uint64_t> numbers,
                GapReader reader = best_gap_reader());
 

@@ -1,4 +1,5 @@
-// Which of n crawling processes has a URL: Mercator's host splitter (Heydon, Najork 1999; Broder, Najork, Wiener 2003).
+// Assigns URLs to one of n crawling processes: Mercator's host splitter (Heydon, Najork 1999; Broder, Najork, Wiener
+// 2003).
 #pragma once
 #include <cstdint>
 
@@ -8,22 +9,22 @@
 
 namespace garner::crawl {
 
-/// Of the host alone, without port and scheme, so that one process speaks to a host; as the layers have left it, so that all
-/// texts of a URL go to one process.
+/// The hash of the host without port and scheme, so that only one process contacts a host. Apply layers first, so
+/// that all spellings of a URL go to one process.
 inline std::uint64_t host_hash(CanonicalUrl const& url) {
-    // Not the fingerprint of a URL: what one process holds is still spread over all of its fingerprints.
+    // Independent of the URL's fingerprint: the URLs of one process still have uniformly distributed fingerprints.
     constexpr std::uint64_t seed = 0x686f7374;
     return fingerprint(url.host(), seed);
 }
 
 class HostSplitter {
 public:
-    /// At least one.
+    /// `partitions` is at least 1.
     explicit HostSplitter(std::uint32_t partitions) : partitions_(partitions) { check(partitions > 0); }
 
     std::uint32_t partitions() const { return partitions_; }
 
-    /// From 0 to partitions() - 1, always the same for one hash and one number of partitions.
+    /// From 0 to partitions() - 1; deterministic for a hash and a number of partitions.
     std::uint32_t partition_of(std::uint64_t hash) const {
         return static_cast<std::uint32_t>(static_cast<unsigned __int128>(hash) * partitions_ >> 64);
     }

@@ -1,4 +1,4 @@
-// Large arrays of zeros in pages as large as the machine has, for tables that are read at random.
+// Large zero-initialised arrays in huge pages, for tables with random access.
 #pragma once
 #include <sys/mman.h>
 
@@ -12,7 +12,8 @@
 
 namespace garner::crawl {
 
-/// Zeros when made. Takes from the system what is touched, and gives it back at once. Throws std::bad_alloc.
+/// Zero-initialised. Memory is allocated on first use and returned to the system on destruction. Throws
+/// std::bad_alloc.
 template <class Item>
 class HugeArray {
     static_assert(std::is_trivially_copyable_v<Item>);
@@ -22,7 +23,7 @@ public:
     explicit HugeArray(std::size_t size) : size_(size) {
         if (size == 0) return;
         auto const wanted = bytes();
-        // Begins where a large page may begin; what is mapped too much for that is given back.
+        // Aligned to a huge page; the excess of the mapping is unmapped.
         auto const spare = wanted >= page ? page : 0;
         void* const mapped = ::mmap(nullptr, wanted + spare, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED) throw std::bad_alloc();

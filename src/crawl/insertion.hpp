@@ -1,5 +1,4 @@
-// Where a key stands in its line after it was asked for: at the front as LRU has it, lower down, or where it pays at the
-// moment.
+// The position of a key in its line after a request: at the front (LRU), lower, or chosen adaptively.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,26 +8,26 @@
 
 namespace garner::crawl {
 
-/// What becomes of a line: order[i] is the slot whose key stands at `i` from now on, or the number of slots for the key
-/// that was asked for. The slots from `to` to before `from` move up by one, the key comes to `to`.
+/// The new order of a line: order[i] is the slot whose key moves to `i`, or the number of slots for the requested
+/// key. The slots from `to` to before `from` move up by one, and the key moves to `to`.
 struct alignas(32) Step {
     std::uint8_t order[16];
     std::uint8_t to, from;
 };
 
-/// Most newcomers of a crawl are never asked for again, but for a few times on the page where they stand; lower down they
-/// push out less on their way. Which position misses least is found out by set dueling (Qureshi et al., ISCA 2007): a few
-/// lines always use one position each, all others the one whose lines missed least lately.
+/// Most new keys of a crawl are not requested again, except for repeats on the same page; at a lower position they
+/// evict fewer others. Set dueling (Qureshi et al., ISCA 2007) finds the position with the fewest misses: a few
+/// leading lines use a fixed position each, all other lines the one with the fewest recent misses.
 class Insertion {
 public:
-    /// `low` lets one newcomer of eight in at the front (bimodal insertion, in the same paper), so that a part of what
-    /// does not fit as a whole stays. In `middle` and `low` a repeat of what has hardly sunk since it came moves nothing:
-    /// it comes from the same page.
+    /// `low` inserts one new key of eight at the front (bimodal insertion, in the same paper), so that a part of an
+    /// oversized working set stays. In `middle` and `low` a repeat of a key that has hardly sunk moves nothing: it
+    /// comes from the same page.
     static constexpr std::array<std::string_view, 4> names{"front", "middle", "low", "duel"};
     enum Way : unsigned { front, middle, low, duel };
     static constexpr unsigned positions = 3;
 
-    /// `ways`: keys in a line, 16 at the most. Few lines cannot spare any to find out: a duel is then won by the front.
+    /// `ways`: keys in a line, at most 16. A small cache has no leading lines: `duel` then uses the front.
     Insertion(Way way, std::uint64_t lines, unsigned ways)
         : ways_(ways),
           steps_{steps_of({.position = 0, .seldom = 0, .stays = 0}),
@@ -38,7 +37,7 @@ public:
           leading_(way == duel && lines >= least_lines ? positions : 0),
           best_(way == duel ? front : way) {}
 
-    /// For some keys in turn. No other one may be used on the same Insertion meanwhile.
+    /// A run over some keys. The Insertion must not be used otherwise meanwhile.
     class Turn {
     public:
         explicit Turn(Insertion& insertion)
@@ -48,8 +47,8 @@ public:
         Turn(Turn const&) = delete;
         Turn& operator=(Turn const&) = delete;
 
-        /// What becomes of a line whose slot `found` holds the key; as many as there are slots: none does. It does not
-        /// branch on that: whether a link was seen is what no processor can predict.
+        /// The step for a line whose slot `found` holds the key; the number of slots: no slot holds it. Branch-free,
+        /// because whether a link was seen is unpredictable.
         __attribute__((always_inline)) Step const& step(std::uint64_t line, unsigned found) {
             auto const in_group = (line + turned_) & last_of_group_;
             auto const* both = steps_;
@@ -61,7 +60,7 @@ public:
             draw();
             return steps[found];
         }
-        /// Instead of it when the key stands at the front already, where it stays.
+        /// Replaces step() if the key stays at the front.
         __attribute__((always_inline)) void stays() { draw(); }
 
     private:
@@ -74,18 +73,18 @@ public:
     };
 
 private:
-    using Steps = std::array<Step, 17>;        // by where the key was found
-    using BothSteps = std::array<Steps, 2>;    // usually, and for one newcomer of eight
+    using Steps = std::array<Step, 17>;        // by the slot that held the key
+    using BothSteps = std::array<Steps, 2>;    // the usual one, and the one for one new key of eight
     struct Shape {
-        unsigned position;     // of newcomers
-        unsigned seldom;    // of one newcomer of eight
-        unsigned stays;     // so many slots from there on: a key found there is left there
+        unsigned position;     // position of new keys
+        unsigned seldom;    // position of one new key of eight
+        unsigned stays;     // a key found in this many slots from `position` on is not moved
     };
 
     static constexpr std::uint64_t least_lines = 16;
-    static constexpr std::uint64_t leaders = 32;                   // for each position, where there are lines enough
+    static constexpr std::uint64_t leaders = 32;                   // for each position, if there are enough lines
     static constexpr std::uint32_t round = 2'048;                  // misses of leading lines
-    static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;    // Weyl's sequence: evenly spread, never periodic
+    static constexpr std::uint64_t golden = 0x9e3779b97f4a7c15;    // Weyl sequence: evenly distributed, never periodic
     static constexpr std::uint64_t front_share = std::uint64_t{1} << 61;   // one of eight
 
     BothSteps steps_of(Shape shape) const {
@@ -121,14 +120,14 @@ private:
             if (misses_[way] < misses_[best_]) best_ = way;
         for (auto& misses : misses_) misses -= misses / 4;
         misses_of_all_ = 0;
-        // Other lines lead from now on: each has its own links, and a few hot ones would decide for all.
+        // The leading lines rotate: otherwise a few hot links would decide for all lines.
         turned_ += positions;
     }
 
     unsigned const ways_;
     std::array<BothSteps, positions> const steps_;
-    std::uint64_t const last_of_group_;   // lines of a group, a power of two, less one
-    std::uint64_t const leading_;         // of each group: the first of it, one for each position
+    std::uint64_t const last_of_group_;   // lines of a group, a power of two, minus one
+    std::uint64_t const leading_;         // of each group: its first lines, one for each position
     unsigned best_;
     std::array<std::uint32_t, positions> misses_{};
     std::uint32_t misses_of_all_ = 0;

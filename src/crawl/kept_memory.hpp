@@ -1,4 +1,4 @@
-// Lists that are filled again and again: they keep the memory of an ordinary batch, and give back that of a huge one.
+// Reused lists that keep the memory of a normal batch, and release that of a huge one.
 #pragma once
 #include "util/bytes.hpp"
 
@@ -6,7 +6,7 @@ namespace garner::crawl {
 
 inline constexpr Bytes kept_bytes = 512 * KiB;
 
-/// Nothing is in it any more.
+/// Clears the list.
 template <class List>
 void give_back(List& list) {
     list.clear();

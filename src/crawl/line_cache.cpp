@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t line_bits = 512;
 
-/// Lines, chosen by the first bits of the fingerprint.
+/// Selects lines by the first bits of the fingerprint.
 struct FirstBits {
     std::uint64_t lines;
     std::uint64_t line_of(Fingerprint url) const {
@@ -22,13 +22,13 @@ struct FirstBits {
     }
 };
 
-/// Which slot holds the key, of the matches there are; `ways`: none.
+/// The slot of the lowest match; `ways`: no match.
 GARNER_INLINE unsigned slot_of(unsigned match, unsigned ways) {
     return static_cast<unsigned>(std::countr_zero(match | 1u << ways));
 }
 
-/// A shape has a Line, its ways; at_front(), whether the line's first slot holds the fingerprint; and touch<Ops>(), which
-/// tells where it was held, or `ways`, and changes the line by the step that `step_for(where)` says.
+/// A shape has a Line and its ways. at_front() tells whether the line's first slot holds the fingerprint.
+/// touch<Ops>() returns the slot that held it, or `ways`, and changes the line by the step from `step_for(where)`.
 struct WholeFingerprints {
     static constexpr unsigned ways = 8;
     static constexpr bool claims = false;
@@ -103,7 +103,7 @@ struct Quotients {
 
     explicit Quotients(std::uint64_t lines) : lines_(lines), reciprocal_(UINT64_MAX / lines) {}
 
-    // All ones are above any quotient by that many lines.
+    // All ones exceed any quotient by this number of lines.
     Line empty(std::uint64_t) const {
         Line all;
         for (auto& low : all.low) low = UINT32_MAX;
@@ -149,7 +149,7 @@ private:
     struct Divided {
         std::uint64_t quotient, line;
     };
-    // The estimate is at most one too small.
+    // The estimate is too small by at most one.
     GARNER_INLINE Divided divided(Fingerprint url) const {
         auto quotient = static_cast<std::uint64_t>((static_cast<unsigned __int128>(url) * reciprocal_) >> 64);
         auto line = url - quotient * lines_;
@@ -177,15 +177,15 @@ public:
     std::uint64_t memory_bits() const override { return lines_.size() * line_bits; }
 
 private:
-    // How many lines memory can have under way at once, and some more.
+    // About the number of cache misses that the processor can have in flight.
     static constexpr std::size_t prefetched = 24;
 
-    // Most links of real pages stand at the front of their line already; others come in a way that nobody can foresee. The
-    // first of each batch say which way is the cheaper one for the others. The answers are the same.
+    // Most links of real pages are at the front of their line already; others arrive unpredictably. The first links
+    // of each batch decide which code path is cheaper for the rest. The answers are equal.
     enum class Expect { anything, front };
     static constexpr std::size_t tried = 128;
 
-    // Inlined where the instructions may be used: into the functions below.
+    // Inlined into functions below that are compiled for the instruction set.
     template <class Ops>
     GARNER_INLINE void each(std::span<Fingerprint const> urls, std::span<std::uint8_t> answers) {
         Insertion::Turn turn(insertion_);
@@ -198,11 +198,11 @@ private:
             run<Ops, Expect::anything>(turn, urls, answers, first, urls.size());
     }
 
-    /// Those from `begin` to before `end`. Returns how many were held at the front.
+    /// Processes those from `begin` to before `end`. Returns how many were at the front.
     template <class Ops, Expect expect>
     GARNER_INLINE std::size_t run(Insertion::Turn& turn, std::span<Fingerprint const> urls,
                                   std::span<std::uint8_t> answers, std::size_t begin, std::size_t end) {
-        auto const shape = shape_;   // copies: as far as the compiler knows an answer's byte could be anybody's
+        auto const shape = shape_;   // copies: for the compiler, a write to an answer could alias the members
         auto* const lines = lines_.data();
         auto const* const asked = urls.data();
         auto* const answer = answers.data();
@@ -241,7 +241,7 @@ MadeCache make_lines(CacheOptions const& options) {
     return {std::make_unique<LineCache<Shape>>(lines, way, simd), {}};
 }
 
-/// One line is LRU, which has its own file; two lines and more tell a slot that is empty from one that is not.
+/// A single line is LRU, which has its own file; with two or more lines an empty slot can be recognised.
 template <class Shape>
 MadeCache make_lines_or_lru(CacheOptions const& options) {
     if (options.entries <= Shape::ways) return {std::make_unique<Lru>(options), {}};

@@ -1,4 +1,4 @@
-// Caches whose sets are cache lines, with recency as the order of their slots: no links, no marks, one line touched.
+// Caches whose sets are cache lines, with slots in order of recency: no links, no marks, one line touched.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -8,18 +8,18 @@
 
 namespace garner::crawl {
 
-/// "line": 8 whole fingerprints a line. Exact, 64 bits an entry.
+/// "line": 8 full fingerprints a line. Exact, 64 bits an entry.
 MadeCache make_line(CacheOptions const&);
 
-/// "line32": 16 tags a line. 32 bits an entry. A tag is 32 bits that do not choose the line: a URL that is not held looks
-/// like one of 16 others once in 2^28 times, 3.7e-9, whatever the number of lines.
+/// "line32": 16 tags a line. 32 bits an entry. A tag is 32 bits that do not select the line. A new URL matches one of
+/// the 16 tags with a probability of 2^-28, 3.7e-9, for any number of lines.
 MadeCache make_line32(CacheOptions const&);
 
-/// "quotient": 10 keys of 51 bits a line, 51.2 bits an entry, exact. Of a fingerprint divided by the number of lines the
-/// remainder is the line, so only the quotient is kept: it has 51 bits from 8,193 lines on.
+/// "quotient": 10 keys of 51 bits a line, 51.2 bits an entry, exact. A fingerprint is divided by the number of lines.
+/// The remainder selects the line, so only the quotient is stored: it has 51 bits from 8,193 lines on.
 MadeCache make_quotient(CacheOptions const&);
 
-/// Of each of them.
+/// Settings that these caches share.
 struct LineSettings {
     static constexpr std::array<std::string_view, 4> isas{"best", "plain", "avx2", "avx512"};
     static constexpr std::array settings{

@@ -16,26 +16,26 @@ using Line = LineSet::Line;
 using Segment = LineSet::Segment;
 using Home = LineSet::Home;
 
-// A key's bits from the top: which segment, which line of it (with what that leaves over), the rest.
+// A key's bits from the top: those for the segment, for the line (and a remainder), and the rest.
 constexpr unsigned high_bits = 32, low_bits = 64 - 6 - high_bits;
 constexpr std::uint64_t low_mask = (std::uint64_t{1} << low_bits) - 1;
 
-// How wide a slot may be when so many are to fit in a line beside the upper five bits of its last byte.
+// Slot widths, for the number of slots in a line. The upper five bits of the last byte are reserved.
 struct Layout {
     std::uint32_t slots, width;
 };
 constexpr std::array layouts{Layout{12, 42}, Layout{11, 46}, Layout{10, 50}, Layout{9, 56}, Layout{8, 63}};
 static_assert(std::ranges::all_of(layouts, [](Layout const& one) { return one.slots * one.width <= 512 - 5; }));
 
-// Beyond it a newcomer moves too many others.
+// Beyond this load an insertion moves too many others.
 constexpr double fullest = 0.955;
-// One of some thirty lines has room where it is fullest: of 1e8 newcomers none is turned away by chance.
+// At the fullest, about one line of thirty has room: the chance of a failed insertion is negligible, even among 1e8.
 constexpr std::size_t moves_at_most = 1'500;
-// Lines. Smaller ones grow faster: what they would save is not worth how often all of them would be put in again.
+// Lines. Smaller segments grow faster: the memory saved is not worth the repeated reinsertion.
 constexpr std::uint32_t small_segment = 64 * 1024;
 
-constexpr std::uint64_t fewest_lines = 2;   // with one there is no reciprocal of 64 bits
-// In the last byte, whose lower three bits may be a slot's: how many there are, above the flag.
+constexpr std::uint64_t fewest_lines = 2;   // with one line the reciprocal does not fit in 64 bits
+// In the last byte, whose lower three bits may belong to a slot: the count, above the flag.
 constexpr unsigned overflow_flag = 0x08, one_more = 0x10;
 
 std::uint32_t count_of(Line const& line) { return line.bytes[63] / one_more; }
@@ -47,22 +47,23 @@ std::uint64_t high_product(std::uint64_t a, std::uint64_t b) {
 
 Home home_of(Segment const& segment, std::uint64_t key) {
     auto const product = ((key >> low_bits) & 0xffffffff) * segment.line_count;
-    // The line is the product's upper half; its lower half, by the number of lines, says which of those of this line.
+    // The line is the product's upper half. The lower half, divided by the number of lines, distinguishes the keys of
+    // this line.
     auto const left_over = high_product(product & 0xffffffff, segment.reciprocal);
     return {static_cast<std::uint32_t>(product >> 32), left_over << low_bits | (key & low_mask)};
 }
 
-// An involution: the other line of the other line is the first again.
+// An involution: the other line of the other line is the first line again.
 std::uint32_t other_line(Segment const& segment, std::uint32_t line, std::uint64_t remainder) {
     auto const hash = static_cast<std::uint32_t>((remainder * 0xd6e8feb86659fd93) >> 32);
     auto const sum = static_cast<std::uint32_t>((std::uint64_t{hash} * segment.line_count) >> 32);
     return sum >= line ? sum - line : sum + segment.line_count - line;
 }
 
-// A slot's value: the remainder, and in its lowest bit whether it lies in its second line.
+// A slot's value: the remainder, and as lowest bit whether it is in its second line.
 std::uint64_t slot_value(std::uint64_t remainder, bool second) { return remainder << 1 | (second ? 1 : 0); }
 
-// Of the keys whose first line it is, the lowest one's upper part.
+// The upper part of the lowest key whose first line this is.
 std::uint64_t first_high(Segment const& segment, std::uint64_t line) {
     return ((line << 32) + segment.line_count - 1) / segment.line_count;
 }
@@ -71,7 +72,7 @@ std::uint64_t key_of(std::uint64_t first_high_of_line, std::uint64_t remainder) 
     return (first_high_of_line + (remainder >> low_bits)) << low_bits | (remainder & low_mask);
 }
 
-// The key again, but for its segment.
+// Restores the key, except its segment.
 std::uint64_t key_at(Segment const& segment, std::uint32_t line, std::uint64_t value) {
     auto const remainder = value >> 1;
     return key_of(first_high(segment, value & 1 ? other_line(segment, line, remainder) : line), remainder);
@@ -82,7 +83,7 @@ struct Window {
 };
 Window window_of(Segment const& segment, std::uint32_t slot) {
     auto const bit = 32 * segment.slots + slot * segment.rest_bits;
-    auto const byte = std::min(bit / 8, 56u);   // not beyond the line
+    auto const byte = std::min(bit / 8, 56u);   // stays within the line
     return {byte, bit - 8 * byte};
 }
 
@@ -131,16 +132,16 @@ template <class Ops>
     return false;
 }
 
-// As holds(), without a branch: that a tag fits is what nobody can predict. Looks at the first one that fits only, so
-// what it does not find may be there.
+// A branch-free holds(), because matches of tags are unpredictable. It checks only the first matching tag, so it has
+// false negatives.
 template <class Ops>
 [[gnu::always_inline]] inline bool surely_holds(Segment const& segment, Line const& line, std::uint64_t value) {
     auto const found = slots_that_may_hold<Ops>(line, value);
-    auto const slot = static_cast<std::uint32_t>(std::countr_zero(found | 1u << 16)) & 15;   // 0 where there is none
+    auto const slot = static_cast<std::uint32_t>(std::countr_zero(found | 1u << 16)) & 15;   // 0 when no tag matches
     return static_cast<unsigned>(found != 0) & static_cast<unsigned>(rest_of(segment, line, slot) == value >> 32);
 }
 
-// So many lines, of as many slots as then fit.
+// A segment with this many lines, and the most slots per line that fit.
 Segment segment_of(std::uint64_t lines) {
     Segment segment;
     check(lines >= fewest_lines && lines < UINT32_MAX);
@@ -156,7 +157,7 @@ Segment segment_of(std::uint64_t lines) {
     return segment;
 }
 
-// Fewest lines with room for so many: of fewer slots, or of more where those would need more lines for that alone.
+// The fewest lines for this many entries, over all layouts.
 std::uint64_t lines_for(std::uint64_t entries) {
     std::uint64_t fewest = UINT64_MAX;
     for (auto const& layout : layouts) {
@@ -173,7 +174,7 @@ std::uint64_t lines_for(std::uint64_t entries) {
 LineSet::LineSet(Options const& options) : options_(options), random_(options.seed | 1) { clear(); }
 
 std::uint64_t LineSet::lines_in_segment(std::uint64_t expected) {
-    // Segments differ by chance.
+    // The sizes of segments vary randomly.
     auto const each = static_cast<double>(expected) / segment_count;
     return lines_for(static_cast<std::uint64_t>(each + 5 * std::sqrt(each)));
 }
@@ -192,16 +193,17 @@ UrlSet::Added LineSet::add(std::span<Fingerprint const> batch, std::span<std::ui
     return {with_simd(options_.simd, add)};
 }
 
-// In blocks, each in three steps that wait for no memory: where each one's first line is; whether it is there; and, in
-// order, what was not: looked for in both lines and put in. Only the third writes. So what the second finds is there, and
-// what it does not find, because it came earlier in the same blocks or lies in its second line, the third does.
+// Processes blocks in three steps that overlap memory latency: find each first line; check it; then, in order, look
+// up the remaining ones in both lines and insert them. Only the third step writes. So a match in the second step is
+// reliable. A key that the second step misses, because it occurs earlier in the same blocks or is in its second line,
+// is found by the third step.
 template <class Ops>
 std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     constexpr std::size_t block = 64;
     struct Block {
         std::uint64_t keys[block];
         Home homes[block];
-        std::uint16_t open[block];   // those to be looked at in the third step
+        std::uint16_t open[block];   // those left for the third step
         std::size_t begin = 0, size = 0, opened = 0;
         std::uint64_t growths = 0;   // before the homes were found
     };
@@ -220,7 +222,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
         b.open[b.opened] = static_cast<std::uint16_t>(i);
         b.opened += !held;
     };
-    // The lines of one block are fetched while those of the one before are looked at.
+    // The lines of one block are prefetched while the previous block is checked.
     auto find_homes_and_look = [&](Block& found, Block& looked_at) __attribute__((always_inline)) {
         found.growths = growths_;
         if (looked_at.growths != growths_)
@@ -249,7 +251,7 @@ std::uint64_t LineSet::add_all(std::span<Fingerprint const> batch, std::span<std
         b.opened = 0;
     };
 
-    // Two more rounds than blocks, until the last one is settled.
+    // Two more rounds than blocks, to finish the last one.
     auto const rounds = (batch.size() + block - 1) / block;
     for (std::size_t round = 0; round < rounds + 2; ++round) {
         auto& found = blocks[round % 3];
@@ -289,18 +291,18 @@ void LineSet::put(std::size_t number, std::uint64_t key) {
     while (!insert(segments_[number], key)) grow(number);
 }
 
-// False, with nothing changed but where others lie, when it finds no room.
+// False when it finds no room; then only overflow flags have changed.
 bool LineSet::insert(Segment& segment, std::uint64_t key) {
     auto const [first, remainder] = home_of(segment, key);
     auto line = first;
     auto value = slot_value(remainder, false);
-    // Those moved, to be moved back when there is no end of it.
+    // The moves so far, to undo them on failure.
     struct Move {
         std::uint32_t line, slot;
     };
     std::array<Move, moves_at_most> moves;
     for (std::size_t moved = 0;; ++moved) {
-        // The value's own line has had its turn, or is the one that it was pushed out of.
+        // The value's own line was tried before, or it was moved out of that line.
         if (take_in(segment, segment.lines[line], value)) break;
         auto const other = other_line(segment, line, value >> 1);
         if (!(value & 1)) segment.lines[line].bytes[63] |= overflow_flag;
@@ -309,7 +311,7 @@ bool LineSet::insert(Segment& segment, std::uint64_t key) {
         if (take_in(segment, segment.lines[line], value)) break;
         if (moved == moves_at_most) {
             for (auto back = moved; back-- > 0;) {
-                // What hangs in the air lies in the other line of where it was taken from.
+                // The value's bit means its other line: flip it for the slot that it came from.
                 auto const [from, slot] = moves[back];
                 value ^= 1;
                 auto const was = value;
@@ -341,8 +343,8 @@ void LineSet::grow(std::size_t number) {
     }
 }
 
-// From one line after the other into one after the other, as the order of lines is that of keys in both; but for those
-// few that lie in their second line or will.
+// Copies line by line, because both segments order their lines by key. The few keys in second lines are inserted
+// separately.
 bool LineSet::fill(Segment& larger, Segment const& segment) {
     std::vector<std::uint64_t> others;
     for (std::uint32_t line = 0; line < segment.line_count; ++line) {

@@ -1,5 +1,5 @@
-// The exact set in memory: lines of 64 bytes that hold up to twelve fingerprints each, of which only those bits are kept
-// that their line does not say (quotienting, Knuth 6.4 exercise 13; two lines for each as in cuckoo filters, Fan 2014).
+// An exact set in memory: lines of 64 bytes with up to twelve fingerprints each. Bits implied by the line are not
+// stored (quotienting, Knuth 6.4 exercise 13; two lines for each key as in cuckoo filters, Fan 2014).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,30 +11,30 @@
 
 namespace garner::crawl {
 
-/// From 45 bits an entry where the number is known beforehand and is 1e8 or more; grown step by step, an eighth at a time
-/// and a sixty-fourth of the set at once, up to an eighth more. Small sets take more: 60 bits at 1e5, and up to a quarter
-/// more when grown. Any fingerprints are spread evenly, so they need not be hashes.
+/// From 45 bits an entry if at least 1e8 entries are expected in advance. Growth is stepwise, by an eighth and a
+/// sixty-fourth of the set at a time, and costs up to an eighth more. Small sets need more: 60 bits at 1e5, and up to
+/// a quarter more when grown. Works for arbitrary fingerprints, not only hashes.
 class LineSet final : public UrlSet {
 public:
     struct Options {
-        std::uint64_t expected = 0;   // entries; 0: not known
-        std::uint64_t seed = 1;       // without it nobody can choose fingerprints that lie in one line
+        std::uint64_t expected = 0;   // entries; 0: unknown
+        std::uint64_t seed = 1;       // prevents constructed fingerprints that share a line
         Simd simd = best_simd();
     };
     explicit LineSet(Options const&);
-    /// What it takes from the beginning, if so many are expected.
+    /// Initial memory for this many expected entries.
     static Bytes bytes_for(std::uint64_t expected);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::uint64_t size() const override;
     Bytes memory_bytes() const override;
 
-    /// All of them, in no order.
+    /// All entries, unordered.
     std::vector<Fingerprint> entries() const;
     void clear();
 
-    /// One line: tags of 32 bits from its beginning, then the other bits of each, in the last byte how many and whether
-    /// any whose first line this is lies in its second one.
+    /// One line: tags of 32 bits from its beginning, then the other bits of each. The last byte has the count and a
+    /// flag: a key whose first line this is may be in its second line.
     struct alignas(64) Line {
         unsigned char bytes[64];
     };
@@ -42,15 +42,15 @@ public:
     /// A part of the set with lines of its own.
     struct Segment {
         HugeArray<Line> lines = {};
-        std::uint64_t reciprocal = 0;   // of the number of lines: 2^64 / lines, rounded up
+        std::uint64_t reciprocal = 0;   // 2^64 / number of lines, rounded up
         std::uint32_t line_count = 0;
         std::uint32_t slots = 0;        // in each line
-        std::uint32_t rest_bits = 0;    // of a slot beside its tag
+        std::uint32_t rest_bits = 0;    // bits of a slot without its tag
         std::uint64_t size = 0;
-        std::uint64_t room = 0;         // so many; then it grows
+        std::uint64_t room = 0;         // entries before it grows
     };
 
-    /// Where a fingerprint may be in its segment, and what a slot would hold there.
+    /// The first line of a fingerprint in its segment, and its slot value there.
     struct Home {
         std::uint32_t line;        // the first
         std::uint64_t remainder;

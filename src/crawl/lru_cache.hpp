@@ -66,7 +66,7 @@ private:
     }
 
     std::uint32_t const entries_;
-    FingerprintMap index_;          // the slot of each
+    FingerprintMap index_;          // the slot of each fingerprint
     std::vector<Entry> slots_;
     Slot oldest_ = none, newest_ = none;
 };

@@ -1,4 +1,4 @@
-// A reversible mix of 64 bits, for tables that take a fingerprint's upper bits for its position.
+// A reversible mix of 64 bits, for tables that use a fingerprint's upper bits as position.
 #pragma once
 #include <cstdint>
 
@@ -7,12 +7,12 @@ namespace garner::crawl {
 inline constexpr std::uint64_t mix_before = 0x9e3779b97f4a7c15, mix_after = 0xbf58476d1ce4e5b9;   // odd
 
 constexpr std::uint64_t inverse_of_odd(std::uint64_t odd) {
-    auto x = odd;   // right in three bits, and in twice as many after each step (Newton)
+    auto x = odd;   // correct in three bits, and in twice as many after each step (Newton)
     for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
     return x;
 }
 
-/// One to one; the upper bits depend on all of the number's.
+/// Bijective; the upper bits depend on all bits of the number.
 constexpr std::uint64_t mixed(std::uint64_t number) {
     number *= mix_before;
     number ^= number >> 32;

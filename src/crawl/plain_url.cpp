@@ -5,7 +5,7 @@
 namespace garner::crawl {
 namespace {
 
-/// Where the host begins; 0 for other texts.
+/// Offset of the host; 0 for other texts.
 std::size_t host_begin_of(std::string_view text) {
     if (text.starts_with("https://")) return 8;
     return text.starts_with("http://") ? 7 : 0;
@@ -13,7 +13,7 @@ std::size_t host_begin_of(std::string_view text) {
 
 bool at_end_of_host(char c) { return c == '/' || c == '?' || c == '#'; }
 
-/// A lower-case ASCII name that is no IPv4 address; no "xn--" label needs a closer look.
+/// A lower-case ASCII name that is no IPv4 address; an "xn--" label needs no check.
 bool is_plain_host(std::string_view host) {
     if (host.empty()) return false;
     auto const whole = host.substr(0, host.size() - (host.back() == '.'));
@@ -38,7 +38,7 @@ bool copy_plain_url(std::string_view text, CanonicalUrl& into) {
         query_end = find_first_in(query_encoded, text, path_end);
         if (query_end < text.size() && text[query_end] != '#') return false;
     }
-    // What follows is the fragment: it goes, whatever is in it.
+    // The rest is the fragment, which is dropped.
     into.text.assign(text, 0, query_end);
     if (bare) into.text.insert(end, 1, '/');
     auto const at = [](std::size_t offset) { return static_cast<std::uint32_t>(offset); };

@@ -15,9 +15,9 @@ namespace garner::crawl {
 namespace {
 
 constexpr std::size_t write_bytes = 1 * MiB;
-constexpr std::size_t code_slack = gap_slack;   // what gap_code reads, and writes, beyond
+constexpr std::size_t code_slack = gap_slack;   // bytes that gap_code reads and writes beyond the end
 
-// As in the file.
+// The on-disk layout.
 struct DirectoryEntry {
     std::uint64_t checksum;
     std::uint32_t bytes, count;
@@ -46,7 +46,7 @@ RunWriter::RunWriter(std::string path, std::uint64_t set, std::uint64_t generati
     file_ = std::move(opened.file);
     buckets_.resize(std::size_t{1} << bits);
     waiting_.resize(write_bytes + code_slack);
-    waiting_bytes_ = head_bytes;   // its head is written last
+    waiting_bytes_ = head_bytes;   // the head is written last
 }
 
 void RunWriter::add(std::span<Fingerprint const> urls) {

@@ -1,5 +1,5 @@
-// A run: all fingerprints of a set on disk, sorted, in buckets by their upper bits; docs/formats/url_set.md says how.
-// Written once, from its beginning to its end, and then never changed.
+// A run: all fingerprints of a set on disk, sorted, in buckets by their upper bits. The format is in
+// docs/formats/url_set.md. Written once, sequentially, and never changed.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -19,17 +19,17 @@ struct Bucket {
     std::uint64_t checksum = 0;
 };
 
-/// The upper bits that number the buckets of so many entries: 8 to 16.
+/// The number of upper bits that select a bucket, for this many entries: 8 to 16.
 unsigned bucket_bits(std::uint64_t entries);
 
 class RunWriter {
 public:
-    /// Makes the file, in place of any that is there. `set` and `generation` say whose and which run it is.
+    /// Creates the file, replacing an existing one. `set` and `generation` identify the run.
     RunWriter(std::string path, std::uint64_t set, std::uint64_t generation, unsigned bits, io::Faults*);
 
-    /// Rising from call to call and within each. Whole buckets: no two calls share one.
+    /// Ascending within each call and between calls. Whole buckets: no two calls share one.
     void add(std::span<Fingerprint const>);
-    /// Returns when it is on the disk, whole. Empty, or the first of all faults.
+    /// Returns when the file is complete on the disk. Empty, or the first error.
     std::string finish();
     std::string const& fault() const { return fault_; }
     std::uint64_t entries() const { return entries_; }
@@ -52,7 +52,7 @@ class RunReader {
 public:
     RunReader() = default;
 
-    /// Empty, or one line that says why this is not the run of that set and generation with so many entries.
+    /// Empty, or one line that says why this is not the run of that set and generation with `entries` entries.
     std::string open(std::string const& path, std::uint64_t set, std::uint64_t generation, std::uint64_t entries,
                      io::Faults*);
     unsigned bits() const { return bits_; }
@@ -61,10 +61,10 @@ public:
     Bytes file_bytes() const { return file_bytes_; }
     Bytes memory_bytes() const { return buckets_.capacity() * sizeof(Bucket) + block_.capacity(); }
 
-    /// How much is read at once: whole buckets, as many as fit. Much when all will be asked for in turn.
+    /// The read size: reads take whole buckets that fit. A large size suits sequential access.
     void read_ahead(Bytes bytes) { ahead_ = bytes; }
-    /// The fingerprints of a bucket, valid until the next call, with BucketIndex's slack unless there are none. False after a
-    /// fault, which fault() says.
+    /// The fingerprints of a bucket, valid until the next call, followed by BucketIndex's slack unless empty. False
+    /// after an error, which fault() describes.
     bool read(std::uint64_t bucket, std::span<Fingerprint const>& urls);
     std::string const& fault() const { return fault_; }
 
@@ -79,7 +79,7 @@ private:
     Bytes file_bytes_ = 0;
     std::vector<Bucket> buckets_;
     Bytes ahead_ = 0;
-    std::vector<char> block_;          // of the file, from block_begin_ on
+    std::vector<char> block_;          // bytes of the file, from block_begin_ on
     std::uint64_t block_begin_ = 0;
     std::size_t block_bytes_ = 0;
     std::vector<Fingerprint> urls_;

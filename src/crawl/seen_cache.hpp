@@ -1,4 +1,4 @@
-// The seam for caches of seen URLs: which fingerprints came by lately.
+// The interface of caches of recently seen URLs.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -15,53 +15,55 @@ class Foresight;
 
 namespace garner::crawl {
 
-/// Stands before the exact set of all URLs: what it knows need not be asked there. It may forget; an exact one never
-/// claims to have seen what it has not, the others seldom do. One instance per thread: no thread-safety of its own, no
-/// I/O, no clock. Deterministic for a seed and a sequence of calls.
+/// Used in front of the exact set of all URLs: a hit need not be looked up there. A cache may forget; an exact one
+/// has no false positives, the others have few. One instance per thread: no thread safety, no I/O, no clock.
+/// Deterministic for a seed and a sequence of calls.
 class SeenCache {
 public:
     virtual ~SeenCache() = default;
 
-    /// True when the fingerprint is held. A use in either case: from now on it is held, unless the policy lets nothing
-    /// in, and another one may have left for it.
+    /// True when the fingerprint is held. Counts as a use in either case: afterwards it is held, unless the policy
+    /// rejects it, and another one may have been evicted for it.
     bool seen(Fingerprint url) {
         std::uint8_t answer = 0;
         seen_each({&url, 1}, {&answer, 1});
         return answer != 0;
     }
-    /// As seen() of each in turn, at a lower cost: answers[i] becomes 1 or 0. As many answers as fingerprints.
+    /// Equals seen() of each in turn, but is faster: answers[i] becomes 1 or 0. `answers` has one element per
+    /// fingerprint.
     virtual void seen_each(std::span<Fingerprint const>, std::span<std::uint8_t> answers) = 0;
 
-    /// Whether it may say "seen" of what never came: before an exact set such a URL is lost.
+    /// Whether false positives are possible: in front of an exact set such a URL is lost.
     virtual bool claims() const { return false; }
-    /// How many fingerprints fit; of one without bound, how many it holds.
+    /// Capacity in fingerprints; for an unbounded cache, the number held.
     virtual std::uint64_t entries() const = 0;
-    /// What is allocated for them: keys, links, marks, whatever finds and orders them.
+    /// Memory allocated for the entries: keys, links, marks, index and order.
     virtual std::uint64_t memory_bits() const = 0;
 };
 
 inline constexpr std::uint64_t cache_entries_max = std::uint64_t{1} << 31;
 
-/// What a cache is made with.
+/// Options of a cache.
 struct CacheOptions {
-    std::uint64_t entries = 0;                       // from 1 to cache_entries_max; ignored by what has no bound
+    std::uint64_t entries = 0;                       // from 1 to cache_entries_max; ignored by unbounded caches
     std::uint64_t seed = 1;
-    std::vector<double> values = {};                 // of the cache's settings, in their order; empty: all initial
-    std::shared_ptr<papers::Foresight const> foresight = {};   // of the whole stream, for references in simulations
+    std::vector<double> values = {};                 // the cache's settings, in their order; empty: all defaults
+    std::shared_ptr<papers::Foresight const> foresight = {};   // knowledge of the whole stream, for reference policies in
+                                                               // simulations
 
     double value(std::span<policy::Setting const> declared, std::size_t index) const {
         return index < values.size() ? values[index] : declared[index].initial;
     }
 };
 
-/// A cache, or why there is none: one line that names the number that does not fit and the next ones that do.
+/// A cache, or an error: one line that names the invalid number and the next valid ones.
 struct MadeCache {
     std::unique_ptr<SeenCache> cache;
     std::string fault;
 };
 
-/// Gives a cache its seen_each(). It has look(Fingerprint), the seen() of one, and prefetch(Fingerprint) const, which asks memory
-/// for what look() will touch first.
+/// Implements seen_each() for a cache. The cache has look(Fingerprint), its seen() for one, and prefetch(Fingerprint)
+/// const, which prefetches the memory that look() touches first.
 template <class Cache>
 class Batched : public SeenCache {
 public:
@@ -77,7 +79,7 @@ public:
     }
 
 private:
-    // How many lines memory can have under way at once, and some more.
+    // About the number of cache misses that the processor can have in flight.
     static constexpr std::size_t prefetched = 24;
 
     Cache& self() { return static_cast<Cache&>(*this); }

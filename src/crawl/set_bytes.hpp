@@ -1,4 +1,4 @@
-// The bytes that the files of a set on disk have in common: little-endian numbers, heads with a name and a checksum.
+// Common parts of the files of a set on disk: little-endian numbers, heads with a magic and a checksum.
 #pragma once
 #include <array>
 #include <bit>
@@ -13,7 +13,7 @@
 
 namespace garner::crawl {
 
-static_assert(std::endian::native == std::endian::little);   // all numbers in the files are
+static_assert(std::endian::native == std::endian::little);   // all numbers in the files are little-endian
 
 inline constexpr std::uint32_t set_format_version = 1;
 inline constexpr std::size_t head_bytes = 64;
@@ -21,13 +21,13 @@ inline constexpr std::size_t head_bytes = 64;
 /// The first 64 bytes of every file.
 struct FileHead {
     char magic[8] = {};
-    std::uint64_t checksum = 0;           // of what follows in the head
+    std::uint64_t checksum = 0;           // covers the rest of the head
     std::uint32_t version = set_format_version;
     std::uint32_t bits = 0;
-    std::uint64_t set = 0;                // drawn when the set was made
+    std::uint64_t set = 0;                // random, chosen when the set was created
     std::uint64_t number = 0;             // generation of a run, number of a log
     std::uint64_t entries = 0;
-    std::uint64_t where = 0;              // of a run: its directory; of a manifest: the number of the log
+    std::uint64_t where = 0;              // offset of a run's directory; in a manifest the number of the log
     std::uint64_t directory_checksum = 0;
 };
 static_assert(sizeof(FileHead) == head_bytes);
@@ -37,7 +37,7 @@ inline std::string_view bytes_of(FileHead const& head) {
 }
 inline std::uint64_t head_checksum(FileHead const& head) { return fingerprint(bytes_of(head).substr(16), 0); }
 
-/// What is moved, swapped or left from another file of the set fits nowhere else.
+/// Seeds checksums, so that moved, swapped or outdated bytes of the set's files fail verification.
 inline std::uint64_t place_seed(std::uint64_t set, std::uint64_t number, std::uint64_t offset) {
     std::array<std::uint64_t, 3> const place{set, number, offset};
     return fingerprint({reinterpret_cast<char const*>(place.data()), sizeof place}, 0);
@@ -48,7 +48,7 @@ inline void seal(FileHead& head, std::string_view magic) {
     head.checksum = head_checksum(head);
 }
 
-/// Nothing, or what is wrong with it, to be said of "it".
+/// Nothing, or the error, as a predicate with the file as subject.
 inline std::string_view fault_in(FileHead const& head, std::string_view magic) {
     if (std::string_view(head.magic, sizeof head.magic) != magic) return "does not begin as one";
     if (head.version != set_format_version) return "is of another version of Garner";

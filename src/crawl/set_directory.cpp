@@ -33,13 +33,13 @@ std::string text_of(SetForm const& form) {
 }
 
 bool is_sound(std::string const& text) {
-    auto const end = text.find("\n" + std::string(checksum_word)) + 1;   // 0 where there is none
+    auto const end = text.find("\n" + std::string(checksum_word)) + 1;   // 0 when it is missing
     return text.starts_with(first_line) && text.substr(end) == checksum_line(std::string_view(text).substr(0, end));
 }
 
 std::string shown(std::string const& layers) { return layers.empty() ? "no layers" : "the layers " + layers; }
 
-/// What follows the word on its line.
+/// The rest of the line after the word.
 std::string value_of(std::string const& text, std::string_view word) {
     auto const at = text.find("\n" + std::string(word));
     if (at == text.npos) return {};
@@ -65,7 +65,7 @@ std::string compare_form(fs::path const& directory, SetForm const& wanted) {
     return {};
 }
 
-/// With each directory that was made its name must last, too.
+/// Also syncs the parent of each created directory.
 std::string make_directory(fs::path const& directory) {
     std::vector<fs::path> missing;
     std::error_code error;

@@ -1,4 +1,4 @@
-// The directory that a set on disk has for itself: its lock, what it says of the set, and how its names come to last.
+// The directory of a set on disk: its lock, the form of the set, and durable renames.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -8,34 +8,35 @@
 
 namespace garner::crawl {
 
-/// Who opens a directory as another kind of set, or puts URLs into it that were made otherwise, would be told nonsense.
+/// Recorded to reject an open with another kind or other layers, which would give wrong answers.
 struct SetForm {
-    std::string kind;                          // of url_sets()
-    std::optional<std::string> layers = {};    // as UrlLayers::names() has them; nothing: as is there, in a new one none
+    std::string kind;                          // name in url_sets()
+    std::optional<std::string> layers = {};    // the result of UrlLayers::names(); nothing: those recorded, in a new
+                                               // directory none
 };
 
 struct OwnDirectory {
-    io::File lock;                             // no other process can have the directory until it is closed
-    std::string fault = {};                    // one line when it cannot be had
+    io::File lock;                             // locks the directory against other processes until it is closed
+    std::string fault = {};                    // one line when the directory is unavailable
 };
-/// Makes it where it is not there, with its parents; notes the form in a new one.
+/// Creates the directory and its parents if missing; records the form in a new one.
 OwnDirectory own_directory(std::filesystem::path const&, SetForm const&);
 
-/// One line when nobody can open the file by its name any more: what it has does not last, whatever the disk says. Else empty.
+/// One line when the file's name no longer refers to it, so that its contents are not durable. Otherwise empty.
 std::string lost_file(io::File const&, std::string const& path);
 
-/// A file of a set that is there, with its head. `what` names its kind: "run".
+/// An existing file of a set, with its head. `what` names its kind: "run".
 struct OpenedFile {
     io::File file;
     FileHead head;
-    std::string fault = {};                    // one line when it is none, or damaged
+    std::string fault = {};                    // one line when it is missing or damaged
 };
 OpenedFile open_file(std::string const& path, io::File::Mode, io::Faults*, std::string_view magic, std::string const& what);
 
-/// Puts these bytes in the place of the file, whole or not at all. Empty, or what went wrong.
+/// Atomically replaces the file by these bytes. Empty, or the error.
 std::string replace_file(std::string const& path, std::string_view bytes, io::Faults*);
 
-/// Returns when the names in it would survive a power failure. Empty, or what went wrong.
+/// Makes the names in the directory durable. Empty, or the error.
 std::string sync_directory(std::filesystem::path const&, io::Faults* faults = nullptr);
 
 }  // namespace garner::crawl

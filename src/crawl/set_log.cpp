@@ -9,8 +9,8 @@ namespace garner::crawl {
 
 namespace {
 
-// A record: its checksum; how many fingerprints, with a checksum of that alone in the upper half; they. A number that
-// lies would make a whole record look like one that was not finished.
+// A record: its checksum; the number of fingerprints, with a checksum of that number in the upper half; the
+// fingerprints. Without the second checksum, a damaged number would make a complete record look unfinished.
 constexpr std::size_t record_head = 2;
 constexpr std::uint64_t word_bytes = sizeof(std::uint64_t);
 
@@ -55,13 +55,13 @@ std::string SetLog::open(std::string const& path, std::uint64_t set, std::uint64
     auto opened = open_file(path, io::File::Mode::write, faults, log_magic, "log");
     if (!opened.fault.empty()) return opened.fault;
     file_ = std::move(opened.file);
-    synced_ = false;   // who wrote it may have died before that
+    synced_ = false;   // its writer may have died before syncing
     auto const& head = opened.head;
     if (head.set != set || head.number != number) return path + " is another log than the manifest says";
     return find_end();
 }
 
-// A write that was not finished leaves a file that ends within its record, or zeros where it would have been.
+// An interrupted write leaves a file that ends within its record, or zeros in place of the record.
 std::string SetLog::find_end() {
     auto const size = file_.size();
     std::vector<std::uint64_t> record;
@@ -89,7 +89,7 @@ std::string SetLog::find_end() {
     return {};
 }
 
-/// A power failure may take what was not synced, page by page, and so may a disk that forgets: who has the set decides.
+/// A power failure or a faulty disk may lose unsynced pages, so the operator decides.
 std::string SetLog::mend(Bytes at) const {
     return "; where a power failure came before it was durable, truncate -s " + std::to_string(at) + " " + path_ +
            " goes on without what stands from there on, which is new again then";
@@ -133,7 +133,7 @@ std::string SetLog::sync() {
     if (synced_) return {};
     int const error = file_.sync();
     synced_ = error == 0;
-    // The system may have dropped what it could not write, and would not say so again.
+    // The system may have dropped unwritten pages, and reports that only once.
     if (error) broken_ = true;
     return error ? path_ + " cannot be written: " + io::text_of_error(error) : "";
 }

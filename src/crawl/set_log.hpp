@@ -1,4 +1,4 @@
-// What was added to a set on disk since its last run, in the order in which it came; docs/formats/url_set.md.
+// The log of entries added to a set on disk since its last run, in order; docs/formats/url_set.md.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -13,15 +13,15 @@ namespace garner::crawl {
 
 class SetLog {
 public:
-    /// An empty one, in place of any that is there; on the disk before it returns. Empty, or what went wrong.
+    /// Creates an empty log, replacing an existing one; durable on return. Empty, or the error.
     std::string make(std::string const& path, std::uint64_t set, std::uint64_t number, io::Faults*);
-    /// One that is there. What a write left unfinished at its end is cut off; any other damage is a fault.
+    /// Opens an existing log. An unfinished write at its end is truncated; other damage is an error.
     std::string open(std::string const& path, std::uint64_t set, std::uint64_t number, io::Faults*);
 
-    /// One record, whole or not at all. After a fault the log is as it was; when even that is not so, broken().
+    /// Appends one record, whole or not at all. After an error the log is unchanged; if that fails, broken() is set.
     std::string append(std::span<Fingerprint const>);
     std::string sync();
-    /// All records in turn, from the file. `take` is called with each.
+    /// Reads all records from the file, and calls `take` with each.
     template <class Take>
     std::string read(Take take) {
         auto at = begin();

@@ -1,4 +1,4 @@
-// Compares a cache line of words with one word at once, and puts its words in another order, by what the processor has.
+// SIMD operations on a cache line of words, chosen by processor: comparison with one word, and reordering.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace garner::crawl {
 
-/// All give the same answers. plain: instructions of every processor of this architecture.
+/// All give equal results. plain: the baseline instructions of the architecture.
 enum class Simd : std::uint8_t { plain, avx2, avx512 };
 
 inline bool has(Simd simd) {
@@ -25,9 +25,9 @@ inline bool has(Simd simd) {
 
 inline Simd best_simd() { return has(Simd::avx512) ? Simd::avx512 : has(Simd::avx2) ? Simd::avx2 : Simd::plain; }
 
-/// match32 and match64 tell which of 16 or 8 words are equal to one, as bits. The 16 words begin at a multiple of 64 bytes.
-/// arrange32 and arrange64 put the words of a line in an order: order[i] is the word that comes to i, 16 or 8 for `key`. Line and
-/// order begin at a multiple of their size.
+/// match32 and match64 return, as bits, which of 16 or 8 words equal a key. The 16 words are 64-byte aligned.
+/// arrange32 and arrange64 reorder the words of a line: order[i] is the word that moves to i; 16 or 8 stands for
+/// `key`. Line and order are aligned to their size.
 struct PlainOps {
     static unsigned match32(void const* line, std::uint32_t key) {
 #if defined(__SSE2__)
@@ -116,7 +116,8 @@ GARNER_AVX512 auto with_avx512(Work const& work) {
 #undef GARNER_AVX512
 #endif
 
-/// Calls work(ops). It must be inlined (always_inline), and all that takes the ops in it: only then may it use the instructions.
+/// Calls work(ops). It and everything that takes the ops must be inlined (always_inline), otherwise the instructions
+/// are unavailable.
 template <class Work>
 auto with_simd(Simd simd, Work const& work) {
 #if defined(__x86_64__)

@@ -10,7 +10,7 @@
 namespace garner::crawl {
 namespace {
 
-/// One number of an IPv4 address; above 2^32 it is 2^32.
+/// One number of an IPv4 address; saturates at 2^32.
 std::optional<std::uint64_t> parse_ipv4_number(std::string_view text) {
     if (text.empty()) return std::nullopt;
     unsigned base = 10;
@@ -52,7 +52,7 @@ std::optional<std::uint32_t> parse_ipv4(std::string_view host) {
         auto const number = parse_ipv4_number(text.substr(0, dot));
         if (!number || left < 0) return std::nullopt;
         if (dot == text.size()) {
-            // The last number fills all bytes that are left.
+            // The last number fills all remaining bytes.
             if (*number >> 8 * (left + 1)) return std::nullopt;
             return static_cast<std::uint32_t>(address | *number);
         }
@@ -67,7 +67,7 @@ void append_ipv6(IpAddress const& address, std::string& to) {
     inet_ntop(AF_INET6, address.bytes.data(), text, sizeof text);
     std::string_view const written(text);
     if (written.find('.') == written.npos) return void(to.append(written));
-    // RFC 5952 writes the last 32 bits of some addresses as IPv4; the URL Standard writes no address so.
+    // RFC 5952 writes the last 32 bits of some addresses as IPv4; the URL Standard never does.
     auto const* const last = address.bytes.data() + 12;
     std::snprintf(text + written.rfind(':') + 1, 10, "%x:%x", last[0] << 8 | last[1], last[2] << 8 | last[3]);
     to.append(text);

@@ -1,5 +1,5 @@
-// Hosts that are addresses, as the URL Standard reads and writes them beyond util/ip: IPv4 in one to four decimal, octal or
-// hexadecimal numbers, IPv6 in pieces alone.
+// Hosts that are addresses, in the forms of the URL Standard that util/ip lacks: IPv4 in one to four decimal, octal
+// or hexadecimal numbers, IPv6 without a dotted part.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace garner::crawl {
 
-/// Whether a host is an IPv4 address or nothing at all: its last label is a number.
+/// True for an IPv4 address, valid or not: its last label is a number.
 bool ends_in_number(std::string_view host);
 
 /// In host order. "0x7f.1" is 127.0.0.1; a trailing dot is allowed.
 std::optional<std::uint32_t> parse_ipv4(std::string_view host);
 
-/// Without brackets. Of the runs of two or more zeros the longest becomes "::", of equals the first. No part is written as IPv4, as
-/// RFC 5952 would have it.
+/// Without brackets. The longest run of two or more zeros becomes "::", the first one if several are equal. No part
+/// is written as IPv4, unlike RFC 5952.
 void append_ipv6(IpAddress const& address, std::string& to);
 
 }  // namespace garner::crawl

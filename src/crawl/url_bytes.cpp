@@ -8,14 +8,14 @@ struct Step {
     bool valid;
 };
 
-/// The first character of `text`, or else the maximal subpart of one.
+/// The first character of `text`, or the maximal subpart of one.
 Step utf8_step(std::string_view text) {
     if (static_cast<signed char>(text.front()) >= 0) return {1, true};
     auto at = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
     auto const lead = at(0);
     std::size_t const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     if (lead < 0xc2 || lead > 0xf4) return {1, false};
-    // The second byte keeps out what is overlong, a surrogate, or above U+10FFFF.
+    // The second byte excludes overlong forms, surrogates, and values above U+10FFFF.
     unsigned const low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
     unsigned const high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
     if (at(1) < low || at(1) > high) return {1, false};

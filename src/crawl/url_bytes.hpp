@@ -1,5 +1,4 @@
-// Which bytes of a URL stand as they are in which part, and how the others are written (URL Standard, "Percent-encoded
-// bytes").
+// Byte classes of the parts of a URL, and percent-encoding (URL Standard, "Percent-encoded bytes").
 #pragma once
 #include <array>
 #include <cstdint>
@@ -17,9 +16,9 @@ enum ByteSet : std::uint16_t {
     userinfo_encoded = 4,    // the userinfo percent-encode set
     path_ends = 8,           // ? and #
     segment_ends = 16,       // / \ ? and #
-    host_changes = 32,       // what a lower-case ASCII host name does not consist of
+    host_changes = 32,       // bytes that cannot be part of a lower-case ASCII host name
     forbidden_domain = 64,   // forbidden domain code points, of ASCII
-    path_looked_at = 128,    // what a canonical path does not have, or may have only in certain places: \ . %
+    path_looked_at = 128,    // bytes absent from a canonical path or restricted in it: \ . %
     not_ascii = 256,
     percent = 512,
 };
@@ -56,7 +55,7 @@ inline constexpr std::array<std::uint16_t, 256> byte_sets = bytes_detail::make_s
 
 constexpr bool is_in(char c, unsigned sets) { return (byte_sets[static_cast<unsigned char>(c)] & sets) != 0; }
 
-/// Where the first byte of one of the sets lies; the size of the text when there is none.
+/// The position of the first byte in one of the sets; text.size() when there is none.
 constexpr std::size_t find_first_in(unsigned sets, std::string_view text, std::size_t from = 0) {
     while (from < text.size() && !is_in(text[from], sets)) ++from;
     return from;
@@ -78,17 +77,17 @@ constexpr int hex_value(char c) {
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-/// Appends `text`, with the bytes of `set` as %XX. Bytes that are no UTF-8 become U+FFFD, one for each maximal subpart,
-/// as in the Encoding Standard's decoder.
+/// Appends `text`, with the bytes of `set` as %XX. Invalid UTF-8 becomes U+FFFD, one for each maximal subpart, as in
+/// the Encoding Standard's decoder.
 void append_encoded(std::string_view text, ByteSet set, std::string& to);
 
-/// Whether all of it is UTF-8.
+/// Whether all of it is valid UTF-8.
 bool is_utf8(std::string_view text);
 
-/// Appends `text` with U+FFFD for what is no UTF-8, as append_encoded takes it.
+/// Appends `text` with U+FFFD for invalid UTF-8, as append_encoded does.
 void append_utf8(std::string_view text, std::string& to);
 
-/// Appends `text` with each %XX as its byte; a % without two digits stays.
+/// Appends `text` with each %XX decoded; a % without two digits stays.
 void append_decoded(std::string_view text, std::string& to);
 
 }  // namespace garner::crawl

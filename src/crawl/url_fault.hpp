@@ -1,4 +1,4 @@
-// Why a text is no URL that is fetched.
+// Errors for texts that are not fetchable URLs.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -15,16 +15,16 @@ enum class UrlFault : std::uint8_t {
     other_scheme,          // none of http, https, ws, wss, ftp
     no_host,
     host_too_long,         // an international name of more than idna_bytes_max
-    forbidden_in_host,     // a character that no host may have
-    bad_idna,              // UTS #46 refuses the international name
+    forbidden_in_host,     // a character that is forbidden in hosts
+    bad_idna,              // UTS #46 rejects the international name
     bad_ipv4,              // ends in a number but is no IPv4 address
     bad_ipv6,
-    bad_port,              // no number
+    bad_port,              // not a number
     port_too_large,        // above 65535
 };
 inline constexpr int url_fault_count = static_cast<int>(UrlFault::port_too_large) + 1;
 
-/// In the words of `garner seen canon`: "too-long". "none" for none.
+/// The names used by `garner seen canon`: "too-long". "none" for none.
 constexpr std::string_view name_of(UrlFault fault) {
     constexpr std::array<std::string_view, url_fault_count> names{
         "none",    "empty",         "too-long",          "no-scheme", "file-scheme", "other-scheme", "no-host",

@@ -31,13 +31,14 @@ UIDNA const* open_idna() {
     return idna;
 }
 
-/// A name in UTF-8 by UTS #46, non-transitional: CheckBidi and CheckJoiners, no STD3 rules, no check of hyphens and lengths.
+/// A name in UTF-8 by UTS #46, non-transitional: CheckBidi and CheckJoiners, no STD3 rules, no check of hyphens and
+/// lengths.
 UrlFault append_international(std::string_view name, std::string& to) {
     constexpr std::uint32_t ignored = UIDNA_ERROR_EMPTY_LABEL | UIDNA_ERROR_LABEL_TOO_LONG | UIDNA_ERROR_DOMAIN_NAME_TOO_LONG |
                                       UIDNA_ERROR_LEADING_HYPHEN | UIDNA_ERROR_TRAILING_HYPHEN | UIDNA_ERROR_HYPHEN_3_4;
     static UIDNA const* const idna = open_idna();
     if (name.size() > idna_bytes_max) return UrlFault::host_too_long;
-    std::array<char, 8 * idna_bytes_max> ascii;   // a name that mapping makes longer than this is none
+    std::array<char, 8 * idna_bytes_max> ascii;   // a longer mapped name is invalid
     UIDNAInfo info = UIDNA_INFO_INITIALIZER;
     UErrorCode error = U_ZERO_ERROR;
     auto const size = uidna_nameToASCII_UTF8(idna, name.data(), static_cast<std::int32_t>(name.size()), ascii.data(),
@@ -47,7 +48,7 @@ UrlFault append_international(std::string_view name, std::string& to) {
     return UrlFault::none;
 }
 
-/// What may stand is a domain; one that ends in a number is rewritten as an IPv4 address.
+/// Accepts valid domains; one that ends in a number is rewritten as an IPv4 address.
 UrlFault finish(std::size_t begin, std::string& to) {
     auto const domain = std::string_view(to).substr(begin);
     if (domain.empty()) return UrlFault::no_host;
@@ -63,8 +64,8 @@ UrlFault finish(std::size_t begin, std::string& to) {
 UrlFault append_domain(std::string_view name, std::string& to) {
     auto const begin = to.size();
     if ((sets_of(name) & not_ascii) == 0) {
-        // A name in ASCII is only made lower-case, also where UTS #46 would refuse an "xn--" label (URL Standard,
-        // "domain to ASCII").
+        // An ASCII name is only lower-cased, even if UTS #46 would reject an "xn--" label (URL Standard, "domain to
+        // ASCII").
         to.append(name);
         std::transform(to.begin() + static_cast<std::ptrdiff_t>(begin), to.end(),
                        to.begin() + static_cast<std::ptrdiff_t>(begin), to_lower);
@@ -79,7 +80,7 @@ UrlFault append_domain(std::string_view name, std::string& to) {
 UrlFault append_host(std::string_view host, std::string& to) {
     if (host.starts_with('[')) return append_bracketed(host, to);
     if ((sets_of(host) & (not_ascii | percent)) == 0) return append_domain(host, to);
-    // Before it is decoded: bytes that are no character do not become one together with what is written as %XX.
+    // Checked before decoding: an invalid byte must not form a character together with a decoded %XX.
     if (!is_utf8(host)) return UrlFault::bad_idna;
     std::string decoded;
     append_decoded(host, decoded);

@@ -10,13 +10,13 @@
 namespace garner::crawl {
 namespace {
 
-/// Takes `length` bytes at `from` out of the text; the parts' ends behind it are moved by the caller.
+/// Removes `length` bytes at `from`; the caller adjusts the offsets of later parts.
 std::uint32_t cut(CanonicalUrl& url, std::size_t from, std::size_t length) {
     url.text.erase(from, length);
     return static_cast<std::uint32_t>(length);
 }
 
-/// A name below "www." that has a dot inside: "www.com" stays.
+/// The name after "www." has an inner dot: "www.com" stays.
 bool names_a_site(std::string_view host) {
     auto const dot = host.find('.');
     return dot != host.npos && dot > 0 && dot + 1 < host.size();
@@ -42,7 +42,7 @@ void strip_default_document(CanonicalUrl& url) {
     url.parts.path_end -= cut(url, url.parts.path_end - name.size(), name.size());
 }
 
-/// By the bytes of the names; what has the same name keeps its order, which may mean something.
+/// Sorts by the bytes of the names. The sort is stable, because the order of equal names may be significant.
 void sort_query(CanonicalUrl& url) {
     auto query = url.query();
     if (query.find('&') == query.npos) return;
@@ -69,8 +69,8 @@ void append_reversed(std::string_view host, std::string& to) {
     }
 }
 
-/// scheme://(org,example,www,:port@userinfo)/path?query, as Heritrix writes it, but for letters, which keep their case:
-/// in paths it means something. Addresses are not turned around.
+/// scheme://(org,example,www,:port@userinfo)/path?query, as in Heritrix, but case-preserving, because paths are
+/// case-sensitive. Addresses are not reversed.
 void to_surt(CanonicalUrl& url) {
     auto const host = url.host();
     bool const address = host.starts_with('[') || ends_in_number(host);
@@ -98,7 +98,7 @@ struct Row {
     void (*apply)(CanonicalUrl&);
 };
 
-/// A new layer: its function, and a line here.
+/// A new layer needs its function and a row here.
 constexpr std::array layer_rows{
     Row{"www-strip", "http://www.example.org/ is http://example.org/", strip_www},
     Row{"default-document", "/a/index.html and the like are /a/", strip_default_document},

@@ -1,6 +1,5 @@
-// What a crawler may do to canonical URLs beyond the standard, to call more of them the same: a layer each, off unless
-// named. A layer is a guess that two pages are one. The target of a redirect has been named by its server and gets
-// none: who canonicalises it must leave the layers out.
+// Optional normalisation of canonical URLs beyond the standard. Each layer is off unless named. A layer assumes that
+// two URLs are one page. Do not apply layers to a redirect target, because its server has named that exact URL.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -18,11 +17,11 @@ public:
     /// "query-sort,www-strip", in any order; nothing: no layers.
     static Read read(std::string_view names);
 
-    /// With commas, in the order in which they apply, however they were written.
+    /// Comma-separated, in the order of application, whatever the order in read().
     std::string names() const;
 
-    /// In an order of its own. All but surt leave a canonical URL, and applied once more they change nothing; surt,
-    /// which comes last, leaves a text to sort by, whose host() is what stands in the parentheses. Any thread.
+    /// Applies the layers in a fixed order. All but surt produce a canonical URL and are idempotent. surt is applied
+    /// last and produces a sort key; its host() is the text in the parentheses. Any thread.
     void apply(CanonicalUrl& url) const;
 
 private:
@@ -31,13 +30,13 @@ private:
 
 struct UrlLayers::Read {
     UrlLayers layers;
-    std::string fault;   // one line that names what is wrong and the mend
+    std::string fault;   // one line with the error and a suggested fix
 };
 
 struct UrlLayerName {
     std::string_view name, what;
 };
-/// In the order in which they apply.
+/// In the order of application.
 std::vector<UrlLayerName> url_layer_names();
 
 }  // namespace garner::crawl

@@ -18,7 +18,7 @@ namespace {
 
 std::string trouble_with(std::string const& path, int error) { return path + ": " + std::strerror(error); }
 
-/// A descriptor, so that what is looked at is what is given.
+/// Holds a descriptor, so that the checked file is the one whose owner changes.
 class Opened {
 public:
     Opened(int directory, std::string const& path, int flags, mode_t mode = 0)
@@ -33,7 +33,7 @@ public:
     int descriptor() const { return descriptor_; }
     bool is_file_of_root() const { return *this && about_.st_uid == 0 && S_ISREG(about_.st_mode) && about_.st_nlink == 1; }
     bool is_of_another_user() const { return *this && about_.st_uid != 0; }
-    /// A directory in which no other user can put anything.
+    /// True for a directory in which no other user can create files.
     bool is_roots_alone() const { return *this && S_ISDIR(about_.st_mode) && about_.st_uid == 0 && (about_.st_mode & 022) == 0; }
     bool give(Account const& account) const { return ::fchown(descriptor_, account.user, account.group) == 0; }
 
@@ -69,7 +69,7 @@ std::string give_file(std::string const& path, Account const& account) {
     std::filesystem::path const whole(path);
     auto const folder = whole.has_parent_path() ? whole.parent_path().string() : std::string(".");
     Opened const directory(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
-    if (directory.is_of_another_user()) return {};   // that user makes the file
+    if (directory.is_of_another_user()) return {};   // that user creates the file
     if (!directory.is_roots_alone()) return path + ": other users can change its directory";
     Opened const file(directory.descriptor(), whole.filename().string(), O_WRONLY | O_APPEND | O_CREAT, 0640);
     if (!file) return trouble_with(path, errno);

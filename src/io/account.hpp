@@ -1,4 +1,4 @@
-// The account as which a process that was started as root goes on.
+// Switches a process started as root to an unprivileged account.
 #pragma once
 #include <sys/types.h>
 
@@ -14,24 +14,25 @@ struct Account {
     gid_t group = 0;
 };
 
-/// Nothing when there is no account of that name.
+/// Nothing when no account has that name.
 std::optional<Account> find_account(std::string const& name);
 /// True when the process has the rights of root.
 bool is_root();
 
-/// From now on no program that this process or a thread made later starts gains rights by its file (set-user-ID, file
-/// capabilities). Before any thread is made.
+/// Prevents programs started from now on, by this thread or later ones, from gaining rights by their file
+/// (set-user-ID, file capabilities). Call before any thread is created.
 void forbid_new_privileges();
 
-/// Makes the file, mode 0640, unless it is there, and gives it to the account if root owns it, in a directory that only root can
-/// change, and no other name leads to it. Returns the error in words; empty when the file was given or belongs to another user already.
+/// Creates the file with mode 0640 if missing, and gives it to the account. The file must belong to root, have no
+/// other name, and be in a directory that only root can change. Returns the error in words; empty when the file was
+/// given or already belongs to another user.
 std::string give_file(std::string const& path, Account const&);
-/// Makes the directory, mode 0700, unless it is there, and gives it to the account with the files `ours` in it, if root owns it,
-/// only root can change it, and nothing else lies in it. Returns the error, as give_file() does.
+/// Creates the directory with mode 0700 if missing, and gives it to the account with the files `ours` in it. It must
+/// belong to root, be writable by root only, and contain nothing else. Returns the error, as give_file() does.
 std::string give_directory(std::string const& path, std::vector<std::string> const& ours, Account const&);
 
-/// Takes the account's user, group and supplementary groups, in all threads, for good. The error in words; the process should
-/// end then.
+/// Takes the account's user, group and supplementary groups, in all threads, permanently. Returns the error in words;
+/// then the process should exit.
 std::string become(Account const&);
 
 }  // namespace garner::io

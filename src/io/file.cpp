@@ -98,7 +98,7 @@ void File::will_read(Bytes offset, Bytes size) const {
 
 Done File::write_at(Bytes offset, std::string_view bytes) const { return write_judged(descriptor_, offset, bytes); }
 
-/// The same file, not what its name leads to by now.
+/// Reopens this file itself, not the file that its name refers to now.
 int File::open_again(int flags) const {
     auto const itself = "/proc/self/fd/" + std::to_string(descriptor_);
     return ::open(itself.c_str(), O_RDWR | O_CLOEXEC | flags);
@@ -154,7 +154,7 @@ Done File::write_all(int descriptor, Bytes offset, std::string_view bytes) const
         auto const more = ::pwrite(descriptor, bytes.data() + done.bytes, bytes.size() - done.bytes,
                                    static_cast<off_t>(offset + done.bytes));
         if (more < 0 && errno == EINTR) continue;
-        // Not every disk takes every page, and what is left after a short write need not be whole pages.
+        // A disk may reject direct writes of some pages, and the rest after a short write may not be whole pages.
         if (more < 0 && errno == EINVAL && descriptor == past_cache_)
             descriptor = descriptor_;
         else if (more < 0)

@@ -1,4 +1,4 @@
-// A file on disk: read and written at places, with errors as values; tests may let each operation fail.
+// A file on disk: positional reads and writes, with errors as values; tests can inject faults into each operation.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -9,31 +9,31 @@
 
 namespace garner::io {
 
-/// What a test lets go wrong. Asked before each operation, from any thread.
+/// Fault injection for tests. Asked before each operation, from any thread.
 class Faults {
 public:
     enum class Operation : std::uint8_t { open, read, write, sync, allocate };
     struct Verdict {
         int error = 0;                     // an errno; 0: none
-        std::size_t at_most = SIZE_MAX;    // bytes that are read or written before it ends short, without an error
+        std::size_t at_most = SIZE_MAX;    // bytes read or written before it ends short, without an error
     };
     virtual ~Faults() = default;
     virtual Verdict judge(Operation, Bytes offset, std::size_t size) = 0;
 };
 
-/// How far an operation came. Whole when `error` is 0.
+/// The progress of an operation; complete when `error` is 0.
 struct Done {
     std::size_t bytes = 0;
-    int error = 0;   // an errno; EIO, too, where the file ended before
+    int error = 0;   // an errno; EIO also for an unexpected end of file
 };
 
-/// Thread-safe but for moves and close. Owns its descriptor.
+/// Thread-safe except moves and close. Owns its descriptor.
 class File {
 public:
     enum class Mode : std::uint8_t {
-        read,       // must be there
-        write,      // read and written; must be there
-        create,     // read and written; made for its owner alone if it is not there
+        read,       // must exist
+        write,      // read and write; must exist
+        create,     // read and write; created with access for its owner only if missing
         create_here // like create, but ELOOP if `path` is a symbolic link
     };
     struct Opened;
@@ -50,35 +50,37 @@ public:
 
     /// Fills `into`; may wait for the disk.
     Done read_at(Bytes offset, std::span<char> into) const;
-    /// The same, only if that needs no waiting: EAGAIN else, and the system has begun to read it. EOPNOTSUPP where the file
-    /// system cannot tell.
+    /// Reads only if that needs no waiting; otherwise returns EAGAIN, and the system has started the read. EOPNOTSUPP
+    /// where the file system does not support this.
     Done read_now(Bytes offset, std::span<char> into) const;
-    /// Asks that it be read soon, so that read_at() need not wait; does not wait.
+    /// Requests read-ahead, so that read_at() need not wait; does not wait.
     void will_read(Bytes offset, Bytes size) const;
-    /// Writes all of it, again where the system took less; may wait for the disk.
+    /// Writes all bytes, with retries after short writes; may wait for the disk.
     Done write_at(Bytes offset, std::string_view bytes) const;
-    /// The same file once more. The system tells of a write that failed later once to each: to the sync() of this one and of
-    /// that. Empty where it cannot be opened again.
+    /// Opens this file again. The system reports a failed writeback once per open file: to the sync() of this one and
+    /// to that of the new one. Empty if it cannot be opened again.
     File again() const;
-    /// Takes the rights of all but the owner away. 0, EPERM where the file belongs to another user, or the system's error.
+    /// Removes all access rights except the owner's. 0, EPERM if the file belongs to another user, or the system's
+    /// error.
     int keep_for_owner() const;
-    /// From now on write_past_cache_at() does so. False where the system cannot.
+    /// Enables direct writes in write_past_cache_at(). False where the system does not support them.
     bool allow_past_cache();
-    /// As write_at(), but the whole pages among the bytes go to the disk at once, past the page cache: no copy, and no memory
-    /// for what nobody may ask for again. Waits for the disk. Only where a page of memory is one of the file.
+    /// Writes like write_at(), but whole pages go directly to the disk, bypassing the page cache: this avoids a copy,
+    /// and cache memory for data that may never be read. Waits for the disk. Falls back to write_at() without whole
+    /// pages, or if memory and file are not equally aligned.
     Done write_past_cache_at(Bytes offset, std::string_view bytes) const;
-    /// 0 when all that was written has reached the disk; else an errno.
+    /// 0 when all written data has reached the disk; otherwise an errno.
     int sync() const;
-    /// Asks that what was written there goes to the disk soon; does not wait.
+    /// Starts writeback of this range; does not wait.
     void start_writing(Bytes offset, Bytes size) const;
-    /// Room for the first `size` bytes, so that no later write finds the disk full, where the file system can promise
-    /// that. 0, or an errno: ENOSPC when there is not as much.
+    /// Allocates the first `size` bytes, so that no later write finds the disk full, if the file system supports
+    /// that. 0, or an errno: ENOSPC without enough space.
     int allocate(Bytes size) const;
-    /// Of a file or a block device; nothing when it cannot be told.
+    /// The size of a file or block device; 0 when it is unknown.
     Bytes size() const;
-    /// Keeps other processes from locking it, until it is closed. 0; EWOULDBLOCK when another one has it.
+    /// Locks the file against other processes until it is closed. 0; EWOULDBLOCK when another process has the lock.
     int lock() const;
-    /// True while `path` still leads to this file.
+    /// True while `path` still refers to this file.
     bool is_at(std::string const& path) const;
 
 private:

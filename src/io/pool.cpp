@@ -39,7 +39,7 @@ void Pool::work() {
         jobs_.pop_front();
         MutexUnlock const unlocked(mutex_);
         job();
-        job = nullptr;   // what it holds goes without the lock
+        job = nullptr;   // destroys the job's captures without the lock
     }
 }
 

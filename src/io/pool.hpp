@@ -1,4 +1,4 @@
-// Threads for what must wait for the disk.
+// A thread pool for blocking disk operations.
 #pragma once
 #include <cstddef>
 #include <deque>
@@ -10,15 +10,15 @@
 
 namespace garner::io {
 
-/// Thread-safe. Runs what it is given in the order in which it came, on whichever thread is idle.
+/// Thread-safe. Runs jobs in the order of their arrival, on any idle thread.
 class Pool {
 public:
-    /// At most `waiting_max` jobs wait.
+    /// At most `waiting_max` jobs are queued.
     Pool(unsigned threads, std::size_t waiting_max);
     ~Pool() { stop(); }
-    /// Waits for what runs; what has not begun is dropped, and nothing is taken any more.
+    /// Waits for running jobs, drops queued ones, and rejects new ones.
     void stop();
-    /// False, and nothing done, when too many wait already.
+    /// False, and nothing done, when the queue is full.
     bool run(std::function<void()> job);
 
 private:

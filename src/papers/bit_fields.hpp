@@ -9,12 +9,12 @@
 
 namespace garner::papers {
 
-/// `count` fields of `width` bits, all 0 at first, in exactly as many bytes as that takes (at least 16). A width of 0
-/// is allowed: such fields are 0.
+/// `count` fields of `width` bits, initially 0, in the minimum number of bytes (at least 16). A width of 0 is
+/// allowed: such fields are 0.
 class BitFields {
 public:
     using Field = unsigned __int128;
-    static constexpr unsigned width_max = 120;   // with up to 7 bits before it in its first byte
+    static constexpr unsigned width_max = 120;   // plus up to 7 bits before it in its first byte
 
     BitFields(std::uint64_t count, unsigned width)
         : count_(count), width_(width), ones_((Field{1} << width) - 1),
@@ -47,7 +47,7 @@ private:
         std::uint64_t byte;
         unsigned shift;
     };
-    // The last ones are read in words that begin earlier, so that nothing beyond the array is.
+    // The last fields are read in words that begin earlier, so that no read crosses the end.
     Position position(std::uint64_t index) const {
         auto const bit = index * width_;
         auto const byte = std::min<std::uint64_t>(bit / 8, bytes_.size() - sizeof(Field));

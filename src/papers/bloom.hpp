@@ -1,4 +1,4 @@
-// Bloom's filter (1970), and Fan's with counters (2000), which supports removal.
+// Bloom filters (Bloom 1970), and counting Bloom filters (Fan 2000), which support removal.
 #pragma once
 #include <array>
 #include <bit>
@@ -10,12 +10,12 @@
 
 namespace garner::papers {
 
-/// Bits for so many entries at that share of false positives.
+/// Bits for this many entries at this false positive rate.
 inline double bloom_bits(double entries, double hashes, double false_positives) {
     return -hashes * entries / std::log1p(-std::pow(false_positives, 1 / hashes));
 }
 
-/// The settings of filters that are made for a number of entries.
+/// Settings of filters dimensioned for a number of entries.
 struct BloomSettings {
     static constexpr std::array settings{
         policy::Setting{"k", "hashes", 4, 1, 16},
@@ -28,7 +28,7 @@ struct BloomSettings {
     }
 };
 
-/// A counter that has counted to its highest value once stays there: it may count more than it can say.
+/// A saturated counter stays at its maximum, because its true count is unknown.
 template <unsigned bits>
 class BloomFilter {
 public:
@@ -42,7 +42,7 @@ public:
     void put(Fingerprint url) {
         positions_.each(url, [&](std::uint64_t position) { count_up(position); });
     }
-    /// Calls with each position that is counted up from 0.
+    /// Calls `visit` with each position that is incremented from 0.
     template <class Visit>
     void put(Fingerprint url, Visit visit) {
         positions_.each(url, [&](std::uint64_t position) {
@@ -50,7 +50,7 @@ public:
             count_up(position);
         });
     }
-    /// Takes out a fingerprint that was put in.
+    /// Removes a fingerprint that was inserted.
     void take_out(Fingerprint url) {
         positions_.each(url, [&](std::uint64_t position) { count_down(position); });
     }
@@ -58,7 +58,7 @@ public:
     void count_down(std::uint64_t position) {
         if (counters_.value(position) < counters_.highest) counters_.decrement(position);
     }
-    /// Calls with each position that is not 0, rising, and sets them to 0.
+    /// Calls `visit` with each nonzero position, ascending, and clears them.
     template <class Visit>
     void clear(Visit visit)
         requires(bits == 1)
@@ -82,7 +82,7 @@ private:
 using BloomBits = BloomFilter<1>;
 using BloomCounters = BloomFilter<4>;
 
-/// A cache that is made of one filter. `Cache` has look().
+/// A cache that consists of one filter. `Cache` has look().
 template <class Cache, class Filter>
 class FilterCache : public crawl::Batched<Cache> {
 public:
@@ -105,7 +105,7 @@ protected:
     Filter filter_;
 };
 
-/// Forgets nothing: its false positives grow beyond what was asked for when more than `entries` come.
+/// Never forgets: false positives exceed the configured rate after more than `entries` insertions.
 template <class Filter>
 class EverFilter final : public FilterCache<EverFilter<Filter>, Filter> {
 public:

@@ -1,4 +1,4 @@
-// The positions of a fingerprint in a filter of Bloom's family: two hashes for as many as are wanted (Kirsch, Mitzenmacher 2006).
+// The positions of a fingerprint in a Bloom filter: any number of them from two hashes (Kirsch, Mitzenmacher 2006).
 #pragma once
 #include <cstdint>
 
@@ -11,7 +11,7 @@ class BloomPositions {
 public:
     BloomPositions(std::uint64_t count, unsigned hashes, std::uint64_t seed) : count_(count), hashes_(hashes), seed_(seed) {}
 
-    /// Calls with each position, below count(). A position may repeat.
+    /// Calls `visit` with each position, below count(). A position may repeat.
     template <class Visit>
     void each(Fingerprint url, Visit visit) const {
         auto hash = crawl::mixed(url ^ seed_);

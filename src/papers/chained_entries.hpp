@@ -1,4 +1,4 @@
-// The packed entries of both compact tables: the rest of a fingerprint, a link, and a bit or two.
+// The packed entries of both compact tables: the rest of a fingerprint, a link, and one or two flags.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace garner::papers {
 struct CompactShape {
     std::uint64_t entries = 1;   // a power of two
     unsigned x = 0;              // chaining: 2^x entries a head; at most log2 of the entries
-    unsigned bits = 64;          // l: so many upper bits of the fingerprint; at least log2 of the entries
+    unsigned bits = 64;          // l: the number of upper bits of the fingerprint that are used; at least log2 of the entries
     std::uint64_t seed = 1;
 
     static unsigned log2_of(std::uint64_t power) { return static_cast<unsigned>(std::countr_zero(power)); }
 };
 
-/// Lampson's abbreviated keys: the position of a fingerprint in a table need not be kept with it. The first `home_bits` of the
-/// first `bits` of a fingerprint choose its home; home and rest give the key again.
+/// Lampson's abbreviated keys: the position of a fingerprint in a table is implied, not stored. The first `home_bits`
+/// of the first `bits` of a fingerprint select its home; home and rest restore the key.
 class KeySplit {
 public:
     struct Key {
@@ -35,21 +35,21 @@ public:
         return {static_cast<std::uint64_t>(home), static_cast<std::uint64_t>(key - (home << rest_bits_))};
     }
     unsigned rest_bits() const { return rest_bits_; }
-    /// True if no bit of the fingerprint is left out.
+    /// True if every bit of the fingerprint is used.
     bool is_whole() const { return unused_ == 0; }
 
 private:
     unsigned unused_, rest_bits_;
 };
 
-/// From its lowest bit: the mark, where `marks`, the chain's end, the link, the rest of the fingerprint.
+/// From the lowest bit: the mark (if `marks`), the end of the chain, the link, the rest of the fingerprint.
 template <bool marks>
 class ChainedEntries {
 public:
     struct Entry {
         std::uint64_t rest = 0;
         std::uint64_t next = 0;
-        bool at_end = false;    // of its chain; the table defines which end, and the meaning of its link
+        bool at_end = false;    // end of its chain; each table defines which end, and the meaning of its link
         bool marked = false;
     };
     ChainedEntries(std::uint64_t entries, unsigned rest_bits, unsigned link_bits)

@@ -1,4 +1,4 @@
-// Direct circular chaining: chains in the array of the entries, as many heads beside it as are wished for.
+// Direct circular chaining: chains inside the array of entries, and a separate array of heads of chosen size.
 #pragma once
 #include "crawl/seen_cache.hpp"
 #include "papers/chained_entries.hpp"
@@ -6,8 +6,8 @@
 namespace garner::papers {
 
 /// Broder, Najork, Wiener 2003, section 6. 2^(r-x) heads of r bits and 2^r entries of l + x + 1 bits, one more for
-/// CLOCK's marks. The last of a chain points back to its head, so that any entry can leave without its key. It decides
-/// as the same policy over a plain array does.
+/// CLOCK's marks. The last entry of a chain links back to its head, so that an entry can be removed without its key.
+/// Its decisions equal those of the policy over a plain array.
 template <class Hand>
 class Chaining final : public crawl::Batched<Chaining<Hand>> {
 public:
@@ -36,12 +36,12 @@ public:
     std::uint64_t memory_bits() const override { return heads_.bits() + entries_.bits(); }
 
 private:
-    // At the end of a chain is its last, whose link is its head's home.
+    // The end of a chain is its last entry, which links to its head's home.
     using Entries = ChainedEntries<Hand::marks>;
     static constexpr std::uint64_t none = UINT64_MAX;
 
-    // r bits can name every entry, but not none of them. So 0 is written for a head without a chain, and whether there
-    // is a chain whose first really stands at 0 is known beside.
+    // r bits can number every entry, but have no value for none. So 0 is stored for an empty chain, and the one chain
+    // that really begins at entry 0 is recorded separately.
     std::uint64_t head(std::uint64_t home) const { return static_cast<std::uint64_t>(heads_.get(home)); }
     bool has_chain(std::uint64_t home) const { return head(home) != 0 || home_of_zero_ == home; }
     void set_head(std::uint64_t home, std::uint64_t first) {
@@ -85,8 +85,8 @@ private:
     KeySplit const key_;
     BitFields heads_;
     Entries entries_;
-    std::uint64_t filled_ = 0;             // the first ones
-    std::uint64_t home_of_zero_ = none;    // whose chain begins at entry 0
+    std::uint64_t filled_ = 0;             // entries 0 to filled_ - 1 are in use
+    std::uint64_t home_of_zero_ = none;    // the home whose chain begins at entry 0
     Hand hand_;
 };
 

@@ -1,10 +1,10 @@
-// Random numbers for randomized policies: small, fast, the same for the same seed everywhere.
+// Random numbers for randomized policies: small, fast, and reproducible from the seed on every machine.
 #pragma once
 #include <cstdint>
 
 namespace garner::papers {
 
-/// Weyl's sequence through a mixer (Steele, Lea, Flood 2014: SplitMix64).
+/// Weyl sequence with a mixer (Steele, Lea, Flood 2014: SplitMix64).
 class Dice {
 public:
     explicit Dice(std::uint64_t seed) : state_(seed) {}
@@ -17,7 +17,7 @@ public:
     /// From 0 to below 1.
     double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
-    /// Each number has one of its own.
+    /// Bijective.
     static constexpr std::uint64_t mixed(std::uint64_t number) {
         number = (number ^ (number >> 30)) * 0xbf58476d1ce4e5b9;
         number = (number ^ (number >> 27)) * 0x94d049bb133111eb;

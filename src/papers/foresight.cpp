@@ -5,7 +5,8 @@
 
 namespace garner::papers {
 
-// The paper (section 5.1) reads the trace backwards. With the last position of each URL it can be read forwards as well.
+// The paper (section 5.1) reads the trace backwards. With the last position of each URL it can be read forwards as
+// well.
 bool Foresight::add(std::span<Fingerprint const> urls) {
     if (urls.size() > never - next_uses_.size() - 1) return false;
     for (auto url : urls) {

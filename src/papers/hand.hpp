@@ -1,18 +1,18 @@
-// The next victim among the slots of an array: by CLOCK's hand over mark bits, or at random.
+// Selects the next victim among the slots of an array: by CLOCK's hand over mark bits, or at random.
 #pragma once
 #include "papers/dice.hpp"
 
 namespace garner::papers {
 
-/// Broder, Najork, Wiener 2003, section 3.4: the hand turns marks off until it finds none, takes that slot, and begins
-/// behind it the next time. A newcomer has no mark until it is asked for again.
+/// Broder, Najork, Wiener 2003, section 3.4: the hand clears marks until it finds an unmarked slot, takes it, and
+/// continues after it the next time. A new entry is unmarked until its first hit.
 class ClockHand {
 public:
     static constexpr bool marks = true;
 
     ClockHand(std::uint64_t slots, std::uint64_t /*seed*/) : slots_(slots) {}
 
-    /// `marked(slot)` tells, `unmark(slot)` turns it off.
+    /// `marked(slot)` reads a mark, `unmark(slot)` clears it.
     template <class Marked, class Unmark>
     std::uint64_t victim(Marked marked, Unmark unmark) {
         for (; marked(at_); turn()) unmark(at_);
@@ -28,7 +28,7 @@ private:
     std::uint64_t at_ = 0;
 };
 
-/// Section 3.5: any slot, each as likely.
+/// Section 3.5: any slot, with equal probability.
 class RandomHand {
 public:
     static constexpr bool marks = false;

@@ -14,7 +14,7 @@ constexpr double sigma = 1.4142;   // of the logarithm: e^(sigma^2 / 2) = 62.55 
 
 LinkModel::LinkModel(LinkModelOptions const& options)
     : options_(options), dice_(options.seed), threads_(options.threads), next_url_(options.global_set) {
-    // The crawl has been going on: each thread is somewhere on its host.
+    // The crawl is in progress: each thread starts at a random page of its host.
     for (auto& thread : threads_) {
         thread.host.assign(options_.host_set, unknown);
         thread.pages = static_cast<std::uint32_t>(dice_.below(options_.host_pages));
@@ -61,7 +61,7 @@ std::uint32_t LinkModel::of_page(Thread& thread) {
 
 std::uint32_t LinkModel::links_of_page() {
     if (options_.even_pages) return static_cast<std::uint32_t>(options_.page_links);
-    constexpr int lots = 12;   // whose sum is nearly normal, with a variance of 1
+    constexpr int lots = 12;   // uniform numbers, whose sum is nearly normal with a variance of 1
     double normal = -lots / 2.0;
     for (int i = 0; i < lots; ++i) normal += dice_.share();
     return static_cast<std::uint32_t>(std::clamp(options_.page_links * std::exp(sigma * normal), 1.0, page_links_max));

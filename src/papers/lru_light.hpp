@@ -1,5 +1,5 @@
-// LRU before a Stable Bloom Filter Light (Kubota, Ueda, Yamana, section 4.3): the filter remembers the victims of LRU in few bits
-// for a while longer.
+// LRU in front of a Stable Bloom Filter Light (Kubota, Ueda, Yamana, section 4.3): the filter remembers LRU's victims
+// for longer, in few bits each.
 #pragma once
 #include <cmath>
 
@@ -8,7 +8,7 @@
 
 namespace garner::papers {
 
-/// Only victims of LRU enter the filter. A hit in LRU costs the filter nothing.
+/// Only LRU's victims are inserted into the filter. A hit in LRU costs the filter nothing.
 class LruLight final : public crawl::Batched<LruLight> {
 public:
     static constexpr std::array settings{
@@ -26,7 +26,7 @@ public:
     bool look(Fingerprint url) {
         auto const use = lru_.use(url);
         if (use.held) return true;
-        // Looked up before the victim of this request enters the filter.
+        // Looked up before this request's victim is inserted.
         bool const held = filter_.holds(url);
         if (use.left) filter_.put(*use.left);
         return held;
@@ -44,7 +44,7 @@ private:
         auto const entries = std::llround(options.value(settings, 3) * static_cast<double>(options.entries));
         return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(entries));
     }
-    /// For the other entries; at least one.
+    /// For the remaining entries; at least one.
     static crawl::CacheOptions filter_options(crawl::CacheOptions options) {
         options.entries = std::max<std::uint64_t>(1, options.entries - std::min(options.entries, lru_share(options)));
         return options;

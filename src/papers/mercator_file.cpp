@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t block_numbers = 128 * 1024;
 
-/// A checksum over numbers as they go by.
+/// A running checksum over numbers.
 class Sum {
 public:
     Sum() { XXH3_64bits_reset(&state_); }
@@ -24,7 +24,7 @@ private:
     alignas(64) XXH3_state_t state_;
 };
 
-/// The numbers of the old file, one after the other.
+/// Reads the numbers of the old file sequentially.
 class Reader {
 public:
     Reader(io::File const& file, std::uint64_t count) : file_(file), left_(count) {}

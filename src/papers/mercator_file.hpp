@@ -1,5 +1,5 @@
-// Mercator's Duplicate URL Eliminator on disk (Broder, Najork, Wiener 2003, section 3): checksums of 8 bytes in a sorted
-// file, with which a full buffer is merged.
+// Mercator's Duplicate URL Eliminator on disk (Broder, Najork, Wiener 2003, section 3): checksums of 8 bytes in a
+// sorted file, into which a full buffer is merged.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,7 +13,7 @@
 
 namespace garner::papers {
 
-/// Each batch is a full buffer: it costs one pass over the whole file, to be written anew. 8 bytes an entry.
+/// Each batch is a full buffer, and rewrites the whole file once. 8 bytes an entry.
 class MercatorFile final : public crawl::UrlSet {
 public:
     struct Options {
@@ -21,7 +21,7 @@ public:
         std::optional<std::string> layers = {};   // as in SetForm
         io::Faults* faults = nullptr;             // outlives the set
     };
-    /// Continues what the directory holds, or begins there. No other process can have it until this one lets go.
+    /// Opens the set in the directory, or creates one. The directory is locked against other processes.
     static crawl::Opened<MercatorFile> open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
@@ -40,7 +40,7 @@ private:
     io::File lock_;
     io::File file_;
     std::uint64_t size_ = 0, checksum_ = 0;
-    bool synced_ = false;                 // the name; the file is before it has one
+    bool synced_ = false;                 // the name; the file is synced before it gets one
 };
 
 }  // namespace garner::papers

@@ -22,7 +22,7 @@ MercatorTable::~MercatorTable() {
 crawl::UrlSet::Added MercatorTable::add(std::span<Fingerprint const> batch, std::span<std::uint8_t> is_new) {
     check(batch.size() == is_new.size());
     Added added;
-    // The paper's checksums are hashes; these fingerprints may be none.
+    // The paper's checksums are hashes; these fingerprints may not be.
     for (std::size_t i = 0; i < batch.size(); ++i) added.fresh += is_new[i] = add_one(crawl::mixed(batch[i] ^ seed_));
     return added;
 }
@@ -41,7 +41,7 @@ bool MercatorTable::add_one(std::uint64_t checksum) {
         head.chain = reinterpret_cast<std::uintptr_t>(chain) & ((std::uint64_t{1} << 48) - 1);
     }
     std::memcpy(chain + used, &checksum, kept_bytes);
-    check(head.count < UINT16_MAX);   // a million million in the table, spread evenly
+    check(head.count < UINT16_MAX);   // only a table with about 10^12 evenly distributed entries reaches it
     head.count = head.count + 1;
     ++size_;
     return true;

@@ -1,5 +1,5 @@
-// Mercator's Duplicate URL Eliminator in memory (Broder, Najork, Wiener 2003, section 3): checksums of 8 bytes, of which
-// the first 3 are the index into a table and the other 5 are kept.
+// Mercator's Duplicate URL Eliminator in memory (Broder, Najork, Wiener 2003, section 3): checksums of 8 bytes. The
+// first 3 are the index into a table; the other 5 are stored.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,7 +9,8 @@
 
 namespace garner::papers {
 
-/// 5.2 bytes an entry at 1e9, more below: 2^24 heads of 8 bytes, and what the heap rounds up. add() throws std::bad_alloc.
+/// 5.2 bytes an entry at 1e9, more for smaller sets: 2^24 heads of 8 bytes, and heap rounding. add() throws
+/// std::bad_alloc.
 class MercatorTable final : public crawl::UrlSet {
 public:
     explicit MercatorTable(std::uint64_t seed) : seed_(seed), heads_(std::size_t{1} << index_bits) {}

@@ -7,7 +7,7 @@
 
 namespace garner::papers {
 
-/// `bits` is 1, 2 or 4. All counters are 0 at first.
+/// `bits` is 1, 2 or 4. All counters are initially 0.
 template <unsigned bits>
 class Counters {
 public:
@@ -24,7 +24,7 @@ public:
         auto& word = words_[i / per_word];
         word = (word & ~(std::uint64_t{highest} << shift(i))) | std::uint64_t{value} << shift(i);
     }
-    /// Stops at the highest value, and at 0. Without branches: no processor predicts the values.
+    /// Saturates at the highest value, and at 0. Branch-free, because the values are unpredictable.
     void increment(std::uint64_t i) { words_[i / per_word] += std::uint64_t{value(i) < highest} << shift(i); }
     void decrement(std::uint64_t i) { words_[i / per_word] -= std::uint64_t{value(i) > 0} << shift(i); }
     void prefetch(std::uint64_t i) const { __builtin_prefetch(&words_[i / per_word]); }

@@ -1,7 +1,7 @@
-// Rabin's fingerprint (1981; Broder 1993): the text as a polynomial over GF(2), modulo one that is irreducible.
+// Rabin fingerprints (1981; Broder 1993): the text as a polynomial over GF(2), modulo an irreducible polynomial.
 //
-// The papers on URL caching use it. Its chance of two texts meeting is proven for a polynomial drawn at random, at
-// most (bits of the longer text) / 2^63; XXH3 is several times faster and has no such proof.
+// Used by the papers on URL caching. For a random polynomial the collision probability is proven to be at most (bits
+// of the longer text) / 2^63; XXH3 is several times faster and has no such proof.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace garner::papers {
 
 class Rabin {
 public:
-    /// x^64 and the bits of this number: the first irreducible one from the binary digits of e on.
+    /// The bits below x^64: the first irreducible polynomial from the binary digits of e on.
     static constexpr std::uint64_t default_polynomial = 0xb7e151628aed2a9f;
 
     explicit Rabin(std::uint64_t polynomial = default_polynomial);
 
-    /// A 1 is put before the text, so that leading zeros count. Any thread.
+    /// A 1 is prepended to the text, so that leading zeros count. Any thread.
     Fingerprint operator()(std::string_view text) const;
 
 private:

@@ -1,5 +1,5 @@
-// References that no cache can match: INFINITE holds all, MIN knows the future, STATIC knows the most popular in advance.
-// Broder, Najork, Wiener 2003, sections 3.1, 3.2, 3.6.
+// Reference policies that real caches cannot match: INFINITE holds all, MIN knows the future, STATIC knows the most
+// popular in advance. Broder, Najork, Wiener 2003, sections 3.1, 3.2, 3.6.
 #pragma once
 #include <algorithm>
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace garner::papers {
 
-/// Holds every fingerprint: it misses each once.
+/// Holds every fingerprint: one miss for each.
 class Infinite final : public crawl::Batched<Infinite> {
 public:
     explicit Infinite(crawl::CacheOptions const&) {}
@@ -30,8 +30,8 @@ private:
     FingerprintMap seen_;
 };
 
-/// Belady's MIN: evicts the fingerprint that is requested again last, and always admits. Replays the stream of its foresight from
-/// the beginning, once.
+/// Belady's MIN: evicts the fingerprint whose next request is farthest in the future, and always admits. Replays the
+/// stream of its foresight once, from the beginning.
 class Min final : public crawl::Batched<Min> {
 public:
     explicit Min(crawl::CacheOptions const& options)
@@ -46,7 +46,7 @@ public:
         Entry const entry{url, foresight_->next_uses()[now_++]};
         auto const index = index_.find(url);
         if (index != FingerprintMap::none) {
-            rise(index, entry);   // it was due now, before all others
+            rise(index, entry);   // its next use is now, before all others
             return true;
         }
         if (heap_.size() < entries_) {

@@ -1,4 +1,4 @@
-// Scatter table with circular lists: fingerprints hashed right into the array that keeps them.
+// Scatter table with circular lists: fingerprints are hashed directly into the array of entries.
 #pragma once
 #include "crawl/seen_cache.hpp"
 #include "papers/chained_entries.hpp"
@@ -6,8 +6,8 @@
 namespace garner::papers {
 
 /// Broder, Najork, Wiener 2003, section 6 (Knuth, volume 3, exercise 6.4.13). 2^r entries of l + 1 bits, one more for
-/// CLOCK's marks, and nothing beside. A chain is a circle whose first entry stands at its home. Other entries may be moved
-/// out of the way, with their marks.
+/// CLOCK's marks, and no other memory. A chain is a circle whose first entry is at its home. Entries of other chains
+/// may be moved away, with their marks.
 template <class Hand>
 class Scatter final : public crawl::Batched<Scatter<Hand>> {
 public:
@@ -38,11 +38,11 @@ public:
     std::uint64_t memory_bits() const override { return entries_.bits(); }
 
 private:
-    // At the end of a circle is its first; the last's link leads there.
+    // The end of a circle is its first entry; the last one's link leads there.
     using Entries = ChainedEntries<Hand::marks>;
     using Entry = typename Entries::Entry;
 
-    // An entry that is not first has a predecessor, so this value is no entry: a slot needs no bit that marks it as free.
+    // An entry that is not first has a predecessor, so this value is invalid for it and marks a free slot.
     static Entry free_at(std::uint64_t at) { return {.next = at}; }
     bool is_free(std::uint64_t at) const {
         auto const entry = entries_.read(at);
@@ -75,7 +75,7 @@ private:
         }
     }
 
-    /// While the table fills: its home, else the first slot that is free.
+    /// While the table fills: the home, otherwise the first free slot.
     std::uint64_t free_slot(std::uint64_t home) {
         ++held_;
         if (is_free(home)) return home;
@@ -88,7 +88,8 @@ private:
                                      [&](std::uint64_t at) { entries_.unmark(at); }));
     }
 
-    /// Returns the slot that is free afterwards: if the first entry of a longer chain leaves, the second takes its slot.
+    /// Returns the slot that becomes free: if the first entry of a longer chain is removed, the second one takes its
+    /// slot.
     std::uint64_t take_out(std::uint64_t at) {
         auto const entry = entries_.read(at);
         if (!entry.at_end) {

@@ -1,4 +1,4 @@
-// CLOCK and RANDOM over an array of fingerprints with a table beside it, as the paper's simulations had them.
+// CLOCK and RANDOM over an array of fingerprints with a separate index, as in the paper's simulations.
 #pragma once
 #include <vector>
 

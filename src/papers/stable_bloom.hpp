@@ -1,5 +1,6 @@
-// The Stable Bloom Filter (Deng, Rafiei 2006) and the Stable Bloom Filter Light (Kubota, Ueda, Yamana): counters of two
-// bits of which some are decremented with each insertion, so that old ones are forgotten and false positives come to rest.
+// The Stable Bloom Filter (Deng, Rafiei 2006) and the Stable Bloom Filter Light (Kubota, Ueda, Yamana). Some of their
+// 2-bit counters are decremented at each insertion, so that old entries are forgotten and the false positive rate
+// converges.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -14,10 +15,10 @@ namespace garner::papers {
 
 using SmallCounters = Counters<2>;
 
-/// How many counters are decremented at each insertion, at random, so that false positives come to rest at that share (Deng, Rafiei
-/// 2006; equation 3.3 of Kubota, Ueda, Yamana). `most` is the counters' highest value.
+/// The number of random counters decremented at each insertion for which the false positive rate converges to that
+/// value (Deng, Rafiei 2006; equation 3.3 of Kubota, Ueda, Yamana). `most` is the counters' highest value.
 inline double stable_decrements(double false_positives, double hashes, double most, double counters) {
-    auto const zero = 1 - std::pow(false_positives, 1 / hashes);   // share of counters that are
+    auto const zero = 1 - std::pow(false_positives, 1 / hashes);   // share of zero counters
     return 1 / ((std::pow(zero, -1 / most) - 1) * (1 / hashes - 1 / counters));
 }
 
@@ -30,12 +31,13 @@ struct StableShape {
         policy::Setting{"fpr", "false positives to come to rest at, by equation 3.3", 0.01, 1e-9, 0.5},
         policy::Setting{"p", "counters decremented at each insertion; 0: by fpr", 0, 0, 100'000},
     };
-    /// By "k" and "fpr" (p by equation 3.3, rounded up), or "p" where given. So many counters that the last
-    /// options.entries insertions are remembered for sure: a counter set to 3 lasts two rounds of counters / p at least.
+    /// From "k" and "fpr" (p by equation 3.3, rounded up), or from "p" if set. The number of counters guarantees that
+    /// the last options.entries insertions are remembered: a counter set to 3 lasts at least two rounds of counters /
+    /// p.
     static StableShape of(crawl::CacheOptions const& options) {
         auto const hashes = std::round(options.value(settings, 0));
         auto decrements = std::round(options.value(settings, 2));
-        // So many counters that their number does not matter in the equation.
+        // With this many counters their number has no effect in the equation.
         if (decrements == 0)
             decrements = std::ceil(stable_decrements(options.value(settings, 1), hashes, SmallCounters::highest, 1e12));
         auto const counters = std::ceil(static_cast<double>(options.entries) * decrements / (SmallCounters::highest - 1));
@@ -45,7 +47,7 @@ struct StableShape {
     }
 };
 
-/// Decrements at random, with the Mersenne Twister as in the paper: some of the last `entries` may be forgotten.
+/// Random decrements with the Mersenne Twister, as in the paper: some of the last `entries` may be forgotten.
 class RandomDecrement {
 public:
     explicit RandomDecrement(std::uint64_t seed) : random_(static_cast<std::mt19937::result_type>(seed)) {}
@@ -57,7 +59,7 @@ private:
     std::mt19937 random_;
 };
 
-/// Decrements in turn. Without a branch for any counter: the lower bit of each is taken away where either is set.
+/// Decrements in turn. Branch-free: subtracts 1 from each counter with any bit set.
 class CyclicDecrement {
 public:
     explicit CyclicDecrement(std::uint64_t = 0) {}

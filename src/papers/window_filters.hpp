@@ -1,5 +1,5 @@
-// Filters over the latest of a stream (Metwally, Agrawal, El Abbadi 2005): since a landmark, over a window that slides, and
-// over one that jumps. They do not insert URLs that they hold, so a URL is forgotten a window after it came first.
+// Filters over the end of a stream (Metwally, Agrawal, El Abbadi 2005): landmark, sliding and jumping windows. A URL
+// that is held is not inserted again, so it is forgotten one window after its first request.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace garner::papers {
 
-/// Forgets all after every `entries` requests.
+/// Forgets everything after every `entries` requests.
 class LandmarkWindow final : public FilterCache<LandmarkWindow, BloomBits> {
 public:
     using FilterCache::FilterCache;
@@ -26,7 +26,7 @@ private:
     std::uint64_t requests_ = 0;   // since the landmark
 };
 
-/// Forgets the request that came `entries` requests ago: it keeps them all to remove them from the counters.
+/// Forgets each request after `entries` further ones: it stores them all, to remove them from the counters.
 class SlidingWindow final : public FilterCache<SlidingWindow, BloomCounters> {
 public:
     explicit SlidingWindow(crawl::CacheOptions const& options) : FilterCache(options), latest_(options.entries) {}
@@ -50,8 +50,8 @@ private:
     std::size_t oldest_ = 0;
 };
 
-/// Forgets the oldest of `parts` parts of the window at once: a filter for each, and one that counts in how many of them
-/// each bit is set, which is all that is asked.
+/// Forgets the oldest of `parts` parts of the window at once. Has a filter for each part, and one that counts for
+/// each bit the parts that set it; lookups use only the latter.
 class JumpingWindow final : public FilterCache<JumpingWindow, BloomCounters> {
 public:
     static constexpr std::array settings{
@@ -61,7 +61,7 @@ public:
     };
     explicit JumpingWindow(crawl::CacheOptions const& options) : FilterCache(options) {
         auto const parts = static_cast<std::size_t>(std::round(options.value(settings, 2)));
-        // Over the same positions as the one that counts.
+        // They use the positions of the counting filter.
         for (std::size_t i = 0; i < parts; ++i) parts_.emplace_back(BloomSettings::positions(options));
     }
 

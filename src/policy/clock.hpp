@@ -9,9 +9,9 @@
 
 namespace garner::policy {
 
-/// The hand takes the oldest: one without uses is evicted, any other loses a use and is the newest again (Corbató 1968;
-/// with more than one bit, generalised CLOCK: Smith 1978). A newcomer has no uses. A hit is O(1) and writes one byte;
-/// victim() takes one step for each use it takes away. 9 bytes a slot.
+/// The hand looks at the oldest object: without uses it is evicted; otherwise it loses a use and becomes the newest
+/// again (Corbató 1968; with more than one bit, generalised CLOCK: Smith 1978). A new object has no uses. A hit is
+/// O(1) and writes one byte; victim() takes one step for each use it removes. 9 bytes a slot.
 class Clock final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{

@@ -14,14 +14,14 @@
 
 namespace garner::policy {
 
-/// Evicts the lowest density (Li, He, Fang 2012, algorithm 1 and equations 1 and 2). An interval is counted in lookups
-/// of the whole cache, hits and misses. At its first hit an object's density is F of its interval; later a longer
-/// interval than the mean one multiplies it by less than one, a shorter one by more. Ties: the least recently used.
-/// The choices that the paper leaves open are settings; docs/policies.md has the reasons for their defaults.
+/// Evicts the lowest density (Li, He, Fang 2012, algorithm 1 and equations 1 and 2). An interval is counted in
+/// lookups of the whole cache, hits and misses. At its first hit an object's density is F of its interval. Later an
+/// interval longer than the mean multiplies it by less than one, a shorter one by more. Ties: the least recently
+/// used. Choices that the paper leaves open are settings; docs/policies.md has the reasons for their defaults.
 ///
-/// Never infinite, zero or NaN: densities stay within 1e-300..1e300, and no interval is below one lookup. Intervals are
-/// true up to 2^40 lookups, their mean to 24 bits; f counts up to 2^24 - 1. A hit that heats is O(1), one that cools
-/// O(log n). 32 bytes a slot, 28 of a lean one; 8 more with sizes.
+/// Densities stay within 1e-300..1e300, never infinite, zero or NaN; an interval is at least one lookup. Intervals
+/// are exact up to 2^40 lookups, their mean to 24 bits; f saturates at 2^24 - 1. A hit that raises the density is
+/// O(1), one that lowers it O(log n). 32 bytes a slot, 28 of a lean one; 8 more with sizes.
 class Cpbad final : public ReplacementPolicy {
 public:
     static constexpr std::array<std::string_view, 3> f_choices{"1/x", "M/x", "total/x"};
@@ -75,10 +75,10 @@ public:
         double const density = density_after_hit(pasts_[slot], sizes_count() ? densities_[slot] : before);
         if (sizes_count()) densities_[slot] = density;
         double const key = key_of(density, size);
-        heap_.raise(slot, std::max(before, key));   // also notes the use, for ties
+        heap_.raise(slot, std::max(before, key));   // also records the use, for ties
         if (key < before) heap_.update(slot, key);
     }
-    /// Not a use; counts only where sizes do.
+    /// Not a use; changes the key only if sizes count.
     void resized(Slot slot, Bytes size) override {
         check(heap_.contains(slot));
         if (sizes_count()) heap_.update(slot, key_of(densities_[slot], size));
@@ -89,7 +89,7 @@ public:
         --held_;
     }
     Slot victim() override { return heap_.lowest(); }
-    /// True while it is denser than the last one evicted.
+    /// True while it is denser than the last evicted one.
     bool keeps(Slot slot) const override { return heap_.contains(slot) && heap_.key(slot) > last_evicted_; }
     Bytes metadata_bytes() const override {
         return sizeof *this + heap_.metadata_bytes() + pasts_.metadata_bytes() + densities_.metadata_bytes();
@@ -104,16 +104,16 @@ private:
     enum class Size : std::uint8_t { none, plus, minus };
     enum class Log : std::uint8_t { natural, binary, decimal };
 
-    // Cooling halves a density at least, and an interval that stays the same raises it by 1.4 for ever: without bounds a
-    // hot object would be at 0 or at infinity within some thousand hits, and could not come back.
+    // A cooling hit at least halves a density, and a constant interval multiplies it by 1.4 at each hit. Without
+    // bounds a hot object would reach 0 or infinity within some thousand hits, and stay there.
     static constexpr double least_density = 1e-300, most_density = 1e300;
     static constexpr std::uint32_t most_uses = (1u << 24) - 1;
     static constexpr std::uint64_t interval_mask = (std::uint64_t{1} << 40) - 1;
 
-    /// Of one object: its past in lookups.
+    /// An object's history, counted in lookups.
     struct Past {
         float mean_interval = 0;
-        std::uint32_t last_low = 0;   // the lookup of its last use, 40 bits of it
+        std::uint32_t last_low = 0;   // the lookup of its last use, lower 32 of 40 bits
         std::uint32_t last_high : 8 = 0;
         std::uint32_t uses : 24 = 0;   // f
     };
@@ -129,7 +129,7 @@ private:
         return of_size[static_cast<int>(size)] * of_log[static_cast<int>(log)];
     }
 
-    /// Also moves the object's past on to now.
+    /// Also updates the object's history to now.
     double density_after_hit(Past& past, double density) const {
         double const now = interval_until_now(past);
         note_use(past);
@@ -154,7 +154,7 @@ private:
         if (f_ == F::total) return static_cast<double>(std::max<std::uint64_t>(total_, 1));
         return f_ == F::held ? held_ : 1;
     }
-    // A fill may end after lookups that came later than its own, so that the next hit seems to come at once: never 0.
+    // A fill may end after later lookups, so that the next hit seems to follow at once: the interval is at least 1.
     double interval_until_now(Past const& past) const {
         auto const last = std::uint64_t{past.last_high} << 32 | past.last_low;
         return static_cast<double>(std::max<std::uint64_t>((total_ - last) & interval_mask, 1));
@@ -164,7 +164,7 @@ private:
         past.last_high = total_ >> 32 & 0xff;
     }
     bool sizes_count() const { return size_weight_ != 0; }
-    // The paper's log(size / cache size) without the cache's size, which would move every key alike.
+    // The paper's log(size / cache size) without the cache's size, which would shift all keys equally.
     double key_of(double density, Bytes size) const {
         if (!sizes_count()) return density;
         return density + size_weight_ * std::log(static_cast<double>(std::max<Bytes>(size, 1)));
@@ -175,11 +175,11 @@ private:
     Boost const boost_;
     Equal const equal_;
     First const first_;
-    double const size_weight_;   // of the natural logarithm; 0: sizes do not count
+    double const size_weight_;   // scaled for the natural logarithm; 0: sizes do not count
 
     LazyHeap heap_;              // by density, or by density and size
     SlotArray<Past> pasts_;
-    SlotArray<double> densities_;   // only where sizes count: else they are the keys
+    SlotArray<double> densities_;   // only if sizes count: otherwise the keys are the densities
     std::uint64_t total_ = 0;
     std::uint32_t held_ = 0;
     double last_evicted_ = -std::numeric_limits<double>::max();   // its key

@@ -1,4 +1,4 @@
-// Garner's own policy, the default: keeps the objects that save most misses for their size.
+// Garner's own policy, the default: keeps the objects that save the most misses for their size.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -12,13 +12,13 @@
 
 namespace garner::policy {
 
-/// Evicts the object of the least worth (see WorthOrder). f is on insertion the estimate of a sketch, which outlives
-/// eviction; a newcomer that is worth less than any of its victims is not admitted. `aim` is the cost of a miss:
-/// by `objects` mostly the request, by `bytes` mostly its bytes. If small copies of the cache show that another
-/// weight of bytes or LRU does better for the aim, that is the order until they show otherwise. The reasons and figures
-/// are in docs/policies_garner.md.
+/// Evicts the object of the lowest worth (see WorthOrder). At insertion f is the estimate of a sketch, which survives
+/// eviction. A newcomer worth less than any of its victims is not admitted. `aim` is the cost of a miss: with
+/// `objects` mostly the request, with `bytes` mostly its bytes. If small simulated caches show that another weight of
+/// bytes, or LRU, is better for the aim, that rule is used until they show otherwise. Reasons and measurements are in
+/// docs/policies_garner.md.
 ///
-/// hit() is O(1) but where the rule changes, then O(n). 17 to 19 bytes a slot with the sketch, and up to 13 KiB.
+/// hit() is O(1), but O(n) when the rule changes. 17 to 19 bytes a slot with the sketch, plus up to 13 KiB.
 class Garner final : public ReplacementPolicy {
 public:
     static constexpr std::array<std::string_view, 2> aims{"objects", "bytes"};
@@ -56,7 +56,7 @@ public:
         --objects_;
     }
     Slot victim() override { return order_.lowest(); }
-    /// True while it is worth more than the last one evicted.
+    /// True while it is worth more than the last evicted one.
     bool keeps(Slot slot) const override { return order_.keeps(slot); }
     void set_capacity(Bytes capacity) override { referee_.set_capacity(capacity); }
     Bytes metadata_bytes() const override {
@@ -75,7 +75,7 @@ private:
     }
     static Referee::Aim aim_of(bool bytes) { return {.objects = bytes ? 0.0 : 1.0, .bytes = bytes ? 1.0 : 0.75}; }
 
-    /// An object that was not requested, as from a disk, counts as requested once.
+    /// An object that was not requested, for example one loaded from disk, counts as requested once.
     std::uint32_t uses(Fingerprint fingerprint) const {
         if (fingerprint == last_) return last_uses_;
         return std::max(1u, sketch_.estimate(Sketch::tag(fingerprint)));
@@ -89,7 +89,7 @@ private:
     Referee referee_;
     WorthOrder order_;
     Sketch sketch_;
-    Fingerprint last_ = 0;       // requested
+    Fingerprint last_ = 0;       // the last requested one
     std::uint32_t last_uses_ = 1;
     std::uint64_t objects_ = 0;  // held
 };

@@ -13,7 +13,7 @@ void Ghost::put(Tag tag) {
     auto& tags = row_of(tag).tags;
     std::fill(tags.begin() + used_places_, tags.end(), nobody);
     if (used_places_ == 0) return;
-    // From its own place, if it is there: a key must not stand in the row twice.
+    // Shifts from the key's old place, if it is there: a row must not contain a key twice.
     auto last = std::find(tags.begin(), tags.begin() + used_places_ - 1, tag);
     std::copy_backward(tags.begin(), last, last + 1);
     tags.front() = tag;
@@ -29,7 +29,7 @@ bool Ghost::take(Tag tag) {
     return true;
 }
 
-/// One more bit of the tag chooses the row; each row gives half of its tags, in their order, to the new one.
+/// One more bit of the tag selects the row; each row moves half of its tags, in order, to a new one.
 void Ghost::double_rows() {
     auto const half = rows_.size();
     rows_.reserve(2 * half);

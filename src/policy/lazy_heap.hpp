@@ -1,4 +1,4 @@
-// A RisingHeap by keys of any value, exact to the last tie.
+// A RisingHeap with arbitrary keys and exact tie-breaking.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -9,16 +9,16 @@
 
 namespace garner::policy {
 
-/// Gives the slot with the lowest key; among equal keys the least recently used one. push() and raise() are uses.
-/// Answers exactly what a heap that is put in order at every call would. 20 bytes a slot, for slots below 2^29.
+/// Returns the slot with the lowest key; among equal keys the least recently used one. push() and raise() are uses.
+/// The results equal those of a heap that is fully ordered after every call. 20 bytes a slot, for slots below 2^29.
 ///
-/// A lean one takes 16 bytes, for slots below 2^23: of a key it keeps sign, exponent and 28 bits of the fraction, rounded
-/// down. Keys that differ by less are equal.
+/// A lean one takes 16 bytes, for slots below 2^23: it stores a key's sign, exponent and 28 bits of the fraction,
+/// rounded down. Keys that differ by less are equal.
 class LazyHeap {
 public:
     enum class Keys : std::uint8_t { exact, lean };
 
-    /// `uses`: where the count of uses begins.
+    /// `uses`: the initial value of the use counter.
     explicit LazyHeap(Keys keys = Keys::exact, std::uint32_t uses = 0) : uses_(uses) {
         if (keys == Keys::lean) heap_.emplace<RisingHeap<Lean>>();
     }
@@ -26,18 +26,18 @@ public:
     bool contains(Slot slot) const {
         return std::visit([=](auto& heap) { return heap.contains(slot); }, heap_);
     }
-    /// Of a slot that is contained, as are all below.
+    /// The slot must be contained; this holds for all functions below, too.
     double key(Slot slot) const {
         return std::visit([=](auto& heap) { return heap.entry(slot).key(); }, heap_);
     }
 
-    /// A newcomer. O(log n).
+    /// Inserts a slot. O(log n).
     void push(Slot slot, double key) {
         auto const use = next_use();
         std::visit([=](auto& heap) { heap.push({key, use, slot}); }, heap_);
     }
 
-    /// Used again, with a key not lower than before. O(1).
+    /// Records a use, with a key not lower than before. O(1).
     void raise(Slot slot, double key) {
         auto const use = next_use();
         auto const raise = [=](auto& heap) {
@@ -49,7 +49,7 @@ public:
         std::visit(raise, heap_);
     }
 
-    /// A key that may have moved either way; not a use. O(log n).
+    /// Sets a higher or lower key; not a use. O(log n).
     void update(Slot slot, double key) {
         auto const change = [key](auto& entry) { entry.set_key(key); };
         std::visit([&](auto& heap) { heap.update(slot, change); }, heap_);
@@ -59,7 +59,7 @@ public:
         std::visit([=](auto& heap) { heap.remove(slot); }, heap_);
     }
 
-    /// The lowest, or no_slot when empty. O(log n), paid for by the raises before it.
+    /// The lowest, or no_slot when empty. Amortised O(log n), including deferred work of raise().
     Slot lowest() {
         return std::visit([](auto& heap) { return heap.lowest(); }, heap_);
     }
@@ -71,7 +71,7 @@ public:
 private:
     struct Exact {
         double value = 0;
-        std::uint32_t used = 0;   // when: later is higher
+        std::uint32_t used = 0;   // time of use: later is higher
         Slot slot : 31 = 0;
         std::uint32_t risen : 1 = 0;
 
@@ -84,7 +84,7 @@ private:
     static_assert(sizeof(Exact) == 16);
 
     struct Lean {
-        std::uint32_t high = 0;   // of the 40 bits of the key, which have its order
+        std::uint32_t high = 0;   // upper 32 of 40 bits that order like the key
         std::uint32_t used = 0;
         std::uint32_t low : 8 = 0;
         Slot slot : 23 = 0;
@@ -120,7 +120,7 @@ private:
             renumber_uses();
         return ++uses_;
     }
-    /// The count of uses is at its end, after four thousand million: the held ones are numbered anew, in the same order.
+    /// The use counter reached its limit of 2^32: renumbers the held slots in their order.
     void renumber_uses() {
         std::vector<std::uint32_t> order;
         auto const each = [this](auto change) {

@@ -7,9 +7,9 @@
 
 namespace garner::policy {
 
-/// Evicts the lowest f, the hits since insertion plus one. Ties: the least recently used. Every call is O(1): the slots of
-/// one f stand in one queue by use, and these in order of f (Shah, Mitra, Matani 2010). 12 bytes a slot, 24 for each f
-/// that occurs.
+/// Evicts the lowest f, the hits since insertion plus one. Ties: the least recently used. Every call is O(1): slots
+/// of equal f are in one queue in order of use, and the queues are in order of f (Shah, Mitra, Matani 2010). 12 bytes
+/// a slot, 24 for each f that occurs.
 class Lfu final : public ReplacementPolicy {
 public:
     explicit Lfu(Options const&) { levels_.cover(ground); }
@@ -39,17 +39,17 @@ public:
 
 private:
     using Level = std::uint32_t;              // its index in levels_
-    static constexpr Level ground = 0;        // below all levels, and above: they form a ring
+    static constexpr Level ground = 0;        // sentinel of the ring of levels
     static constexpr Level nowhere = UINT32_MAX;
     struct Content {
         std::uint64_t hits = 0;
-        Queue queue;                          // never empty, but for the ground's
+        Queue queue;                          // never empty, except the sentinel's
         Level lower = ground, higher = ground;
     };
     static_assert(sizeof(Content) == 24);
 
     bool held(Slot slot) const { return queues_.contains(slot); }
-    /// The level of `hits`, which belongs right above that one; made if there is none.
+    /// The level of `hits`, directly above `below`; created if missing.
     Level level_above(Level below, std::uint64_t hits) {
         Level const above = levels_[below].higher;
         if (above != ground && levels_[above].hits == hits) return above;
@@ -80,7 +80,7 @@ private:
     SlotArray<Level> level_of_;
     SlotArray<Content> levels_;
     Level levels_end_ = ground + 1;
-    Level free_ = nowhere;                    // levels not in use, linked by `higher`
+    Level free_ = nowhere;                    // unused levels, linked by `higher`
 };
 
 }  // namespace garner::policy

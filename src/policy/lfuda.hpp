@@ -12,14 +12,14 @@
 
 namespace garner::policy {
 
-/// Evicts the lowest L + f, with f the hits since insertion plus one and L the key of the last one evicted, in integers
-/// (Arlitt et al. 2000). Ties: the least recently used. A hit is O(1); victim() too but for what those before it
-/// left to it, in all O(log of the span of keys) a use. 20 bytes a slot. f counts up to 2^32 - 1.
+/// Evicts the lowest L + f, with f the hits since insertion plus one and L the key of the last evicted one, in
+/// integers (Arlitt et al. 2000). Ties: the least recently used. A hit is O(1). victim() also does deferred work:
+/// amortised O(log of the key range) a use. 20 bytes a slot. f counts up to 2^32 - 1.
 ///
-/// No new key is below those that were evicted, so a radix heap holds them (Ahuja, Mehlhorn, Orlin, Tarjan 1990). Band b
-/// has the keys whose highest bit that differs from `base_` is bit b - 1, in order of use. The base is never above L,
-/// nor above any key. When it moves, only the band that it moves into is dealt out, in the same order, to bands that
-/// are empty; so band 0, all of one key, is a queue by use.
+/// New keys are never below those evicted, so a radix heap holds them (Ahuja, Mehlhorn, Orlin, Tarjan 1990). Band b
+/// has the keys whose highest bit that differs from `base_` is bit b - 1, in order of use. The base is never above L
+/// or any key. When the base moves, only the band it moves into is redistributed, in order, to empty bands. So band
+/// 0, with a single key, is a queue in order of use.
 class Lfuda final : public ReplacementPolicy {
 public:
     explicit Lfuda(Options const&) {}
@@ -42,7 +42,7 @@ public:
     void resized(Slot slot, Bytes) override { check(queues_.contains(slot)); }
     void removed(Slot slot, Left why) override {
         check(queues_.contains(slot));
-        // L never decreases: an eviction out of turn must not put newcomers below the objects that are held.
+        // L never decreases: an eviction out of order must not put newcomers below the objects that are held.
         if (why == Left::evicted) age_ = std::max(age_, keys_[slot]);
         queues_.remove(band_of(keys_[slot]), slot);
     }
@@ -54,7 +54,7 @@ public:
         move_base(std::min(age_, keys_[lowest]));
         return lowest;
     }
-    /// True while its key is above that of the last one evicted.
+    /// True while its key is above that of the last evicted one.
     bool keeps(Slot slot) const override { return queues_.contains(slot) && keys_[slot] > age_; }
     Bytes metadata_bytes() const override {
         return sizeof *this + queues_.metadata_bytes() + keys_.metadata_bytes() + hits_.metadata_bytes();

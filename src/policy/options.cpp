@@ -14,7 +14,7 @@ std::string joined(std::span<std::string_view const> names) {
     return text;
 }
 
-/// Empty when the value is read.
+/// Empty on success.
 std::string read_value(std::string_view text, Setting const& setting, double& value) {
     for (std::size_t i = 0; i < setting.choices.size(); ++i)
         if (setting.choices[i] == text) return value = static_cast<double>(i), std::string();

@@ -25,7 +25,7 @@ std::unique_ptr<ReplacementPolicy> make_one(Options const& options) {
     return std::make_unique<Policy>(options);
 }
 
-// A policy with settings of its own declares them as its member `settings`, the last item of its row.
+// A policy with settings declares them as its member `settings`, the last item of its row.
 
 constexpr std::array rows{
     Row{"lru", "the least recently used leaves", make_one<Lru>},

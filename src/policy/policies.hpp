@@ -12,7 +12,7 @@
 namespace garner::policy {
 
 struct Row {
-    std::string_view name;                                                // as in the configuration: "lru", "gdsf"
+    std::string_view name;                                                // the name in the configuration: "lru", "gdsf"
     std::string_view what;                                                // one line for --help
     std::unique_ptr<ReplacementPolicy> (*make)(Options const&);
     std::span<Setting const> settings = {};
@@ -21,15 +21,15 @@ struct Row {
 /// All registered policies; a new one is one file and one row.
 std::span<Row const> all();
 
-/// A policy as people write it: "NAME" or "NAME:setting=value:setting=value". The texts in `row` live forever.
+/// A parsed policy spec: "NAME" or "NAME:setting=value:setting=value". The texts in `row` are static.
 struct Spec {
-    Row const* row = nullptr;      // nullptr: there is no such policy or setting, see `fault`
+    Row const* row = nullptr;      // nullptr: unknown policy or setting, see `fault`
     std::vector<double> values;
-    std::string fault;             // one line that names what is wrong and the mend
+    std::string fault;             // one line with the error and a suggested fix
 };
 Spec read_spec(std::string_view text);
 
-/// The policy of that spec, or nullptr when read_spec() finds a fault. The values in `options` are those of the spec.
+/// The policy of a spec, or nullptr when read_spec() reports an error. The spec's values replace `options.values`.
 std::unique_ptr<ReplacementPolicy> make(std::string_view spec, Options options);
 
 }  // namespace garner::policy

@@ -1,4 +1,4 @@
-// The seam for replacement policies: who leaves next.
+// The interface of replacement policies.
 #pragma once
 #include <cstdint>
 
@@ -7,42 +7,43 @@
 
 namespace garner::policy {
 
-/// A place in the index, handed out by it: dense, reused after removed(). Policies keep their state in arrays by slot.
+/// A place in the index, allocated by it: dense, reused after removed(). Policies keep their state in arrays by slot.
 using Slot = std::uint32_t;
 inline constexpr Slot no_slot = UINT32_MAX;
 
-/// Why a slot was given back.
+/// Why a slot was freed.
 enum class Left : std::uint8_t { evicted, replaced, purged };
 
-/// Decides which object leaves next. One instance per shard, under its lock: no thread-safety of its own, no I/O, no
-/// clock. Deterministic for a seed and a sequence of calls. Sizes are what the object costs its tier in bytes.
+/// Chooses the next victim. One instance per shard, under its lock: no thread safety, no I/O, no clock. Deterministic
+/// for a seed and a sequence of calls. Sizes are the objects' cost to the tier in bytes.
 class ReplacementPolicy {
 public:
     virtual ~ReplacementPolicy() = default;
 
-    /// Every cacheable lookup, hit or miss, before its outcome is known (sketches; CPBAD's C_total).
+    /// Called for every cacheable lookup, hit or miss, before its result is known (sketches; CPBAD's C_total).
     virtual void requested(Fingerprint) {}
-    /// False when the newcomer is worth less than what it would push out. `need` bytes would have to be evicted.
+    /// False when the newcomer is worth less than its victims. `need` bytes would have to be evicted.
     virtual bool admits(Fingerprint, Bytes size, Bytes need) {
         (void)size;
         (void)need;
         return true;
     }
     virtual void inserted(Slot, Fingerprint, Bytes size) = 0;
-    /// `size`: what inserted() or resized() was told last, so that a policy that weighs sizes need not keep them.
+    /// `size`: the size last given to inserted() or resized(), so that a policy that weighs sizes need not store
+    /// them.
     virtual void hit(Slot, Bytes size) = 0;
-    /// Used because another one was asked for, as a URL's Vary marker is: a use, and no request.
+    /// A use caused by a request for another object, such as a variant of this Vary marker: a use, but not a request.
     virtual void used_along(Slot slot, Bytes size) { hit(slot, size); }
     /// The object in this slot now costs `size` bytes (a new head, sparse growth).
     virtual void resized(Slot, Bytes size) = 0;
     virtual void removed(Slot, Left) = 0;
-    /// The next to leave, or no_slot when empty. It stays held until removed() is called for it.
+    /// The next victim, or no_slot when empty. It stays held until removed() is called for it.
     virtual Slot victim() = 0;
-    /// Would a compaction that meets this slot write it again?
+    /// Whether to rewrite the object in this slot when its disk segment is reclaimed.
     virtual bool keeps(Slot) const = 0;
-    /// The tier's budget is another one from now on. What is held stays until victims are asked for.
+    /// Changes the tier's budget. Objects are held until victims are requested.
     virtual void set_capacity(Bytes) {}
-    /// All that this instance has taken from the heap, and itself.
+    /// Heap memory and the size of the instance itself.
     virtual Bytes metadata_bytes() const = 0;
 };
 

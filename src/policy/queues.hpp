@@ -1,4 +1,4 @@
-// Queues of slots, as many as a policy needs, over one array of links.
+// Any number of queues of slots over one array of links.
 #pragma once
 #include <algorithm>
 
@@ -8,22 +8,22 @@
 
 namespace garner::policy {
 
-/// One queue; Queues links what stands in it.
+/// One queue; Queues links its slots.
 struct Queue {
     Slot oldest = no_slot;
     Slot newest = no_slot;
     bool empty() const { return oldest == no_slot; }
 };
 
-/// A slot stands in at most one queue; the caller knows in which. Every call is O(1). 8 bytes a slot.
+/// A slot is in at most one queue; the caller knows which. Every call is O(1). 8 bytes a slot.
 class Queues {
 public:
     bool contains(Slot slot) const { return links_.covers(slot) && links_[slot].older != nowhere; }
 
-    /// The next newer one of one that is contained, or no_slot.
+    /// The next newer slot of a contained one, or no_slot.
     Slot newer(Slot slot) const { return links_[slot].newer; }
 
-    /// Afterwards it is the newest. It must stand in no queue.
+    /// Appends the slot as the newest. It must not be in a queue.
     void push(Queue& queue, Slot slot) {
         check(slot < nowhere && !contains(slot));
         links_.cover(slot);
@@ -40,7 +40,7 @@ public:
         links_[slot] = {};
     }
 
-    /// From one queue to the newest end of another, or of the same.
+    /// Moves a slot to the newest end of another queue, or of its own.
     void move(Queue& from, Queue& to, Slot slot) {
         remove(from, slot);
         push(to, slot);

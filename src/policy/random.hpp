@@ -7,7 +7,7 @@
 
 namespace garner::policy {
 
-/// Every call is O(1); a hit changes nothing. The choices follow from the seed. 8 bytes a slot.
+/// Every call is O(1); a hit changes nothing. The choices are determined by the seed. 8 bytes a slot.
 class Random final : public ReplacementPolicy {
 public:
     explicit Random(Options const& options) : state_(options.seed) {}
@@ -29,9 +29,9 @@ public:
         index_[slot] = 0;
         if (chosen_ == slot) chosen_ = no_slot;
     }
-    /// Chosen once, whatever else comes and goes until it is removed.
+    /// Chosen once, and kept until it is removed.
     Slot victim() override {
-        // 32 bits times a 32-bit count: no division, and no index is favoured by more than one in four thousand million.
+        // 32 bits times a 32-bit count: no division, and a bias below one in 2^32.
         if (chosen_ == no_slot && count_ > 0) chosen_ = held_[(next() >> 32) * count_ >> 32];
         return chosen_;
     }
@@ -40,7 +40,7 @@ public:
 
 private:
     bool held(Slot slot) const { return index_.covers(slot) && index_[slot] > 0; }
-    /// SplitMix64 (Steele, Lea, Flood 2014): any seed will do.
+    /// SplitMix64 (Steele, Lea, Flood 2014): any seed is valid.
     std::uint64_t next() {
         auto mixed = state_ += 0x9e37'79b9'7f4a'7c15;
         mixed = (mixed ^ mixed >> 30) * 0xbf58'476d'1ce4'e5b9;
@@ -48,8 +48,8 @@ private:
         return mixed ^ mixed >> 31;
     }
 
-    SlotArray<Slot> held_;             // the first `count_`, in no order
-    SlotArray<std::uint32_t> index_;   // of a slot in held_, plus one; 0: not held
+    SlotArray<Slot> held_;             // the first `count_`, unordered
+    SlotArray<std::uint32_t> index_;   // slot's index in held_, plus one; 0: not held
     std::uint32_t count_ = 0;
     Slot chosen_ = no_slot;
     std::uint64_t state_;

@@ -8,11 +8,11 @@ namespace garner::policy {
 namespace {
 
 constexpr std::uint32_t requests_a_judgement = 1024;
-constexpr double forgotten = 0.3;   // of all counts at each judgement
-constexpr double margin = 1.03;     // another must be so much better: no change for nothing
-constexpr double first_cost = 0.97;   // of the first rule's cost counts: a small sample errs, and that one seldom
+constexpr double forgotten = 0.3;   // fraction of all counts dropped at each judgement
+constexpr double margin = 1.03;     // minimum advantage for a change, to avoid pointless switches
+constexpr double first_cost = 0.97;   // factor for the first rule's cost: a small sample errs, and the first rule is rarely wrong
 
-constexpr Slot most_slots = 125, least_slots = 64;   // of a copy; 125 are what one chunk of its heap holds
+constexpr Slot most_slots = 125, least_slots = 64;   // slots of a simulated cache; 125 fit in one chunk of its heap
 constexpr Bytes capacity_a_slot = 4 * KiB;
 
 }  // namespace
@@ -56,7 +56,7 @@ std::size_t MiniCache::find(std::uint32_t tag) const {
 
 void MiniCache::evict(Slot slot) {
     auto hole = find(objects_[slot].tag);
-    // Those that stand behind the hole because their own place was taken move up.
+    // Backward shift: slots displaced by the removed one move up.
     table_[hole] = no_short_slot;
     auto const last = table_.size() - 1;
     for (auto each = (hole + 1) & last; table_[each] != no_short_slot; each = (each + 1) & last) {

@@ -1,4 +1,4 @@
-// Which rule suits this traffic best? Small copies of the cache, one for each rule, over a sample of the keys, tell.
+// Selects the best rule for the traffic: small simulated caches, one for each rule, on a sample of the keys.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,15 +7,15 @@
 
 namespace garner::policy {
 
-/// A cache of few objects that counts what it misses. Room for all of them is taken at once: request() never allocates.
+/// A small simulated cache that counts its misses. Memory is allocated at construction: request() never allocates.
 class MiniCache {
 public:
-    /// `slots`: objects it can hold, at least 1 and below 255.
+    /// `slots`: its capacity in objects, at least 1 and below 255.
     MiniCache(WorthOrder::Rule, Bytes capacity, Slot slots);
 
     /// `tag` is the key; `uses` as for WorthOrder::insert().
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
-    /// Empty, with nothing counted.
+    /// Clears contents and counts.
     void begin_anew(Bytes capacity);
     bool full() const { return free_.empty(); }
 
@@ -32,7 +32,7 @@ private:
     using ShortSlot = std::uint8_t;
     static constexpr ShortSlot no_short_slot = UINT8_MAX;
 
-    /// Where in the table the tag's slot stands, or the empty place where it would.
+    /// The table place of the tag's slot, or the empty place for it.
     std::size_t find(std::uint32_t tag) const;
     void evict(Slot);
 
@@ -44,28 +44,28 @@ private:
     std::vector<ShortSlot> table_;          // slots by tag, open addressing
 };
 
-/// Keys are sampled by their hash (Waldspurger et al. 2015) at a rate that falls as the copies fill up.
+/// Keys are sampled by their hash (Waldspurger et al. 2015) at a rate that falls as the simulated caches fill up.
 class Referee {
 public:
-    /// What a miss and its bytes weigh, as shares of the last rule's.
+    /// The weights of a miss and of its bytes, relative to the last rule's.
     struct Aim {
         double objects = 1, bytes = 0;
     };
 
-    /// Begins with the first rule. Its copies hold at most 125 objects each, and so few of them where the capacity is
-    /// small that they take some hundredths of it; below 256 KiB, or when it is 0 for unknown, the first rule stays.
+    /// Begins with the first rule. The simulated caches hold at most 125 objects each, and fewer if the capacity is
+    /// small, so that they take a few hundredths of it. Below 256 KiB, or with 0 for unknown, the first rule stays.
     Referee(std::vector<WorthOrder::Rule>, Aim, Bytes capacity);
 
     bool wants(Fingerprint fingerprint) const { return (fingerprint * 0x9e37'79b9'7f4a'7c15 >> 8 & sample_) == 0; }
-    /// One that is wanted.
+    /// `tag` must be of a key that wants() accepts.
     void request(std::uint32_t tag, std::uint32_t uses, Bytes size);
     WorthOrder::Rule rule() const { return rules_[best_]; }
-    /// Begins anew, with the rule in force.
+    /// Clears the simulated caches; the current rule stays.
     void set_capacity(Bytes);
     Bytes metadata_bytes() const;
 
 private:
-    static constexpr std::uint64_t nobody = UINT64_MAX;   // but one hash in 2^56, which request() passes over
+    static constexpr std::uint64_t nobody = UINT64_MAX;   // a mask that only one hash in 2^56 passes, which request() ignores
 
     void begin();
     void halve_sample();

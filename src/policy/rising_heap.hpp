@@ -1,4 +1,4 @@
-// A heap of slots by key for policies whose keys rise on a hit: O(1) per hit, the order is repaired at eviction.
+// A heap of slots for policies whose keys rise on a hit: O(1) per hit, with lazy reordering at eviction.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -10,16 +10,15 @@
 
 namespace garner::policy {
 
-/// Gives the slot whose entry is the lowest. `Entry` has below(other), the order; `slot`, for slots below 2^29; and
-/// `risen`, which is the heap's own: an entry is pushed with 0. An entry and 4 bytes a slot.
+/// Returns the slot with the lowest entry. `Entry` has below(other), the order; `slot`, for slots below 2^29; and
+/// `risen`, which the heap uses: an entry is pushed with 0. An entry and 4 bytes a slot.
 ///
-/// How: raise() lets the caller write a higher key in place and marks the entry risen. The heap stays in order if each
-/// risen entry is read as the unknown, lower key it had before; so an entry may be compared only after settle() has
-/// sunk it.
+/// raise() lets the caller write a higher key in place and marks the entry as risen. The heap order is valid if each
+/// risen entry counts with its unknown old key; so an entry may be compared only after settle() has sunk it.
 template <class Entry>
 class RisingHeap {
 public:
-    /// Takes the memory for slots below `slots`, at least 1, now: nothing allocates while no higher one comes.
+    /// Allocates memory for slots below `slots`, at least 1: nothing is allocated later unless a higher slot is used.
     void reserve(Slot slots) {
         index_.cover(slots - 1);
         entries_.cover(root + slots - 1);
@@ -27,7 +26,7 @@ public:
     }
 
     bool contains(Slot slot) const { return index_.covers(slot) && index_[slot] != nowhere; }
-    /// Of a slot that is contained, as are all below.
+    /// The slot must be contained; this holds for all functions below, too.
     Entry const& entry(Slot slot) const { return entries_[index_of(slot)]; }
 
     /// O(log n).
@@ -39,14 +38,14 @@ public:
         lift(end_++);
     }
 
-    /// To be given a key that is not lower. O(1).
+    /// The caller must set a key that is not lower. O(1).
     Entry& raise(Slot slot) {
         Entry& entry = entries_[index_of(slot)];
         entry.risen = 1;
         return entry;
     }
 
-    /// Another key, as change(entry) makes it, lower or higher. O(log n).
+    /// Changes a key by change(entry), lower or higher. O(log n).
     template <class Change>
     void update(Slot slot, Change change) {
         Index index = index_of(slot);
@@ -67,14 +66,14 @@ public:
         lift(hole);
     }
 
-    /// The lowest, or no_slot when empty. O(log n), paid for by the raises before it.
+    /// The lowest, or no_slot when empty. Amortised O(log n), including deferred work of raise().
     Slot lowest() {
         if (end_ == root) return no_slot;
         settle(root);
         return entries_[root].slot;
     }
 
-    /// Names entries from the lowest upwards, as visit(entry), until that returns false.
+    /// Visits entries in ascending order with visit(entry), until it returns false.
     template <class Visit>
     void ascend(Visit visit) {
         if (end_ == root) return;
@@ -95,7 +94,7 @@ public:
         }
     }
 
-    /// Every entry, as change(entry) makes it, in no order. O(n).
+    /// Calls change(entry) for every entry, unordered. O(n).
     template <class Change>
     void change_all(Change change) {
         for (Index index = root; index < end_; ++index) {
@@ -132,7 +131,7 @@ private:
         entries_[index].risen = 0;
         sink(index);
     }
-    /// Lets an entry whose key is true fall to where it belongs, settling the children it meets.
+    /// Sinks an entry with a true key to its place, settling the children it meets.
     void sink(Index index) {
         Entry const entry = entries_[index];
         Index const start = index;
@@ -145,8 +144,8 @@ private:
         }
         if (index != start) put(index, entry);
     }
-    /// Lets the entry at this index, whose key is true, rise above its parents. A parent that has risen itself is sunk
-    /// first: then the lowest of its children, perhaps another than ours, has its index and goes on.
+    /// Lifts the entry at this index, whose key is true, above its parents. A risen parent is sunk first: then the
+    /// lowest of its children, perhaps another entry, takes its index and is lifted further.
     void lift(Index index) {
         for (; index != root; index = parent(index)) {
             Index const above = parent(index);
@@ -173,7 +172,7 @@ private:
                 if (entries_[each].below(entries_[lowest])) lowest = each;
             return lowest;
         }
-        // The lowest of four cannot be predicted: a tournament needs no branch.
+        // The lowest of four is unpredictable: a branch-free tournament.
         Index const one = four[1].below(four[0]), other = 2 + four[3].below(four[2]);
         return first + (four[other].below(four[one]) ? other : one);
     }
@@ -181,7 +180,7 @@ private:
     SlotArray<Entry> entries_;
     SlotArray<Index> index_;
     Index end_ = root;
-    std::vector<Index> edge_;   // of what ascend() has visited; kept for its memory
+    std::vector<Index> edge_;   // work space of ascend(); kept for its memory
 };
 
 }  // namespace garner::policy

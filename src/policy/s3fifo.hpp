@@ -1,4 +1,4 @@
-// S3-FIFO: a small queue filters out objects used once before they enter the main one.
+// S3-FIFO: a small queue filters out objects used once before they enter the main queue.
 #pragma once
 #include <array>
 
@@ -11,15 +11,16 @@
 
 namespace garner::policy {
 
-/// Three FIFO queues (Yang et al., SOSP 2023). Newcomers enter the small one, or the main one if the ghost remembers
-/// them. While the small one has its share of the capacity, in bytes, its oldest is looked at: used more than once, it
-/// goes to main, its uses forgotten; otherwise it is evicted and the ghost remembers it, as many as there are objects in main
-/// (of a lean one three quarters). Otherwise main's oldest: it is evicted if it has no uses, else it loses one and is the newest
-/// again. Uses count up to 3.
+/// Three FIFO queues (Yang et al., SOSP 2023). A newcomer enters the small queue, or main if it is in the ghost
+/// queue. While the small queue fills its share of the capacity, in bytes, its oldest object is checked. Used more
+/// than once, it moves to main with its uses reset. Otherwise it is evicted and enters the ghost queue, which has as
+/// many entries as main has objects (three quarters in a lean one). If the small queue is below its share, main's
+/// oldest is checked: without uses it is evicted, otherwise it loses one and becomes the newest again. Uses saturate
+/// at 3.
 ///
-/// While the capacity is unknown, the bytes held stand for it. A hit is O(1) and writes one word; victim() takes one
-/// step for each use it takes away. 16 bytes a slot and at most 8 for the ghost, of a lean one 14 and 6. An object counts
-/// for 4 GiB at most.
+/// While the capacity is unknown, the bytes held are used instead. A hit is O(1) and writes one word; victim() takes
+/// one step for each use it removes. 16 bytes a slot and at most 8 for the ghost, of a lean one 14 and 6. An object
+/// counts for 4 GiB at most.
 class S3Fifo final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
@@ -50,7 +51,7 @@ public:
         sizes_.set(slot, size);
         bytes += sizes_[slot];
     }
-    /// The ghost remembers those evicted from the small queue.
+    /// Objects evicted from the small queue enter the ghost queue.
     void removed(Slot slot, Left why) override {
         check(held(slot));
         if (why == Left::evicted && items_[slot].queue == small) {
@@ -73,7 +74,7 @@ public:
             put(main, oldest);
         }
     }
-    /// True in the main queue, and for objects that would go there.
+    /// True in the main queue, and for objects that would move there.
     bool keeps(Slot slot) const override { return held(slot) && (items_[slot].queue == main || items_[slot].uses > 1); }
     void set_capacity(Bytes capacity) override { capacity_ = capacity; }
     Bytes metadata_bytes() const override {
@@ -97,7 +98,7 @@ private:
     };
 
     bool held(Slot slot) const { return items_.covers(slot) && items_[slot].queue != none; }
-    /// So full that the next victim is one of the small queue.
+    /// True when the next victim comes from the small queue.
     bool small_is_full() const {
         Line const& few = lines_[small];
         Line const& many = lines_[main];

@@ -7,9 +7,9 @@
 
 namespace garner::policy {
 
-/// The hand goes from the oldest to the newest and begins again. It takes the mark of use from those that have it, and
-/// stops at the first without: the victim. Newcomers come at the newest end, unmarked (Zhang et al., NSDI 2024). A hit
-/// is O(1) and writes one byte; victim() takes one step for each mark it takes. 9 bytes a slot.
+/// The hand moves from the oldest to the newest and begins again. It clears marks of use, and stops at the first
+/// unmarked object: the victim. Newcomers enter at the newest end, unmarked (Zhang et al., NSDI 2024). A hit is O(1)
+/// and writes one byte; victim() takes one step for each mark it clears. 9 bytes a slot.
 class Sieve final : public ReplacementPolicy {
 public:
     explicit Sieve(Options const&) {}
@@ -24,7 +24,7 @@ public:
         states_[slot] = State::used;
     }
     void resized(Slot slot, Bytes) override { check(held(slot)); }
-    /// The hand, if it is there, moves on to the next newer one.
+    /// A hand at this slot moves on to the next newer one.
     void removed(Slot slot, Left) override {
         if (hand_ == slot) hand_ = queues_.newer(slot);
         queues_.remove(held_, slot);

@@ -9,8 +9,8 @@
 
 namespace garner::policy {
 
-/// 4 bytes a slot; what is larger counts as 4 GiB - 1. A lean one takes 2, and remembers a size to a 2048th of it, rounded
-/// down: whoever adds up must add what is remembered.
+/// 4 bytes a slot; sizes saturate at 4 GiB - 1. A lean one takes 2 bytes, and rounds down to 1/2048 of the size: sums
+/// must use the rounded sizes.
 class Sizes {
 public:
     explicit Sizes(bool lean) {
@@ -20,7 +20,7 @@ public:
     void cover(Slot slot) {
         std::visit([=](auto& sizes) { sizes.cover(slot); }, sizes_);
     }
-    /// Of slots that were covered, as the next.
+    /// The slot must be covered; this holds for the next function, too.
     void set(Slot slot, Bytes size) {
         auto const bytes = static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX));
         if (auto* all = std::get_if<0>(&sizes_))
@@ -37,8 +37,8 @@ public:
     }
 
 private:
-    // A floating point number: how many low bits are left out, and one, then the bits behind the first; below 2048 the
-    // number itself.
+    // A floating point number: an exponent (the number of dropped low bits, plus one), then the bits after the
+    // leading one; below 2048 the number itself.
     static constexpr unsigned kept = 11;
     static std::uint16_t packed(std::uint32_t size) {
         auto const bits = static_cast<unsigned>(std::bit_width(size));

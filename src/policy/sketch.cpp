@@ -12,7 +12,8 @@ std::uint32_t Sketch::add(Tag tag) {
     Block& block = blocks_[block_of(tag)];
     auto counters = counters_of(tag);
     auto count = lowest(block, counters);
-    // Only the lowest: the others are already too high for this key. Which they are cannot be foretold: no branch.
+    // Increments only the lowest counters: the others are already too high for this key. Branch-free, because they
+    // are unpredictable.
     if (count < most_count) {
         for (auto [word, shift] : counters) {
             std::uint64_t const is_lowest = (block.words[word] >> shift & most_count) == count;
@@ -31,8 +32,8 @@ std::uint32_t Sketch::estimate(Tag tag) const {
 void Sketch::cover(std::uint64_t objects) {
     objects_ = std::max(objects_, objects);
     while (blocks_.size() * counters_a_block < objects_ * shape_.counters) {
-        // One more bit of the tag chooses the block, and either way a key finds the counts it had. So it finds those of
-        // others too, until they have aged away.
+        // One more bit of the tag selects the block. Counts are copied, so a key finds its old counts in either
+        // block, and also those of other keys until they age.
         auto half = blocks_.size();
         blocks_.reserve(2 * half);
         for (std::size_t i = 0; i < half; ++i) blocks_.push_back(blocks_[i]);
@@ -40,7 +41,7 @@ void Sketch::cover(std::uint64_t objects) {
 }
 
 std::array<Sketch::Counter, Sketch::rows> Sketch::counters_of(Tag tag) {
-    // The block takes the tag's low bits; these depend on all of them.
+    // The block is selected by the tag's low bits; these depend on all of its bits.
     auto bits = static_cast<std::uint32_t>(tag * 0xd6e8'feb8'6659'fd93 >> 32);
     std::array<Counter, rows> counters;
     for (std::uint32_t row = 0; row < rows; ++row, bits <<= 5)

@@ -9,20 +9,20 @@
 
 namespace garner::policy {
 
-/// An array of T by slot. It grows by a chunk or a few and never moves what it holds, so growing under a shard's lock
-/// costs one small allocation. New items are value-initialised. Chunks begin on a cache line.
+/// An array of T by slot. It grows by one or a few chunks and never moves items, so growth under a shard's lock costs
+/// one small allocation. New items are value-initialised. Chunks are aligned to cache lines.
 template <class T, std::size_t ChunkItems = 64>
 class SlotArray {
 public:
     static constexpr std::size_t chunk_items = ChunkItems;
 
-    /// Only for indices that were covered before.
+    /// Only for covered indices.
     T& operator[](std::size_t index) { return chunks_[index / chunk_items]->items[index % chunk_items]; }
     T const& operator[](std::size_t index) const { return chunks_[index / chunk_items]->items[index % chunk_items]; }
 
     bool covers(std::size_t index) const { return index / chunk_items < chunks_.size(); }
 
-    /// Grows, if need be, until `index` may be used. Slots are dense, so this is seldom more than once.
+    /// Grows until `index` is covered. Slots are dense, so this is seldom more than one step.
     void cover(std::size_t index) {
         while (!covers(index)) grow();
     }
@@ -37,8 +37,7 @@ private:
         T items[chunk_items]{};
     };
 
-    // Each block of the heap that begins on a cache line costs up to another line beside it: where there are many
-    // chunks, several come at once.
+    // Each cache-line-aligned heap block wastes up to another line: with many chunks, several are allocated at once.
     void grow() {
         auto const count = std::clamp<std::size_t>(chunks_.size() / 64, 1, 8);
         blocks_.push_back(std::make_unique<Chunk[]>(count));

@@ -10,11 +10,11 @@
 
 namespace garner::policy {
 
-/// Newcomers are on probation; a hit makes the newest of the protected. While these take more than their share of the
-/// capacity, in bytes, the least recently used of them goes back to the newest end of probation. Evicts the least recently
-/// used on probation, and a protected one only when there is none (Karedla, Love, Wherry 1994). While the capacity is
-/// unknown, the bytes held stand for it. Every call is O(1), a hit but for those it sends back, each of which was
-/// protected by a hit before. 12 bytes a slot. An object counts for 2 GiB at most.
+/// Newcomers are on probation; a hit makes an object the newest protected one. While the protected segment exceeds
+/// its share of the capacity, in bytes, its least recently used object moves to the newest end of probation. Evicts
+/// the least recently used object on probation, or a protected one if there is none (Karedla, Love, Wherry 1994).
+/// While the capacity is unknown, the bytes held are used instead. Every call is amortised O(1): each object that a
+/// hit moves back was protected by an earlier hit. 12 bytes a slot. An object counts for 2 GiB at most.
 class Slru final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{

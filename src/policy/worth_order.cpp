@@ -8,8 +8,8 @@
 namespace garner::policy {
 namespace {
 
-// What is kept of an object: f in 8 bits, above them the size as a float without sign, with 6 bits of exponent and 2 of
-// mantissa. That only tells how much room a victim would make, and what to do when the rule changes.
+// Stored per object: f in 8 bits, above them the size as an unsigned float with 6 bits of exponent and 2 of mantissa.
+// The size is only used for the room that a victim frees, and for a change of the rule.
 constexpr std::uint32_t most_uses = 255;
 constexpr std::uint32_t bits_of_one = 0x3f80'0000, bits_dropped = 21;
 
@@ -24,13 +24,14 @@ double size_of(std::uint16_t object) {
 }
 double whole_size(Bytes size) { return static_cast<double>(std::max<Bytes>(size, 1)); }
 
-// Keys stay below 2^32: L is taken from all of them when it is so high, and nothing is worth more than `most_worth`.
+// Keys stay below 2^32: L is subtracted from all of them when it reaches highest_age, and worths are limited to
+// most_worth.
 constexpr std::uint32_t highest_age = 1u << 31;
 constexpr double most_worth = 1u << 30;
-constexpr double units = 4096;                       // of a request for the mean size
-constexpr std::uint32_t time_kept = 1u << 30;        // requests: older ones are alike
+constexpr double units = 4096;                       // per request for the mean size
+constexpr std::uint32_t time_kept = 1u << 30;        // requests; older times are not distinguished
 
-/// To choose among more victims than this costs more than a wrong choice.
+/// Comparing more victims than this costs more than a wrong choice.
 constexpr int most_victims_compared = 128;
 
 }  // namespace
@@ -64,7 +65,7 @@ void WorthOrder::resize(Slot slot, Bytes size) {
 }
 
 void WorthOrder::remove(Slot slot, Left why) {
-    // Never back: whoever evicts out of turn must not age those that are here below their own keys.
+    // L never decreases: an eviction out of order must not put newcomers below the objects that are held.
     if (why == Left::evicted && !rule_.recency) age_ = std::max(age_, heap_.entry(slot).key);
     heap_.remove(slot);
 }
@@ -103,19 +104,20 @@ void WorthOrder::change(Rule rule) {
     rule_ = rule;
 }
 
-/// Of one that is asked for now.
+/// The key of an object requested now.
 WorthOrder::Key WorthOrder::next_key(std::uint32_t uses, double size) {
     if (age_ >= highest_age) [[unlikely]]
         begin_count_anew(1);
     return rule_.recency ? ++age_ : age_ + static_cast<Key>(worth(rule_, uses, size));
 }
 
-/// What it saves in misses for each of its bytes, in units.
+/// Saved misses per byte of the object, in units.
 double WorthOrder::worth(Rule const& rule, std::uint32_t uses, double size) const {
     return std::min(uses * (units_ / size + rule.byte_weight * units_a_byte_), most_worth);
 }
 
-/// Keys in a unit that is smaller by `ratio`, and L 0. What is below L leaves next: it needs no order.
+/// Multiplies all keys by `ratio`, for a unit that is smaller by it, and subtracts L. Keys below L become equal:
+/// those objects are evicted next in any order.
 void WorthOrder::begin_count_anew(double ratio) {
     Key const gone = rule_.recency ? age_ - std::min(age_, time_kept) : age_;
     heap_.change_all([&](Entry& entry) {
@@ -125,7 +127,7 @@ void WorthOrder::begin_count_anew(double ratio) {
     age_ -= gone;
 }
 
-/// The mean size is that of the last hundred thousand requests or so.
+/// The mean size of roughly the last hundred thousand requests.
 void WorthOrder::requested(Bytes size) {
     requests_ += 1;
     bytes_ += whole_size(size);
@@ -134,7 +136,7 @@ void WorthOrder::requested(Bytes size) {
     bytes_ /= 2;
 }
 
-/// The unit follows where it has become too coarse, or so fine that worths reach their highest.
+/// Adapts the unit when it has become too coarse, or so fine that worths reach their limit.
 void WorthOrder::look_at_mean() {
     double const mean = bytes_ / requests_;
     if (double const in_units = units_ / mean; in_units < units / 4 || in_units > units * 4) {

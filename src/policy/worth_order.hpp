@@ -1,4 +1,4 @@
-// The objects of a cache in the order of what they are worth to it, and whether a newcomer is worth what it would cost.
+// The objects of a cache in order of worth, and admission by worth.
 #pragma once
 #include <cstdint>
 
@@ -7,13 +7,13 @@
 
 namespace garner::policy {
 
-/// Key = L + f * (1 / size + byte_weight / mean size of a request), L the highest key that has left: Greedy-Dual-Size
-/// with frequency (Cao and Irani 1997; Cherkasova 1998) where a miss costs 1 for the request and `byte_weight` for each
-/// mean request's worth of bytes. By `recency` the key is the time of use instead, which is LRU, and all are admitted.
+/// Key = L + f * (1 / size + byte_weight / mean size of a request), L the highest key evicted: Greedy-Dual-Size with
+/// frequency (Cao and Irani 1997; Cherkasova 1998). A miss costs 1 for the request and `byte_weight` for as many
+/// bytes as the mean request has. With `recency` the key is the time of use instead, which is LRU, and every newcomer
+/// is admitted.
 ///
-/// hit() is O(1), the others O(log n); O(n) where the count begins anew, seldom. 14 bytes a slot: keys are whole
-/// numbers of a unit, one 4096th of the worth that a request for an object of the mean size has; f counts to 255, sizes
-/// are remembered to an eighth.
+/// hit() is O(1), the others O(log n); a rare renumbering is O(n). 14 bytes a slot. Keys are integers in units of
+/// 1/4096 of the worth of one request for an object of mean size. f counts to 255; sizes are stored to an eighth.
 class WorthOrder {
 public:
     struct Rule {
@@ -24,27 +24,27 @@ public:
 
     explicit WorthOrder(Rule rule) : rule_(rule) {}
 
-    /// As RisingHeap's.
+    /// See RisingHeap.
     void reserve(Slot slots) {
         heap_.reserve(slots);
         objects_.cover(slots - 1);
     }
-    /// `uses`: f to begin with, at least 1.
+    /// `uses`: the initial f, at least 1.
     void insert(Slot, std::uint32_t uses, Bytes size);
     void hit(Slot, Bytes size);
     void resize(Slot, Bytes size);
     void remove(Slot, Left);
     Slot lowest() { return heap_.lowest(); }
-    /// True when each of those that would make room of `need` bytes is worth less than the newcomer. When it is not
-    /// the newcomer counts as one that has left at once, so that what is held ages and cannot stay for ever.
+    /// True when each of the victims for `need` bytes is worth less than the newcomer. Otherwise the newcomer counts
+    /// as evicted at once, so that held objects age and cannot stay forever.
     bool admits(std::uint32_t uses, Bytes size, Bytes need);
 
-    /// From now on by another rule. Each object keeps the share of its worth that has not aged away. O(n).
+    /// Changes the rule. Each object keeps the share of its worth that has not aged away. O(n).
     void change(Rule);
     Rule rule() const { return rule_; }
 
     bool holds(Slot slot) const { return heap_.contains(slot); }
-    /// Worth more than what left last; by recency, held at all.
+    /// Worth more than the last evicted one; by recency, any held one.
     bool keeps(Slot slot) const { return holds(slot) && (rule_.recency || heap_.entry(slot).key > age_); }
     Bytes metadata_bytes() const { return heap_.metadata_bytes() + objects_.metadata_bytes(); }
 
@@ -69,9 +69,9 @@ private:
     RisingHeap<Entry> heap_;
     SlotArray<Object> objects_;
     Key age_ = 0;                       // L, or the time
-    double requests_ = 0, bytes_ = 0;   // of late
-    double units_ = 1;                  // that one miss is worth
-    double units_a_byte_ = 0;           // of the mean size, at the last miss
+    double requests_ = 0, bytes_ = 0;   // recent totals
+    double units_ = 1;                  // the worth of one miss
+    double units_a_byte_ = 0;           // by the mean size, at the last miss
 };
 
 }  // namespace garner::policy

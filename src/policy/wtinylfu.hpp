@@ -1,4 +1,4 @@
-// W-TinyLFU, aware of sizes: a window for newcomers, and a main part that admits only objects requested more often than
+// W-TinyLFU, size-aware: a window for newcomers, and a main part that admits only objects requested more often than
 // all their victims together.
 #pragma once
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace garner::policy {
 
-/// A window by LRU of a share of the capacity, in bytes, before a main part by segmented LRU, 80 % of it protected
-/// (Einziger, Friedman, Manes 2017). An object that a newcomer pushes out of the window while main has no room is the next
-/// candidate: its estimate must be above the sum of the estimates of as many of main's next victims as make room for it,
-/// else it is evicted itself (aggregated victims: Einziger, Eytan, Friedman, Manes 2021). A newcomer larger than
-/// the window is a candidate at once: admits() judges it by the bytes it needs, and it comes into main.
+/// An LRU window with a share of the capacity, in bytes, in front of a main part with segmented LRU, 80 % of it
+/// protected (Einziger, Friedman, Manes 2017). An object evicted from the window while main is full is a candidate
+/// for main. Its estimate must exceed the sum of the estimates of the victims that main needs to make room, otherwise
+/// it is evicted itself (aggregated victims: Einziger, Eytan, Friedman, Manes 2021). A newcomer larger than the
+/// window is a candidate at once: admits() judges it by the bytes it needs, and it enters main.
 ///
-/// victim() makes room for the newcomer that admits() was last asked about, until that is inserted.
-/// While the capacity is unknown, the bytes held stand for it. A hit is O(1); victim() and admits() look at as many
-/// objects as would be evicted. 16 bytes a slot and 4 to 8 for the sketch, of a lean one 14 and 3 to 6. An object counts
-/// for 4 GiB at most.
+/// victim() makes room for the newcomer last passed to admits(), until that is inserted. While the capacity is
+/// unknown, the bytes held are used instead. A hit is O(1); victim() and admits() look at as many objects as would be
+/// evicted. 16 bytes a slot and 4 to 8 for the sketch, of a lean one 14 and 3 to 6. An object counts for 4 GiB at
+/// most.
 class WTinyLfu final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
@@ -107,7 +107,7 @@ private:
     Bytes capacity() const { return capacity_ ? capacity_ : segments_[window].bytes + main_bytes(); }
     Bytes window_most() const { return static_cast<Bytes>(share_ * static_cast<double>(capacity())); }
     bool fits_window(Bytes newcomer) const { return segments_[window].bytes + newcomer <= window_most(); }
-    /// True if it is requested more often than all of main's next victims together that would make so much room.
+    /// True if it is requested more often than all of main's next victims for this room together.
     bool outweighs(Sketch::Tag tag, Bytes room) const {
         auto const estimate = sketch_.estimate(tag);
         std::uint32_t sum = 0;
@@ -122,7 +122,7 @@ private:
         }
         return sum < estimate;
     }
-    /// While main has room, objects that fall out of the window go there without a contest.
+    /// While main has room, objects evicted from the window enter it without comparison.
     void fill_main() {
         auto const main_most = capacity() - window_most();
         while (!fits_window(0)) {
@@ -158,7 +158,7 @@ private:
     Sizes sizes_;
     std::array<Segment, 4> segments_;   // by SegmentId
     std::uint64_t objects_ = 0;
-    Bytes expected_ = 0;                // of the newcomer to the window
+    Bytes expected_ = 0;                // bytes of the newcomer to the window
     Sketch sketch_;
 };
 

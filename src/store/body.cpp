@@ -8,12 +8,12 @@ namespace garner::store {
 
 namespace {
 constexpr Bytes first_segment = 16 * KiB;
-// Large enough that a hit reaches one copy to the kernel; four fill a send buffer.
+// Large enough that a hit needs one copy to the kernel; four fill a send buffer.
 constexpr Bytes largest_segment = 256 * KiB;
-// The reference counts of a segment's block, and what the allocator adds to it and to its bytes.
+// The reference counts of a segment's block, and the allocator's overhead for it and for its bytes.
 constexpr Bytes segment_allocations = 64;
-// Of memory that is taken over with the bytes in it, more would be kept for nothing than a copy costs.
-constexpr Bytes most_beside = 8;   // one part in so many
+// If more of the adopted memory were unused, copying the bytes would be cheaper.
+constexpr Bytes most_beside = 8;   // denominator: at most one eighth
 
 std::vector<Body::Span> union_of(std::vector<Body::Span> spans, std::vector<Body::Span> const& more) {
     spans.insert(spans.end(), more.begin(), more.end());
@@ -28,7 +28,7 @@ std::vector<Body::Span> union_of(std::vector<Body::Span> spans, std::vector<Body
     return all;
 }
 
-/// Of bodies that take nothing.
+/// For bodies that use no memory.
 Budget& nothing() {
     static Budget none(0, 0);
     return none;
@@ -67,7 +67,7 @@ std::optional<Bytes> Body::length() const {
 
 Bytes Body::next_capacity() const {
     auto const size = size_.load(std::memory_order_relaxed);
-    // Of a source that takes pieces none shall lie in two segments: what is full can be taken, and may go then.
+    // For a source that takes pieces, no piece may span two segments: a full segment can be taken and then dropped.
     auto const piece = source_ ? source_->piece() : 0;
     auto const most = piece > 0 ? piece - size % piece : largest_segment;
     if (own_end_) return std::min(*own_end_ - std::min(size, *own_end_), most);
@@ -88,7 +88,7 @@ bool Body::may_adopt(Loaded const& loaded) {
     return fits && loaded.owner->capacity() <= bytes + bytes / most_beside && open_room().empty();
 }
 
-/// What was reserved for them is given back where somebody else was first.
+/// Releases the reservation if another owner already took over the memory.
 bool Body::take_over(Loaded const& loaded) {
     if (!loaded.owner->take_over()) {
         budget_.release(loaded.owner->capacity());
@@ -111,8 +111,8 @@ void Body::grow(Bytes bytes) {
     size_.store(size_.load(std::memory_order_relaxed) + bytes, std::memory_order_release);
 }
 
-/// Empty when a reader still has it. Readers take and leave segments under the same lock, so that a segment that nobody
-/// has here may be written to.
+/// Empty when a reader still uses the segment. Readers take and release segments under the same lock, so a segment
+/// without readers is safe to overwrite.
 std::span<char> Body::reuse_last() {
     MutexLock const lock(mutex_);
     auto& last = segments_.back();
@@ -140,7 +140,7 @@ void Body::add_rest() {
     size_.store(*expected_, std::memory_order_release);
 }
 
-/// What follows it, or is looked for behind it, is not in there.
+/// The unused end of the last segment is not part of the body.
 void Body::cut_last() {
     MutexLock const lock(mutex_);
     if (segments_.empty()) return;
@@ -160,7 +160,7 @@ void Body::forget_before(Bytes offset) {
     MutexLock const lock(mutex_);
     auto keep = std::find_if(segments_.begin(), segments_.end(),
                              [&](Segment const& segment) { return segment.end() > offset; });
-    // The last segment stays: it is where the producer writes.
+    // The last segment stays: the producer writes there.
     if (keep == segments_.end() && keep != segments_.begin()) --keep;
     Bytes freed = 0;
     for (auto segment = segments_.begin(); segment != keep; ++segment) freed += segment->block->charged;
@@ -215,7 +215,7 @@ BodyPtr Body::join(Body const& a, Body const& b) {
     for (auto& segment : all) {
         if (!segments.empty() && segment.end() <= segments.back().end()) continue;
         if (!segments.empty() && segment.offset == segments.back().offset) segments.pop_back();
-        // What its neighbours hold together is not kept a second time.
+        // A segment covered by its two neighbours is dropped.
         while (segments.size() >= 2 && segments[segments.size() - 2].end() >= segment.offset) segments.pop_back();
         segments.push_back(std::move(segment));
     }
@@ -305,7 +305,7 @@ std::size_t BodyReader::next(std::span<std::string_view> pieces, Bytes limit) {
     if (lost_) return 0;
     if (loaded_.owner)
         if (auto const count = from_loaded(pieces, limit)) return count;
-    // Order matters: a body seen complete here keeps its segments, so that they may be read without the lock.
+    // Order matters: a body seen complete here keeps its segments, so they may be read without the lock.
     bool settled = body_->state() == Body::State::complete;
     auto end = body_->size();
     if (offset_ >= end) return 0;
@@ -337,7 +337,7 @@ std::size_t BodyReader::collect(std::vector<Body::Segment> const& segments, std:
     return count;
 }
 
-/// 0 when the reader has passed what it had in its hands.
+/// 0 when the reader has passed the loaded bytes.
 std::size_t BodyReader::from_loaded(std::span<std::string_view> pieces, Bytes limit) {
     auto const passed = offset_ - loaded_at_;
     if (passed >= loaded_.bytes.size()) {

@@ -1,4 +1,4 @@
-// The bytes of one representation: they only grow, may be read while they do, and know whether they are complete.
+// The body of one representation. It grows append-only, can be read while it grows, and has a completion state.
 #pragma once
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -17,92 +17,95 @@ namespace garner::store {
 
 class BodySource;
 
-/// One producer, many readers, on any threads. Readers never see a byte that may still change.
+/// One producer and many readers, on any threads. Readers never see a byte that may still change.
 class Body : public boost::intrusive_ref_counter<Body> {
 public:
     enum class State : std::uint8_t { growing, complete, failed };
 
-    /// `expected`: the length, where it is known. The budget is charged for each segment until the body dies.
+    /// `expected`: the length, if known. The budget is charged for each segment until the body is destroyed.
     Body(Budget& budget, std::optional<Bytes> expected) : budget_(budget), expected_(expected), own_end_(expected) {}
-    /// Both ends included.
+    /// Both ends are inclusive.
     struct Span {
         Bytes first = 0;
         Bytes last = 0;
     };
-    /// A complete body that costs no memory: of its `length` bytes these are there, in order, and the source has them.
+    /// A complete body that uses no memory. `present`: the byte ranges of its `length` bytes that exist, in order;
+    /// the source has them.
     Body(Bytes length, std::vector<Span> present, std::shared_ptr<BodySource> source);
-    /// A complete body of bytes that their lender accounts for.
+    /// A complete body of bytes that are charged by their lender.
     explicit Body(Loaded all);
     ~Body();
     Body(Body const&) = delete;
 
-    /// What memory has not, or has forgotten, can be loaded from there, as far as source->until(). Before others see the
-    /// body.
+    /// Bytes that memory lacks or has dropped can be loaded from `source`, up to source->until(). Call before the
+    /// body is shared.
     void set_source(std::shared_ptr<BodySource> source);
-    /// nullptr: it has none.
+    /// nullptr: no source.
     std::shared_ptr<BodySource> const& source() const { return source_; }
 
     /// Makes room for at least one more byte and returns it; empty when the budget has none. Producer only.
-    /// `reserve(bytes)` takes bytes from the budget, evicting others if need be, and says whether it could.
+    /// `reserve(bytes)` takes bytes from the budget, evicting other objects if needed, and returns whether it
+    /// succeeded.
     template <class Reserve>
     std::span<char> room(Reserve&& reserve);
-    /// `bytes` of the last room are filled. Producer only; readers see them from now on.
+    /// Publishes `bytes` of the last room to readers. Producer only.
     void grow(Bytes bytes);
-    /// These follow, where they were read to: nothing is copied. False, and nothing was taken, when too much else lies in
-    /// that memory, somebody else accounts for it, or `reserve` has not as much. Producer only.
+    /// Appends loaded bytes without copying them. Returns false and takes nothing when too much of that memory is
+    /// unused, another owner is already charged for it, or `reserve` fails. Producer only.
     template <class Reserve>
     bool adopt(Loaded const& loaded, Reserve&& reserve);
-    /// No more will come. A body that is complete has exactly the expected length, where there was one.
+    /// Ends growth. A complete body has exactly the expected length, if one was given.
     void finish(State end);
 
-    /// Drops whole segments before `offset`; they cannot be read any more. Producer only.
+    /// Drops whole segments before `offset`; they become unreadable. Producer only.
     void forget_before(Bytes offset);
 
-    /// Everything so far has been read and may go: the last segment becomes room again. Where a reader that was given up
-    /// still sends from it, a new one takes its place; empty when `reserve` has no bytes for that. Producer only.
+    /// Reuses the last segment as room, once all bytes so far have been read. If an abandoned reader still sends from
+    /// the segment, a new segment replaces it; empty when `reserve` has no bytes for that. Producer only.
     template <class Reserve>
     std::span<char> recycle(Reserve&& reserve);
 
-    /// True when memory has all that is there of it: nobody has to load anything. Of a complete body.
+    /// True when memory holds all bytes that exist, so no load is needed. Complete bodies only.
     bool is_resident() const;
-    /// True when what memory has of it is kept for it alone, and charged.
+    /// True when its memory is used by this body alone and is charged.
     bool is_charged() const;
-    /// All its bytes, where their lender accounts for them; nothing of any other body.
+    /// All its bytes, if their lender is charged for them; otherwise empty.
     Loaded lent() const;
-    /// True when the source has all that is there of it: memory may forget it. Of a complete body.
+    /// True when the source has all bytes that exist, so memory may drop them. Complete bodies only.
     bool is_on_source() const;
 
-    /// The same bytes as a part of a longer body: from `first` on, of `length` in all. Both share them, and what the source
-    /// has of them. Of a complete body whose length was known before.
+    /// A view of these bytes as a part of a longer body: at offset `first` of `length` bytes. Both share the bytes and the
+    /// source. Complete bodies of known length only.
     boost::intrusive_ptr<Body> as_part(Bytes first, Bytes length) const;
-    /// All that either of two complete bodies of one length and one representation has; shares their bytes, in memory and
-    /// on their sources. nullptr when that would be more than segments_max pieces in memory, and cannot be had without
-    /// them, or more than the sources can join.
+    /// The union of two complete bodies of one representation and one length; shares their bytes in memory and on
+    /// their sources. nullptr when the union needs more than segments_max segments in memory and the sources cannot
+    /// replace them, or when the sources cannot be joined.
     static boost::intrusive_ptr<Body> join(Body const& a, Body const& b);
-    static constexpr std::size_t segments_max = 1024;   // of a body that was joined
-    /// From the first byte that is missing to the last; nothing when none is. Of a complete body.
+    static constexpr std::size_t segments_max = 1024;   // limit for a joined body
+    /// From the first missing byte to the last one; nothing when none is missing. Complete bodies only.
     std::optional<Span> missing() const;
-    /// What is there, in order, with a gap between any two. Of a complete body.
+    /// The byte ranges that exist, in order, with a gap between any two. Complete bodies only.
     std::vector<Span> present() const;
-    /// A growing body for those bytes of this complete one, which is resident: it begins with what lies before them, and when they have come
-    /// it ends with what lies behind. Both share these bytes.
+    /// A growing body for the missing range of this complete, resident body. It begins with the bytes before the
+    /// range. Once the range is filled, it ends with the bytes after it. Both bodies share these bytes.
     boost::intrusive_ptr<Body> completing(Span missing) const;
-    /// True when no byte from `first` to `last` is missing. Of a complete body.
+    /// True when no byte from `first` to `last` is missing. Complete bodies only.
     bool has(Bytes first, Bytes last) const;
     bool has_gaps() const { return missing().has_value(); }
-    /// What a body made of parts costs beside its bytes: the account of its many small pieces. 0 for others.
+    /// Memory used by the segment records of a joined body, beside its bytes; 0 for other bodies.
     Bytes bookkeeping() const { return bookkeeping_; }
 
     State state() const { return state_.load(std::memory_order_acquire); }
     Bytes size() const { return size_.load(std::memory_order_acquire); }
     std::optional<Bytes> expected() const { return expected_; }
-    /// The final length, or what is expected to become it; nothing when unknown.
+    /// The final length, or the expected one; nothing when unknown.
     std::optional<Bytes> length() const;
     Bytes charged() const { return charged_.load(std::memory_order_relaxed); }
 
 private:
     friend class BodyReader;
-    /// Memory that stays charged until its last user is gone: the body, or a reader of what the body has forgotten.
+    /// Memory that stays charged until its last user is gone: the body, or a reader of bytes that the body has
+    /// dropped.
     struct Block {
         Block(Budget& budget, Bytes capacity)
             : budget(&budget), charged(capacity), capacity(capacity),
@@ -116,7 +119,7 @@ private:
             if (budget) budget->release(charged);
         }
         Block(Block const&) = delete;
-        /// Nobody writes to what was lent.
+        /// Lent bytes are never written to.
         static std::shared_ptr<char[]> bytes_of(Loaded const& lent) {
             return {lent.owner, const_cast<char*>(lent.bytes.data())};
         }
@@ -129,12 +132,12 @@ private:
     struct Segment {
         std::shared_ptr<Block> block;
         Bytes offset;
-        Bytes cut = 0;                   // of the block's end, what is not the body's: a block that is used again may be too long
+        Bytes cut = 0;                   // bytes at the block's end beyond the body: a reused block may be too long
         Bytes end() const { return offset + block->capacity - cut; }
     };
     Body(Budget& budget, Bytes length, std::vector<Segment> segments);
-    /// For the producer of a growing body, who alone changes them, and for readers of a complete one, where nobody does any more:
-    /// neither needs the lock, which the analysis cannot see.
+    /// Segments that no thread changes: for the producer of a growing body, and for readers of a complete one.
+    /// Neither needs the lock; the thread safety analysis cannot see that.
     std::vector<Segment> const& settled() const NO_THREAD_SAFETY_ANALYSIS { return segments_; }
     Bytes next_capacity() const;
     bool segments_have(Bytes first, Bytes last) const;
@@ -149,7 +152,7 @@ private:
 
     Budget& budget_;
     std::optional<Bytes> expected_;
-    std::optional<Bytes> own_end_;      // where what is received ends; before expected_ where `rest_` follows
+    std::optional<Bytes> own_end_;      // end of the received bytes; before expected_ if `rest_` follows
     Bytes bookkeeping_ = 0;
     std::atomic<Bytes> size_{0};
     std::atomic<State> state_{State::growing};
@@ -159,7 +162,7 @@ private:
     std::vector<Segment> rest_;         // becomes part of segments_ at the end
     std::vector<Segment> segments_ GUARDED_BY(mutex_);   // by offset, each ending behind the one before; joined: overlaps, gaps
     std::shared_ptr<BodySource> source_;
-    std::vector<Span> on_source_;       // what is there of a body with gaps and a source
+    std::vector<Span> on_source_;       // ranges that exist, for a body with gaps and a source
 };
 
 using BodyPtr = boost::intrusive_ptr<Body>;
@@ -172,24 +175,25 @@ public:
     ~BodyReader() { unpin(); }
     BodyReader(BodyReader const&) = delete;
 
-    /// Up to `pieces.size()` consecutive pieces of what is there from the current offset on, at most `limit` bytes.
-    /// Returns how many pieces; 0 when nothing more is there (yet: see Body::state), when needs_load(), and when lost().
-    /// The pieces of a growing body and those that were loaded live until the next call or advance(), whatever the body
-    /// forgets meanwhile; the others of a complete one as long as the body.
+    /// Up to `pieces.size()` consecutive pieces from the current offset on, at most `limit` bytes. Returns the number
+    /// of pieces; 0 at the current end of the body (see Body::state), when needs_load(), and when lost(). Pieces of a
+    /// growing body and loaded pieces stay valid until the next call or advance(), even if the body drops them; other
+    /// pieces of a complete body stay valid as long as the body.
     std::size_t next(std::span<std::string_view> pieces, Bytes limit);
     void advance(Bytes bytes) {
         offset_ += bytes;
         unpin();
     }
     Bytes offset() const { return offset_; }
-    /// It was forgotten, and cannot be had from a source.
+    /// The bytes at offset() were dropped and cannot be loaded from a source.
     bool lost() const { return lost_; }
-    /// What next() looked for is not in memory: load() it (body_source.hpp), and ask again.
+    /// The bytes at offset() are not in memory: call load() (body_source.hpp), then next() again.
     bool needs_load() const { return needs_load_; }
-    /// Puts the bytes that lie from offset() on into the reader's hands, until it has passed them. Without any it is lost.
+    /// Hands loaded bytes at offset() to the reader, which keeps them until it has passed them. Empty bytes make the
+    /// reader lost().
     void give(Loaded loaded);
     Body const& body() const { return *body_; }
-    /// Holds nothing of the body any more; only offset() may be called from now on.
+    /// Releases the body; only offset() may be called afterwards.
     void leave() {
         unpin();
         body_.reset();
@@ -203,11 +207,11 @@ private:
     void unpin();
     boost::intrusive_ptr<Body const> body_;
     Bytes offset_;
-    std::vector<std::shared_ptr<Body::Block>> pins_;   // what was returned last, of a growing body
-    std::size_t segment_ = 0;           // a hint: where offset_ was found last
+    std::vector<std::shared_ptr<Body::Block>> pins_;   // blocks of the last result, for a growing body
+    std::size_t segment_ = 0;           // a hint: the segment of the last offset_
     bool lost_ = false;
     bool needs_load_ = false;
-    Loaded loaded_;                     // without an owner: nothing is in its hands
+    Loaded loaded_;                     // no owner: nothing is loaded
     Bytes loaded_at_ = 0;
 };
 

@@ -23,12 +23,12 @@ bool append(Body& body, std::string_view bytes, Reserve const& reserve) {
     return true;
 }
 
-/// In the memory that they were read to, where that may be kept.
+/// Adopts the memory that the bytes were read into, if possible; otherwise copies.
 bool append(Body& body, Loaded const& loaded, Reserve const& reserve) {
     return body.adopt(loaded, reserve) || append(body, loaded.bytes, reserve);
 }
 
-/// The bytes of one span, as a body of their own.
+/// Copies one range into a body of its own.
 net::awaitable<BodyPtr> take(BodyPtr const& body, Body::Span span, Budget& budget, Reserve const& reserve,
                              net::Executor executor) {
     auto const length = span.last - span.first + 1;

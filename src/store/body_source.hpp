@@ -1,4 +1,4 @@
-// Where the bytes of a body lie that memory does not hold.
+// A source of body bytes that memory does not hold.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,30 +14,30 @@ namespace garner::store {
 class BodySource {
 public:
     virtual ~BodySource() = default;
-    /// What lies from `offset` on, at most one piece of the body. Resumes on the caller's executor.
+    /// The bytes from `offset` on, at most one piece of the body. Resumes on the caller's executor.
     virtual net::awaitable<Loaded> load(Bytes offset, net::Executor executor) = 0;
-    /// What it takes of a body that grows, and gives, at a time; 0: any number of bytes.
+    /// The number of bytes it takes from a growing body, and returns, at a time; 0: any number.
     virtual Bytes piece() const { return 0; }
-    /// Before this offset everything can be loaded; it grows with a body that grows.
+    /// All bytes before this offset can be loaded. It advances with a growing body.
     virtual Bytes until() const = 0;
-    /// Nothing of that is known to be lost for good: as good as sure that it can be loaded now, or later.
+    /// True when no byte is known to be lost: a load is very likely to succeed, now or later.
     virtual bool is_whole() const = 0;
 
-    /// The same bytes in a longer body: from `first` on, of `length` in all. nullptr: it knows whole bodies only, as of the
-    /// following.
+    /// A source of these bytes at offset `first` of a longer body of `length` bytes. nullptr: the source supports whole bodies
+    /// only; this is also the default of the next two functions.
     virtual std::shared_ptr<BodySource> as_part(Bytes, Bytes) const { return nullptr; }
-    /// What either has of one body that has gaps; nullptr, too, when that would be in too many pieces.
+    /// The union of two sources of one body with gaps; nullptr, too, when it would have too many pieces.
     virtual std::shared_ptr<BodySource> joined_with(BodySource const&) const { return nullptr; }
-    /// From `first` to `last` it has all, of a complete body.
+    /// True when the source has all bytes from `first` to `last`. Complete bodies only.
     virtual bool has(Bytes, Bytes last) const { return last < until(); }
 };
 
-/// For a reader that needs_load(): brings what it looked for, so that its next() finds it. False: it cannot be had, and
-/// the reader is lost(). The reader stays where it is meanwhile.
+/// For a reader that needs_load(): loads the bytes at its offset, so that its next() returns them. False: the bytes
+/// are unavailable and the reader is lost(). The reader must stay alive meanwhile.
 net::awaitable<bool> load(BodyReader& reader, net::Executor executor);
 
-/// A complete body with all the bytes that are there of `body` in memory, gaps kept; `body` itself where they are there
-/// already. `reserve` as for Body::room. nullptr when bytes or room cannot be had; nothing is taken then.
+/// A complete body with all existing bytes of `body` in memory, gaps kept; `body` itself if they are resident and
+/// charged. `reserve`: as for Body::room. nullptr when bytes or room are unavailable; nothing stays charged then.
 net::awaitable<BodyPtr> in_memory(BodyPtr body, Budget& budget, std::function<bool(Bytes)> reserve, net::Executor executor);
 
 }  // namespace garner::store

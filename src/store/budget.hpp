@@ -1,4 +1,4 @@
-// One tier's bytes: reserved before they exist, given back when the last reference goes.
+// The memory budget of one tier: bytes are reserved before allocation and released with the last reference.
 #pragma once
 #include <atomic>
 
@@ -7,18 +7,18 @@
 
 namespace garner::store {
 
-/// Thread-safe. Counts everything the tier keeps: bodies, heads, keys, index entries, policy arrays, allocator rounding.
+/// Thread-safe. Counts all memory of the tier: bodies, heads, keys, index entries, policy arrays, allocator rounding.
 class Budget {
 public:
     Budget(Bytes capacity, Bytes filling_capacity) : capacity_(capacity), filling_capacity_(filling_capacity) {}
 
-    /// False, and nothing taken, when it would exceed the capacity.
+    /// Returns false and takes nothing when it would exceed the capacity.
     bool reserve(Bytes bytes) { return take(used_, capacity_.load(std::memory_order_relaxed), bytes); }
     void release(Bytes bytes) {
         auto before = used_.fetch_sub(bytes, std::memory_order_relaxed);
         check(before >= bytes);
     }
-    /// The same account, for the share of it that growing bodies may have beside being reserved.
+    /// A second account with its own limit: the share of growing bodies, reserved in addition to reserve().
     bool reserve_filling(Bytes bytes) {
         return take(filling_, filling_capacity_.load(std::memory_order_relaxed), bytes);
     }

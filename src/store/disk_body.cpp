@@ -7,7 +7,7 @@ namespace garner::store::disk {
 
 namespace {
 
-/// In order, apart from each other or not, and within the body.
+/// In order without overlaps, and within the body.
 bool are_sound(std::vector<Extent> const& extents, Bytes length) {
     Bytes reached = 0;
     for (auto const& extent : extents) {
@@ -102,7 +102,7 @@ void PieceSource::keep_opened(Bytes offset, Loaded loaded) {
     opened_ = std::move(loaded);
 }
 
-/// Once: what lies in memory from then on is its reader's.
+/// Works once: the caller then owns the loaded memory.
 Loaded PieceSource::take_opened(Bytes offset) {
     MutexLock const lock(mutex_);
     bool const is_it = offset >= opened_at_ && offset - opened_at_ < opened_.bytes.size();
@@ -122,7 +122,7 @@ net::awaitable<Loaded> PieceSource::load(Bytes offset, net::Executor executor) {
     auto read = co_await core_.read(hash_of_piece(extent->body, piece - extent->origin, core_.seed()), executor);
     if (!read) co_return loaded;
     auto const& [head, key, meta, body] = read.record;
-    // It may be longer: others had the end of it already.
+    // The piece may be longer: another fill may have had the end of it already.
     bool const is_it = head.kind == RecordKind::piece && head.sequence == extent->body &&
                        head.first == piece - extent->origin && body.size() >= last - piece + 1;
     if (!is_it) co_return loaded;

@@ -1,4 +1,4 @@
-// The segments of the log that are not all written yet.
+// Segments of the log that are not fully written yet.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace garner::store::disk {
 
-/// Memory for one more segment: to be given a new one for each costs as much as to write it. Outlives the log as long as
-/// somebody reads. Thread-safe.
+/// Memory for one more segment, kept because allocating a new one costs as much as writing it. Outlives the log while
+/// readers remain. Thread-safe.
 struct Spare {
     io::Pages take(std::size_t bytes) {
         MutexLock const lock(mutex);
@@ -23,9 +23,9 @@ struct Spare {
     }
     void put(io::Pages bytes) {
         MutexLock const lock(mutex);
-        kept.swap(bytes);   // one at most stays
+        kept.swap(bytes);   // keeps at most one
     }
-    /// So that a worker need not wait for the system to provide it.
+    /// Touches the pages, so that a worker does not wait for page faults.
     void prepare(std::size_t bytes) try {
         {
             MutexLock const lock(mutex);
@@ -35,7 +35,7 @@ struct Spare {
         for (std::size_t at = 0; at < bytes; at += io::page_bytes) pages[at] = '\0';
         put(std::move(pages));
     } catch (std::bad_alloc const&) {
-        // Who needs it tries again.
+        // The thread that needs the memory allocates it again.
     }
     Mutex mutex;
     io::Pages kept GUARDED_BY(mutex);
@@ -51,21 +51,21 @@ struct Buffer {
     std::uint32_t segment = 0;
     std::uint64_t generation = 0;
     WallTime opened{};
-    std::uint64_t position = 0;          // of its first byte, in all that was ever appended
+    std::uint64_t position = 0;          // position of its first byte in the total ever appended
     io::Pages bytes;
     Bytes used = 0;
     Bytes written = 0;
-    std::vector<Bytes> copying;          // where records begin that are being filled
+    std::vector<Bytes> copying;          // offsets of records still being filled
     std::vector<FooterEntry> entries;
     std::size_t entries_written = 0;
     bool closed = false;
 
     Bytes ready() const { return copying.empty() ? used : *std::min_element(copying.begin(), copying.end()); }
-    static constexpr Bytes turn_most = 2 * MiB;   // of one write: what comes meanwhile waits for it
+    static constexpr Bytes turn_most = 2 * MiB;   // bytes of one write: records appended meanwhile wait for it
     Bytes ready_for_a_turn() const;
 };
 
-/// So much of it as one write shall take, to where a record begins.
+/// The bytes for one write, ending at a record boundary.
 inline Bytes Buffer::ready_for_a_turn() const {
     auto const all = ready();
     if (all - written <= turn_most) return all;

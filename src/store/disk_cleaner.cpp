@@ -14,8 +14,8 @@ namespace {
 
 constexpr milliseconds for_settling{5'000};
 constexpr milliseconds cleaner_pause{20};
-constexpr double saved_share = 0.1;        // of the store: what may be saved up
-constexpr double most_when_short = 0.5;    // of a segment, where newcomers have found no room for so long
+constexpr double saved_share = 0.1;        // fraction of the store: the most allowance that can accumulate
+constexpr double most_when_short = 0.5;    // fraction of a segment, once newcomers have had no room for short_for
 constexpr milliseconds short_for{1'000};
 
 }  // namespace
@@ -23,23 +23,23 @@ constexpr milliseconds short_for{1'000};
 bool Cleaner::clean(std::uint32_t segment) {
     auto const leaving = keep(segment, live_of(segment));
     if (!leaving) return false;
-    // What was written again must be in the file before its first copy goes. That nothing is here any more must be there,
-    // too, before the index forgets the rest: who purges what it does not know writes no tombstone, and waits for the next
-    // sync of the log, which takes this along. One of its own for each segment would keep newcomers waiting for room.
+    // Rewritten records must be in the file before their first copy is freed. The wiped head must be in the file
+    // before the index forgets the rest: a purge of an unknown key writes no tombstone, and waits for the next sync
+    // of the log, which covers the wipe. A separate sync for each segment would delay room for newcomers.
     if (!log_.wait_until_settled(Log::Reaches::file, for_settling) || !wipe(segment)) return false;
     for (auto const& record : *leaving) evict(record);
     log_.free(segment);
     return true;
 }
 
-/// A restart finds nothing there any more. Where that cannot be written, or another segment before this one is out of use
-/// and may hold what tombstones in this one are for, all that is as old is made void.
+/// A restart finds nothing in this segment afterwards. If the wipe fails, or the segment before this one is retired
+/// and may hold records that tombstones in this one refer to, all segments up to this generation are invalidated.
 bool Cleaner::wipe(std::uint32_t segment) {
     auto const& header = log_.header();
     auto const start = header.start_of(segment), end = start + header.segment_bytes;
     auto const generation = log_.segment(segment).generation;
     std::array<char, segment_head_bytes> head;
-    // The disk may take them in another order: a later one must do for those before it, which it makes useless to keep.
+    // The disk may reorder wipes: each one must cover the earlier ones, which are then obsolete.
     SegmentHead const empty{.wiped = std::max(generation, log_.wiped_until())};
     encode(empty, Location{header.id, 0, start}, head);
     std::array<char, footer_tail_bytes> const no_footer{};
@@ -51,7 +51,7 @@ bool Cleaner::wipe(std::uint32_t segment) {
     return true;
 }
 
-/// The records that the index still knows here, in the order of the log.
+/// The records in this segment that the index still refers to, in log order.
 std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
     std::vector<Live> live;
     auto const start = log_.header().start_of(segment);
@@ -64,23 +64,23 @@ std::vector<Cleaner::Live> Cleaner::live_of(std::uint32_t segment) {
         if (known && known->offset == offset) live.push_back({entry.hash, offset, entry.bytes, known->uses});
     }
     for (auto const& [hash, entry] : unseen_in(index_, log_.header(), segment, contents))
-        live.push_back({hash, entry.offset, entry.bytes, entry.uses});   // it leaves with the others
+        live.push_back({hash, entry.offset, entry.bytes, entry.uses});   // evicted with the others
     return live;
 }
 
-/// What is used may have come together, and fill segments that lie side by side.
+/// Records in use may have arrived together and fill adjacent segments.
 Bytes Cleaner::most_saved() const {
     return static_cast<Bytes>(saved_share * static_cast<double>(log_.header().segment_bytes)) * log_.segments();
 }
 
-/// Of each segment once, however often it is tried.
+/// Grants once per segment, even if the segment is cleaned again after a failure.
 void Cleaner::grant_share(std::uint64_t generation) {
     if (std::exchange(granted_, generation) == generation) return;
     auto const share = static_cast<Bytes>(share_ * static_cast<double>(log_.header().segment_bytes));
     allowance_ = std::min(allowance_ + share, most_saved());
 }
 
-/// For each record whether it is wanted: the most used first, as many as may be written again.
+/// For each record whether to rewrite it: the most used first, within the allowance.
 std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
     auto const segment_bytes = static_cast<double>(log_.header().segment_bytes);
     auto const now = steady_now();
@@ -99,8 +99,8 @@ std::vector<bool> Cleaner::wanted(std::vector<Live> const& live) {
     return wanted;
 }
 
-/// What is worth it is written again. The others are returned; nothing when it was to stop, or the disk fails: then
-/// nobody needs the room.
+/// Rewrites the records worth keeping and returns the others; nothing when stopping or when the disk fails, because
+/// then no room is needed.
 std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, std::vector<Live> const& live) {
     auto const& header = log_.header();
     Location place{header.id, log_.segment(number).generation, 0};
@@ -118,7 +118,7 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
             place.offset = record.offset;
             int const error = file_.read_at(record.offset, bytes).error;
             outcome = error ? unreadable(record.offset, io::text_of_error(error)) : write_again(place, bytes);
-            if (stopping_ || log_.failing()) return std::nullopt;   // nobody waited for room then
+            if (stopping_ || log_.failing()) return std::nullopt;   // the failure was not a lack of room
             room = outcome != Again::no_room;
         }
         if (outcome == Again::written) {
@@ -137,7 +137,8 @@ Cleaner::Again Cleaner::unreadable(Bytes offset, std::string const& why) {
     return Again::damaged;
 }
 
-/// However slow the disk is: newcomers find no more room than this does. Where all segments are full, room comes from here.
+/// Retries however slow the disk is: newcomers get no more room than this does. If all segments are full, this is
+/// what frees one.
 Cleaner::Again Cleaner::write_again(Location const& place, std::string_view bytes) {
     auto const read = decode(bytes, place);
     if (read.damage != Damage::none) return unreadable(place.offset, "it is damaged");

@@ -1,4 +1,4 @@
-// Making room: the oldest segment becomes free; what of it is worth keeping is written again.
+// Frees the oldest segment; records worth keeping are rewritten first.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace garner::store::disk {
 
-/// Works on a thread of its own. Requests do not wait for it: while fewer than two segments are free behind the open
+/// Runs on a thread of its own. Requests do not wait for it: while fewer than two segments are free behind the open
 /// one, newcomers are not stored.
 class Cleaner {
 public:
@@ -22,20 +22,20 @@ public:
         std::atomic<Bytes> reinserted{0};
         std::atomic<std::uint64_t> damaged{0};
     };
-    /// Whether the record under this hash, used so often (0 to 3), is to be written again.
+    /// Whether to rewrite the record with this hash and use count (0 to 3).
     using Keeps = std::function<bool(Fingerprint, unsigned uses)>;
-    /// Told of each record that left.
+    /// Called for each record that is evicted.
     using Gone = std::function<void(Fingerprint, Bytes)>;
-    /// Writes it again, and puts it in the index where it still stands at that place; false: no room.
+    /// Rewrites a record and moves its index entry, if the entry is still at that place; false: no room.
     using Write = std::function<bool(Record const&, Location const&)>;
-    /// Makes void for good what all segments up to this generation hold; false: that could not be written.
+    /// Permanently invalidates all segments up to this generation; false: the write failed.
     using Void = std::function<bool(std::uint64_t generation)>;
 
     Cleaner(io::File const& file, Log& log, Index& index, double share, Keeps keeps, Gone gone, Write write, Void make_void)
         : file_(file), log_(log), index_(index), share_(share), keeps_(std::move(keeps)), gone_(std::move(gone)),
           write_(std::move(write)), void_(std::move(make_void)), allowance_(most_saved()) {}
 
-    /// False when it stays as it is: what is to be kept, or that the rest is gone, could not be written for good.
+    /// False when the segment is unchanged: the kept records or the wipe could not be written safely.
     bool clean(std::uint32_t segment);
     void stop() { stopping_.store(true); }
     Figures const& figures() const { return figures_; }
@@ -61,14 +61,14 @@ private:
     io::File const& file_;
     Log& log_;
     Index& index_;
-    double const share_;      // of a segment, on average, that is written again at most: bounds the write amplification
+    double const share_;      // fraction of a segment to rewrite at most, on average: bounds write amplification
     Keeps const keeps_;
     Gone const gone_;
     Write const write_;
     Void const void_;
-    Bytes allowance_;         // of shares, what was saved up; at first all that may be: the first lap needs none
-    SteadyTime short_since_{};   // newcomers find no room
-    std::uint64_t granted_ = 0;  // the generation that has had its share last
+    Bytes allowance_;         // accumulated shares; starts at the maximum, as the first lap needs none
+    SteadyTime short_since_{};   // since when newcomers have no room
+    std::uint64_t granted_ = 0;  // the generation that was granted a share last
     Figures figures_;
     Complaints complaints_;
     std::atomic<bool> stopping_{false};

@@ -1,4 +1,4 @@
-// What goes wrong often, told seldom.
+// Rate-limited logging of frequent errors.
 #pragma once
 #include <spdlog/spdlog.h>
 
@@ -11,7 +11,7 @@
 
 namespace garner::store::disk {
 
-/// At most one line a second to the log; it says how many more there were. Thread-safe.
+/// Writes at most one line a second to the log, with the number of suppressed ones. Thread-safe.
 class Complaints {
 public:
     void add(std::string text) {
@@ -20,7 +20,7 @@ public:
         ++gathered_;
         tell(steady_now());
     }
-    /// To be called now and then, so that the last ones are told, too.
+    /// Call periodically, so that the last errors are logged, too.
     void tell() {
         MutexLock const lock(mutex_);
         if (gathered_ > 0) tell(steady_now());

@@ -1,4 +1,4 @@
-// Lets in who comes a second time: most of what is fetched once is never asked for again.
+// Admission filter: admits an object on its second request, because most objects are requested only once.
 #pragma once
 #include <array>
 #include <atomic>
@@ -9,11 +9,12 @@
 
 namespace garner::store::disk {
 
-/// Two bit arrays in turn (a Bloom filter with one function each): the older is cleared when the newer is half full.
-/// Thread-safe; 1 MiB. Forgets, and now and then lets in who comes for the first time.
+/// Two bit arrays (Bloom filters with one hash function each) that take turns: the older one is cleared when the
+/// newer one is half full. Thread-safe; 1 MiB. It forgets old hashes, and rarely admits a first request (false
+/// positive).
 class Doorkeeper {
 public:
-    /// True when this hash came before, not too long ago.
+    /// True when this hash was seen recently.
     bool knows(Fingerprint hash) {
         auto const at = hash % bits;
         auto const mask = std::uint64_t{1} << (at % 64);

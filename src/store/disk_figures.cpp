@@ -1,4 +1,4 @@
-// What the disk tier tells of itself.
+// Statistics of the disk tier.
 #include "store/log_store.hpp"
 
 namespace garner::store {

@@ -14,7 +14,8 @@ namespace {
 
 using Views = std::vector<std::string_view>;
 
-/// Where they lie in memory; empty when they are not all there. Of a growing body until its producer forgets them.
+/// Views into memory; empty when a byte is missing. Those of a growing body are valid until its producer drops the
+/// bytes.
 Views views_of(Body const& body, Bytes first, Bytes bytes) {
     Views views;
     BodyReader reader(&body, first);
@@ -28,10 +29,10 @@ Views views_of(Body const& body, Bytes first, Bytes bytes) {
     return views;
 }
 
-/// `first`: in the pieces' own body, which begins at `origin` of this one.
+/// `first` is relative to the piece number's own body, which begins at `origin` of this one.
 NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes origin, Bytes first, Bytes bytes) {
     auto const views = views_of(body, origin + first, bytes);
-    if (views.empty()) return NotStored::no_room;   // memory had to forget it
+    if (views.empty()) return NotStored::no_room;   // memory had to drop it
     RecordParts record;
     record.head.kind = RecordKind::piece;
     record.head.hash = hash_of_piece(number, first, core.seed());
@@ -41,7 +42,7 @@ NotStored append_piece(Core& core, std::uint64_t number, Body const& body, Bytes
     return core.append(record, Purpose::newcomer);
 }
 
-/// What the index alone may promise of it: no more than Cache::would_serve would.
+/// The freshness that the index alone may promise: no more than Cache::would_serve would.
 std::uint8_t freshness_of(Object::Parts const& parts) {
     bool const may_promise = parts.kind == Object::Kind::response && parts.status < 400 && parts.status != 206 &&
                              !(parts.body && parts.body->has_gaps());
@@ -50,14 +51,14 @@ std::uint8_t freshness_of(Object::Parts const& parts) {
     return answer.reuse == http::Reuse::fresh ? Freshness::of(answer.ttl) : 0;
 }
 
-/// The object's record. `meta`: where the body lies; `body`: its bytes, where they lie with the head.
+/// Appends the object's record. `meta`: the location of the body; `body`: its bytes, if they are in this record.
 NotStored append_object(Core& core, Object::Parts const& parts, ObjectMeta meta, Views const& body) {
     meta.kind = parts.kind;
     meta.status = parts.status;
     meta.terms = parts.terms;
     meta.source = parts.source;
     auto const encoded = encode(meta);
-    bool const is_alone = meta.body != 0 || !meta.spans.empty();   // the body is here
+    bool const is_alone = meta.body != 0 || !meta.spans.empty();   // the body is already on disk
     RecordParts record;
     record.head.kind = RecordKind::object;
     record.head.freshness = freshness_of(parts);
@@ -81,14 +82,14 @@ ObjectMeta meta_of(Bytes length, std::vector<Extent> extents) {
     return meta;
 }
 
-/// What this disk has of the body already, all of it still in the index.
+/// The extents of the body already on this disk, if all of them are still in the index.
 std::vector<Extent> extents_of(Core const& core, Body const& body) {
     auto const* source = dynamic_cast<PieceSource const*>(body.source().get());
     bool const is_here = source && source->is_of(core) && source->is_whole();
     return is_here ? source->extents() : std::vector<Extent>{};
 }
 
-/// What is there of the body and not on this disk, each run of bytes as a body of its own.
+/// The ranges of the body that exist but are not on this disk, each with a body number of its own.
 std::vector<Extent> unwritten(Core& core, Body const& body, std::vector<Extent> const& written) {
     std::vector<Extent> spans, rest;
     for (auto const& span : body.present()) spans.push_back({span.first, span.last, 0, span.first});
@@ -162,7 +163,7 @@ PieceFill::~PieceFill() {
     if (told_ && !committed_ && trouble_ != NotStored::none) told_(trouble_, {});
 }
 
-/// The buffers may be full now and have room soon: that is no reason to give up.
+/// Full buffers are temporary, and so no reason to give up.
 bool PieceFill::take(Body const& growing) {
     bool const complete = growing.state() == Body::State::complete;
     auto const size = growing.size();
@@ -181,7 +182,7 @@ bool PieceFill::take(Body const& growing) {
     return !given_up_;
 }
 
-/// Of a short one that memory has forgotten in part the pieces have what is missing.
+/// A short body that memory has partly dropped is stored in pieces, which have the dropped bytes.
 bool PieceFill::lies_with_head(Body const& complete) const {
     return of_ == Of::whole && complete.size() <= Object::inline_body_max && complete.is_resident();
 }
@@ -191,7 +192,7 @@ void PieceFill::give_up(NotStored why) {
     trouble_ = why;
 }
 
-/// As far as the buffers have room.
+/// Takes the rest until the buffers are full.
 void PieceFill::take_rest(Body const& body) {
     auto before = taken();
     while (take(body) && taken() > before) before = taken();

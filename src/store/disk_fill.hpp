@@ -1,4 +1,4 @@
-// How objects become records: whole ones at once, large bodies in pieces as they come.
+// Writes objects as records: short ones at once, large bodies in pieces as they arrive.
 #pragma once
 #include <functional>
 #include <memory>
@@ -9,34 +9,34 @@
 
 namespace garner::store::disk {
 
-/// Writes a whole object, or gives the reason why not; then what lay under its key is gone, too. A body up to
-/// Object::inline_body_max lies with its head, a longer one and one with gaps in pieces before it. What its source has on
-/// this disk already stays where it is.
+/// Writes a whole object, or returns the reason why not; then the object under its key is dropped, too. A body up to
+/// Object::inline_body_max is in one record with its head; a longer one, or one with gaps, is in pieces before it.
+/// Bytes that its source already has on this disk are not written again.
 NotStored write_object(Core& core, Object::Parts const& parts);
 
-/// The same in two steps, for a body in memory: its pieces, then the record by which they are found. `full` is asked when the
-/// buffers have no room for one: whether to try again, after so many tries.
+/// Writes a body in memory in two steps: its pieces, then the record that makes them reachable. `full` is called when
+/// the buffers have no room for a piece, with the number of tries so far; it returns whether to try again.
 struct WrittenPieces {
     NotStored why = NotStored::none;
-    std::vector<Extent> extents;      // of the whole body: those that were here before, too
+    std::vector<Extent> extents;      // the whole body, including extents that were on disk before
 };
 WrittenPieces write_pieces(Core& core, Body const& body, std::function<bool(unsigned tries)> const& full);
 NotStored write_head(Core& core, Object::Parts const& parts, WrittenPieces const& written);
-/// The disk has all of it already.
+/// True when the disk already has all of the body.
 bool is_on_disk(Core const& core, Body const& body);
 
-/// A body that is written as it comes, under a number of its own. Without commit() its pieces are never found, and leave
-/// when their turn comes.
+/// A body written as it arrives, under a number of its own. Without commit() its pieces are unreachable, and are
+/// evicted with their segments.
 class PieceFill final : public DiskFill {
 public:
-    /// Told once: by commit(), or when it goes without and the disk was what it failed by.
+    /// Called once: by commit(), or on destruction without commit() if the disk was the cause.
     using Told = std::function<void(NotStored, Object::Parts const&)>;
     explicit PieceFill(Core& core, Of of = Of::whole, Told told = {})
         : core_(core), of_(of), told_(std::move(told)), source_(std::make_shared<PieceSource>(core, core.next_body())) {}
 
     ~PieceFill() override;
 
-    /// At most pieces_a_call: a worker has others to see to.
+    /// Takes at most pieces_a_call pieces, so that the worker can serve other requests.
     bool take(Body const& growing) override;
     static constexpr int pieces_a_call = 4;
     bool commit(Object::Parts const& parts) override;
@@ -52,7 +52,7 @@ private:
     Of const of_;
     Told const told_;
     std::shared_ptr<PieceSource> source_;
-    NotStored trouble_ = NotStored::none;   // what kept the last piece from being taken
+    NotStored trouble_ = NotStored::none;   // why the last piece was not taken
     bool given_up_ = false;
     bool committed_ = false;
 };

@@ -37,13 +37,13 @@ std::uint64_t seed_of(Location const& place) {
     return XXH3_64bits(parts.data(), sizeof parts);
 }
 
-constexpr std::size_t long_text = 2 * KiB;   // a call costs less than it saves
+constexpr std::size_t long_text = 2 * KiB;   // below this length, hash_long costs more than it saves
 
 std::uint64_t check_of(std::string_view bytes, std::uint64_t seed) {
     return bytes.size() < long_text ? fingerprint(bytes, seed) : hash_long(bytes, seed);
 }
 
-// Every structure begins alike: eight bytes that tell what it is, and the checksum of what follows.
+// Every structure begins with eight identifying bytes and a checksum of the bytes from checked_from on.
 constexpr Bytes check_at = 8, checked_from = 16;
 
 }  // namespace
@@ -53,12 +53,12 @@ constexpr Bytes check_at = 8, checked_from = 16;
 
 namespace {
 
-constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // pieces of 256 KiB must fit twice
+constexpr Bytes segment_least = 512 * KiB, segment_most = 16 * MiB;   // a record of record_max must fit
 
 constexpr Bytes store_most = Bytes{1} << 50;
 constexpr std::uint32_t alignment_most = header_area;   // segments begin at multiples of it
 
-/// One that shape_of() or grown() can have made: others would be divided by, and added up to more than there is.
+/// A shape that shape_of() or grown() can produce. Other values would break divisions and overflow sums.
 bool is_shape(StoreHeader const& header) {
     return header.segments > 0 && std::has_single_bit(header.segment_bytes) && header.segment_bytes >= segment_least &&
            header.segment_bytes <= segment_most && std::has_single_bit(header.alignment) && header.alignment >= unit &&
@@ -149,9 +149,9 @@ std::optional<SegmentHead> decode_segment_head(std::string_view bytes, std::uint
 }
 
 // ---- records ----
-// 0 magic, 4 kind, 4 bits, freshness, 3 bits, and in_pieces, 5 key_bytes, 24 bits, 8 check, 16 hash, 24 sequence, 32 generation,
-// 40 meta_bytes, 44 body_bytes; then, of pieces, first, 8 bytes; then key, meta, a checksum for each block, body. The check
-// covers bytes 4 to 7, too.
+// 0 magic, 4 kind (4 bits), freshness (3 bits), in_pieces (1 bit), 5 key_bytes (24 bits), 8 check, 16 hash, 24
+// sequence, 32 generation, 40 meta_bytes, 44 body_bytes; first (8 bytes, pieces only); key, meta, one checksum per
+// block, body. The check also covers bytes 4 to 7.
 
 namespace {
 
@@ -187,18 +187,18 @@ Bytes RecordParts::measure() {
 
 namespace {
 
-/// One for each block.
+/// One checksum per block.
 void put_checks(char* table, std::string_view body, std::uint64_t seed) {
     for (Bytes i = 0; i * block < body.size(); ++i)
         put(table + i * sizeof(std::uint64_t), check_of(body.substr(i * block, block), seed + i));
 }
 
 void copy_body(char* to, std::string_view body) {
-    if (body.empty()) return;   // of nothing, nowhere
+    if (body.empty()) return;   // memcpy must not get a null pointer
     if (body.size() < long_text)
         std::memcpy(to, body.data(), body.size());
     else
-        copy_out(to, body.data(), body.size());   // the next to look at it is the disk
+        copy_out(to, body.data(), body.size());   // only the disk reads the copy next, so it bypasses the processor's cache
 }
 
 }  // namespace
@@ -227,7 +227,7 @@ void encode(RecordParts const& parts, Location place, std::span<char> into) {
     auto* table = out;
     out = at + head.body_at();
     if (parts.body.size() == 1) {
-        // Its checksums are of where it comes from: that is in the processor's cache, most likely.
+        // Checksums are computed from the source, which is most likely in the processor's cache.
         auto const body = parts.body.front();
         put_checks(table, body, seed);
         copy_body(out, body);
@@ -285,10 +285,10 @@ RecordRead decode(std::string_view bytes, Location place) {
     return read;
 }
 
-// ---- what an object's record says ----
-// 0 flags, 1 kinds, 2 status, 4 source address, 4 or 16 bytes; then numbers: response_time, date less response_time,
-// initial_age, lifetime, stale_while_revalidate, stale_if_error, stale_limit, age_value, length; where the body lies in
-// pieces body, spans, and of each span first, last less first, body, first less origin.
+// ---- object metadata ----
+// 0 flags, 1 kinds, 2 status, 4 source address (4 or 16 bytes); then numbers: response_time, date minus
+// response_time, initial_age, lifetime, stale_while_revalidate, stale_if_error, stale_limit, age_value, length; for a
+// body in pieces also body, spans, and for each span first, last minus first, body, first minus origin.
 
 namespace {
 
@@ -312,19 +312,20 @@ void set_flags(http::Terms& terms, std::uint8_t flags) {
     terms.allows_authorization = flags >> 6 & 1;
 }
 
-/// Seven bits a byte, the lowest first; all but the last have the eighth set.
+/// Seven bits a byte, the lowest first; all bytes but the last have the eighth bit set.
 void add_number(std::string& to, std::uint64_t number) {
     for (; number >= 0x80; number >>= 7) to += static_cast<char>(number | 0x80);
     to += static_cast<char>(number);
 }
 
-/// 0, -1, 1, -2: what is near zero is short, whatever its sign.
+/// Maps 0, -1, 1, -2 to 0, 1, 2, 3, so that numbers near zero are short whatever their sign.
 std::uint64_t folded(std::int64_t number) {
     return static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
 }
 std::int64_t unfolded(std::uint64_t number) { return static_cast<std::int64_t>(number >> 1 ^ (~(number & 1) + 1)); }
 
-/// From the beginning of bytes on; is_good() says whether they were all there, and each as short as it can be.
+/// Reads numbers from the beginning of `bytes`; is_good() is false if a number is truncated or not in its shortest
+/// form.
 class Numbers {
 public:
     explicit Numbers(std::string_view bytes) : rest_(bytes) {}
@@ -357,7 +358,7 @@ private:
     bool good_ = true;
 };
 
-/// What a Date is usually near to.
+/// Base of the stored Date, which is usually close to it.
 std::uint64_t arrival_second(http::Terms const& terms) {
     return static_cast<std::uint64_t>(std::chrono::floor<seconds>(terms.response_time.time_since_epoch()).count());
 }
@@ -394,7 +395,7 @@ bool says_in_pieces(std::string_view meta) {
     return meta.size() >= meta_fixed && (get<std::uint8_t>(meta.data() + 1) & in_pieces);
 }
 
-/// One text for each meta: what could be said shorter is none.
+/// Accepts only the shortest form, so that each meta has exactly one encoding.
 std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
     if (bytes.size() < meta_fixed) return std::nullopt;
     auto const flags = get<std::uint8_t>(bytes.data());
@@ -436,8 +437,8 @@ std::optional<ObjectMeta> decode_meta(std::string_view& bytes) {
 }
 
 // ---- footers ----
-// Entries: 0 hash, 8 offset, 12 kind, 4 bits, freshness, 3 bits, and in_pieces, 13 bytes / unit, 24 bits. The tail: 0 magic, 8 check, 16 generation, 24 opened,
-// 32 entries. The check covers the tail and, before it, all entries.
+// Entries: 0 hash, 8 offset, 12 kind (4 bits), freshness (3 bits), in_pieces (1 bit), 13 bytes / unit (24 bits). The
+// tail: 0 magic, 8 check, 16 generation, 24 opened, 32 entries. The check covers the tail and all entries before it.
 
 namespace {
 

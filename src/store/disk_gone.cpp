@@ -1,4 +1,4 @@
-// What goes from the disk tier, and how it stays away.
+// Removal of objects from the disk tier, and the tombstones that keep them removed after a restart.
 #include <spdlog/spdlog.h>
 
 #include "net/waiter.hpp"
@@ -8,8 +8,8 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr milliseconds settle_patience{5'000};     // of who was promised that something is gone for good
-constexpr milliseconds buffer_pause{20};               // in the buffers
+constexpr milliseconds settle_patience{5'000};     // for a caller that was promised durable removal
+constexpr milliseconds buffer_pause{20};               // wait for room in the buffers
 
 Log::Reaches reach_of(Survives what) {
     return what == Survives::power ? Log::Reaches::disk : Log::Reaches::file;
@@ -20,13 +20,14 @@ Log::Reaches reach_of(Survives what) {
 bool LogStore::forget(std::string_view key) {
     auto* works = this->works();
     if (!works) {
-        ran_without_ = true;   // what is there may be outdated from now on
+        ran_without_ = true;   // records in the closed store may be outdated from now on
         return false;
     }
     bool const waits = long_.forget(key);
     auto const hash = hash_of(key, works->log.header().seed);
     Graves::Digging digging(works->graves, hash);
-    // What is not found may be there all the same, or be back after a kill: others may have taken it off the index just now.
+    // An unknown record may still exist, or be restored after a kill: another thread may have just removed it from
+    // the index.
     bool const all_found = works->recovery.has_all();
     works->recovery.bury(hash);
     auto const erased = works->index.erase(hash);
@@ -44,7 +45,7 @@ void LogStore::drop(Fingerprint hash) {
     left(*works, digging, hash, erased ? std::optional(erased->bytes) : std::nullopt);
 }
 
-/// A record that cannot be read, or is damaged.
+/// Drops a record that is unreadable or damaged.
 void LogStore::bad(Fingerprint hash, Bytes offset) {
     auto& works = *made_;
     Graves::Digging digging(works.graves, hash);
@@ -53,21 +54,21 @@ void LogStore::bad(Fingerprint hash, Bytes offset) {
     if (works.index.erase_at(hash, offset)) left(works, digging, hash, known ? std::optional(known->bytes) : std::nullopt);
 }
 
-/// The head of a body whose pieces the log has come over since: nobody shall be told that it is here.
+/// Drops the head of a body whose pieces were overwritten by the log: it must not be reported as stored.
 void LogStore::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
     auto const read = made_->reader.read_here(hash, there);
     if (read && !is_complete(read)) bad(hash, there.offset);
 }
 
-/// What was taken off the index, if it was there, is to stay away.
+/// Accounts for a record removed from the index, if it was there, and writes its tombstone.
 void LogStore::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes) {
     if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
-    digging.bury();   // after recovery was told: nothing older may come back then
+    digging.bury();   // after recovery was told, so that it cannot restore older records
 }
 
-/// Those whom the policy names, before segments are needed. They are buried: what was evicted must not come back beside
-/// something newer that never came to the disk.
+/// Evicts the victims of the policy before segments are needed. Tombstones are written for them: otherwise an evicted
+/// object could come back beside a newer response that was never stored on disk.
 void LogStore::evict_victims(Works& works) {
     constexpr int at_once = 1'000;
     for (int i = 0; i < at_once && live_.sum() > works.capacity; ++i) {
@@ -91,7 +92,7 @@ bool LogStore::append_tombstone(Fingerprint hash) {
     return append(parts, Purpose::bookkeeping) == NotStored::none;
 }
 
-/// What a failed write took with it is not there; nor may anything older be.
+/// Drops records lost by a failed write, and keeps older records of their hashes from coming back.
 void LogStore::lost(std::span<FooterEntry const> entries, std::uint32_t segment) {
     auto& works = *made_;
     auto const start = works.log.header().start_of(segment);
@@ -113,7 +114,8 @@ bool LogStore::make_void(std::uint64_t generation) {
     return trouble.empty();
 }
 
-/// The same of all that was begun until now; what is stored in the open segment from now on does not outlive this process.
+/// Invalidates all segments begun until now; records appended to the open segment from now on do not outlive this
+/// process.
 bool LogStore::make_all_void() {
     auto const newest = made_->log.newest_generation();
     if (newest == 0) return false;
@@ -124,9 +126,9 @@ bool LogStore::make_all_void() {
 
 net::awaitable<bool> LogStore::settled(Survives what, net::Executor executor) {
     auto* works = this->works();
-    if (!works) co_return false;   // what a store holds that cannot be opened now may be back with the next start
+    if (!works) co_return false;   // a store that cannot be opened now may restore its records at the next start
     auto const until = steady_now() + settle_patience;
-    // What a failed write takes with it meanwhile is owed again.
+    // Tombstones lost by a failed write become pending again meanwhile.
     do {
         net::Waiter waiter(executor);
         bool const paid = works->graves.pay_some();

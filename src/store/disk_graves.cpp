@@ -4,7 +4,7 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr std::size_t graves_at_once = 1'000;   // tombstones: a fraction of a millisecond
+constexpr std::size_t graves_at_once = 1'000;   // tombstones written in one call: a fraction of a millisecond
 
 }  // namespace
 
@@ -17,13 +17,13 @@ void Graves::Digging::bury() {
 
 bool Graves::is_open(Fingerprint hash, std::uint32_t own) const {
     auto const& bucket = bucket_of(hash);
-    // In this order: who is done with it has said before how far the log goes.
+    // Order matters: a thread that decrements `pending` has set `end` before.
     if (bucket.pending.load() > own || all_.load()) return true;
     auto const end = bucket.end.load();
     return end != 0 && end > written_();
 }
 
-/// Somewhere before its end.
+/// Its tombstone is somewhere before the current end of the log.
 void Graves::note_appended(Fingerprint hash) {
     auto& bucket = bucket_of(hash);
     auto const end = end_();
@@ -92,7 +92,7 @@ void Graves::pay_by_voiding() {
     }
     if (!void_all_()) return;
     MutexLock const lock(mutex_);
-    if (more_owed_ == before) all_ = false;   // else it may be for what came into the log meanwhile
+    if (more_owed_ == before) all_ = false;   // otherwise more may be pending for records appended meanwhile
 }
 
 bool Graves::is_clear() const {

@@ -14,8 +14,8 @@
 namespace garner::store::disk {
 namespace {
 
-// From its lowest bit: 2 bits of uses, 3 of freshness, 5 of size, the location (offset / alignment), the tag. A size is
-// never 0, so all zero is an empty slot.
+// From the lowest bit: 2 bits of uses, 3 of freshness, 5 of size, the location (offset / alignment), the tag. A size
+// is never 0, so all zeros is an empty slot.
 using Slot = std::uint64_t;
 constexpr std::uint64_t uses_max = 3;
 constexpr unsigned freshness_shift = 2, freshness_bits = 3;
@@ -27,12 +27,12 @@ constexpr std::uint64_t low_bits(std::uint64_t value, unsigned bits) {
 }
 
 unsigned bits_of_region(Bytes store_bytes) {
-    // Some thousand entries in a region, which move in microseconds when its array must grow.
+    // A region has a few thousand entries, which move in microseconds when its array grows.
     return std::clamp(static_cast<unsigned>(std::bit_width(store_bytes / (32 * MiB))), 6u, 12u);
 }
 
-/// An array of slots, empty at first. A large one is mapped by itself: in the heap, arrays that are freed for ever
-/// larger ones leave a fifth of it in holes.
+/// An array of slots, initially empty. A large one has its own mapping: on the heap, freed arrays that are too small
+/// for reuse would waste a fifth of it.
 class Slots {
 public:
     Slots() = default;
@@ -52,7 +52,8 @@ public:
 
     Slot& operator[](std::uint32_t place) const { return slots_[place]; }
     std::uint32_t capacity() const { return capacity_; }
-    /// For a tenth more entries. Never more, so that the memory for each entry stays the same; whole pages are mapped.
+    /// The capacity for a tenth more entries. Never more, so that the memory for each entry stays constant; whole
+    /// pages are mapped.
     std::uint32_t larger() const {
         auto more = capacity_ + capacity_ / 10;
         return mapped(more) ? more / page * page : more;
@@ -77,9 +78,9 @@ private:
 
 }  // namespace
 
-/// A hash table by linear probing. The home of a slot follows from its tag and rises with it, and slots stand in the
-/// order of their tags (Robin Hood): a search ends at the first that is nearer to its home than it would be itself, or
-/// has the same home and a higher tag.
+/// A hash table with linear probing. A slot's home is a monotonic function of its tag, and slots are ordered by tag
+/// (Robin Hood). A search ends at the first slot that is nearer to its home than the searched one would be, or has
+/// the same home and a higher tag.
 struct Index::Region {
     Slots slots;
     std::uint32_t used = 0;
@@ -95,8 +96,8 @@ struct Index::Region {
         if (slots.capacity()) __builtin_prefetch(&slots[home(tag, tag_bits)], 1);
     }
     bool full() const { return used >= slots.capacity() - slots.capacity() / 10; }
-    /// For so many entries. Regions fill alike: that they begin with different capacities keeps them from growing all at
-    /// the same time.
+    /// The capacity for this many entries. Regions fill evenly: different first capacities keep them from growing all
+    /// at once.
     static std::uint32_t first_capacity(std::size_t number, std::uint64_t entries) {
         constexpr std::uint64_t kinds = 6;
         auto const least = std::max<std::uint64_t>(64, entries + entries / 8);   // so that it is not full() with them
@@ -104,10 +105,10 @@ struct Index::Region {
     }
 };
 
-// On a cache line of its own.
+// Avoids false sharing of cache lines.
 struct alignas(64) Index::Lock : Mutex {};
 
-/// The place of a hash in its region, which the caller has locked.
+/// The position of a hash in its region. The caller holds the region's lock.
 class Index::Probe {
 public:
     Probe(Index const& index, Fingerprint hash) REQUIRES(index.lock_of_hash(hash))
@@ -122,9 +123,9 @@ public:
     void count_use() {
         if (low_bits(slot(), 2) < uses_max) ++slot();
     }
-    /// In the place of what was found, or as a newcomer.
+    /// Overwrites the found slot, or inserts a new one.
     void store(Bytes offset, Bytes bytes, std::uint8_t freshness);
-    /// What was found has another place and half its uses.
+    /// Moves the found entry to another offset and halves its uses.
     void move(Bytes offset, std::uint8_t freshness);
     void erase();
 
@@ -145,7 +146,7 @@ private:
     std::size_t number_;
     std::uint64_t tag_;
     Region& region_;
-    std::uint32_t place_ = 0;      // where it is, or where it would come in
+    std::uint32_t place_ = 0;      // the found slot, or the place to insert
     bool found_ = false;
 };
 
@@ -209,7 +210,7 @@ std::vector<bool> Index::put_absent(std::span<Newcomer const> newcomers) {
         for (auto at = i; at < end; ++at) {
             if (at + ahead < end) region(number).fetch(tag_at(at + ahead), tag_bits_);
             auto const& newcomer = newcomers[order[at]];
-            lock_of_hash(newcomer.hash).assert_held();   // all of them are of one region
+            lock_of_hash(newcomer.hash).assert_held();   // all newcomers of this batch are of one region
             Probe probe(*this, newcomer.hash);
             if (probe.found()) continue;
             probe.store(newcomer.offset, newcomer.bytes, newcomer.freshness);
@@ -219,7 +220,7 @@ std::vector<bool> Index::put_absent(std::span<Newcomer const> newcomers) {
     return put;
 }
 
-/// Their numbers; those of one region stay in their order.
+/// The newcomers' positions, grouped by region; stable within a region.
 std::vector<std::uint32_t> Index::by_region(std::span<Newcomer const> newcomers) const {
     std::vector<std::uint32_t> ends(regions() + 1), order(newcomers.size());
     for (auto const& newcomer : newcomers) ++ends[region_of(newcomer.hash) + 1];
@@ -349,13 +350,13 @@ void Index::Probe::move(Bytes offset, std::uint8_t freshness) {
     slot() = make(offset, low_bits(slot() >> size_shift, size_bits), freshness, (slot() & uses_max) / 2);
 }
 
-/// All from here to the next empty slot make room.
+/// Shifts all slots up to the next empty one.
 void Index::Probe::insert(Slot newcomer) {
     for (auto place = place_; newcomer; place = region_.next(place)) std::swap(region_.slots[place], newcomer);
     ++region_.used;
 }
 
-/// Those behind it, up to the first that is at home, come one nearer to theirs.
+/// Backward shift: the following slots, up to the first one at its home, move one place nearer to theirs.
 void Index::Probe::erase() {
     auto hole = place_;
     for (auto place = region_.next(hole); region_.slots[place] && distance(place) > 0; place = region_.next(place))
@@ -365,8 +366,8 @@ void Index::Probe::erase() {
     found_ = false;
 }
 
-/// All stand in the order of their tags and keep it: each comes to its home, or behind the one before. But for those that
-/// went round the end, or would have to.
+/// Slots keep their tag order: each one moves to its home, or directly after the previous slot. Slots that wrapped
+/// around the end, or would have to, are handled separately.
 void Index::Probe::grow() {
     auto const capacity = region_.slots.capacity() ? region_.slots.larger() : Region::first_capacity(number_, 0);
     Region const old = std::exchange(region_, {Slots(capacity), 0});

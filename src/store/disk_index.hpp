@@ -1,4 +1,4 @@
-// Where on disk each record lies: ten bytes of memory for each, by hash alone.
+// The in-memory index of records on disk: ten bytes per record, by hash only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,44 +14,45 @@
 
 namespace garner::store::disk {
 
-/// Thread-safe: a lock is held for one probe, or while a few thousand entries move to a larger array. Knows a record by
-/// the first 32 to 36 bits of its hash: two with the same bits take each other's place, and whoever reads the record
-/// compares its key. Never refuses a newcomer. Takes 9 to 10 bytes an entry once there are a million, and keeps them until
-/// clear().
+/// Thread-safe: a lock is held for one probe, or while a few thousand entries move to a larger array. A record is
+/// identified by the first 32 to 36 bits of its hash: two records with equal bits replace each other, and the reader
+/// of a record compares its key. Never rejects an insertion. Uses 9 to 10 bytes an entry above a million entries;
+/// memory is freed only by clear().
 class Index {
 public:
-    /// What an entry says. `bytes` is rounded up: see disk_sizes.hpp.
+    /// `bytes` is rounded up: see disk_sizes.hpp.
     struct Entry {
         Bytes offset = 0;              // in the file
         Bytes bytes = 0;
-        std::uint8_t freshness = 0;    // 0 to 7, as given
-        std::uint8_t uses = 0;         // 0 to 3; more are not counted
+        std::uint8_t freshness = 0;    // 0 to 7, as given to put()
+        std::uint8_t uses = 0;         // 0 to 3, saturating
         friend bool operator==(Entry const&, Entry const&) = default;
     };
-    /// Records have 1 to so many bytes, in multiples of 16.
+    /// Records have 1 to record_max bytes, in multiples of 16.
     static constexpr Bytes record_max = disk::record_max;
-    /// The hash may be cut to its first so many bits: the rest is never looked at.
+    /// Only this many leading bits of a hash are used; callers may pass the others as 0.
     static constexpr unsigned hash_bits_max = 36;
 
-    /// For a file of that size. Offsets are multiples of the alignment, which has a store_max() of no less.
+    /// `store_bytes`: the file size. Offsets are multiples of `alignment`; store_max(alignment) must be at least
+    /// `store_bytes`.
     Index(Bytes store_bytes, Bytes alignment);
     explicit Index(Bytes store_bytes) : Index(store_bytes, alignment(store_bytes)) {}
     ~Index();
-    /// What it knows of a hash: two with the same bits take each other's place.
+    /// The leading bits that identify a record in this index.
     Fingerprint known_bits(Fingerprint hash) const { return hash >> (64 - region_bits_ - tag_bits_); }
-    /// 16 up to 256 GiB, then more, always a power of two.
+    /// 16 for files up to 256 GiB, then larger powers of two.
     static Bytes alignment(Bytes store_bytes);
-    /// The largest file in which offsets of that alignment can be told apart.
+    /// The largest file whose offsets can be addressed with this alignment.
     static Bytes store_max(Bytes alignment);
 
-    /// About so many entries are to come: regions without any make room for them at once, instead of a tenth at a time.
+    /// Expects about this many entries: empty regions allocate for them at once, instead of growing by tenths.
     void reserve(std::uint64_t entries);
 
     std::optional<Entry> find(Fingerprint) const;
-    /// The same, and counts a use, which is in the answer.
+    /// find() that also counts a use; the result includes it.
     std::optional<Entry> use(Fingerprint);
 
-    /// Puts an entry in the place of the one with its hash, if any; that one is returned. Its uses begin at 0.
+    /// Inserts an entry, or replaces and returns the one with its hash. Its uses begin at 0.
     std::optional<Entry> put(Fingerprint, Bytes offset, Bytes bytes, std::uint8_t freshness);
     struct Newcomer {
         Fingerprint hash = 0;
@@ -59,26 +60,26 @@ public:
         Bytes bytes = 0;
         std::uint8_t freshness = 0;
     };
-    /// Each only where there is none, the earlier of two with one hash; says for each whether it was put. Takes a third of
-    /// the time that as many calls of put() do: the places of those that come next are fetched meanwhile.
+    /// Inserts each entry unless its hash is present; if two have one hash, the first wins. Returns for each whether
+    /// it was inserted. Takes a third of the time of separate put() calls: the next slots are prefetched.
     std::vector<bool> put_absent(std::span<Newcomer const> newcomers);
-    /// The record was copied: only where the entry still stands at `from`; its uses are halved. False else.
+    /// After a record was copied: updates the entry if it still is at `from`, and halves its uses; otherwise false.
     bool move(Fingerprint, Bytes from, Bytes to, std::uint8_t freshness);
     std::optional<Entry> erase(Fingerprint);
-    /// Only where the entry still stands at `offset`; false else.
+    /// Erases the entry if it still is at `offset`; otherwise false.
     bool erase_at(Fingerprint, Bytes offset);
     void clear();
 
     struct Known {
-        Fingerprint hash = 0;   // what it knows of it, and zeros: it stands for the whole wherever known_bits() are asked for
+        Fingerprint hash = 0;   // the known bits followed by zeros: usable wherever only known_bits() matter
         Entry entry;
     };
-    /// Entries for records that begin at offsets from `begin` up to `end`; looks at every entry there is.
+    /// Entries of records that begin at offsets from `begin` up to `end`; scans the whole index.
     std::vector<Known> within(Bytes begin, Bytes end) const;
 
-    /// Entries.
+    /// The number of entries.
     std::uint64_t size() const;
-    /// What it has taken from the heap, and itself.
+    /// Heap memory and the size of the index itself.
     Bytes metadata_bytes() const;
 
 private:

@@ -1,4 +1,4 @@
-// How many bytes of records can still be found, where of one that leaves only the class of its size is known.
+// The sum of the bytes of live records. Only the size class of a removed record is known.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 
 namespace garner::store::disk {
 
-/// Thread-safe. One that leaves takes with it the mean of its class: so the sum is about right at any time, and exact where
-/// all of a class are alike or gone.
+/// Thread-safe. A removed record subtracts the mean size of its class. So the sum is approximate, and exact if all
+/// records of a class are equal or removed.
 class LiveBytes {
 public:
-    /// Of records that came at about the same time.
+    /// Sums of records that arrived at about one time.
     class Sum {
     public:
         void add(Bytes bytes) {
@@ -45,10 +45,10 @@ public:
         kind.records.fetch_add(1, std::memory_order_relaxed);
         sum_.fetch_add(bytes, std::memory_order_relaxed);
     }
-    /// `bytes`: its own, or rounded up to the end of its class.
+    /// `bytes`: the exact size, or rounded up to the end of its size class.
     void left(Bytes bytes) {
         auto& kind = classes_[size_class(bytes)];
-        // Whoever was quick may leave before it was told that it came.
+        // The removal of a record may be counted before its insertion is.
         auto const records = std::max<std::int64_t>(kind.records.fetch_sub(1, std::memory_order_relaxed), 1);
         auto there = kind.bytes.load(std::memory_order_relaxed);
         Bytes share;

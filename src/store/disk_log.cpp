@@ -11,15 +11,16 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr std::size_t least_buffers = 3;         // one being written, one open, one for what must find room
-constexpr milliseconds gathering{2};             // between two writes: what a kill can take
-constexpr Bytes past_cache_least = 128 * KiB;    // less is cheaper to copy than to wait for
-constexpr Bytes behind_most = 8 * MiB;           // what a kill can take, where the disk is slow
+constexpr std::size_t least_buffers = 3;         // one being written, one open, one for mandatory records (tombstones,
+                                                 // rewritten records)
+constexpr milliseconds gathering{2};             // between two writes: the most that a kill can lose
+constexpr Bytes past_cache_least = 128 * KiB;    // copying less is cheaper than waiting for the disk
+constexpr Bytes behind_most = 8 * MiB;           // the most that a kill can lose if the disk is slow
 constexpr unsigned failures_until_failing = 3;
-// Segments that newcomers leave to what is written again, whoever opened the one before them: it must find room, or none
-// would ever get free, and what is most used would leave.
+// Number of segments reserved for rewritten records, whoever opened the one before them. Without them the cleaner could not
+// free any segment, and the most used records would be evicted.
 constexpr std::uint32_t reserved = 2;
-constexpr std::uint32_t free_ahead = 5;          // that the cleaner sees to
+constexpr std::uint32_t free_ahead = 5;          // free segments that the cleaner maintains
 
 }  // namespace
 
@@ -127,7 +128,7 @@ void Log::waste(Reservation const& room) {
         }
 }
 
-/// What must find room may have the last buffer.
+/// Mandatory records may use the last buffer.
 bool Log::open_next(Purpose purpose) {
     bool const must = purpose == Purpose::kept || purpose == Purpose::bookkeeping;
     auto const most = must ? buffers_max_ : buffers_max_ - 1;
@@ -154,7 +155,7 @@ bool Log::open_next(Purpose purpose) {
     return true;
 }
 
-/// The next in the round that is free, over those that are out of use.
+/// The next free segment in the round, skipping retired ones.
 std::optional<std::uint32_t> Log::next_free() const {
     for (std::uint32_t i = 0; i < header_.segments; ++i) {
         auto const number = (next_ + i) % header_.segments;
@@ -166,7 +167,7 @@ std::optional<std::uint32_t> Log::next_free() const {
     return std::nullopt;
 }
 
-/// So many more, over those that are out of use.
+/// Whether this many more segments are free after it, skipping retired ones.
 bool Log::is_free_behind(std::uint32_t number, std::uint32_t count) const {
     for (std::uint32_t i = 1; i < header_.segments && count > 0; ++i) {
         auto const& segment = segments_[(number + i) % header_.segments];
@@ -183,7 +184,7 @@ void Log::close_open() {
     open_ = nullptr;
 }
 
-/// Of all that was ever appended.
+/// The position in the total ever appended.
 std::uint64_t Log::position() const { return open_ ? open_->position + open_->used : end_position_; }
 
 // ---- reading ----
@@ -216,7 +217,7 @@ Log::Found Log::find(Bytes offset) const {
     auto const in_segment = [&](auto const& buffer) { return buffer->segment == number; };
     auto const buffer = std::ranges::find_if(queue_, in_segment);
     if (buffer == queue_.end()) return found;
-    // The record alone: behind it others are being filled.
+    // Only this record: the records after it may still be filled.
     auto const& entries = (*buffer)->entries;
     auto const entry = std::ranges::lower_bound(entries, at / unit, {}, &FooterEntry::offset);
     if (entry == entries.end() || entry->offset * unit != at) return found;
@@ -232,7 +233,7 @@ std::optional<Footer> Log::pending(std::uint32_t segment) const {
     return std::nullopt;
 }
 
-// ---- room for more ----
+// ---- free segments ----
 
 std::optional<std::uint32_t> Log::wanted() const {
     MutexLock const lock(mutex_);
@@ -241,7 +242,7 @@ std::optional<std::uint32_t> Log::wanted() const {
     for (std::uint32_t i = 0; i < header_.segments && free < free_ahead; ++i) {
         auto const number = (next_ + i) % header_.segments;
         auto const& segment = segments_[number];
-        // One that is out of use is emptied in its turn all the same: what it holds must not outlive its tombstones.
+        // A retired segment is emptied in its turn, too: its records must not outlive their tombstones.
         if (segment.use == Use::closed) return number;
         if (segment.failures >= failures_max) continue;
         if (segment.use != Use::free) return std::nullopt;
@@ -305,7 +306,8 @@ bool Log::has_work() const {
     return buffer.ready() > buffer.written || (buffer.closed && buffer.copying.empty());
 }
 
-/// What comes faster than the disk takes it goes to the page cache, which has more room than the buffers.
+/// If records arrive faster than the disk takes them, they go to the page cache, which has more room than the
+/// buffers.
 bool Log::is_behind() const {
     return position() - written_position_ > std::min<Bytes>(behind_most, buffers_max_ * header_.segment_bytes / 2);
 }
@@ -320,7 +322,8 @@ void Log::write_loop() {
         while (!stopping_ && !has_work()) work_.wait(mutex_);
         idle_ = false;
         if (stopping_ && queue_.empty()) return;
-        // What comes alone is written at once: a kill takes hardly anything then. Where more comes it goes along.
+        // A lone record is written at once, so that a kill loses very little. Otherwise the writer waits briefly and
+        // writes several records together.
         while (!is_written_at_once() && work_.wait_until(mutex_, written + gathering)) {
         }
         hurry_ = false;
@@ -335,7 +338,7 @@ void Log::write_loop() {
     }
 }
 
-/// What is ready of the oldest buffer, or so much of it as one write shall take. False when that failed.
+/// Writes the ready bytes of the oldest buffer, limited to one write. False on an error.
 bool Log::write_some() {
     auto const buffer = queue_.front();
     Turn turn{.from = buffer->written, .until = buffer->ready_for_a_turn()};
@@ -347,7 +350,7 @@ bool Log::write_some() {
         MutexUnlock const unlocked(mutex_);
         written = write(*buffer, turn);
     }
-    bool const counts = syncs_failed == syncs_failed_;   // else it may be lost, and is written again
+    bool const counts = syncs_failed == syncs_failed_;   // after a failed sync the bytes may be lost, and are written again
     if (!written.data_error && counts) note_written(*buffer, turn.until);
     if (written.error) {
         fail(buffer, written.error);
@@ -378,7 +381,7 @@ Log::Written Log::write(Buffer const& buffer, Turn const& turn) const {
     return {0, error, ready.size() + footer.size()};
 }
 
-/// So far it is in the file.
+/// Records that bytes up to `until` are in the file.
 void Log::note_written(Buffer& buffer, Bytes until) {
     buffer.written = until;
     written_position_ = buffer.position + until;
@@ -391,7 +394,7 @@ void Log::note_written(Buffer& buffer, Bytes until) {
     if (is_sync_wanted()) syncing_.notify_one();
 }
 
-/// All of it is in the file.
+/// Closes a segment that is fully in the file.
 void Log::close(std::shared_ptr<Buffer> const& buffer) {
     segments_[buffer->segment].use = Use::closed;
     segments_[buffer->segment].failures = 0;
@@ -399,14 +402,14 @@ void Log::close(std::shared_ptr<Buffer> const& buffer) {
     wants_.notify_one();
 }
 
-/// Leaves the lock while others are told. What was not written yet is lost; the log goes on in another
-/// segment. This one is emptied in its turn, for something of it may have come to the file.
+/// Releases the lock while `lost` is called. Unwritten records are lost; the log continues in another segment. This
+/// segment is emptied in its turn, because some of its records may have reached the file.
 void Log::fail(std::shared_ptr<Buffer> const& buffer, int error) {
     ++figures_.write_errors;
     ++failed_in_a_row_;
     trouble_ = io::text_of_error(error);
     if (open_ == buffer) close_open();
-    // Whoever is still filling a record of it must be done before its bytes may go.
+    // Threads that still fill a record of this buffer must finish before it is freed.
     while (!buffer->copying.empty()) work_.wait_until(mutex_, steady_now() + gathering);
     auto& segment = segments_[buffer->segment];
     segment.use = Use::closed;
@@ -417,7 +420,7 @@ void Log::fail(std::shared_ptr<Buffer> const& buffer, int error) {
         MutexUnlock const unlocked(mutex_);
         lost_(buffer->segment, std::span(first, buffer->entries.end()));
     }
-    written_position_ = buffer->position + buffer->used;   // not before the tombstones for it are owed
+    written_position_ = buffer->position + buffer->used;   // only after the tombstones for the lost records are pending
     queue_.pop_front();
 }
 
@@ -434,8 +437,8 @@ void Log::sync_loop() {
     }
 }
 
-/// Leaves the lock meanwhile. After an error nobody knows what of the last writes has come to the disk, and
-/// the next sync does not tell: all of it counts as lost, and so does what was written while it failed.
+/// Releases the lock meanwhile. After a sync error it is unknown which of the last writes reached the disk, and the
+/// next sync does not tell. So all of them count as lost, including writes during the failed sync.
 void Log::sync() {
     Mark until{written_position_, wipes_};
     auto newest_wiped = std::exchange(newest_wiped_, 0);
@@ -459,22 +462,22 @@ void Log::sync() {
         syncs_failed_in_a_row_ = 0;
     }
     if (newest_wiped && !wipes_are_synced(newest_wiped, error)) until.wipes = synced_.wipes;
-    synced_ = until;   // not before the tombstones for what is lost are owed
+    synced_ = until;   // only after the tombstones for the lost records are pending
     std::vector<net::WakeHandle> wake;
     take_settled(wake);
     MutexUnlock const unlocked(mutex_);
     net::wake_all(std::move(wake), net::Wake::ready);
 }
 
-/// What goes on in a segment whose head has not come to the disk is found by no restart, so all that is in
-/// the buffers is written once more; who writes just now does not count.
+/// A restart finds no records in a segment whose head did not reach the disk. So all buffered bytes are written once
+/// more; a write in progress does not count.
 void Log::write_again() {
     ++syncs_failed_;
     for (auto const& buffer : queue_) buffer->written = buffer->entries_written = 0;
 }
 
-/// One that a sync may have lost cannot be done again, for its segment may be in use again; nor need it be:
-/// segments are wiped in the order of their generations.
+/// A wipe that a failed sync may have lost cannot be repeated, because its segment may be in use again. Instead all
+/// generations up to the newest wiped one are invalidated: segments are wiped in the order of their generations.
 bool Log::wipes_are_synced(std::uint64_t newest, int error) {
     wipes_lost_ = wipes_lost_ || error;
     if (!wipes_lost_) return true;
@@ -499,7 +502,7 @@ void Log::take_settled(std::vector<net::WakeHandle>& into) {
     std::erase_if(waiting_, done);
 }
 
-/// Somebody waits for it.
+/// Called with a thread or coroutine waiting for `mark`.
 void Log::want(Mark mark, Reaches where) {
     hurry_ = true;
     if (where == Reaches::disk) wanted_on_disk_ = mark;
@@ -517,7 +520,7 @@ void Log::wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds 
     }
     work_.notify_one();
     syncing_.notify_one();
-    handle.wake(net::Wake::ready);   // empty when it waits
+    handle.wake(net::Wake::ready);   // the handle may be empty
 }
 
 void Log::sync_every(milliseconds time) {

@@ -1,4 +1,4 @@
-// The end of the log: where records are appended, and how they get to the file.
+// The write end of the log: appends records and writes them to the file.
 #pragma once
 #include <deque>
 #include <functional>
@@ -18,44 +18,45 @@
 
 namespace garner::store::disk {
 
-/// Segments are used one after the other, round and round. The open one and those not yet written lie in buffers; one
-/// thread writes them, in order, another sees to it that they reach the disk. Thread-safe.
+/// Segments are used in turn, as a ring. The open segment and those not yet written are in buffers; one thread writes
+/// them in order, and another syncs the file. Thread-safe.
 class Log {
 public:
-    /// What a segment is for now.
+    /// The current use of a segment.
     enum class Use : std::uint8_t {
-        unknown,    // recovery has not looked yet, or could not read it: then it is out of use, too
-        free,       // may be the next to be opened
-        open,       // or closed, and not all written
+        unknown,    // recovery has not read it yet, or could not: then it is not used
+        free,       // may be opened next
+        open,       // open, or closed and not fully written
         closed
     };
     struct Segment {
-        std::uint64_t generation = 0;   // 0: nothing in it
+        std::uint64_t generation = 0;   // 0: empty
         WallTime opened{};
         Use use = Use::unknown;
         std::uint8_t failures = 0;
     };
-    static constexpr std::uint8_t failures_max = 2;   // then it is not used any more
+    static constexpr std::uint8_t failures_max = 2;   // afterwards the segment is retired
 
-    /// Makes void for good what all segments up to this generation hold; false: that could not be written.
+    /// Permanently invalidates all segments up to this generation; false: the write failed.
     using Void = std::function<bool(std::uint64_t generation)>;
-    /// Told of what a failed write has lost, or may have lost where a sync failed: in order, without any lock.
+    /// Called with records that a failed write has lost, or a failed sync may have lost: in order, without any lock
+    /// held.
     using Lost = std::function<void(std::uint32_t segment, std::span<FooterEntry const>)>;
 
     Log(io::File const& file, StoreHeader const& header, Bytes alignment, Bytes buffer_bytes, milliseconds sync, Lost lost,
         Void make_void);
     ~Log();
 
-    /// A segment as recovery found it. Before begin().
+    /// Sets the state of a segment found by recovery. Call before begin().
     void adopt(std::uint32_t segment, Segment const& found);
-    /// From now on records may be appended, from that segment on; segments up to the generation `wiped` are empty.
+    /// Allows appends, beginning with segment `next`; segments up to the generation `wiped` are empty.
     void begin(std::uint32_t next, std::uint64_t generation, std::uint64_t wiped);
-    /// Returns at the latest when the time is over.
+    /// Blocks until begin() was called, at most for this time.
     void wait_until_begun(milliseconds most);
-    /// Writes everything, closes the open segment with its footer, syncs, and ends.
+    /// Writes all buffers, closes the open segment with its footer, syncs, and stops.
     void end();
 
-    /// Room for a record of head.bytes(), to be filled by encode() and then told by commit().
+    /// Room for a record of head.bytes(); fill it with encode(), then call commit().
     struct Reservation {
         std::shared_ptr<struct Buffer> buffer;
         std::span<char> into;
@@ -64,17 +65,18 @@ public:
     };
     std::optional<Reservation> reserve(RecordHead const& head, Purpose purpose);
     void commit(Reservation const& room);
-    /// Before commit(): the record in it, encoded again with this kind, is not needed after all.
+    /// Call before commit() if the record is not needed after all. The caller encodes it again as a filler.
     void waste(Reservation const& room);
 
-    /// The segment that an offset in the file belongs to.
+    /// The segment that contains this file offset.
     std::uint32_t segment_of(Bytes offset) const;
     Segment segment(std::uint32_t number) const;
-    /// The one with the lowest generation from this on.
+    /// The segment with the lowest generation from this one on.
     std::optional<DiskStore::Stretch> segment_from(std::uint64_t generation) const;
     std::uint32_t segments() const { return header_.segments; }
     StoreHeader const& header() const { return header_; }
-    /// The record that begins there: where it is not written yet its bytes, as long as `owner` lives; else it is in the file.
+    /// The record that begins at an offset. If it is not written yet, `bytes` are valid as long as `owner` lives;
+    /// otherwise it is in the file.
     struct Found {
         Location place;
         std::shared_ptr<void const> owner;
@@ -82,47 +84,47 @@ public:
     };
     Found find(Bytes offset) const;
 
-    /// What a segment has that is not all written; nothing for others.
+    /// The contents of a segment that is not fully written; nothing for other segments.
     std::optional<Footer> pending(std::uint32_t segment) const;
 
-    /// The next closed segment to make free; nothing while none is needed soon.
+    /// The next closed segment to free; nothing while none is needed soon.
     std::optional<std::uint32_t> wanted() const;
-    /// No segment is free to go on in.
+    /// True when no free segment is left to open.
     bool is_full() const;
-    /// Behind the open one there is another that newcomers may open.
+    /// True when newcomers may open another segment after the open one.
     bool has_room_for_newcomers() const;
-    /// Waits until wanted() may say something new, or the time is over, or end().
+    /// Waits until the result of wanted() may change, the time is over, or end() is called.
     bool wait_for_want(milliseconds most) const;
-    /// What a segment of this generation held is about to be overwritten.
+    /// Announces that a segment of this generation is about to be wiped.
     void wiping(std::uint64_t generation);
-    /// It was, so that no restart finds it. The next sync takes that to the disk; who waits until something has reached the
-    /// disk waits for it, too.
+    /// The wipe is written, so that no restart finds the segment. The next sync makes it durable; waiters for the
+    /// disk also wait for that.
     void wiped(std::uint64_t generation);
-    /// The newest generation of which that is so, and of all before it.
+    /// The newest generation whose wipe is durable, as are all before it.
     std::uint64_t wiped_until() const;
     void free(std::uint32_t segment);
-    /// Whether the one before it in the round is out of use.
+    /// Whether the segment before it in the ring is retired.
     bool is_behind_retired(std::uint32_t segment) const;
 
     enum class Reaches : std::uint8_t { file, disk };
-    /// Wakes the handle when all that was appended until now is there; not any more after that time.
+    /// Wakes the handle when everything appended until now is there, within that time.
     void wake_when_settled(Reaches where, net::WakeHandle handle, milliseconds most);
-    /// The same for a thread that may wait; false when it takes longer than that.
+    /// The blocking form; false when it takes longer than that.
     bool wait_until_settled(Reaches where, milliseconds most);
 
-    /// From the next sync on.
+    /// Takes effect with the next sync.
     void sync_every(milliseconds time);
 
-    /// Nobody is woken any more.
+    /// Wakes no waiter afterwards.
     void forget_waiting();
 
-    /// How far it goes, and how much of that is in the file: of all that was ever appended.
+    /// The end of the log, and the end of its written part; in bytes of the total ever appended.
     std::uint64_t end_position() const;
     std::uint64_t written_position() const;
-    /// Of all that was ever opened; 0 before begin().
+    /// The newest generation ever opened; 0 before begin().
     std::uint64_t newest_generation() const;
 
-    /// After too many failures nothing is appended, until somebody finds that it works again.
+    /// True after too many failures: nothing is appended until try_again() is called.
     bool failing() const;
     void try_again();
     std::string trouble() const;
@@ -138,9 +140,9 @@ public:
     Bytes metadata_bytes() const;
 
 private:
-    /// What was written until some moment.
+    /// A point up to which the log was written.
     struct Mark {
-        std::uint64_t position = 0;   // in all that was ever appended
+        std::uint64_t position = 0;   // in the total ever appended
         std::uint64_t wipes = 0;
     };
     struct Waiting {
@@ -154,7 +156,7 @@ private:
         std::uint32_t segment;
         std::vector<FooterEntry> entries;
     };
-    /// What one write shall take of a buffer.
+    /// The part of a buffer for one write.
     struct Turn {
         Bytes from = 0;
         Bytes until = 0;
@@ -163,7 +165,7 @@ private:
     };
     struct Written {
         int data_error = 0;
-        int error = 0;                // of the data or of the footer
+        int error = 0;                // error of data or footer
         Bytes bytes = 0;
     };
     bool fits_in_open(Bytes record) const REQUIRES(mutex_);
@@ -211,26 +213,26 @@ private:
     ConditionVariable settled_;
     ConditionVariable begun_;
     std::vector<Segment> segments_ GUARDED_BY(mutex_);
-    std::deque<std::shared_ptr<struct Buffer>> queue_ GUARDED_BY(mutex_);   // not all written, oldest first, the open one last
+    std::deque<std::shared_ptr<struct Buffer>> queue_ GUARDED_BY(mutex_);   // not fully written; the open one is last
     std::shared_ptr<struct Buffer> open_ GUARDED_BY(mutex_);
     std::shared_ptr<struct Spare> const spare_;
     std::vector<Waiting> waiting_ GUARDED_BY(mutex_);
     std::vector<Some> unsynced_ GUARDED_BY(mutex_);
     std::uint32_t next_ GUARDED_BY(mutex_) = 0;
     std::uint64_t generation_ GUARDED_BY(mutex_) = 0;
-    std::uint64_t end_position_ GUARDED_BY(mutex_) = 0;            // of the buffers before the open one
+    std::uint64_t end_position_ GUARDED_BY(mutex_) = 0;            // end of the buffers before the open one
     std::uint64_t written_position_ GUARDED_BY(mutex_) = 0;
     milliseconds sync_ GUARDED_BY(mutex_);
     std::uint64_t wipes_ GUARDED_BY(mutex_) = 0;
-    std::uint64_t newest_wiped_ GUARDED_BY(mutex_) = 0;            // generation of those not synced
-    std::uint64_t wiping_ GUARDED_BY(mutex_) = 0;                  // of the one that is about to be
+    std::uint64_t newest_wiped_ GUARDED_BY(mutex_) = 0;            // newest generation with an unsynced wipe
+    std::uint64_t wiping_ GUARDED_BY(mutex_) = 0;                  // generation about to be wiped
     std::uint64_t wiped_until_ GUARDED_BY(mutex_) = 0;
-    bool wipes_lost_ GUARDED_BY(mutex_) = false;                   // some of them, by a sync that failed
+    bool wipes_lost_ GUARDED_BY(mutex_) = false;                   // by a failed sync
     Mark synced_ GUARDED_BY(mutex_);
-    Mark wanted_on_disk_ GUARDED_BY(mutex_);                       // somebody waits for it
+    Mark wanted_on_disk_ GUARDED_BY(mutex_);                       // requested by a waiter
     bool running_ GUARDED_BY(mutex_) = false;
     bool stopping_ GUARDED_BY(mutex_) = false;
-    bool hurry_ GUARDED_BY(mutex_) = false;                        // somebody waits for what is not written yet
+    bool hurry_ GUARDED_BY(mutex_) = false;                        // a waiter needs unwritten records
     bool idle_ GUARDED_BY(mutex_) = false;                         // the writer waits for work
     bool failing_ GUARDED_BY(mutex_) = false;
     unsigned failed_in_a_row_ GUARDED_BY(mutex_) = 0;

@@ -73,11 +73,11 @@ void LongWrites::run() {
         jobs_.pop_front();
         MutexUnlock const unlocked(mutex_);
         if (!gone) told_(why, job->object->parts());
-        job = nullptr;   // its bytes go without the lock
+        job = nullptr;   // frees its bytes without the lock
     }
 }
 
-/// The record that makes it found is written under the lock: what was forgotten before stays away.
+/// The head record is written under the lock, so that an object purged before stays removed.
 NotStored LongWrites::write(Job const& job) {
     auto const parts = job.object->parts();
     WrittenPieces written;
@@ -95,7 +95,7 @@ NotStored LongWrites::write(Job const& job) {
     return why;
 }
 
-/// False when it is not worth waiting any more.
+/// False when waiting is no longer useful.
 bool LongWrites::wait_for_room(Job const& job, unsigned tries) {
     std::this_thread::sleep_for(retry_pause);
     MutexLock const lock(mutex_);

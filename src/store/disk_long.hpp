@@ -1,4 +1,4 @@
-// Long bodies that memory holds whole, written to the disk by a thread of their own.
+// Writes long bodies that are complete in memory, on a thread of its own.
 #pragma once
 #include <deque>
 #include <functional>
@@ -13,29 +13,30 @@
 
 namespace garner::store::disk {
 
-/// So many copies and checksums would keep a worker for long, and whoever waits for the lock that it holds. What is written
-/// here waits for room in the buffers, too, and is found when all of it is there. Thread-safe.
+/// Copies and checksums of long bodies would block a worker, and other threads waiting for its lock. This thread also
+/// waits for room in the buffers. An object is found once all of it is written. Thread-safe.
 class LongWrites {
 public:
-    /// Of a complete body in memory.
+    /// Complete bodies up to this size are written directly by the worker.
     static constexpr Bytes at_once_max = MiB;
 
-    /// Told of each that was not forgotten, on the thread.
+    /// Called on the thread for each object that was not purged meanwhile.
     using Told = std::function<void(NotStored, Object::Parts const&)>;
     LongWrites(Core& core, Told told) : core_(core), told_(std::move(told)) {}
     ~LongWrites() { stop(); }
 
-    /// True when this is the place for it: it is long, in memory, and not on the disk already.
+    /// True for a long body that is in memory and not yet on the disk.
     bool is_for(Object::Parts const& parts) const;
-    /// Its body stays in memory until it is written. At most as much waits as the buffers could hold, or one body.
+    /// Keeps the body in memory until it is written. Queues at most as many bytes as the buffers could hold, or one
+    /// body.
     NotStored take(Object::Parts const& parts);
-    /// Nothing waits.
+    /// True when nothing is queued.
     bool is_idle() const;
-    /// What is on its way with this key is never found. False: nothing was.
+    /// Cancels queued objects with this key. False: there was none.
     bool forget(std::string_view key);
-    /// What is on its way, oldest first.
+    /// The queued objects, oldest first.
     std::vector<ObjectPtr> waiting() const;
-    /// Writes what is waiting, and ends.
+    /// Writes the queued objects, and stops.
     void stop();
 
 private:

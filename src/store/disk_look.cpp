@@ -1,4 +1,4 @@
-// For people who look: what a store has, and whether it is good.
+// Inspection of a store for operators: lists and verifies its objects.
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace garner::store::disk {
 
 namespace {
 
-/// Of its body, in pieces.
+/// The number of body bytes stored in pieces.
 Bytes bytes_in_pieces(ObjectMeta const& meta) {
     if (meta.spans.empty()) return meta.body != 0 ? meta.length : 0;
     Bytes sum = 0;
@@ -45,7 +45,7 @@ Contents contents_of(Works const& works, std::uint32_t segment) {
     return read_contents(works.file, works.log.header(), segment, {about.generation, about.opened});
 }
 
-/// What a segment has that the index still knows there, in the order of the log.
+/// Calls `see` for each record of a segment that the index still refers to, in log order.
 template <class See>
 void each_live(Works const& works, std::uint32_t segment, Footer const& contents, See&& see) {
     auto const start = works.log.header().start_of(segment);
@@ -59,11 +59,11 @@ void each_live(Works const& works, std::uint32_t segment, Footer const& contents
 
 namespace {
 
-constexpr Bytes head_enough = 4 * KiB;   // as a rule, to tell an object
-constexpr Bytes look_step = 256 * KiB;   // that is read at once where heads lie close together
+constexpr Bytes head_enough = 4 * KiB;   // usually enough to decode an object's head
+constexpr Bytes look_step = 256 * KiB;   // bytes read at once if heads are close together
 constexpr std::size_t close_together = 8;
 
-/// nullptr when its head is longer than usual, damaged or gone, or its body is not all there.
+/// nullptr when the head is longer than usual, damaged or gone, or a part of the body is missing.
 ObjectPtr object_told(Core& core, std::string_view bytes, Location const& place) {
     auto const read = decode_head(bytes, place);
     bool const told = read.damage == Damage::none || (read.damage == Damage::cut && !read.record.key.empty());
@@ -80,13 +80,13 @@ ObjectPtr object_told(Core& core, std::string_view bytes, Location const& place)
     return Object::make(parts, nullptr);
 }
 
-/// What lies in the file from an offset on, for heads that are asked for in order.
+/// A read buffer over the file, for heads requested in ascending order.
 class Window {
 public:
     Window(Works const& works, std::uint32_t segment)
         : works_(works), end_(works.log.header().start_of(segment) + works.log.header().segment_bytes) {}
 
-    /// `many`: others follow soon. Empty when it cannot be read.
+    /// `many`: more reads nearby will follow. Empty when the file cannot be read.
     std::string_view at(Bytes offset, Bytes wanted, bool many) {
         if (offset < begin_ || offset + wanted > begin_ + bytes_.size()) read(offset, many ? look_step : wanted);
         auto const from = std::min<Bytes>(offset - begin_, bytes_.size());
@@ -195,10 +195,10 @@ void LogStore::list_waiting(std::vector<Listed>& into) const {
     }
 }
 
-/// How many there were.
+/// Returns the number of dropped records.
 std::uint64_t LogStore::forget_unseen(Works& works, std::uint32_t segment, Contents const& contents) {
     auto const unseen = unseen_in(works.index, works.log.header(), segment, contents);
-    if (works.log.segment(segment).generation != contents.generation) return 0;   // opened anew since
+    if (works.log.segment(segment).generation != contents.generation) return 0;   // reopened since
     for (auto const& [hash, entry] : unseen) bad(hash, entry.offset);
     if (!unseen.empty()) spdlog::error("disk: segment {} has lost {} records; they are fetched again", segment, unseen.size());
     return unseen.size();
@@ -209,11 +209,11 @@ bool LogStore::verify(std::uint32_t segment, Verified& sum) {
     if (!works || segment >= works->log.segments()) return false;
     auto const contents = contents_of(*works, segment);
     auto const lost = static_cast<std::uint64_t>(std::ranges::count_if(contents.entries, is_lost));
-    auto const gone = std::max(lost, forget_unseen(*works, segment, contents));   // some may be the same
+    auto const gone = std::max(lost, forget_unseen(*works, segment, contents));   // the two counts may overlap
     sum.records += gone;
     sum.damaged += gone;
     each_live(*works, segment, contents, [&](FooterEntry const& entry, Index::Entry const& known) {
-        auto const read = works->reader.read_here(entry.hash, known);   // the reader tells bad() of what is damaged
+        auto const read = works->reader.read_here(entry.hash, known);   // for a damaged record the reader calls bad()
         if (read.gone) return;
         ++sum.records;
         sum.bytes += entry.bytes;

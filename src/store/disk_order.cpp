@@ -24,7 +24,7 @@ public:
     Bytes metadata_bytes() const override { return sizeof *this; }
 };
 
-/// A part of the records, by the first bits of their hashes, with a policy of its own.
+/// A part of the records, selected by the first bits of their hashes, with a policy of its own.
 class alignas(64) Shard {
 public:
     void use_policy(std::unique_ptr<policy::ReplacementPolicy> policy) {
@@ -98,7 +98,7 @@ public:
     void removed(Fingerprint hash, policy::Left why) override { shard(hash).removed(hash, why); }
     bool keeps(Fingerprint hash, unsigned) const override { return shard(hash).keeps(hash); }
 
-    /// Of the shard that holds most: so all keep to their share.
+    /// A victim of the fullest shard, which keeps the shards balanced.
     std::optional<Fingerprint> victim() override {
         auto const end = first_.get() + shards_;
         return std::ranges::max_element(first_.get(), end, {}, &Shard::bytes)->victim();
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    /// A power of two. What is small is one whole, as the policy is meant to be.
+    /// A power of two. Small stores use one shard, which is exactly the configured policy.
     static std::size_t count_for(Bytes capacity) {
         return std::bit_floor(std::clamp<std::size_t>(capacity / (256 * MiB), 1, 64));
     }

@@ -1,4 +1,4 @@
-// Who stays on disk: what a replacement policy says of the records there.
+// The eviction order of records on disk, decided by a replacement policy.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -12,39 +12,41 @@
 
 namespace garner::store::disk {
 
-/// Thread-safe; every call is short. Of a hash it looks only at the first Index::hash_bits_max bits. It knows nothing of
-/// the index: what comes and goes there is told here, afterwards. Being told late or twice harms nothing: what the order
-/// does not know is not kept.
+/// Thread-safe; every call is short. Uses only the first Index::hash_bits_max bits of a hash. It does not know the
+/// index: insertions and removals there are reported here afterwards. Late or repeated reports are harmless: an
+/// unknown record is not kept.
 class Order {
 public:
     virtual ~Order() = default;
 
-    /// A record, of 1 to Index::record_max bytes, takes the place of the one with its hash, if any. Not for one that was
-    /// only written again. In the order of the log, after a restart, too: policies that go by age know no other.
+    /// A record of 1 to Index::record_max bytes was inserted, or replaced the one with its hash. Not called for
+    /// rewritten records. Called in log order, also after a restart: policies that depend on age have no other order.
     virtual void stored(Fingerprint, Bytes bytes) = 0;
     virtual void used(Fingerprint) = 0;
     virtual void removed(Fingerprint, policy::Left) = 0;
 
-    /// The segment with this record is needed: may it be written again? `uses` are those of its index entry.
+    /// The segment with this record is reclaimed: may the record be rewritten? `uses` is the count of its index
+    /// entry.
     virtual bool keeps(Fingerprint, unsigned uses) const = 0;
-    /// The next to leave, with all but its first bits 0; it stays until removed() is called for it. To be asked while there is
-    /// more than the capacity. Nothing when the policy waits for segments to be needed, or holds nothing.
+    /// The next victim; all but the first bits of its hash are 0. It stays until removed() is called for it. Call
+    /// while the store exceeds its capacity. Nothing when the policy waits until segments are reclaimed, or has no
+    /// records.
     virtual std::optional<Fingerprint> victim() = 0;
 
-    /// False for the one that goes by the index alone: it need not be told anything.
+    /// False for the policy that uses the index only; it needs no reports.
     virtual bool has_memory() const { return true; }
     virtual void set_capacity(Bytes) = 0;
     virtual Bytes metadata_bytes() const = 0;
 };
 
-/// The policy that needs no memory: the segment that was written first is needed first, and what was used in it stays.
+/// The policy without memory: the oldest segment is reclaimed first, and records used in it are rewritten.
 inline constexpr std::string_view fifo_reinsertion = "fifo-reinsertion";
 
-/// What is wrong with the text of a policy, in one line with the mend; empty when nothing is. Right are fifo_reinsertion
-/// and what policy::read_spec() takes.
+/// The error in a policy text, in one line with a suggested fix; empty when it is valid. Valid are fifo_reinsertion
+/// and any spec that policy::read_spec() accepts.
 std::string order_fault(std::string_view policy);
 
-/// nullptr when order_fault() finds one. `capacity`: the bytes of records that may stay.
+/// nullptr when order_fault() reports an error. `capacity`: the bytes of records that may stay.
 std::unique_ptr<Order> make_order(std::string_view policy, Bytes capacity, std::uint64_t seed);
 
 }  // namespace garner::store::disk

@@ -1,4 +1,4 @@
-// When to look whether a read that the disk was asked for is there.
+// When to poll for the completion of a disk read.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -8,24 +8,26 @@
 
 namespace garner::store::disk {
 
-/// Looking again costs a microsecond or two, a thread that waits and is woken ten: so who reads little looks when most such
-/// reads are there, as far as the last ones tell. Thread-safe; of two who tell at the same time one may not be heard.
+/// A poll costs one or two microseconds, waking a thread about ten. So a short read is polled at the time when most
+/// recent reads had completed. Thread-safe; a concurrent update may be lost.
 class ReadPace {
 public:
     using microseconds = std::chrono::microseconds;
     static constexpr int looks_max = 4;
     static constexpr microseconds least{40}, most{1'000};
 
-    /// Until the first look; nothing when reads take too long for that. Then now and then one is tried all the same.
+    /// Time until the first poll; nothing when reads take too long for polling. Then a poll is still tried
+    /// occasionally.
     std::optional<microseconds> first() {
         auto const usual = usual_.load(std::memory_order_relaxed);
         if (usual <= most.count()) return microseconds{usual};
         set(usual - usual / 64);
         return std::nullopt;
     }
-    /// From a look in vain to the next.
+    /// Time from a failed poll to the next.
     microseconds next() const { return std::max(microseconds{usual_.load(std::memory_order_relaxed) / 2}, least); }
-    /// It was there at the first look or a later one. In balance with was_not() four of five are there at the first.
+    /// The read had completed at the first or a later poll. In balance with was_not(), four of five have completed at
+    /// the first poll.
     void was_there() {
         auto const usual = usual_.load(std::memory_order_relaxed);
         set(usual - usual / 32);

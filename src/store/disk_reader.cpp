@@ -11,11 +11,11 @@ namespace garner::store::disk {
 
 namespace {
 
-// Shorter ones are used and gone. Longer ones may be pieces, which a client that takes little keeps for long: it must not
-// keep others from what is short.
+// Short records are released quickly. Longer ones may be pieces, which a slow client holds for long: they must not
+// use the memory for short records.
 constexpr Bytes short_record = 16 * KiB;
 constexpr milliseconds look_for_memory{5};
-constexpr int places_max = 4;             // that a record is followed to while it is written again
+constexpr int places_max = 4;             // how often to follow a record that is rewritten meanwhile
 
 void count(std::atomic<std::uint64_t>& figure) { figure.fetch_add(1, std::memory_order_relaxed); }
 
@@ -62,7 +62,7 @@ ReadRecord Reader::read_here(Fingerprint hash, Index::Entry const& entry) {
     return judge(hash, std::move(job));
 }
 
-/// The index knows the size rounded up: at the end of a segment there may be less.
+/// The index has the size rounded up: at the end of a segment fewer bytes may exist.
 std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry, SteadyTime give_up) const {
     auto const& header = log_.header();
     auto const end = header.start_of(log_.segment_of(entry.offset)) + header.segment_bytes;
@@ -73,7 +73,7 @@ std::shared_ptr<Reader::Job> Reader::job_of(Index::Entry const& entry, SteadyTim
     return job;
 }
 
-/// False when there is none left for it.
+/// False when no memory is left for it.
 bool Reader::take_memory(Job& job) const {
     job.is_long = job.size > short_record;
     if (job.is_long && !memory_->reserve_filling(job.size)) return false;
@@ -87,7 +87,7 @@ bool Reader::take_memory(Job& job) const {
     return true;
 }
 
-/// Until others have passed what they have. False when it took too long.
+/// Waits until other readers release memory. False when it took too long.
 net::awaitable<bool> Reader::wait_for_memory(std::shared_ptr<Job> job, net::Executor executor) {
     while (steady_now() < job->give_up) {
         net::Waiter waiter(executor);
@@ -98,7 +98,7 @@ net::awaitable<bool> Reader::wait_for_memory(std::shared_ptr<Job> job, net::Exec
     co_return false;
 }
 
-/// A copy: whoever has it must not keep a segment's buffer.
+/// Copies the record, so that its reader does not hold a segment's buffer.
 bool Reader::from_buffer(Job& job) {
     if (!job.found.owner) return false;
     std::memcpy(job.bytes.get(), job.found.bytes.data(), job.size);
@@ -107,7 +107,7 @@ bool Reader::from_buffer(Job& job) {
     return true;
 }
 
-/// False when it is not there after some looks.
+/// False when the read has not completed after some polls.
 net::awaitable<bool> Reader::look_again(Job& job, net::Executor executor) {
     auto const first = pace_.first();
     if (!first) co_return false;
@@ -126,11 +126,11 @@ net::awaitable<bool> Reader::look_again(Job& job, net::Executor executor) {
     co_return false;
 }
 
-/// False when it took too long, or too many wait already.
+/// False when it took too long, or too many reads are queued.
 net::awaitable<bool> Reader::wait_for_disk(std::shared_ptr<Job> job, net::Executor executor) {
     net::Waiter waiter(executor);
     auto read = [this, job, handle = waiter.handle()] {
-        if (steady_now() > job->give_up) return;   // nobody waits for it any more
+        if (steady_now() > job->give_up) return;   // the caller has given up
         job->done = file_.read_at(job->found.place.offset, {job->bytes.get(), job->size});
         handle.wake(net::Wake::ready);
     };
@@ -153,7 +153,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     }
     auto const read = decode({job->bytes.get(), job->size}, place);
     if (read.damage == Damage::none && read.record.head.hash == hash) return {std::move(job), read.record};
-    // Written over while it was read, or since the index was asked: nothing is wrong with the disk.
+    // Overwritten while it was read, or since the index lookup: no disk error.
     auto const there = index_.find(hash);
     bool const gone = !there || there->offset != place.offset ||
                       log_.segment(log_.segment_of(place.offset)).generation != place.generation;

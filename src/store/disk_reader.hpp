@@ -1,4 +1,4 @@
-// Reading records: from the buffers, from the page cache at once, or from the disk while the caller waits.
+// Reads records: from the buffers, from the page cache at once, or from the disk while the caller waits.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -28,47 +28,48 @@ public:
         std::atomic<std::uint64_t> errors{0};
     };
 
-    /// Told of a record that cannot be read or is damaged: it must leave the index, and nothing older take its place.
+    /// Called for a record that is unreadable or damaged: it must leave the index, and no older record may replace
+    /// it.
     using Bad = std::function<void(Fingerprint, Bytes offset)>;
 
     struct Limits {
-        unsigned threads;         // for reads that take long
-        milliseconds patience;    // of a read, until it is given up; it is not begun after that
-        Bytes memory;             // of all records that wait to be read or that somebody has; a quarter of it for short ones
+        unsigned threads;         // for reads that wait for the disk
+        milliseconds patience;    // deadline of a read; after it the read is not started any more
+        Bytes memory;             // for all records being read or in use; a quarter is reserved for short ones
     };
     Reader(io::File const& file, Log const& log, Index& index, Limits limits, Bad bad)
         : file_(file), log_(log), index_(index), patience_(limits.patience), bad_(std::move(bad)),
           memory_(std::make_shared<Budget>(limits.memory, limits.memory / 4 * 3)), pool_(limits.threads, waiting_max) {}
 
-    /// See Core::read; of an entry that the index gave. Waits for memory, too, as long as for the disk. What is written
-    /// again elsewhere meanwhile is read there.
+    /// See Core::read; for an entry returned by the index. Waits for memory, too, within the deadline. Follows a
+    /// record that is rewritten meanwhile.
     net::awaitable<ReadRecord> read(Fingerprint hash, Index::Entry entry, net::Executor executor);
-    /// The same on a thread that may wait; of this place alone.
+    /// The blocking form; reads this location only.
     ReadRecord read_here(Fingerprint hash, Index::Entry const& entry);
 
-    /// In place of limits.patience, for reads from now on.
+    /// Replaces limits.patience for reads from now on.
     void wait_at_most(milliseconds patience) { patience_.store(patience, std::memory_order_relaxed); }
 
     void stop() { pool_.stop(); }
     Figures const& figures() const { return figures_; }
-    /// To be called now and then: see Complaints.
+    /// Call periodically: see Complaints.
     void tell() { complaints_.tell(); }
 
 private:
     static constexpr std::size_t waiting_max = 1024;
-    /// One read. Its bytes are kept by whoever is last to use them.
+    /// One read. Its bytes live as long as their last user.
     struct Job : Lent {
         Job() = default;
         Job(Job const&) = delete;
         ~Job() override { take_over(); }
         Bytes capacity() const override { return size; }
         bool take_over() override;
-        Log::Found found;                 // in the buffers, where it is there still
+        Log::Found found;                 // in the buffers, if it is still there
         std::unique_ptr<char[]> bytes;
         Bytes size = 0;
         io::Done done;
         SteadyTime give_up;
-        std::shared_ptr<Budget> memory;   // from which `charged` was taken
+        std::shared_ptr<Budget> memory;   // `charged` was reserved from it
         Bytes charged = 0;
         bool is_long = false;
         std::atomic<bool> is_taken_over = false;
@@ -86,7 +87,7 @@ private:
     Index& index_;
     std::atomic<milliseconds> patience_;
     Bad const bad_;
-    std::shared_ptr<Budget> const memory_;   // outlives this where somebody still has a record
+    std::shared_ptr<Budget> const memory_;   // outlives the Reader while records are in use
     Figures figures_;
     Complaints complaints_;
     ReadPace pace_;

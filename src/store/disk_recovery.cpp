@@ -10,11 +10,12 @@ namespace garner::store::disk {
 
 namespace {
 
-// Of a segment's end: enough for the footer of large records; of small ones it tells how much more there is.
+// First read at a segment's end: enough for the footer of large records; for small ones it gives the full footer
+// size.
 constexpr Bytes first_look = 4 * KiB;
-constexpr std::size_t ahead = 32;        // reads that the disk is asked for before their turn comes
-constexpr Bytes read_at_once = 64 * KiB;      // read of a segment: the most that one bad sector loses
-constexpr unsigned generation_shift = 20;   // so many generations has one start, unless it goes on for longer than that
+constexpr std::size_t ahead = 32;        // footer reads requested in advance
+constexpr Bytes read_at_once = 64 * KiB;      // unit of segment reads: the most that one bad sector loses
+constexpr unsigned generation_shift = 20;   // log2 of the generations of one start, unless it runs for very long
 
 bool is_blank(std::string_view bytes) {
     return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
@@ -23,7 +24,7 @@ bool is_blank(std::string_view bytes) {
 struct Tail {
     std::optional<Footer> footer;
     bool readable = true;
-    bool blank = false;     // as in a segment that was never closed, or was made free
+    bool blank = false;     // as in a segment that was never closed, or was freed
 };
 
 Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t segment, Bytes size = first_look) {
@@ -42,7 +43,7 @@ Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t se
     return tail;
 }
 
-/// A segment; what cannot be read of it is zero.
+/// The bytes of a segment; unreadable parts are zero.
 struct SegmentBytes {
     std::string bytes;
     bool whole = true;
@@ -59,8 +60,8 @@ SegmentBytes read_segment(io::File const& file, StoreHeader const& header, std::
     return read;
 }
 
-/// Looks for records where not every byte can be trusted. What only looks like their heads may be put there by anybody
-/// whose response is stored, head upon head, each as if it went on for long: of that not much is looked at.
+/// Searches for records in bytes that may be damaged. An origin can put fake record heads into a stored response,
+/// nested and each with a large size. So the bytes checked for such heads are limited.
 class Search {
 public:
     Search(std::string_view bytes, StoreHeader const& header, std::uint32_t segment)
@@ -70,7 +71,8 @@ public:
     std::string_view from(Bytes at) const { return bytes_.substr(at); }
     Location place(Bytes at, std::uint64_t generation) const { return {id_, generation, start_ + at}; }
 
-    /// As decode_head(), which costs as much as the head says that it is long; Damage::head, too, for one that cannot be.
+    /// Like decode_head(), whose cost depends on the size in the head; Damage::head, too, for a size that is
+    /// impossible.
     RecordRead head_at(Bytes at, std::uint64_t generation) {
         auto const there = from(at);
         auto read = decode_head(there.substr(0, record_head_bytes), place(at, generation));
@@ -95,7 +97,7 @@ private:
     Bytes in_vain_left_;
 };
 
-/// The newest generation of which a record is there; 0: none is.
+/// The newest generation of a record there; 0: none.
 std::uint64_t newest_in(std::string_view bytes, StoreHeader const& header, std::uint32_t segment) {
     Search search(bytes, header, segment);
     std::uint64_t newest = 0;
@@ -132,8 +134,8 @@ std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& heade
 
 namespace {
 
-/// What nothing good follows was being written when the process ended, and was promised to nobody. Nothing older may take
-/// its place all the same.
+/// Records at the end without a valid record after them were being written when the process ended, and their
+/// durability was never reported. Still no older record may replace them.
 void bury_unfinished(Walked& walked, Search const& search, std::uint64_t generation) {
     for (auto entry = walked.entries.rbegin(); entry != walked.entries.rend(); ++entry) {
         Bytes const at = Bytes{entry->offset} * unit;
@@ -157,7 +159,7 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
         auto const found = search.head_at(at, head.generation);
         auto const& record = found.record.head;
         if (found.damage != Damage::none) {
-            // Nothing older may take the place of what was here, as far as that can be told.
+            // No older record may replace the damaged one, as far as its hash is known.
             if (found.damage == Damage::head) walked.entries.push_back({.hash = record.hash, .kind = RecordKind::tombstone});
             at += unit;
             continue;
@@ -185,10 +187,11 @@ void Recovery::bury(Fingerprint hash) {
 
 void Recovery::run() {
     auto found = find_segments();
-    if (stopping_) return;   // the newest may be among those not seen
+    if (stopping_) return;   // the newest segment may be among the unread ones
     auto const& header = log_.header();
     auto const newest = found.empty() ? Found{log_.segments() - 1, 0, {}} : found.front();
-    // What was written last may be lost, and its generation with it: each start has numbers that no earlier one can have had.
+    // The last records may be lost, and with them their generation. So each start uses generations that no earlier
+    // start can have used.
     auto const generation =
         std::max({newest.generation + 1, header.least_generation + 1, wiped_ + 1, header.epoch << generation_shift});
     log_.begin(newest.segment + 1, generation, wiped_);
@@ -220,7 +223,7 @@ void Recovery::tell() {
     found_ = with_pieces_ = {};
 }
 
-/// Policies want to hear of records in the order in which they came.
+/// Policies need the records in the order of their insertion.
 void Recovery::tell_order() {
     auto const& header = log_.header();
     for (auto segment = found_.rbegin(); segment != found_.rend() && !stopping_; ++segment) {
@@ -234,7 +237,7 @@ void Recovery::tell_order() {
     }
 }
 
-/// Heads of bodies whose pieces the log has come over since are of no use to anybody.
+/// Drops heads of bodies whose pieces have been overwritten by the log.
 void Recovery::tell_in_pieces() {
     auto const& header = log_.header();
     for (auto const& [number, generation, opened] : with_pieces_) {
@@ -248,14 +251,14 @@ void Recovery::tell_in_pieces() {
     }
 }
 
-// ---- which segments there are ----
+// ---- segments ----
 
-/// Newest first; the log is told of all.
+/// Newest first; sets the state of every segment in the log.
 std::vector<Recovery::Found> Recovery::find_segments() {
     std::vector<Found> found;
     auto const doubtful = read_heads(found);
     std::uint64_t newest = 0;
-    std::uint32_t used = 1;   // the log goes through them in turn: what lies further back was never used
+    std::uint32_t used = 1;   // the log uses segments in turn: those after the last used one were never used
     for (auto const& one : found) {
         newest = std::max(newest, one.generation);
         used = std::max(used, one.segment + 2);
@@ -276,7 +279,7 @@ std::vector<Recovery::Found> Recovery::find_segments() {
     return found;
 }
 
-/// Those with good heads are found, or free; the others are returned.
+/// Adds segments with valid heads to `found`, or frees them; returns the others.
 std::vector<Recovery::Doubtful> Recovery::read_heads(std::vector<Found>& found) {
     std::vector<Doubtful> doubtful;
     auto const& header = log_.header();
@@ -302,7 +305,7 @@ std::vector<Recovery::Doubtful> Recovery::read_heads(std::vector<Found>& found) 
     return doubtful;
 }
 
-/// A power failure may have kept what made one of them free, and not what made a later one free.
+/// After a power failure, the wipe of one segment may be on disk while the wipe of an earlier one is not.
 void Recovery::leave_out_wiped(std::vector<Found>& found) {
     std::erase_if(found, [this](Found const& one) {
         if (!holds_nothing(one.generation)) return false;
@@ -311,8 +314,9 @@ void Recovery::leave_out_wiped(std::vector<Found>& found) {
     });
 }
 
-/// By its footer and its records: the newer of what they say. Nothing for one that holds nothing, which is free, and for
-/// one of which too little can be read, which is left alone: it may be there again after the next start.
+/// Uses the footer and the records, whichever is newer. Returns nothing for an empty segment, which is freed. It also
+/// returns nothing for a segment of which too little is readable; that segment is not touched, because the next start
+/// may be able to read it.
 std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, std::uint64_t newest, bool was_used) {
     auto const& header = log_.header();
     auto const number = doubtful.segment;
@@ -325,8 +329,8 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
         auto const read = read_segment(file_, header, number);
         readable = readable && read.whole;
         auto const of_records = newest_in(read.bytes, header, number);
-        // A segment that was made free has records, too, and no footer any more: only the newest can be one that was never
-        // closed. When it was opened is not known: its records promise nothing by the index alone.
+        // A freed segment also has records and no footer: only the newest segment can be one that was never closed.
+        // Its opening time is unknown, so the index promises no freshness for its records.
         if (of_records > found.generation && (!tail.blank || of_records > newest)) found = {number, of_records, {}};
     }
     if (!readable) missed_.store(true, std::memory_order_relaxed);
@@ -340,30 +344,30 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
     return std::nullopt;
 }
 
-// ---- what is in them ----
+// ---- segment contents ----
 
-/// About, by the footers of a few.
+/// Estimated from the footers of a few segments.
 double Recovery::entries_of_each(std::vector<Found> const& found) const {
     auto const& header = log_.header();
     auto const step = std::max<std::size_t>(found.size() / ahead, 1);
     double entries = 0, looks = 0;
     for (std::size_t i = 0; i < found.size(); i += step) {
-        auto const footer = read_footer(file_, header, found[i].segment);   // a whole one: else it might say anything
+        auto const footer = read_footer(file_, header, found[i].segment);   // an incomplete footer could claim any size
         ++looks;
         if (footer) entries += static_cast<double>(footer->entries.size());
     }
     return looks > 0 ? entries / looks : 0;
 }
 
-/// Where there is such a one.
+/// Does nothing past the last segment.
 void Recovery::ask_for_footer(std::vector<Found> const& found, std::size_t number) const {
     if (number >= found.size()) return;
     auto const& header = log_.header();
     file_.will_read(header.start_of(found[number].segment) + header.segment_bytes - footer_, footer_);
 }
 
-/// By the footer, where it is of the same generation as the head, else by the records. A newer footer than head: it was
-/// opened again, and of what was written then not all has come to the disk. Nothing of it counts.
+/// Uses the footer if it has the generation of the head, otherwise the records. If the footer is newer than the head,
+/// the segment was reopened and its new contents did not fully reach the disk: none of it counts.
 std::optional<Footer> Recovery::contents_of(Found const& found) {
     auto tail = read_tail(file_, log_.header(), found.segment, footer_);
     if (!tail.readable) missed_.store(true, std::memory_order_relaxed);
@@ -377,13 +381,13 @@ std::optional<Footer> Recovery::contents_of(Found const& found) {
     return walked;
 }
 
-/// The next start finds it at once then.
+/// Writes the footer, so that the next start need not walk the segment.
 void Recovery::leave_footer(std::uint32_t segment, Walked const& walked) const {
     auto const& header = log_.header();
     auto const end = header.start_of(segment) + header.segment_bytes;
     if (walked.end + walked.bytes() > header.segment_bytes) return;
     auto const text = encode(walked, Location{header.id, walked.generation, end});
-    (void)file_.write_at(end - text.size(), text);   // else it is walked again
+    (void)file_.write_at(end - text.size(), text);   // on an error the next start walks it again
 }
 
 void Recovery::take(std::uint32_t segment, Footer const& footer) {

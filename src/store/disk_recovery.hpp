@@ -1,4 +1,4 @@
-// What a file has from earlier, found again: by the footers of its segments, newest first.
+// Rebuilds the index from the file: reads the footers of its segments, newest first.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -14,54 +14,55 @@
 
 namespace garner::store::disk {
 
-/// The footer of a segment as it lies in the file; nothing when there is none, or a damaged one.
+/// The footer of a segment as stored in the file; nothing when it is missing or damaged.
 std::optional<Footer> read_footer(io::File const& file, StoreHeader const& header, std::uint32_t segment);
-/// What it would say: by the records themselves, over what is damaged or cannot be read, to the last one of this
-/// generation.
+/// A footer rebuilt from the records of a segment, skipping damaged and unreadable parts, up to the last record of
+/// this generation.
 struct Walked : Footer {
-    Bytes end = segment_head_bytes;        // of the last record
-    bool whole = true;                     // all of the segment could be read
+    Bytes end = segment_head_bytes;        // end of the last record
+    bool whole = true;                     // the whole segment was readable
 };
 Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
-/// An entry of what was walked for a record that cannot be read any more: nothing older may take its place.
+/// True for an entry of a walked segment whose record is unreadable: no older record may replace it.
 inline bool is_lost(FooterEntry const& entry) { return entry.kind == RecordKind::tombstone && entry.offset == 0; }
-/// What a closed segment has: by its footer where there is one of this generation, else by the records.
+/// The contents of a closed segment: from the footer if it has this generation, otherwise from the records.
 struct Contents : Footer {
-    bool walked = false;                   // by the records
+    bool walked = false;                   // from the records
 };
 Contents read_contents(io::File const& file, StoreHeader const& header, std::uint32_t segment, SegmentHead const& head);
-/// What the index has in a segment that has lost its footer, and none of the records that are left there are: it was cut off,
-/// or written over. Goes over all of the index then, which is rare.
+/// Index entries in a segment that has no footer and no readable record for them: the file was truncated or
+/// overwritten. Scans the whole index; this is rare.
 std::vector<Index::Known> unseen_in(Index const& index, StoreHeader const& header, std::uint32_t segment,
                                     Contents const& contents);
 
-/// Runs on a thread of its own while the store works already; the newest record of a hash is the one that counts.
+/// Runs on a thread of its own while the store already works; the newest record of a hash wins.
 class Recovery {
 public:
-    /// Told of the bytes of the records that were found.
+    /// Called with the bytes of the records found.
     using Came = std::function<void(LiveBytes::Sum const&)>;
 
-    /// Told of each object whose body lies in pieces.
+    /// Called for each object whose body is in pieces.
     using InPieces = std::function<void(Fingerprint, Index::Entry const&)>;
 
     Recovery(io::File const& file, Log& log, Index& index, Order& order, Came came, InPieces in_pieces)
         : file_(file), log_(log), index_(index), order_(order), came_(std::move(came)), in_pieces_(std::move(in_pieces)) {}
 
-    /// Finds the segments and lets the log begin behind the newest; then puts their records into the index. Until it is
-    /// over, nothing that was forgotten since may come back: see bury().
+    /// Finds the segments and calls Log::begin() with the one after the newest; then puts their records into the
+    /// index. Records removed meanwhile are not restored: see bury().
     void run();
-    /// After that, what need not be known before anything is found: what the order wants to hear, and InPieces.
+    /// Then does the work that lookups do not need: reports records to the order, and calls InPieces.
     void tell();
     void stop() { stopping_.store(true); }
     bool is_over() const { return over_.load(std::memory_order_acquire); }
-    /// It is over, and nothing was there that could not be read. Else more may be there than the index knows, now or after
-    /// the next start.
+    /// True when recovery is over and everything was readable. Otherwise the file may have records unknown to the
+    /// index, now or after the next start.
     bool has_all() const { return is_over() && !missed_.load(std::memory_order_relaxed); }
-    /// It is over, and the order knows of all that was there. Until then it cannot tell what is wanted.
+    /// True when recovery is over and the order knows all records. Until then the order cannot choose records to
+    /// keep.
     bool order_is_told() const { return order_told_.load(std::memory_order_acquire); }
     std::uint32_t segments_done() const { return done_.load(std::memory_order_relaxed); }
 
-    /// What lies under this hash from before now is not put into the index any more. Does nothing when all is over.
+    /// Excludes older records of this hash from the index. Does nothing when recovery is over.
     void bury(Fingerprint hash);
 
 private:
@@ -70,10 +71,10 @@ private:
         std::uint64_t generation;
         WallTime opened;
     };
-    /// A segment without a good head.
+    /// A segment without a valid head.
     struct Doubtful {
         std::uint32_t segment;
-        bool readable;             // where its head should be
+        bool readable;             // the location of its head
         bool blank;
     };
     std::vector<Found> find_segments();
@@ -98,16 +99,16 @@ private:
     Came const came_;
     InPieces const in_pieces_;
     std::vector<Found> found_;             // until tell()
-    std::vector<Found> with_pieces_;       // those with heads whose bodies lie in pieces; the same
-    std::uint64_t wiped_ = 0;              // of all heads the highest
-    Bytes footer_ = 0;                     // of a segment, about
+    std::vector<Found> with_pieces_;       // segments with heads of bodies in pieces; also until tell()
+    std::uint64_t wiped_ = 0;              // the highest value in any segment head
+    Bytes footer_ = 0;                     // typical footer size of a segment
     std::atomic<bool> stopping_{false};
     std::atomic<bool> over_{false};
     std::atomic<bool> order_told_{false};
-    std::atomic<bool> missed_{false};      // something could not be read
+    std::atomic<bool> missed_{false};      // a part was unreadable
     std::atomic<std::uint32_t> done_{0};
     Mutex mutex_;
-    // As the index knows them. What is not among them is put into the index under mutex_, too.
+    // In the index's form (known_bits). Records of other hashes are put into the index under mutex_, too.
     std::unordered_set<Fingerprint> buried_ GUARDED_BY(mutex_);
 };
 

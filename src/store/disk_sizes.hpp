@@ -1,4 +1,4 @@
-// Sizes of records in five bits, for what is kept in memory of each of them.
+// Size classes of records in five bits, for in-memory structures with one entry per record.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -10,11 +10,11 @@
 namespace garner::store::disk {
 
 inline constexpr Bytes record_max = 400 * KiB;
-inline constexpr Bytes piece_record_bytes = 127 * KiB + 80;   // of a whole piece, with its head and two checksums
+inline constexpr Bytes piece_record_bytes = 127 * KiB + 80;   // a whole piece, with its head and two checksums
 inline constexpr unsigned size_bits = 5;
 
-// The most bytes of each class. That of whole pieces has no byte too many, so that nothing is read in vain where most of
-// the bytes are; those below it are 4/5 of the next. So bodies of 64 KiB, too, come with hardly more than there is.
+// The largest size of each class. The class of whole pieces is exact, so that no excess is read for most bytes; each
+// class below it is 4/5 of the next. So bodies of 64 KiB also have little excess.
 inline constexpr auto class_bytes = [] {
     std::array<Bytes, 1 << size_bits> bytes{};
     auto i = bytes.size() - 1;
@@ -25,16 +25,16 @@ inline constexpr auto class_bytes = [] {
 }();
 static_assert(class_bytes[1] >= 256 && class_bytes[1] <= 512);
 
-/// Of 1 to record_max bytes, in multiples of 16: a number from 1 to 31.
+/// Maps 1 to record_max bytes, in multiples of 16, to a class from 1 to 31.
 inline unsigned size_class(Bytes bytes) {
     check(bytes > 0 && bytes <= record_max);
     return static_cast<unsigned>(std::ranges::lower_bound(class_bytes, bytes) - class_bytes.begin());
 }
 
-/// For a size_class(): not less than the bytes that it was made of, and by a third more at most above the least class.
+/// The largest size of a class: at least the original size, and at most a third more above the smallest class.
 inline Bytes size_of_class(std::uint64_t size) { return class_bytes[size]; }
 
-/// About what those of a class have, one with another: for those who add up.
+/// The approximate mean size of a class, for sums.
 inline Bytes typical_of_class(std::uint64_t size) {
     bool const of_pieces = class_bytes[size] == piece_record_bytes;
     return of_pieces ? piece_record_bytes : (class_bytes[size - 1] + class_bytes[size]) / 2;

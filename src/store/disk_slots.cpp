@@ -39,14 +39,14 @@ Fingerprint SlotTable::hash(Slot slot) const { return Fingerprint{nodes_[slot].k
 
 Bytes SlotTable::bytes(Slot slot) const { return typical_of_class(nodes_[slot].size); }
 
-/// By the last of the known bits: the first ones say which of several tables it is.
+/// Uses the last of the known bits: the first ones select one of several tables.
 std::uint32_t SlotTable::bucket(std::uint64_t known) const {
     auto const round = std::bit_ceil(buckets_);
     auto const at = static_cast<std::uint32_t>(known & (round - 1));
     return at < buckets_ ? at : at - round / 2;
 }
 
-/// It takes over those that would always have been its own from one other.
+/// Linear hashing: the new bucket takes its records from one existing bucket.
 void SlotTable::add_bucket() {
     heads_.cover(buckets_);
     auto const added = buckets_++;

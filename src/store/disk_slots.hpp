@@ -1,4 +1,4 @@
-// From the hash of a record to the slot under which a replacement policy knows it, and back.
+// Maps the hash of a record to its slot in a replacement policy, and back.
 #pragma once
 #include <cstdint>
 
@@ -9,32 +9,32 @@
 
 namespace garner::store::disk {
 
-/// Hands out dense slots. Knows a hash by its first hash_bits_max bits of the Index, and gives back these. No call takes
-/// long: it grows by one bucket at a time (linear hashing: Litwin 1980). 8.9 bytes a record. Not thread-safe.
+/// Allocates dense slots. Stores and returns only the first hash_bits_max bits of a hash. Every call is short,
+/// because it grows by one bucket at a time (linear hashing: Litwin 1980). 8.9 bytes a record. Not thread-safe.
 class SlotTable {
 public:
     using Slot = policy::Slot;
     static constexpr Slot most_slots = (1u << 23) - 1;
 
-    /// Or policy::no_slot.
+    /// policy::no_slot when the hash is absent.
     Slot find(Fingerprint) const;
-    /// For a hash that is not there; no_slot when there are most_slots.
+    /// The hash must be absent; returns no_slot when all most_slots are in use.
     Slot insert(Fingerprint, Bytes bytes);
-    /// For a slot that is held, as the next two.
+    /// The slot must be in use; this holds for the next two functions, too.
     void erase(Slot);
     /// All but its first bits are 0.
     Fingerprint hash(Slot) const;
-    /// About: see typical_of_class().
+    /// Approximate: see typical_of_class().
     Bytes bytes(Slot) const;
 
     Slot size() const { return used_; }
-    /// What it has taken from the heap.
+    /// Its heap memory.
     Bytes metadata_bytes() const { return nodes_.metadata_bytes() + heads_.metadata_bytes(); }
 
 private:
-    // A free one has size 0, and `next` says which is free after it.
+    // A free node has size 0; `next` links the free list.
     struct Node {
-        std::uint64_t known : 36 = 0;   // the bits of the hash
+        std::uint64_t known : 36 = 0;   // the known bits of the hash
         std::uint64_t next : 23 = 0;
         std::uint64_t size : 5 = 0;
     };
@@ -50,10 +50,10 @@ private:
     Slot take_slot();
 
     policy::SlotArray<Node, 512> nodes_;
-    policy::SlotArray<Slot, 1024> heads_;   // of the buckets' chains
+    policy::SlotArray<Slot, 1024> heads_;   // the buckets' chains
     std::uint32_t buckets_ = 0;
     Slot used_ = 0;
-    Slot end_ = 0;                           // of those handed out ever
+    Slot end_ = 0;                           // one past the highest slot ever used
     Slot free_ = none;
 };
 

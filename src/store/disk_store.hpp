@@ -1,4 +1,4 @@
-// The disk tier: a log of segments in one file, an index in memory, and what keeps both in order.
+// The disk tier: a log of segments in one file, an index in memory, and their maintenance.
 #pragma once
 #include <memory>
 #include <optional>
@@ -13,121 +13,124 @@
 
 namespace garner::store {
 
-/// Of objects and bodies, in bits, so that who starts a second later has none that an earlier one gave: of 64 the others
-/// have seconds since 1970 until the year 2514.
+/// Bits of an object or body number that count within a second. The upper bits are seconds since 1970 (until the year
+/// 2514), so that a process started a second later never reuses a number.
 inline constexpr unsigned numbers_of_a_second = 30;
 
-/// All that was forgotten and stored outlives the process, or a power failure, too.
+/// The failure that all removals and writes so far must survive: a process crash, or also a power failure.
 enum class Survives : std::uint8_t { process, power };
 
-/// A large body on its way to the disk, and its readers' way back. One producer; dropped before commit() it leaves
-/// nothing that can be found.
+/// A large body being written to the disk, and the source for its readers. One producer; if destroyed before
+/// commit(), its pieces are unreachable.
 class DiskFill {
 public:
     enum class Of : bool {
-        whole,   // a body that is small in the end lies with its head
-        part     // of a longer body: commit() is given the object that it became a part of, over a body that has its source
+        whole,   // a body that turns out small is stored with its head
+        part     // a part of a longer body: commit() gets the object it became a part of, with a body that includes its source
     };
     virtual ~DiskFill() = default;
-    /// Takes what the body has grown by, whole pieces at a time, and the rest once it is complete; all must be in memory.
-    /// False: the store gave up on it, and so may the caller; what was taken can still be loaded. True and yet not taken:
-    /// its buffers are full, and have room again soon. Costs a copy and a checksum of what is taken; never waits.
+    /// Takes the bytes that the body has grown by, in whole pieces, and the rest once it is complete; all must be in
+    /// memory. False: the store gave up, and so may the caller; taken bytes can still be loaded. True without
+    /// progress: the buffers are full for the moment. Costs a copy and a checksum of the taken bytes; never waits.
     virtual bool take(Body const& growing) = 0;
-    /// The object as it is found from now on. `parts.body` is complete, be it the one that was taken or one that has only
-    /// its source; what take() has left of it is taken now. False: it is not kept, nor is what was there under its key.
+    /// Stores the object that lookups find from now on. `parts.body` is complete: the body that was taken, or one
+    /// that has only its source. Bytes not yet taken are taken now. False: the object is not stored, and the object
+    /// under its key is removed.
     virtual bool commit(Object::Parts const& parts) = 0;
-    /// Of what was taken.
+    /// The source of the taken bytes.
     virtual std::shared_ptr<BodySource> source() const = 0;
-    /// In bytes of the body: up to here it was taken, and need not stay in memory.
+    /// The number of body bytes taken, which need not stay in memory.
     virtual Bytes taken() const = 0;
 };
 
-/// Thread-safe. Nothing here waits for the disk but what says so; what must wait is resumed on the caller's executor.
+/// Thread-safe. No function waits for the disk unless it says so; coroutines resume on the caller's executor.
 class DiskStore {
 public:
-    /// Opens the store at options.path, or makes one. nullptr with `fault` when another process has it. With any other
-    /// fault there is a store all the same: it fails, says why in stats(), and looks every few seconds whether it works.
+    /// Opens the store at options.path, or creates one. Returns nullptr with `fault` when another process has it
+    /// open. On any other error it returns a failing store, which gives the reason in stats() and retries every few
+    /// seconds.
     static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
-    /// The same of a store that is there, in the size that it has; nullptr with any fault. Makes nothing.
+    /// Opens an existing store in its own size and creates nothing; nullptr on any error.
     static std::unique_ptr<DiskStore> open_existing(DiskOptions const& options, std::string& fault);
-    /// Writes what is waiting, closes the segment, and lets go of the file.
+    /// Writes buffered records, closes the segment and releases the file.
     virtual ~DiskStore() = default;
 
-    /// Whether a record of this key may be there, by the index alone: yes may be wrong once in a thousand times.
+    /// Whether the index has an entry for this key; false positives are about one in a thousand.
     virtual bool may_have(std::string_view key) const = 0;
-    /// A promise from the index alone that the object under this key is fresh until then, or false.
+    /// True only if the index alone guarantees that the object under this key is fresh until then.
     virtual bool is_fresh_until(std::string_view key, WallTime until) const = 0;
 
-    /// Memory has answered for it: a use, too, though nothing is read. True when it is not here, and options.admit would
-    /// have it now. Costs a probe of the index.
+    /// Counts a use of an object that memory served; reads nothing. True when it is not on disk, and options.admit
+    /// would admit it now. Costs a probe of the index.
     virtual bool used(std::string_view key) = 0;
 
-    /// The object with exactly this key, verified; uncharged. A body longer than Object::inline_body_max has only a source.
-    /// nullptr when it is not there, is damaged, or the disk takes longer than options.patience. Counts as a use.
+    /// The object with exactly this key, verified and uncharged. A body longer than Object::inline_body_max has only
+    /// a source. nullptr when it is not stored, is damaged, or the disk takes longer than options.patience. Counts as
+    /// a use.
     virtual net::awaitable<ObjectPtr> load(std::string_view key, net::Executor executor) = 0;
-    /// The same for an operator's question: waits for the disk on this thread, not a worker's, and counts as no use.
+    /// A load for operator queries: waits for the disk on this thread, which must not be a worker, and does not count
+    /// as a use.
     virtual ObjectPtr peek(std::string_view key) = 0;
 
-    /// Writes a whole object, or gives the reason why not. Copies it, and does not wait. One that it replaces is gone from
-    /// now on, even where the new one could not be stored. A body with gaps keeps them; of one whose bytes lie here already
-    /// only the head is written.
+    /// Stores a copy of a whole object, or returns the reason why not. Does not wait. The object it replaces is
+    /// removed at once, even if the new one is not stored. A body with gaps keeps them; for a body already on this
+    /// disk only the head is written.
     virtual NotStored store(Object::Parts const& parts) = 0;
-    /// For a body that is too long to wait until it is whole, of an object that will have this key; nullptr with the reason
-    /// in `why`.
+    /// Begins to store a body too long to wait for, of an object with this key; nullptr with the reason in `why`.
     virtual std::unique_ptr<DiskFill> begin(std::string_view key, std::optional<Bytes> length, DiskFill::Of of,
                                             NotStored& why) = 0;
-    /// Counts what was not even offered.
+    /// Counts an object that was not offered.
     virtual void not_offered(NotStored why) = 0;
-    /// Nothing that was stored under this key until now can be found any more, now and after any restart. True when
-    /// something may have been there: also of what is not known, as long as not all that is there was found.
+    /// Makes all records of this key unreachable, now and after any restart. True when one may have existed,
+    /// including unknown ones while recovery is incomplete.
     virtual bool forget(std::string_view key) = 0;
-    /// Until all that was forgotten and stored before this call outlives the process (`power`: a power failure, too);
+    /// Waits until all removals and writes before this call survive a process crash (`power`: a power failure, too);
     /// false when that takes more than 5 s.
     virtual net::awaitable<bool> settled(Survives what, net::Executor executor) = 0;
-    /// The same for a thread that may wait.
+    /// The blocking form of settled().
     virtual bool wait_until_settled(Survives what) = 0;
 
-    /// What memory will not keep and the disk may not have yet, where options.admit lets in all.
+    /// Offers an object evicted from memory that may not be on disk; ignored unless options.admit admits all.
     virtual void demote(Object const& object) = 0;
 
-    /// After the last request, before the executors go: nobody is woken any more, and nothing can be loaded.
+    /// Call after the last request, before the executors are destroyed: wakes no waiter afterwards, and loads fail.
     virtual void stop() = 0;
 
     virtual DiskStats stats() const = 0;
-    /// Those in force; what this gave once stays as it was, also after a reconfigure().
+    /// The options in force; a reference once returned stays unchanged, also after a reconfigure().
     virtual DiskOptions const& options() const = 0;
-    /// Takes over what can change while it runs: see DiskOptions::take_over().
+    /// Applies the options that can change at run time: see DiskOptions::take_over().
     virtual void reconfigure(DiskOptions const& fresh) = 0;
-    /// Higher than any sequence in any record, for the sequences of this process.
+    /// Higher than any sequence in any record; the first sequence of this process.
     virtual std::uint64_t first_sequence() const = 0;
 
-    /// The objects of one segment, without their bodies, for those who must know which URLs there are. Read by a thread
-    /// that may wait; false behind the last segment. One that is stored again meanwhile may be met twice, or not at all.
+    /// Reads the objects of one segment without their bodies, to list the stored URLs. Runs on a thread that may
+    /// block; false after the last segment. An object stored again meanwhile may be returned twice or not at all.
     virtual net::awaitable<bool> heads(std::uint32_t segment, std::vector<ObjectPtr>& into, net::Executor executor) = 0;
 
-    /// One object that the index knows, for people who look.
+    /// One object in the index, for listings.
     struct Listed {
         std::string key;
         std::uint16_t status = 0;
         Bytes length = 0;             // of the body
-        Bytes bytes = 0;              // on disk, with pieces
+        Bytes bytes = 0;              // on disk, including pieces
         WallTime stored{};
-        std::int64_t fresh_for = 0;   // seconds from now; below 0: stale for so long
+        std::int64_t fresh_for = 0;   // seconds from now; negative: stale for that long
         bool whole = true;
     };
-    /// Reads the objects of one segment, verified, and appends them. Waits for the disk: not on a worker. False behind the
-    /// last segment.
+    /// Reads and verifies the objects of one segment, and appends them. Waits for the disk: never call it on a worker. False
+    /// after the last segment.
     virtual bool list(std::uint32_t segment, std::vector<Listed>& into) = 0;
-    /// Appends what is in no segment yet, and will be.
+    /// Appends the objects that wait to be written.
     virtual void list_waiting(std::vector<Listed>& into) const = 0;
-    /// Of the segments in the order in which they were begun, the first from this generation on; nothing behind the newest.
-    /// Whatever is written, or written again, while somebody goes through them comes to lie further on.
+    /// The first segment from this generation on, in the order in which segments were opened; nothing after the
+    /// newest. Records written or rewritten during such a walk are appended after its position.
     struct Stretch {
         std::uint32_t segment = 0;
         std::uint64_t generation = 0;
     };
     virtual std::optional<Stretch> segment_from(std::uint64_t generation) const = 0;
-    /// Reads and checks every live record of one segment; damaged ones are forgotten. Waits for the disk.
+    /// Reads and verifies every live record of one segment; drops damaged ones. Waits for the disk.
     struct Verified {
         std::uint64_t records = 0;
         std::uint64_t damaged = 0;

@@ -1,4 +1,4 @@
-// Bytes that were read from a disk, and who accounts for the memory that they lie in.
+// Bytes read from a disk, and the owner that is charged for their memory.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -7,20 +7,20 @@
 
 namespace garner::store {
 
-/// Memory that whoever read into it accounts for, until somebody takes that over. Thread-safe.
+/// Memory charged by the reader that filled it, until another owner takes it over. Thread-safe.
 class Lent {
 public:
     virtual ~Lent() = default;
-    /// What it takes, with all that was read beside the bytes that are wanted.
+    /// The size of the memory, including bytes that were read but are not wanted.
     virtual Bytes capacity() const = 0;
-    /// From now on the caller accounts for it. False when somebody does already.
+    /// Makes the caller responsible for the charge. False when another owner already is.
     virtual bool take_over() = 0;
 };
 
-/// Verified bytes, as long as `owner` lives.
+/// Verified bytes, valid as long as `owner` lives.
 struct Loaded {
     std::shared_ptr<Lent> owner;
-    std::string_view bytes;            // empty: they cannot be had: damaged, gone, or the disk is too slow
+    std::string_view bytes;            // empty: unavailable (damaged, gone, or the disk is too slow)
 };
 
 }  // namespace garner::store

@@ -22,9 +22,9 @@ namespace {
 constexpr milliseconds start_patience{50};
 constexpr milliseconds end_patience{1'000};
 constexpr milliseconds look_every{100};
-constexpr int looks_a_try = 30;                    // after a fault
-// Of a segment, what may be written again: bounds the write amplification to 1.25. A policy of its own says who stays, and
-// would say so of too many, were there not room that it does not fill.
+constexpr int looks_a_try = 30;                    // retry interval after an error, in looks
+// Fractions of a segment that may be rewritten: 0.2 limits write amplification to 1.25. A policy that chooses the
+// kept records keeps more, and would keep too many if it did not leave some capacity unused.
 constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 
 }  // namespace
@@ -63,7 +63,7 @@ bool LogStore::start(std::string& fault, StoreFile::When when) {
         return false;
     }
     if (opening == Opening::failed) say(std::move(trouble));
-    // Else what is fetched first, before the segments are found, would not be stored.
+    // Otherwise responses fetched before the segments are found would not be stored.
     if (works()) works()->log.wait_until_begun(start_patience);
     caretaker_ = std::thread([this] { look_after(); });
     washer_ = std::thread([this] { clean(); });
@@ -97,7 +97,7 @@ LogStore::~LogStore() {
     }
 }
 
-/// What cannot be buried is not found by the next start either.
+/// If pending tombstones cannot be written, their records are invalidated for the next start.
 void LogStore::pay_at_the_end() {
     if (made_->graves.pay()) return;
     made_->log.wait_until_settled(Log::Reaches::file, end_patience);   // makes room in the buffers
@@ -127,8 +127,8 @@ LogStore::Opening LogStore::open_file(StoreFile::When when, std::string& trouble
     made_ = std::make_unique<Works>(std::move(*opened.store), options(), lost, came, in_pieces, bad, write, gone, make_void,
                                     append_tombstone, make_all_void);
     works_.store(made_.get());
-    tell_options();   // a reload meanwhile found nobody to tell
-    // The recovery and the log's writer may both log at once. TSan does not see how libspdlog makes its registry.
+    tell_options();   // a reload meanwhile did not reach the works
+    // The recovery and the log's writer may log at the same time. TSan cannot see how libspdlog creates its registry.
     spdlog::default_logger_raw();
     recoverer_ = std::thread([this, begun = steady_now()] {
         made_->recovery.run();
@@ -168,7 +168,7 @@ void LogStore::say(std::string trouble) {
     spdlog::error("disk: {}; going on without it, and trying again", trouble);
 }
 
-// ---- what others ask ----
+// ---- lookups ----
 
 bool LogStore::may_have(std::string_view key) const {
     auto const* works = this->works();
@@ -203,7 +203,7 @@ net::awaitable<ObjectPtr> LogStore::load(std::string_view key, net::Executor exe
         auto& pieces = static_cast<PieceSource&>(*object->body()->source());
         bool const opened = co_await pieces.open(executor);
         if (!opened) {
-            if (!pieces.is_whole()) drop(hash_of(key, seed()));   // else it only took too long
+            if (!pieces.is_whole()) drop(hash_of(key, seed()));   // otherwise the disk was only too slow
             co_return nullptr;
         }
     }
@@ -228,7 +228,7 @@ bool LogStore::has(Fingerprint hash) const {
     return works && works->index.find(hash);
 }
 
-// ---- what comes in ----
+// ---- admission and writes ----
 
 NotStored LogStore::why_not(Bytes body) {
     auto* works = this->works();
@@ -243,7 +243,7 @@ NotStored LogStore::refused(NotStored why) {
     return why;
 }
 
-/// DiskOptions::rate as a bucket of one second, which may come to owe what a large body takes: whether it owes nothing.
+/// DiskOptions::rate as a token bucket of one second. A large body may overdraw it. True when it is not overdrawn.
 bool LogStore::may_spend() {
     auto const rate = static_cast<double>(options().rate);
     if (rate == 0) return true;
@@ -263,11 +263,11 @@ void LogStore::spend(Bytes bytes) {
 NotStored LogStore::store(Object::Parts const& parts) {
     bool const marker = parts.kind == Object::Kind::vary_marker;
     Bytes const body = parts.body ? parts.body->size() : parts.bytes.size();
-    // What is written already, and only has a new head, would be lost with the old one.
+    // A body already on disk that only gets a new head would be lost with its old head.
     bool const is_here = works() && parts.body && is_on_disk(*this, *parts.body);
     auto why = marker && works() ? NotStored::none : is_here ? why_not(body) : why_not(parts.key, body);
     if (why == NotStored::none && long_.is_for(parts)) {
-        forget(parts.key);   // the new one is found when all of it is there
+        forget(parts.key);   // the new object is found once all of it is written
         why = long_.take(parts);
         return why == NotStored::none ? why : refused(why);
     }
@@ -292,7 +292,7 @@ std::unique_ptr<DiskFill> LogStore::begin(std::string_view key, std::optional<By
     return std::make_unique<PieceFill>(*this, of, std::move(told));
 }
 
-/// The same, and whether it is asked for often enough, and not too much was written of late.
+/// The reason not to store it, including admission (requested often enough) and the write rate.
 NotStored LogStore::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
     if (why != NotStored::none) return why;
@@ -315,13 +315,13 @@ void LogStore::note_stored(Object::Parts const& parts) {
 }
 
 void LogStore::demote(Object const& object) {
-    // Had it been asked for twice, it would be here.
+    // An object requested twice would be on disk already.
     bool const is_known = options().admit == DiskOptions::Admit::second_hit || !works() || may_have(object.key());
     if (is_known || object.kind() != Object::Kind::response || object.terms().negative) return;
     if (why_not(object.length().value_or(0)) != NotStored::none || !may_spend()) return;
     auto const parts = object.parts();
     if (long_.is_for(parts)) {
-        // What waits keeps its memory, which is wanted: others would have to leave in its place.
+        // A queued body keeps its memory, which is needed now: other objects would be evicted instead.
         auto const why = long_.is_idle() ? long_.take(parts) : NotStored::too_slow;
         if (why != NotStored::none) refused(why);
         return;
@@ -350,8 +350,8 @@ NotStored LogStore::append(RecordParts& parts, Purpose purpose) {
     return NotStored::none;
 }
 
-/// A record whose segment is needed. Its copy lies behind what came meanwhile: where that took its place, the copy must
-/// not be found by a restart.
+/// Rewrites a record whose segment is reclaimed. The copy follows newer records in the log: if one of these replaced
+/// the record meanwhile, a restart must not find the copy.
 bool LogStore::write_again(Record const& record, Location const& place) {
     auto& works = *this->works();
     std::string_view const body = record.body;
@@ -378,7 +378,7 @@ bool LogStore::write_again(Record const& record, Location const& place) {
 
 // ---- threads ----
 
-/// False when all is to end.
+/// False when the store is stopping.
 bool LogStore::pause(milliseconds time) {
     auto const until = steady_now() + time;
     MutexLock const lock(mutex_);
@@ -400,12 +400,12 @@ void LogStore::look_after() {
     give_up_what_is_outdated();
 }
 
-/// Of a store that could not be opened so far. It is found out at the latest when this process is told to end.
+/// For a store that could not be opened so far. The mark is written at the latest when this process is told to end.
 void LogStore::give_up_what_is_outdated() {
     if (ran_without_ && !given_up_ && !works()) given_up_ = StoreFile::give_up(options());
 }
 
-/// After a fault: whether it is gone.
+/// Checks whether an error persists.
 void LogStore::try_again() {
     auto* works = this->works();
     if (!works) {
@@ -425,15 +425,15 @@ void LogStore::try_again() {
     works_again("can be written again");
 }
 
-/// What is stored in a file that nobody can open any more is lost with this process: nothing more is. One that was only
-/// moved may be back.
+/// Nothing more is stored in a file that was removed or replaced, because the next start could not find it. A file
+/// that was only moved may return.
 void LogStore::look_for_file(Works& works) {
     auto const [mishap, is_cut_short] = works.mishap();
     bool const removed = !mishap.empty();
     if (owes_void_) owes_void_ = !make_all_void();
     if (removed_ == removed || cut_short_) return;
     cut_short_ = is_cut_short;
-    // Our own writes may make it as long as it was, and its end had tombstones.
+    // Garner's own writes may extend the file to its old length, but the tombstones at its end are lost.
     owes_void_ = cut_short_ && !make_all_void();
     if (removed) {
         auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
@@ -444,7 +444,7 @@ void LogStore::look_for_file(Works& works) {
     } else {
         works_again("is there again");
     }
-    removed_ = removed;   // who sees it finds the reason, too
+    removed_ = removed;   // set last, so that a thread that sees it also finds the reason
 }
 
 void LogStore::works_again(char const* how) {

@@ -1,4 +1,4 @@
-// The disk store, put together.
+// The disk store: combines log, index, recovery, reader and cleaner.
 #pragma once
 #include <array>
 #include <atomic>
@@ -26,7 +26,7 @@
 
 namespace garner::store::disk {
 
-/// What works on one open file. Made when the file can be opened, and there to the end.
+/// The parts that work on one open file. Created once the file can be opened, and kept to the end.
 struct Works {
     Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
           Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
@@ -42,14 +42,14 @@ struct Works {
     StoreFile store GUARDED_BY(store_mutex);
     io::File const& file;
     Index index;
-    Bytes const capacity;              // of records, for policies that name victims
+    Bytes const capacity;              // bytes of records, for policies that name victims
     std::unique_ptr<Order> order;
     Log log;
     Recovery recovery;
     Reader reader;
     Cleaner cleaner;
     Graves graves;
-    io::Pool lookers{1, 16};           // beside the reader, whose threads are for requests
+    io::Pool lookers{1, 16};           // for inspection; the reader's threads are for requests
 };
 
 class LogStore final : public DiskStore, public Core {
@@ -58,7 +58,7 @@ public:
         : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~LogStore() override;
-    /// False, with `fault`, when another process has the store, or it is to be opened as it is, and cannot be. Else the
+    /// False, with `fault`, when another process has the store, or it must exist and cannot be opened. Otherwise the
     /// threads run.
     bool start(std::string& fault, StoreFile::When when);
 
@@ -136,19 +136,19 @@ private:
     void give_up_what_is_outdated();
     void works_again(char const* how);
 
-    std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);  // of each reload: somebody may still go by an earlier one
+    std::deque<DiskOptions> all_options_ GUARDED_BY(mutex_);  // one per reload: references to earlier ones stay in use
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<Works> made_;
-    std::atomic<Works*> works_{nullptr};   // made_, from when it works
+    std::atomic<Works*> works_{nullptr};   // made_, once it is ready
     Doorkeeper doorkeeper_;
     LongWrites long_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};
-    std::atomic<bool> removed_{false};     // the file is not where it was
-    std::atomic<bool> ran_without_{false}; // something was to be forgotten while the store could not be opened
-    bool given_up_ = false;                // and the next start knows
-    bool cut_short_ = false;               // the file was, whatever it is since
-    bool owes_void_ = false;               // the same: what it has is not made void yet
+    std::atomic<bool> removed_{false};     // the file was moved or removed
+    std::atomic<bool> ran_without_{false}; // an object was to be removed while the store could not be opened
+    bool given_up_ = false;                // the mark for the next start is written
+    bool cut_short_ = false;               // the file was truncated once, whatever its size is now
+    bool owes_void_ = false;               // after truncation: its contents are not invalidated yet
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};
@@ -163,7 +163,7 @@ private:
     ConditionVariable stopped_;
     bool stopping_ GUARDED_BY(mutex_) = false;
     std::string trouble_ GUARDED_BY(mutex_);
-    double allowance_ GUARDED_BY(mutex_) = 0;                 // of DiskOptions::rate, in bytes; below 0: owed
+    double allowance_ GUARDED_BY(mutex_) = 0;                 // bytes left of DiskOptions::rate; negative: overdrawn
     SteadyTime allowed_at_ GUARDED_BY(mutex_){};
 
     std::thread recoverer_;

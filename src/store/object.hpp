@@ -1,4 +1,4 @@
-// A stored response: key, head, terms of reuse and body. Immutable once published; shared by reference count.
+// A stored response: key, head, reuse terms and body. Immutable once published; shared by reference count.
 #pragma once
 #include <atomic>
 #include <boost/smart_ptr/intrusive_ptr.hpp>
@@ -15,58 +15,59 @@ namespace garner::store {
 class Object;
 using ObjectPtr = boost::intrusive_ptr<Object const>;
 
-/// Key, head and a small body lie with the object in one allocation of exact size.
+/// Key, head and a small body share one allocation of exact size.
 class Object {
 public:
-    /// A body up to this may lie there, and lies with its head on disk.
+    /// A body up to this size may be inline; on disk it is in one record with its head.
     static constexpr Bytes inline_body_max = 64 * KiB;
-    /// One up to this does. For a longer one of known length a copy would cost more than a block of its own.
+    /// A body up to this size is always inline. For a longer one of known length a copy would cost more than its own
+    /// block.
     static constexpr Bytes dense_body_max = 16 * KiB;
 
     enum class Kind : std::uint8_t {
         response,
-        vary_marker   // of a URL with variants: `head` is the list of Vary names, `body` nothing
+        vary_marker   // for a URL with variants: `head` is the list of Vary names, `body` is empty
     };
     struct Parts {
         Kind kind = Kind::response;
-        std::string_view key;        // cache key, with the variant where there is one
+        std::string_view key;        // cache key, including the variant if there is one
         std::string_view head;       // status line and end-to-end fields, each with CRLF; no Age, no Content-Length
-        std::string_view bytes;      // the body, where it is small; else `body`
+        std::string_view bytes;      // a small body; otherwise `body`
         BodyPtr body;
         http::Terms terms;
         std::uint16_t status = 200;
         std::uint64_t sequence = 0;
-        IpAddress source;            // the address it came from; rules about destinations hold for hits too
+        IpAddress source;            // origin address: rules about destinations also apply to hits
     };
-    /// What an object with these parts costs the budget, its shared body apart.
+    /// The cost to the budget of an object with these parts, excluding its shared body.
     static Bytes cost_of(Parts const& parts);
-    /// The caller has reserved cost_of(parts) in `budget`; the object gives it back when it dies. With a nullptr it costs
-    /// nothing: for objects that are sent and never kept.
+    /// The caller has reserved cost_of(parts) in `budget`; the object releases it when destroyed. With nullptr it
+    /// costs nothing: for objects that are sent but not stored.
     static ObjectPtr make(Parts const& parts, Budget* budget);
 
-    /// What another object needs to be the same; views into this one.
+    /// The parts to build an equal object; views into this one.
     Parts parts() const;
 
     Kind kind() const { return kind_; }
     std::string_view key() const { return {text(), key_size_}; }
     std::string_view head() const { return {text() + key_size_, head_size_}; }
-    /// The small body; empty when it lies in body().
+    /// The inline body; empty when the body is in body().
     std::string_view bytes() const { return {text() + key_size_ + head_size_, bytes_size_}; }
     BodyPtr const& body() const { return body_; }
     http::Terms const& terms() const { return terms_; }
     std::uint16_t status() const { return status_; }
     std::uint64_t sequence() const { return sequence_; }
     IpAddress const& source() const { return source_; }
-    /// The body's length; nothing while it grows and the origin did not say.
+    /// The body's length; nothing while it grows and the origin gave no length.
     std::optional<Bytes> length() const { return body_ ? body_->length() : std::optional<Bytes>(bytes_size_); }
-    /// False for objects that are sent and never kept.
+    /// False for objects that are sent but not stored.
     bool charged() const { return budget_ != nullptr; }
-    /// What it costs once its body is whole and lies as it is kept, whether or not it does; its place in the index apart.
-    /// Nothing while its length is unknown.
+    /// Its cost once its body is complete and in its final form, excluding its index entry. Nothing while its length
+    /// is unknown.
     std::optional<Bytes> cost_at_rest() const;
-    /// True when others than one owner hold it or its body.
+    /// True when the object or its body has more than one owner.
     bool is_held() const { return references_.load(std::memory_order_relaxed) > 1 || (body_ && body_->use_count() > 1); }
-    /// What it holds of the budget, its shared body included.
+    /// Its budget charge, including its shared body.
     Bytes cost() const { return own_cost_ + (body_ ? body_->charged() : 0); }
 
 private:

@@ -16,7 +16,7 @@ namespace garner::store::disk {
 
 namespace {
 
-constexpr unsigned copies = 2;               // of the header
+constexpr unsigned copies = 2;               // copies of the header
 constexpr Bytes segment_look = 64 * KiB;
 
 std::uint64_t random_number() {
@@ -34,7 +34,7 @@ bool is_block_device(std::string const& path) {
     return ::stat(path.c_str(), &about) == 0 && S_ISBLK(about.st_mode);
 }
 
-/// What whoever runs Garner can do about a file that cannot be opened; empty where the error says it all.
+/// A suggested fix for a file that cannot be opened; empty where the error text is sufficient.
 char const* mend_of(int error) {
     switch (error) {
     case EACCES: case EPERM: return "; give the user that Garner runs as the right to read and write it, or name another disk.path";
@@ -46,7 +46,7 @@ char const* mend_of(int error) {
     }
 }
 
-/// There while what the store has is void, for Garner ran without it.
+/// Exists while the contents of the store are invalid, because Garner ran without it.
 std::string given_up_mark(std::string const& path) { return path + "/given-up"; }
 
 StoreHeader new_store(Bytes size) {
@@ -71,7 +71,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     StoreFile store(file_of(options.path));
     bool const device = store.is_device();
     bool const makes = !device && when != When::as_it_is;
-    if (makes && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // else open() says why not
+    if (makes && !is_directory(options.path)) ::mkdir(options.path.c_str(), 0700);   // on an error open() gives the reason
     auto file = io::File::open(store.name_, makes ? io::File::Mode::create_here : io::File::Mode::write, options.faults);
     if (file.error) {
         opened.trouble = "cannot open " + store.name_ + ": " + io::text_of_error(file.error) + mend_of(file.error);
@@ -83,7 +83,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
                          "; chown it to the user that Garner runs as, or name another disk.path";
         return opened;
     }
-    store.file_.allow_past_cache();   // else all is written as if it were little
+    store.file_.allow_past_cache();   // otherwise all writes use the page cache
     store.for_header_ = store.file_.again();
     int const locked = store.file_.lock();
     opened.in_use = locked == EWOULDBLOCK;
@@ -114,7 +114,7 @@ std::string StoreFile::mishap() const {
     return is_cut_short() ? "was cut short" : "";
 }
 
-/// Empty, or why it is not one.
+/// Empty, or why it is not a store.
 std::string StoreFile::find_as_it_is() {
     if (is_blank()) return "there is no store in " + name_ + ": nothing was ever written to it";
     if (auto trouble = read_header(); !trouble.empty()) return trouble;
@@ -126,7 +126,7 @@ std::string StoreFile::find_as_it_is() {
     return {};
 }
 
-/// What is there, made larger where disk.size is; or a new store.
+/// Opens the existing store, extended if disk.size is larger; or creates a new one.
 std::string StoreFile::lay_out(DiskOptions const& options, When when) {
     if (when == When::as_it_is) return find_as_it_is();
     auto const there = file_.size();
@@ -146,24 +146,25 @@ std::string StoreFile::lay_out(DiskOptions const& options, When when) {
     if (trouble.empty() || !only_grows) return trouble;
     spdlog::warn("disk: {}; it stays as large as it was", trouble);
     header_.segments = known.segments;
-    return make_room(file_.size());   // what it has got in vain is given back
+    return make_room(file_.size());   // releases space that was allocated in vain
 }
 
-/// Nothing was ever written to it: it is empty, or its first start ended before there was a header. The first segment is
-/// the first to be used, and looked at, too: that the header area is zero may be damage, or what another's file begins with.
+/// True when nothing was ever written: the file is empty, or its first start ended before it wrote a header. The
+/// first segment is checked, too, because it is used first: a zero header area alone may be damage, or the beginning
+/// of a foreign file.
 bool StoreFile::is_blank() const {
     std::string bytes(std::min<Bytes>(header_area + segment_look, file_.size()), '\0');
     return !file_.read_at(0, bytes).error && bytes.find_first_not_of('\0') == bytes.npos;
 }
 
-/// The newer of two copies: one may be half written, or damaged. Empty, or what is wrong.
+/// Uses the newer of two copies, because one may be partly written or damaged. Empty, or the error.
 std::string StoreFile::read_header() {
     std::optional<StoreHeader> newest;
     int error = 0;
     for (unsigned copy = 0; copy < copies; ++copy) {
         std::string bytes(header_bytes, '\0');
         auto const done = file_.read_at(copy * header_bytes, bytes);
-        if (done.error && file_.size() >= header_area) error = done.error;   // else it is only too short
+        if (done.error && file_.size() >= header_area) error = done.error;   // otherwise the file is only too short
         if (done.error) continue;
         auto const read = decode_header(bytes);
         if (read.version != 0 && !read.header)
@@ -209,8 +210,8 @@ std::string StoreFile::make_room(Bytes was) const {
            "; free some, or lower disk.size";
 }
 
-/// One after the other, so that at any moment one is whole; both, so that damage to one never brings back what the store
-/// was before.
+/// Writes one copy after the other, so that one is always whole; writes both, so that damage to one never restores an
+/// older state.
 std::string StoreFile::write_header() {
     auto const bytes = encode(header_);
     auto const& file = for_header_ ? for_header_ : file_;
@@ -226,7 +227,7 @@ std::string StoreFile::write_header() {
 
 std::string StoreFile::make_void(std::uint64_t generation) {
     header_.least_generation = std::max(header_.least_generation, generation + 1);
-    ++header_.epoch;   // so that the copy that is written first counts
+    ++header_.epoch;   // so that the copy written first is the newer one
     return write_header();
 }
 

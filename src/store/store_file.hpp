@@ -1,4 +1,4 @@
-// The file of a disk store as a whole: found or made, as large as it is to be, with its header.
+// The file of a disk store: opens or creates it, sets its size, and writes its header.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,33 +11,33 @@
 
 namespace garner::store::disk {
 
-/// Where the store is that disk.path names: a file in a directory, or the block device itself.
+/// The path of the store for disk.path: a file in a directory, or the block device itself.
 std::string file_of(std::string const& path);
 
-/// Open and locked, with room for all its segments. The header is written by one thread at a time.
+/// An open and locked file with room for all its segments. Only one thread at a time may write the header.
 class StoreFile {
 public:
-    /// `later`: the process has gone on without it until now. What was purged and replaced meanwhile is not known any
-    /// more, so that all that it holds is void. `as_it_is`: nothing is made, and the store keeps its size, whatever the
+    /// `later`: the process has run without the store until now. Purges and replacements meanwhile are unknown, so
+    /// all its contents are invalidated. `as_it_is`: nothing is created, and the store keeps its size, whatever the
     /// options say.
     enum class When : std::uint8_t { at_start, later, as_it_is };
     struct Opened;
-    /// The next start begins anew what is at options.path, and cannot be opened now: what it has may have been replaced or
-    /// purged since. False where that cannot be written down: on a device, or in a directory that takes nothing.
+    /// Makes the next start discard the store at options.path, which cannot be opened now: its contents may be
+    /// outdated. False if this cannot be recorded: on a device, or in a directory that is not writable.
     static bool give_up(DiskOptions const& options);
-    /// Opens the store at options.path, grown or begun anew where options.size says so, or makes one.
+    /// Opens the store at options.path, extended or recreated if options.size requires it, or creates one.
     static Opened open(DiskOptions const& options, When when);
 
     std::string const& name() const { return name_; }
     io::File const& file() const { return file_; }
     StoreHeader const& header() const { return header_; }
 
-    /// Empty, or what has become of the file that name() leads to: "was removed or replaced".
+    /// Empty, or how the file at name() has changed: "was removed or replaced".
     std::string mishap() const;
     bool is_cut_short() const { return file_.size() < header_.bytes(); }
-    /// Writes both copies of the header: whether the disk can be written. Empty, or what is wrong.
+    /// Writes both copies of the header, which tests that the disk is writable. Empty, or the error.
     std::string write_header();
-    /// The same, and from the next start on segments up to this generation hold nothing.
+    /// Writes the header so that, from the next start on, segments up to this generation are empty.
     std::string make_void(std::uint64_t generation);
 
 private:
@@ -52,15 +52,16 @@ private:
 
     std::string name_;
     io::File file_;
-    io::File for_header_;         // its syncs tell of faults of its own, and leave the others to those of the log
+    io::File for_header_;         // a separate open file: its sync reports its own errors only, and the log's errors remain for
+                                  // the log
     StoreHeader header_;
-    unsigned good_copy_ = 1;      // the one that is not to be lost while the other is written
+    unsigned good_copy_ = 1;      // the copy to preserve while the other one is written
 };
 
 struct StoreFile::Opened {
     std::optional<StoreFile> store;
     bool in_use = false;      // by another process
-    std::string trouble;      // why it is not open, when that is not all
+    std::string trouble;      // why it is not open, if there is another reason
 };
 
 }  // namespace garner::store::disk
