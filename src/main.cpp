@@ -119,14 +119,15 @@ public:
     }
 
     Result<void> open() {
-        std::string fault;
-        auto const account = config::account_to_take(config_, fault);
-        if (!fault.empty()) return Fault{fault};
+        auto const found = config::account_to_take(config_);
+        if (!found) return found.fault();
+        auto const& account = *found;
         for (auto const& trouble : account ? config::give_files(config_, *account) : std::vector<std::string>{})
             spdlog::warn("cannot give user {} {}; chown it yourself", account->name, trouble);
-        if (!account && !open_disk(fault)) return Fault{fault};
-        server_ = proxy::Server::make(server_options(config_), proxy_options(config_), cache_, fault);
-        if (!server_) return Fault{fault};
+        if (!account)
+            if (auto const opened = open_disk(); !opened) return opened;
+        if (auto const made = keep(server_, proxy::Server::make(server_options(config_), proxy_options(config_), cache_)); !made)
+            return made;
         if (config_.admin.enabled)
             if (auto const opened = keep(admin_, admin::AdminServer::open(admin_options(), *server_)); !opened) return opened;
         // Root opens only the ports: the user may have replaced a file that root would open by its name.
@@ -134,8 +135,9 @@ public:
             if (auto const became = to_result(io::become(*account)); !became) return became;
             spdlog::info("running as user {}", account->name);
         }
-        if (account && !open_disk(fault)) return Fault{fault};
-        if (!server_->open_log(fault)) return Fault{fault};
+        if (account)
+            if (auto const opened = open_disk(); !opened) return opened;
+        if (auto const opened = server_->open_log(); !opened) return opened;
         if (!config_.seen.address.empty())
             if (auto const opened = keep(seen_, seen::Service::open(config_.seen)); !opened) return opened;
         start();
@@ -234,11 +236,11 @@ private:
                   seen_ ? seen_->address() : std::string());
     }
 
-    bool open_disk(std::string& fault) {
-        if (config_.disk.path.empty()) return true;
-        disk_ = store::DiskStore::open(config_.disk, fault);
-        if (disk_) cache_.set_disk(disk_.get());
-        return disk_ != nullptr;
+    Result<void> open_disk() {
+        if (config_.disk.path.empty()) return {};
+        auto const opened = keep(disk_, store::DiskStore::open(config_.disk));
+        if (opened) cache_.set_disk(disk_.get());
+        return opened;
     }
 
     admin::Options admin_options() const {
@@ -252,7 +254,7 @@ private:
 
     void tell_sampling() {
         std::optional<sim::AutoPolicy::Terms> follow;
-        if (sim::AutoPolicy::is_spec(config_.memory.policy)) follow = sim::AutoPolicy::read(config_.memory.policy).terms;
+        if (sim::AutoPolicy::is_spec(config_.memory.policy)) follow = *sim::AutoPolicy::read(config_.memory.policy);
         auto* sampling = server_->sampling();
         if (sampling) sampling->run(config_.memory.size, policy_, follow);
         if (follow && !sampling)

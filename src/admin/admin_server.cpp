@@ -50,7 +50,7 @@ net::awaitable<void> AdminServer::serve(web::HttpConnection& connection) {
         auto const& request = connection.request();
         auto reply = routes_.refusal(request, options_.allow);
         if (!reply) reply = co_await connection.read_body(take);
-        if (!reply && Routes::shows_figures(request.path)) reply = routes_.answer(request, body);
+        if (!reply && !Routes::waits(request)) reply = routes_.answer(request, body);
         if (!reply) reply = co_await answer_apart(request, body);
         co_await connection.send(*reply);
     }

@@ -92,10 +92,9 @@ private:
 
     int open_store(std::string const& no_proxy) {
         if (command_.disk.path.empty()) return fail({no_proxy, "start it or pass --config FILE"});
-        std::string fault;
-        auto disk = command_.open(command_.disk, fault);
-        if (!disk) return fail({fault + "; " + no_proxy});
-        source_ = opened_store(std::move(disk));
+        auto disk = command_.open(command_.disk);
+        if (!disk) return fail({disk.fault().text() + "; " + no_proxy});
+        source_ = opened_store(*std::move(disk));
         opened_here_ = true;
         stats_ = *source_.stats();
         return exit_done;

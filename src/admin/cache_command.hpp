@@ -7,6 +7,7 @@
 #include <string>
 
 #include "store/disk_options.hpp"
+#include "util/result.hpp"
 
 namespace garner::store {
 class DiskStore;
@@ -24,7 +25,7 @@ struct CacheCommand {
     std::uint16_t port = 3131;
     store::DiskOptions disk = {};        // the configured disk tier
     /// Opens the store when no proxy is running: DiskStore::open.
-    std::function<std::unique_ptr<store::DiskStore>(store::DiskOptions const&, std::string& fault)> open = {};
+    std::function<Result<std::unique_ptr<store::DiskStore>>(store::DiskOptions const&)> open = {};
 };
 
 /// Asks the running proxy that has this store. If no proxy runs, it opens the store itself, and no proxy can start

@@ -25,23 +25,27 @@ struct Routes::Asked {
 struct Routes::Row {
     std::string_view path, methods;
     bool changes;            // requires "Garner-Admin: 1"; a foreign page must not even make the proxy read a segment
+    bool waits;              // for peers or the disk
     Reply (Routes::*answer)(Asked const&);
 };
 
 Routes::Row const Routes::rows[]{
-    {"/", "GET, HEAD", false, &Routes::page},
-    {"/metrics", "GET, HEAD", false, &Routes::metrics},
-    {"/stats.json", "GET, HEAD", false, &Routes::stats},
+    {"/", "GET, HEAD", false, false, &Routes::page},
+    {"/metrics", "GET, HEAD", false, false, &Routes::metrics},
+    {"/stats.json", "GET, HEAD", false, false, &Routes::stats},
     // Changes nothing: GET is sufficient, and POST allows arguments that are too long for a target.
-    {"/explain", "GET, HEAD, POST", false, &Routes::explain},
-    {"/purge", "POST, PURGE", true, &Routes::purge},
-    {"/rebuild-digest", "POST", true, &Routes::rebuild_digest},
-    {"/cache/list", "POST", true, &Routes::cache_page},
-    {"/cache/verify", "POST", true, &Routes::cache_page},
-    {"/cache/purge", "POST", true, &Routes::cache_page},
+    {"/explain", "GET, HEAD, POST", false, true, &Routes::explain},
+    {"/purge", "POST, PURGE", true, true, &Routes::purge},
+    {"/rebuild-digest", "POST", true, true, &Routes::rebuild_digest},
+    {"/cache/list", "POST", true, true, &Routes::cache_page},
+    {"/cache/verify", "POST", true, true, &Routes::cache_page},
+    {"/cache/purge", "POST", true, true, &Routes::cache_page},
 };
 
 namespace {
+
+/// Of a PURGE, which names the URL of an object.
+bool is_absolute(web::Request const& request) { return !request.target.starts_with('/'); }
 
 Reply refused(unsigned status, std::string const& text) { return {status, text + "\n"}; }
 
@@ -113,11 +117,9 @@ std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNe
 }
 
 Reply Routes::answer(web::Request const& request, std::string_view body) {
-    bool const absolute = !request.target.starts_with('/');
-    if (absolute && request.method != "PURGE") return refused(421, "This is not a proxy.");
-    auto const path = absolute ? "/purge" : request.path;
-    auto const* const row = std::ranges::find(rows, path, &Row::path);
-    if (row == std::end(rows))
+    if (is_absolute(request) && request.method != "PURGE") return refused(421, "This is not a proxy.");
+    auto const* const row = row_of(request);
+    if (!row)
         return refused(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=..., "
                             "/cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
@@ -126,7 +128,15 @@ Reply Routes::answer(web::Request const& request, std::string_view body) {
     return (this->*row->answer)({request, body, meant});
 }
 
-bool Routes::shows_figures(std::string_view path) { return path == "/" || path == "/metrics" || path == "/stats.json"; }
+Routes::Row const* Routes::row_of(web::Request const& request) {
+    auto const* const row = std::ranges::find(rows, is_absolute(request) ? "/purge" : request.path, &Row::path);
+    return row == std::end(rows) ? nullptr : row;
+}
+
+bool Routes::waits(web::Request const& request) {
+    auto const* const row = row_of(request);
+    return row && row->waits;
+}
 
 Reply Routes::metrics(Asked const&) { return {200, metrics_text(report()), "text/plain; version=0.0.4; charset=utf-8"}; }
 
@@ -139,7 +149,7 @@ Reply Routes::page(Asked const&) {
 }
 
 Reply Routes::purge(Asked const& asked) {
-    if (!asked.request.target.starts_with('/')) return purge_url(asked.request.target);
+    if (is_absolute(asked.request)) return purge_url(asked.request.target);
     auto const url = form_value(asked.request.query, "url");
     return purge_url(url.empty() ? form_value(asked.body, "url") : url);
 }

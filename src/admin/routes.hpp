@@ -11,8 +11,7 @@
 
 namespace garner::admin {
 
-/// Statistics and sample() are for one thread; all other requests, which may wait for peers or the disk, are for another
-/// one.
+/// sample() and requests that do not wait are for one thread; those that wait are for another one.
 class Routes {
 public:
     /// `names`: further values of Host that are accepted; outlives this object.
@@ -21,8 +20,8 @@ public:
     /// Refuses clients that are neither on loopback nor in `allow`, and requests with another Host.
     std::optional<web::Reply> refusal(web::Request const&, std::span<IpNetwork const> allow) const;
     web::Reply answer(web::Request const&, std::string_view body);
-    /// True for a path that is answered at once, without waiting.
-    static bool shows_figures(std::string_view path);
+    /// Whether answer() may wait for peers or the disk.
+    static bool waits(web::Request const&);
     /// To be called every Samples::interval.
     void sample();
 
@@ -30,6 +29,7 @@ private:
     struct Asked;
     struct Row;
     static Row const rows[];
+    static Row const* row_of(web::Request const&);
 
     web::Reply metrics(Asked const&);
     web::Reply stats(Asked const&);

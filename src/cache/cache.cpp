@@ -30,11 +30,6 @@ http::StoreRefusal Cache::refusal_of(Bytes body) const {
     return not_admitted ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
 }
 
-net::awaitable<bool> Cache::settled(store::Survives what, net::Executor executor) {
-    if (!disk_) co_return true;
-    co_return co_await disk_.store()->settled(what, executor);
-}
-
 void Cache::reconfigure(Options const& options) {
     memory_.reconfigure(options);
     disk_.reconfigure();

@@ -62,9 +62,6 @@ public:
     /// Why memory did not admit a body of this length. A body too large for memory can only be stored on disk, so a
     /// missing one was rejected by the disk.
     http::StoreRefusal refusal_of(Bytes body) const;
-    /// Waits until removals and supersessions before this call survive a process crash (`power`: a power failure,
-    /// too). False: the disk did not confirm in time.
-    net::awaitable<bool> settled(store::Survives what, net::Executor executor);
 
     MemoryTier& memory() { return memory_; }
     MemoryTier const& memory() const { return memory_; }

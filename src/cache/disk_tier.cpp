@@ -9,6 +9,11 @@ void DiskTier::set(store::DiskStore* store) {
     reconfigure();
 }
 
+net::awaitable<bool> DiskTier::settled(store::Survives what, net::Executor executor) const {
+    if (!store_) co_return true;
+    co_return co_await store_->settled(what, executor);
+}
+
 void DiskTier::reconfigure() {
     constexpr unsigned enough = 8;
     if (!store_) return;

@@ -17,7 +17,10 @@ public:
     void set(store::DiskStore* store);
     explicit operator bool() const { return store_ != nullptr; }
     store::DiskStore* store() const { return store_; }
-    /// Call when the store's options may have changed.
+    /// Waits until all that was removed or superseded before this call stays so after a kill of this process (`power`: after a power
+    /// failure, too). False if the disk does not confirm it in time.
+    net::awaitable<bool> settled(store::Survives what, net::Executor executor) const;
+    /// The store's options may have changed.
     void reconfigure();
 
     bool may_have(std::string_view key) const { return store_ && store_->may_have(key); }

@@ -190,7 +190,7 @@ net::awaitable<void> FillLease::give_after_disk(store::Object::Parts& response, 
     store::ObjectPtr known;
     if (response.status == 206) known = co_await home.disk().load_parts(response.key, executor);
     bool const may_be_there = home.supersession().give(*fill_, response, vary, known);
-    if (may_be_there) co_await home.disk().store()->settled(store::Survives::process, executor);
+    if (may_be_there) co_await home.disk().settled(store::Survives::process, executor);
 }
 
 void FillLease::give_unstored(store::Object::Parts const& response, http::VaryNames const& vary) {

@@ -67,15 +67,15 @@ void Peek::answer_with(store::ObjectPtr found, http::ReuseAnswer how) {
 
 Lookup Cache::lookup(Query const& query) {
     auto found = look_for_whole(query);
-    if (disk_ && found.object) report_use(query, *found.object);
-    bool const absent = found.kind == Lookup::Kind::absent || found.kind == Lookup::Kind::pass;
-    if (!absent) return found;
-    if (query.request.fields.has(http::Name::range)) {
+    bool absent = found.kind == Lookup::Kind::absent || found.kind == Lookup::Kind::pass;
+    if (absent && query.request.fields.has(http::Name::range)) {
         auto parts = look_for_parts(query);
-        if (parts.object) return parts;
-        found.part_missing = parts.part_missing;
+        absent = !parts.object;
+        if (absent) found.part_missing = parts.part_missing;
+        else found = std::move(parts);
     }
-    found.may_be_on_disk = may_be_on_disk(found, query);
+    if (absent) found.may_be_on_disk = may_be_on_disk(found, query);
+    else if (disk_ && found.object) report_use(query, *found.object);
     return found;
 }
 

@@ -21,11 +21,13 @@ UrlHistory::Event UrlHistory::event(Fill const* by, Response const& response, Nu
     return {.head = outline(parts), .varies_by = std::string(response.varies_by), .by = by, .at = at};
 }
 
-void UrlHistory::bound(std::vector<Event>& events, Number& forgotten) {
-    if (events.size() < variants_max) return;
+UrlHistory::Number UrlHistory::bound(std::vector<Event>& events, Number& forgotten) {
+    if (events.size() < variants_max) return 0;
     auto const oldest = std::ranges::min_element(events, {}, &Event::at);
+    auto const over_below = oldest->over_below;
     forgotten = std::max(forgotten, oldest->at);
     events.erase(oldest);
+    return over_below;
 }
 
 void UrlHistory::give(Fill const& by, Response const& response, Number at, Number over_below, WallTime now) {
@@ -33,7 +35,7 @@ void UrlHistory::give(Fill const& by, Response const& response, Number at, Numbe
         return event.head->key() == response.key && event.varies_by == response.varies_by;
     });
     if (known == given_.end()) {
-        bound(given_, forgotten_);
+        forgotten_over_below_ = std::max(forgotten_over_below_, bound(given_, forgotten_));
         given_.push_back(event(&by, response, at));
         given_.back().over_below = over_below;
         return;
@@ -57,7 +59,7 @@ bool UrlHistory::contradicts_given(Fill const& of, Number asked, Response const&
 
 bool UrlHistory::is_over(store::Object const& object, std::string_view varies_by) const {
     auto const key = whole_of(object.key());
-    return std::ranges::any_of(given_, [&](Event const& event) {
+    return forgotten_over_below_ > object.sequence() || std::ranges::any_of(given_, [&](Event const& event) {
         return event.over_below > object.sequence() && event.may_be_of(key, varies_by);
     });
 }

@@ -61,11 +61,13 @@ private:
         bool may_be_of(std::string_view key, std::string_view names) const { return head->key() == key || varies_by != names; }
     };
     static Event event(Fill const* by, Response const& response, Number at);
-    static void bound(std::vector<Event>& events, Number& forgotten);
+    /// Returns the `over_below` of the event that it drops; 0 if it drops none.
+    static Number bound(std::vector<Event>& events, Number& forgotten);
 
     Number changed_on_disk_ = 0;
     Number unmarked_ = 0;
     Number forgotten_ = 0;             // events up to this number may have been dropped from given_
+    Number forgotten_over_below_ = 0;  // the highest `over_below` of them
     Number heads_forgotten_ = 0;
     std::vector<Event> given_;         // the last of each variant
     std::vector<Event> told_;          // HEAD responses, the last of each variant

@@ -21,7 +21,7 @@ using namespace papers;
 
 template <class Cache>
 crawl::MadeCache make_one(crawl::CacheOptions const& options) {
-    return {std::make_unique<Cache>(options), {}};
+    return std::make_unique<Cache>(options);
 }
 
 constexpr std::array cache_rows{
@@ -64,32 +64,23 @@ constexpr std::array cache_rows{
 
 std::span<CacheRow const> seen_caches() { return cache_rows; }
 
-CacheSpec read_cache_spec(std::string_view text) {
-    CacheSpec spec;
+Result<CacheSpec> read_cache_spec(std::string_view text) {
     auto const name = text.substr(0, text.find(':'));
     auto const settings = text.substr(std::min(text.size(), name.size() + 1));
     auto const row = std::ranges::find(cache_rows, name, &CacheRow::name);
-    if (row == cache_rows.end()) {
-        spec.fault = "no cache \"" + std::string(name) + "\"; there are " + names_of(cache_rows);
-        return spec;
-    }
-    auto read = policy::read_settings(settings, row->settings);
-    if (!read.fault.empty()) {
-        spec.fault = std::string(name) + ": " + read.fault;
-        return spec;
-    }
-    spec.row = &*row;
-    spec.values = std::move(read.values);
-    return spec;
+    if (row == cache_rows.end()) return Fault{"no cache \"" + std::string(name) + "\"", "there are " + names_of(cache_rows)};
+    auto values = policy::read_settings(settings, row->settings);
+    if (!values) return values.fault().at(std::string(name));
+    return CacheSpec{&*row, *std::move(values)};
 }
 
 crawl::MadeCache make_cache(std::string_view text, crawl::CacheOptions options) {
     auto spec = read_cache_spec(text);
-    if (!spec.row) return {nullptr, std::move(spec.fault)};
+    if (!spec) return spec.fault();
     if (options.entries < 1 || options.entries > crawl::cache_entries_max)
-        return {nullptr, std::to_string(options.entries) + " entries: there can be 1 to 2^31"};
-    options.values = std::move(spec.values);
-    return spec.row->make(options);
+        return Fault{std::to_string(options.entries) + " entries: there can be 1 to 2^31"};
+    options.values = std::move(spec->values);
+    return spec->row->make(options);
 }
 
 }  // namespace garner::catalog

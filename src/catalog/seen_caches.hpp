@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "crawl/seen_cache.hpp"
+#include "util/result.hpp"
 
 namespace garner::catalog {
 
@@ -22,11 +23,11 @@ std::span<CacheRow const> seen_caches();
 
 /// A cache as people write it: "NAME" or "NAME:setting=value:setting=value".
 struct CacheSpec {
-    CacheRow const* row = nullptr;                   // nullptr: there is no such cache or setting, see `fault`
+    CacheRow const* row;
     std::vector<double> values;
-    std::string fault;                               // one line that names what is wrong and the mend
 };
-CacheSpec read_cache_spec(std::string_view text);
+/// A fault if there is no such cache or setting.
+Result<CacheSpec> read_cache_spec(std::string_view text);
 
 /// The cache of that spec. The values in `options` are those of the spec.
 crawl::MadeCache make_cache(std::string_view spec, crawl::CacheOptions options);

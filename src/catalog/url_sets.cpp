@@ -15,19 +15,20 @@ namespace garner::catalog {
 namespace {
 
 MadeSet make_lines(SetOptions const& options) {
-    return {std::make_unique<crawl::LineSet>(crawl::LineSet::Options{.expected = options.expected, .seed = options.seed})};
+    return std::make_unique<crawl::LineSet>(crawl::LineSet::Options{.expected = options.expected, .seed = options.seed});
 }
 
 template <class Set>
-MadeSet made(crawl::Opened<Set> opened) {
-    return {std::move(opened.set), std::move(opened.fault)};
+MadeSet made(Result<std::unique_ptr<Set>> opened) {
+    if (!opened) return opened.fault();
+    return *std::move(opened);
 }
 
 MadeSet make_runs(SetOptions const& options) {
     return made(crawl::DiskSet::open({.directory = options.directory, .memory = options.memory, .layers = options.layers}));
 }
 
-MadeSet make_mercator(SetOptions const& options) { return {std::make_unique<papers::MercatorTable>(options.seed)}; }
+MadeSet make_mercator(SetOptions const& options) { return std::make_unique<papers::MercatorTable>(options.seed); }
 
 MadeSet make_mercator_file(SetOptions const& options) {
     return made(papers::MercatorFile::open({.directory = options.directory, .layers = options.layers}));
@@ -35,7 +36,8 @@ MadeSet make_mercator_file(SetOptions const& options) {
 
 MadeSet make_redis(SetOptions const& options) {
     redis::RedisSet::Options how{.expected = options.expected};
-    if (auto fault = redis::read_redis_address(options.address, how.address); !fault.empty()) return {nullptr, "redis: " + fault};
+    if (auto fault = redis::read_redis_address(options.address, how.address); !fault.empty())
+        return Fault{.what = std::move(fault), .where = "redis"};
     return made(redis::RedisSet::open(how));
 }
 
@@ -61,14 +63,14 @@ std::string url_set_names() { return names_of(set_rows); }
 
 MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     auto const* row = find_url_set(name);
-    if (!row) return {nullptr, "no set \"" + std::string(name) + "\"; there are " + url_set_names()};
+    if (!row) return Fault{"no set \"" + std::string(name) + "\"", "there are " + url_set_names()};
     if (row->on_disk && options.directory.empty())
-        return {nullptr, "the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
+        return Fault{"the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
     if (row->bytes_for && row->bytes_for(options.expected) > options.memory)
-        return {nullptr, "the set \"" + std::string(name) + "\" takes " + size_text(row->bytes_for(options.expected)) +
-                             (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when it is empty") +
-                             ", more than the memory of " + size_text(options.memory) +
-                             "; give it more, or a directory: then it lies on disk"};
+        return Fault{"the set \"" + std::string(name) + "\" takes " + size_text(row->bytes_for(options.expected)) +
+                         (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when it is empty") +
+                         ", more than the memory of " + size_text(options.memory),
+                     "give it more, or a directory: then it lies on disk"};
     if (!row->elsewhere || name == row->name) return row->make(options);
     auto with_address = options;
     with_address.address = name.substr(row->name.size() + 1);

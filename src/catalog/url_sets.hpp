@@ -20,7 +20,7 @@ struct SetOptions {
     std::string address = {};             // for a set on other machines: the text after its name and a colon
 };
 
-using MadeSet = crawl::Opened<crawl::UrlSet>;
+using MadeSet = Result<std::unique_ptr<crawl::UrlSet>>;
 
 struct SetRow {
     std::string_view name;

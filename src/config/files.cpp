@@ -26,19 +26,17 @@ bool may(int rights, fs::path const& path) { return ::faccessat(AT_FDCWD, path.c
 std::string because() { return std::strerror(errno); }
 
 void try_user(Reader& reader, Config const& config) {
-    std::string fault;
-    account_to_take(config, fault);
-    if (!fault.empty())
-        reader.fault({"user"}, fault, R"(create it with "adduser --system --group", or write "root" to stay root)");
+    if (auto const account = account_to_take(config); !account)
+        reader.fault({"user"}, account.fault().what, R"(create it with "adduser --system --group", or write "root" to stay root)");
     if (!io::is_root() && !config.user.empty() && !io::find_account(config.user))
         reader.notice({"user"}, "there is no user " + config.user + " on this machine",
                       "create it before Garner is started as root");
 }
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {
-    std::string why;
-    if (!tls.ca_file.empty() && !net::TlsContext::make(tls, why))
-        reader.fault({"tls", "ca_file"}, why, R"(name a file of PEM certificates, or write "" for the system's)");
+    if (tls.ca_file.empty()) return;
+    if (auto const context = net::TlsContext::make(tls); !context)
+        reader.fault({"tls", "ca_file"}, context.fault().text(), R"(name a file of PEM certificates, or write "" for the system's)");
 }
 
 void try_access_log(Reader& reader, std::string const& file) {

@@ -32,10 +32,9 @@ Form<std::string> method() {
 
 Form<http::UrlPattern> url_pattern() {
     auto parse = [](std::string const& text, http::UrlPattern& into, std::string& why) {
-        std::string reason;
-        auto pattern = http::UrlPattern::parse(text, reason);
-        if (!pattern) return why += ": " + reason, false;
-        into = std::move(*pattern);
+        auto pattern = http::UrlPattern::parse(text);
+        if (!pattern) return why += ": " + pattern.fault().text(), false;
+        into = *std::move(pattern);
         return true;
     };
     return parsed<http::UrlPattern>("regular expression", "a regular expression", "RE2 syntax, at most 1024 bytes",

@@ -4,12 +4,11 @@
 
 namespace garner::config {
 
-std::optional<io::Account> account_to_take(Config const& config, std::string& fault) {
-    fault.clear();
-    if (!io::is_root() || config.user == "root") return std::nullopt;
+Result<std::optional<io::Account>> account_to_take(Config const& config) {
+    if (!io::is_root() || config.user == "root") return std::optional<io::Account>();
     auto account = io::find_account(config.user.empty() ? "garner" : config.user);
     if (!account && config.user.empty()) account = io::find_account("nobody");
-    if (!account) fault = "there is no user " + (config.user.empty() ? "garner or nobody" : config.user) + " on this machine";
+    if (!account) return garner::Fault{"there is no user " + (config.user.empty() ? "garner or nobody" : config.user) + " on this machine"};
     return account;
 }
 

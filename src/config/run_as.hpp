@@ -6,12 +6,13 @@
 
 #include "config/config.hpp"
 #include "io/account.hpp"
+#include "util/result.hpp"
 
 namespace garner::config {
 
-/// The account of the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. `fault`:
-/// why there is no such account; empty otherwise.
-std::optional<io::Account> account_to_take(Config const&, std::string& fault);
+/// The account of the key `user`. Nothing when the process keeps its account: it is not root, or is to stay root. A fault if there is no such
+/// account.
+Result<std::optional<io::Account>> account_to_take(Config const&);
 
 /// Makes the account the owner of the access log and of the directories of the disk tier and the set of seen URLs, if root
 /// owns them. Returns the errors, one line for each path that could not be changed.

@@ -28,7 +28,7 @@ Form<std::string> policy_spec(std::string const& own = "") {
         }
         auto const spec = policy::read_spec(written);
         auto const mend = "write " + in_quotes(name + ":setting=value") + ", or the name alone";
-        if (!spec.row) return reader.fault(spec.fault, mend);
+        if (!spec) return reader.fault(spec.fault().text(), mend);
         into = std::move(written);
         return true;
     };
@@ -41,8 +41,8 @@ Form<std::string> policy_or_auto() {
     auto form = policy_spec();
     form.read = [policy = form.read](Reader& reader, Json const& value, std::string& into) {
         if (!value.is_string() || !sim::AutoPolicy::is_spec(value.get<std::string>())) return policy(reader, value, into);
-        auto const fault = sim::AutoPolicy::read(value.get<std::string>()).fault;
-        if (!fault.empty()) return reader.fault(fault, "write auto, or auto:aim=bytes");
+        auto const terms = sim::AutoPolicy::read(value.get<std::string>());
+        if (!terms) return reader.fault(terms.fault().text(), "write auto, or auto:aim=bytes");
         into = value.get<std::string>();
         return true;
     };

@@ -59,10 +59,10 @@ void merge_and_mark(std::span<Fingerprint const> known, InBucket const& asked, B
 
 }  // namespace
 
-Opened<DiskSet> DiskSet::open(Options const& options) {
-    Opened<DiskSet> opened{std::unique_ptr<DiskSet>(new DiskSet(options))};
-    if (opened.fault = opened.set->open(); !opened.fault.empty()) opened.set.reset();
-    return opened;
+Result<std::unique_ptr<DiskSet>> DiskSet::open(Options const& options) {
+    std::unique_ptr<DiskSet> set(new DiskSet(options));
+    if (auto fault = set->open(); !fault.empty()) return Fault{std::move(fault)};
+    return set;
 }
 
 std::string DiskSet::open() {

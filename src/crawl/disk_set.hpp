@@ -32,7 +32,7 @@ public:
         io::Faults* faults = nullptr;     // outlives the set
     };
     /// Opens the set in the directory, or creates one. The directory is locked against other processes.
-    static Opened<DiskSet> open(Options const&);
+    static Result<std::unique_ptr<DiskSet>> open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::string why_it_forgets() const override { return {}; }

@@ -8,6 +8,7 @@
 
 #include "policy/options.hpp"
 #include "util/hash.hpp"
+#include "util/result.hpp"
 
 namespace garner::papers {
 class Foresight;
@@ -56,11 +57,8 @@ struct CacheOptions {
     }
 };
 
-/// A cache, or an error: one line that names the invalid number and the next valid ones.
-struct MadeCache {
-    std::unique_ptr<SeenCache> cache;
-    std::string fault;
-};
+/// The fault names the number that does not fit; the suggested fix names the next ones that do.
+using MadeCache = Result<std::unique_ptr<SeenCache>>;
 
 /// Implements seen_each() for a cache. The cache has look(Fingerprint), its seen() for one, and prefetch(Fingerprint)
 /// const, which prefetches the memory that look() touches first.

@@ -108,20 +108,16 @@ constexpr std::array layer_rows{
 
 }  // namespace
 
-UrlLayers::Read UrlLayers::read(std::string_view names) {
-    Read read;
+Result<UrlLayers> UrlLayers::read(std::string_view names) {
+    UrlLayers layers;
     if (names.ends_with(',')) names.remove_suffix(1);
-    if (names.empty()) return read;
+    if (names.empty()) return layers;
     for (auto const name : comma_parts(names)) {
-        if (!read.fault.empty()) break;
         auto const row = std::ranges::find(layer_rows, name, &Row::name);
-        if (row != layer_rows.end()) {
-            read.layers.chosen_ |= 1u << (row - layer_rows.begin());
-            continue;
-        }
-        read.fault = quoted_word(name) + " is none of " + names_of(layer_rows);
+        if (row == layer_rows.end()) return Fault{quoted_word(name) + " is none of " + names_of(layer_rows)};
+        layers.chosen_ |= 1u << (row - layer_rows.begin());
     }
-    return read;
+    return layers;
 }
 
 void UrlLayers::apply(CanonicalUrl& url) const {

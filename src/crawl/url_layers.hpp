@@ -7,15 +7,15 @@
 #include <vector>
 
 #include "crawl/canonical_url.hpp"
+#include "util/result.hpp"
 
 namespace garner::crawl {
 
 class UrlLayers {
 public:
-    struct Read;
 
     /// "query-sort,www-strip", in any order; nothing: no layers.
-    static Read read(std::string_view names);
+    static Result<UrlLayers> read(std::string_view names);
 
     /// Comma-separated, in the order of application, whatever the order in read().
     std::string names() const;
@@ -26,11 +26,6 @@ public:
 
 private:
     std::uint32_t chosen_ = 0;   // a bit for each row of the table
-};
-
-struct UrlLayers::Read {
-    UrlLayers layers;
-    std::string fault;   // one line with the error and a suggested fix
 };
 
 struct UrlLayerName {

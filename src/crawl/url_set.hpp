@@ -7,6 +7,7 @@
 
 #include "crawl/fingerprint.hpp"
 #include "util/bytes.hpp"
+#include "util/result.hpp"
 
 namespace garner::crawl {
 
@@ -52,13 +53,6 @@ public:
     /// failed permanently, nothing more is added and the error is repeated. Sets on disk lose nothing that add() has
     /// accepted if the process dies.
     virtual Added add(std::span<Print const> batch, std::span<std::uint8_t> is_new) = 0;
-};
-
-/// A set, or one line with the error and a suggested fix: damaged, in use, not writable.
-template <class Set>
-struct Opened {
-    std::unique_ptr<Set> set;
-    std::string fault = {};
 };
 
 using UrlSet = SetOf<Fingerprint>;

@@ -16,7 +16,7 @@ constexpr std::size_t longest_method = 64;
 constexpr std::size_t empty_lines_bytes = 2 * 2;
 constexpr std::size_t longest_known_name = 25;
 
-struct Fault {
+struct SyntaxError {
     char const* refusal = nullptr;
     std::uint16_t status = 400;
 };
@@ -126,7 +126,7 @@ char const* control_fault(char c) {
 }
 
 /// "HTTP/1.1" and similar, exactly (RFC 9112 2.3).
-Fault parse_version(std::string_view text, Version& version) {
+SyntaxError parse_version(std::string_view text, Version& version) {
     if (text.size() != 8 || !text.starts_with("HTTP/") || !is_digit(text[5]) || text[6] != '.' || !is_digit(text[7]))
         return {"malformed version"};
     if (text[5] != '1') return {"version is not HTTP/1", 505};
@@ -136,19 +136,19 @@ Fault parse_version(std::string_view text, Version& version) {
 }
 
 /// Checks the start line received so far, so that a line that is too long is refused before its end.
-Fault overlong(RequestHead const&, std::string_view line, HeadLimits const& limits) {
+SyntaxError overlong(RequestHead const&, std::string_view line, HeadLimits const& limits) {
     auto space = line.substr(0, longest_method + 1).find(' ');
-    if (space == npos) return line.size() > longest_method ? Fault{"method too long", 501} : Fault{};
+    if (space == npos) return line.size() > longest_method ? SyntaxError{"method too long", 501} : SyntaxError{};
     if (line.size() - space <= limits.target) return {};
     auto target = line.substr(space + 1);
     return target.substr(0, limits.target + 1).find(' ') == npos && target.size() > limits.target
-               ? Fault{"target too long", 414}
-               : Fault{};
+               ? SyntaxError{"target too long", 414}
+               : SyntaxError{};
 }
 
-Fault overlong(ResponseHead const&, std::string_view, HeadLimits const&) { return {}; }
+SyntaxError overlong(ResponseHead const&, std::string_view, HeadLimits const&) { return {}; }
 
-Fault parse_start_line(std::string_view line, RequestHead& head) {
+SyntaxError parse_start_line(std::string_view line, RequestHead& head) {
     auto first = line.find(' ');
     if (first == 0) return {"white space before request line"};
     if (line.empty()) return {"empty request line"};
@@ -166,7 +166,7 @@ Fault parse_start_line(std::string_view line, RequestHead& head) {
 }
 
 /// The space before an empty reason may be missing: several servers leave it out, and nothing depends on it.
-Fault parse_start_line(std::string_view line, ResponseHead& head) {
+SyntaxError parse_start_line(std::string_view line, ResponseHead& head) {
     if (auto fault = parse_version(line.substr(0, 8), head.version); fault.refusal) return fault;
     auto rest = line.substr(8);
     if (rest.size() < 4 || rest[0] != ' ') return {"malformed status line"};
@@ -179,7 +179,7 @@ Fault parse_start_line(std::string_view line, ResponseHead& head) {
     return {};
 }
 
-Fault parse_field(std::string_view line, Fields& fields, HeadLimits const& limits) {
+SyntaxError parse_field(std::string_view line, Fields& fields, HeadLimits const& limits) {
     if (fields.size() >= limits.fields) return {"too many fields", 431};
     Field field;
     if (auto refusal = parse_field_line(line, field)) return {refusal};
@@ -190,11 +190,11 @@ Fault parse_field(std::string_view line, Fields& fields, HeadLimits const& limit
 constexpr std::size_t skippable(RequestHead const&) { return empty_lines_bytes; }
 constexpr std::size_t skippable(ResponseHead const&) { return 0; }
 
-constexpr std::uint16_t answer(RequestHead const&, Fault fault) { return fault.status; }
-constexpr std::uint16_t answer(ResponseHead const&, Fault) { return 502; }
+constexpr std::uint16_t answer(RequestHead const&, SyntaxError fault) { return fault.status; }
+constexpr std::uint16_t answer(ResponseHead const&, SyntaxError) { return 502; }
 
 template <class Head>
-HeadParse refused(Head const& head, Fault fault) {
+HeadParse refused(Head const& head, SyntaxError fault) {
     return {HeadParse::Kind::refused, 0, answer(head, fault), fault.refusal};
 }
 
@@ -352,7 +352,7 @@ std::string_view field_in(std::string_view head, std::string_view name) {
         bool const is_long_enough = line.size() > name.size() && line[name.size()] == ':';
         if (!is_long_enough || !equals_ignoring_case(line.substr(0, name.size()), name)) continue;
         auto const value = line.substr(name.size() + 1);
-        return trim(value.substr(0, value.find('\r')));
+        return trim(value.substr(0, value.find_first_of("\r\n")));
     }
     return {};
 }

@@ -172,21 +172,16 @@ std::optional<PortRange> PortRange::parse(std::string_view text) {
     return PortRange{static_cast<std::uint16_t>(*first), static_cast<std::uint16_t>(*last)};
 }
 
-std::optional<UrlPattern> UrlPattern::parse(std::string_view text, std::string& why) {
-    if (text.empty() || text.size() > text_max) {
-        why = text.empty() ? "the expression is empty" : "the expression is longer than 1024 bytes";
-        return std::nullopt;
-    }
+Result<UrlPattern> UrlPattern::parse(std::string_view text) {
+    if (text.empty()) return Fault{"the expression is empty"};
+    if (text.size() > text_max) return Fault{"the expression is longer than 1024 bytes"};
     re2::RE2::Options options;
     options.set_encoding(re2::RE2::Options::EncodingLatin1);   // a URL is bytes, not always UTF-8
     options.set_max_mem(1 << 20);
     options.set_log_errors(false);
     options.set_never_capture(true);
     auto expression = std::make_shared<re2::RE2 const>(re2::StringPiece(text.data(), text.size()), options);
-    if (!expression->ok()) {
-        why = expression->error();
-        return std::nullopt;
-    }
+    if (!expression->ok()) return Fault{expression->error()};
     UrlPattern pattern;
     pattern.expression_ = std::move(expression);
     return pattern;

@@ -12,6 +12,7 @@
 #include "http/uri.hpp"
 #include "util/clock.hpp"
 #include "util/ip.hpp"
+#include "util/result.hpp"
 
 namespace re2 {
 class RE2;
@@ -63,8 +64,8 @@ struct PortRange {
 class UrlPattern {
 public:
     static constexpr std::size_t text_max = 1'024;
-    /// Nothing and a reason in `why` when RE2 refuses it or it is longer than text_max.
-    static std::optional<UrlPattern> parse(std::string_view text, std::string& why);
+    /// A fault if RE2 refuses it, or if it is empty or longer than text_max.
+    static Result<UrlPattern> parse(std::string_view text);
     bool matches(std::string_view url) const;
     std::string const& text() const;
 

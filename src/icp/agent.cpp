@@ -74,13 +74,13 @@ Agent::Agent(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), se
 
 Agent::~Agent() = default;
 
-bool Agent::open(std::string& fault) {
+Result<void> Agent::open() {
     LookupServices const services{mesh_, worker_, *this};
     for (auto const& row : icp::lookups()) {
         lookups_.push_back(row.make(services));
-        if (!lookups_.back()->open(fault)) return false;
+        if (auto const opened = lookups_.back()->open(); !opened) return opened;
     }
-    return true;
+    return {};
 }
 
 void Agent::start() {

@@ -13,6 +13,7 @@
 #include "net/wake.hpp"
 #include "net/worker.hpp"
 #include "util/counter.hpp"
+#include "util/result.hpp"
 
 namespace garner::icp {
 
@@ -57,8 +58,8 @@ public:
     Agent(Mesh& mesh, net::Worker& worker);
     ~Agent();
 
-    /// Before the workers run. False, with `fault`, when a port cannot be opened.
-    bool open(std::string& fault);
+    /// Before the workers run. The fault names the address that cannot be opened.
+    Result<void> open();
     void start();
     void stop();
 

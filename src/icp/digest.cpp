@@ -62,11 +62,8 @@ DigestKey digest_key(std::string_view url) {
 
 // ---- reading ----
 
-std::shared_ptr<Digest const> Digest::read(std::string bytes, char const*& fault) {
-    auto const refuse = [&](char const* why) {
-        fault = why;
-        return nullptr;
-    };
+Result<std::shared_ptr<Digest const>> Digest::read(std::string bytes) {
+    auto const refuse = [](char const* why) { return Fault{why}; };
     if (bytes.size() < header_bytes) return refuse("shorter than its head");
     if (bytes.size() > bytes_max) return refuse("too large");
     auto const head = std::string_view(bytes);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "util/bytes.hpp"
+#include "util/result.hpp"
 
 namespace garner::icp {
 
@@ -24,9 +25,8 @@ public:
     static constexpr Bytes mask_max = 64 * MiB;             // for a hundred million URLs
     static constexpr Bytes bytes_max = header_bytes + mask_max;
 
-    /// `bytes`: a complete digest as received. nullptr, with the literal `fault`, for an invalid digest, and for a version
-    /// or parameters that Squid 5 rejects too.
-    static std::shared_ptr<Digest const> read(std::string bytes, char const*& fault);
+    /// `bytes`: a whole one, as received. A fault if it is not a digest, or has a version or sizes that Squid 5 refuses, too.
+    static Result<std::shared_ptr<Digest const>> read(std::string bytes);
 
     /// False: the cache did not have the URL when the digest was built. True: it probably had; about one in ten is a false
     /// positive.

@@ -167,9 +167,9 @@ net::awaitable<void> DigestFetcher::receive(Watch& watch, Location const& locati
         }
         bytes.append(piece.data);
     }
-    char const* fault = nullptr;
-    watch.digest = Digest::read(std::move(bytes), fault);
-    if (fault) watch.fault = std::string("what came is none: ") + fault;
+    auto digest = Digest::read(std::move(bytes));
+    if (digest) watch.digest = *std::move(digest);
+    else watch.fault = "it is not a cache digest: " + digest.fault().text();
 }
 
 }  // namespace garner::icp

@@ -12,7 +12,6 @@ class DigestLookup final : public PeerLookup {
 public:
     explicit DigestLookup(Agent& agent) : agent_(agent) {}
 
-    bool open(std::string&) override { return true; }
     bool reaches(Peer const& peer) const override { return peer.options.digest && peer.digest(); }
     void ask(Query const& query, Peers peers) override {
         auto const key = digest_key(query.url);

@@ -61,12 +61,11 @@ Mesh::Mesh(Options options, cache::Cache& cache) : cache_(cache), peer_table_(ma
 }
 Mesh::~Mesh() = default;
 
-std::unique_ptr<Mesh> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
-                                 std::string& fault) {
+Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache) {
     std::unique_ptr<Mesh> mesh(new Mesh(std::move(options), cache));
     for (auto* worker : workers) {
         mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
-        if (!mesh->agents_.back()->open(fault)) return nullptr;
+        if (auto const opened = mesh->agents_.back()->open(); !opened) return opened.fault();
     }
     mesh->chores_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
     mesh->chores_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));

@@ -16,6 +16,7 @@
 #include "icp/replay_guard.hpp"
 #include "net/worker.hpp"
 #include "util/mutex.hpp"
+#include "util/result.hpp"
 
 namespace garner::icp {
 
@@ -35,9 +36,8 @@ using PeerTablePtr = std::shared_ptr<PeerTable const>;
 /// Thread-safe unless stated otherwise. Outlives everything that runs on the workers.
 class Mesh {
 public:
-    /// Opens the ports; nullptr, with the address in `fault`, when one cannot be opened.
-    static std::unique_ptr<Mesh> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache,
-                                      std::string& fault);
+    /// Takes the ports; the fault names the address.
+    static Result<std::unique_ptr<Mesh>> make(Options options, std::span<net::Worker* const> workers, cache::Cache& cache);
     ~Mesh();
 
     /// Before the workers run.

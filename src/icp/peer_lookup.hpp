@@ -6,6 +6,7 @@
 
 #include "icp/reply.hpp"
 #include "net/worker.hpp"
+#include "util/result.hpp"
 
 namespace garner::icp {
 
@@ -24,8 +25,8 @@ struct LookupServices {
 class PeerLookup {
 public:
     virtual ~PeerLookup() = default;
-    /// Opens the port; false, with the address in `fault`, when it cannot be opened.
-    virtual bool open(std::string& fault) = 0;
+    /// Takes its port; the fault names the address.
+    virtual Result<void> open() { return {}; }
     virtual void start() {}
     virtual void stop() {}
     /// True if this lookup queries that peer.

@@ -4,18 +4,23 @@
 
 namespace garner::icp {
 
-bool UdpLookup::open(std::string& fault) {
+Result<void> UdpLookup::open() {
     auto const peer_table = services_.mesh.peer_table();
     auto const& options = peer_table->options;
     bool const icp = protocol_ == Protocol::icp;
-    auto const address = parse_ip(icp ? options.address : options.htcp.address);
-    if (!address) return true;
+    auto const& text = icp ? options.address : options.htcp.address;
+    if (text.empty()) return {};
+    auto const address = parse_ip(text);
+    if (!address) return Fault{"\"" + text + "\" is not an IP address"};
     IpEndpoint const at{*address, icp ? options.port : options.htcp.port};
     bool const is_first = services_.worker.number == 0;
-    if (is_first && !net::UdpPort::is_free(at, fault)) return false;
-    port_ = net::UdpPort::open(services_.worker.io, at, true, fault);
-    configured_ = port_ != nullptr;
-    return configured_;
+    if (is_first)
+        if (auto const is_free = net::UdpPort::is_free(at); !is_free) return is_free;
+    auto port = net::UdpPort::open(services_.worker.io, at, true);
+    if (!port) return port.fault();
+    port_ = *std::move(port);
+    configured_ = true;
+    return {};
 }
 
 void UdpLookup::start() {
@@ -36,9 +41,9 @@ void UdpLookup::send(std::string_view datagram, Peers peers) {
 }
 
 bool UdpLookup::open_own() {
-    std::string fault;
-    port_ = net::UdpPort::open_any(services_.worker.io, fault);
-    if (!port_) return spdlog::warn("no peer is asked over {}: {}", name_of(protocol_), fault), false;
+    auto port = net::UdpPort::open_any(services_.worker.io);
+    if (!port) return spdlog::warn("no peer is asked over {}: {}", name_of(protocol_), port.fault().text()), false;
+    port_ = *std::move(port);
     listen();
     return true;
 }

@@ -15,7 +15,7 @@ namespace garner::icp {
 /// one they leave from a port of the worker's own, which is opened for the first query and answers no other cache.
 class UdpLookup : public PeerLookup {
 public:
-    bool open(std::string& fault) override;
+    Result<void> open() override;
     void start() override;
     void stop() override;
 

@@ -72,7 +72,7 @@ TlsContext::TlsContext() : inside_(std::make_unique<Inside>()) {}
 
 TlsContext::~TlsContext() { SSL_CTX_free(inside_->context); }
 
-std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::string& fault) {
+Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) {
     std::shared_ptr<TlsContext> made(new TlsContext);
     auto* context = made->inside_->context = SSL_CTX_new(TLS_client_method());
     check(context != nullptr);
@@ -94,8 +94,7 @@ std::shared_ptr<TlsContext> TlsContext::make(TlsOptions const& options, std::str
     if (options.ca_file.empty()) {
         made->inside_->trusts_system = true;
     } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
-        fault = "cannot read certificates from " + options.ca_file + ": " + first_fault("no certificate in it");
-        return nullptr;
+        return Fault{.what = first_fault("no certificate in it"), .where = "cannot read certificates from " + options.ca_file};
     }
     return made;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "net/options.hpp"
+#include "util/result.hpp"
 
 typedef struct ssl_ctx_st SSL_CTX;
 typedef struct ssl_st SSL;
@@ -18,8 +19,8 @@ namespace garner::net {
 /// Shared by all workers: trust store, settings, session tickets by server name (bounded). Thread-safe.
 class TlsContext : public std::enable_shared_from_this<TlsContext> {
 public:
-    /// nullptr, with `fault` set, when the CA file cannot be read. The first session reads the system's certificates.
-    static std::shared_ptr<TlsContext> make(TlsOptions const&, std::string& fault);
+    /// A fault if the CA file cannot be read. The system's certificates are read by the first session.
+    static Result<std::shared_ptr<TlsContext>> make(TlsOptions const&);
     ~TlsContext();
 
     static constexpr std::size_t names_max = 10'000;       // server names with stored tickets

@@ -64,7 +64,7 @@ UdpPort::UdpPort(asio::io_context& io, bool v4)
 
 UdpPort::~UdpPort() = default;
 
-std::unique_ptr<UdpPort> UdpPort::open(asio::io_context& io, IpEndpoint const& at, bool shared, std::string& fault) {
+Result<std::unique_ptr<UdpPort>> UdpPort::open(asio::io_context& io, IpEndpoint const& at, bool shared) {
     std::unique_ptr<UdpPort> port(new UdpPort(io, at.address.is_v4()));
     auto& socket = port->socket_;
     Error error, ignored;
@@ -74,20 +74,19 @@ std::unique_ptr<UdpPort> UdpPort::open(asio::io_context& io, IpEndpoint const& a
     if (!error) socket.bind(endpoint_of(at, port->v4_), error);
     socket.set_option(asio::socket_base::receive_buffer_size(kernel_buffer), ignored);
     socket.set_option(asio::socket_base::send_buffer_size(kernel_buffer), ignored);
-    if (!error) return port;
-    fault = "UDP " + at.text() + ": " + error.message();
-    return nullptr;
-}
-
-std::unique_ptr<UdpPort> UdpPort::open_any(asio::io_context& io, std::string& fault) {
-    auto port = open(io, {}, false, fault);
-    if (!port) port = open(io, {IpAddress::v4(0, 0, 0, 0), 0}, false, fault);   // a kernel without IPv6 has no "::"
+    if (error) return Fault{.what = error.message(), .where = "UDP " + at.text()};
     return port;
 }
 
-bool UdpPort::is_free(IpEndpoint const& at, std::string& fault) {
+Result<std::unique_ptr<UdpPort>> UdpPort::open_any(asio::io_context& io) {
+    if (auto port = open(io, {}, false)) return port;
+    return open(io, {IpAddress::v4(0, 0, 0, 0), 0}, false);   // a kernel without IPv6 has no "::"
+}
+
+Result<void> UdpPort::is_free(IpEndpoint const& at) {
     asio::io_context io;
-    return open(io, at, false, fault) != nullptr;
+    auto const opened = open(io, at, false);
+    return opened ? Result<void>() : opened.fault();
 }
 
 void UdpPort::start(Handler handler, void* owner) {

@@ -14,6 +14,7 @@
 #include "util/bytes.hpp"
 #include "util/counter.hpp"
 #include "util/ip.hpp"
+#include "util/result.hpp"
 
 namespace garner::net {
 
@@ -23,17 +24,16 @@ public:
     static constexpr Bytes datagram_max = 16 * KiB;   // longer ones are dropped, in both directions
     static constexpr std::size_t batch = 32;          // read in one turn, so that a busy socket does not starve other work
 
-    /// A bound socket; nullptr, with the address in `fault`, when it cannot be opened. "::" accepts IPv4, too; port 0 is
-    /// any port. `shared`: each worker of this process opens the port; the kernel distributes the datagrams by their
-    /// source.
-    static std::unique_ptr<UdpPort> open(asio::io_context& io, IpEndpoint const& at, bool shared, std::string& fault);
+    /// A bound socket; the fault names the address. "::" accepts IPv4, too; port 0 is any port. `shared`: each worker of this
+    /// process opens the port; the kernel distributes the datagrams by their source.
+    static Result<std::unique_ptr<UdpPort>> open(asio::io_context& io, IpEndpoint const& at, bool shared);
 
     /// An unshared port for IPv6 and IPv4, or for IPv4 only if the kernel has no IPv6.
-    static std::unique_ptr<UdpPort> open_any(asio::io_context& io, std::string& fault);
+    static Result<std::unique_ptr<UdpPort>> open_any(asio::io_context& io);
 
-    /// False, with `fault`, when another process uses the port: SO_REUSEPORT alone would let a second process of the same
-    /// user take a part of the datagrams unnoticed. To be called before the first worker opens the port.
-    static bool is_free(IpEndpoint const& at, std::string& fault);
+    /// A fault if another process has the port: SO_REUSEPORT alone would let a second process of the same user take a part of
+    /// the datagrams unnoticed. Called before the first worker opens it.
+    static Result<void> is_free(IpEndpoint const& at);
 
     ~UdpPort();
 

@@ -15,16 +15,16 @@ template <template <class> class Table>
 crawl::MadeCache make(crawl::CacheOptions const& options, std::span<policy::Setting const> settings, unsigned x) {
     if (!std::has_single_bit(options.entries)) {
         auto const below = std::bit_floor(options.entries);
-        return {nullptr, std::to_string(options.entries) + " entries: no power of two; take " + std::to_string(below) + " or " +
-                             std::to_string(2 * below)};
+        return Fault{std::to_string(options.entries) + " entries: no power of two",
+                     "take " + std::to_string(below) + " or " + std::to_string(2 * below)};
     }
     CompactShape const shape{.entries = options.entries,
                              .x = std::min(x, CompactShape::log2_of(options.entries)),
                              .bits = static_cast<unsigned>(options.value(settings, settings.size() - 1)),
                              .seed = options.seed};
     bool const clock = options.value(settings, 0) == 0;
-    if (clock) return {std::make_unique<Table<ClockHand>>(shape), {}};
-    return {std::make_unique<Table<RandomHand>>(shape), {}};
+    if (clock) return std::make_unique<Table<ClockHand>>(shape);
+    return std::make_unique<Table<RandomHand>>(shape);
 }
 
 }  // namespace

@@ -104,10 +104,10 @@ void merge(Reader& old, std::span<Asked const> asked, Writer& into, std::span<st
 
 }  // namespace
 
-crawl::Opened<MercatorFile> MercatorFile::open(Options const& options) {
-    crawl::Opened<MercatorFile> opened{std::unique_ptr<MercatorFile>(new MercatorFile(options))};
-    if (opened.fault = opened.set->open(); !opened.fault.empty()) opened.set.reset();
-    return opened;
+Result<std::unique_ptr<MercatorFile>> MercatorFile::open(Options const& options) {
+    std::unique_ptr<MercatorFile> set(new MercatorFile(options));
+    if (auto fault = set->open(); !fault.empty()) return Fault{std::move(fault)};
+    return set;
 }
 
 std::string MercatorFile::open() {

@@ -22,7 +22,7 @@ public:
         io::Faults* faults = nullptr;             // outlives the set
     };
     /// Opens the set in the directory, or creates one. The directory is locked against other processes.
-    static crawl::Opened<MercatorFile> open(Options const&);
+    static Result<std::unique_ptr<MercatorFile>> open(Options const&);
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;
     std::string why_it_forgets() const override { return {}; }

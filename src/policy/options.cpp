@@ -14,14 +14,14 @@ std::string joined(std::span<std::string_view const> names) {
     return text;
 }
 
-/// Empty on success.
-std::string read_value(std::string_view text, Setting const& setting, double& value) {
+Result<double> read_value(std::string_view text, Setting const& setting) {
     for (std::size_t i = 0; i < setting.choices.size(); ++i)
-        if (setting.choices[i] == text) return value = static_cast<double>(i), std::string();
-    auto named = "\"" + std::string(setting.name) + "\": \"" + std::string(text) + "\"";
-    if (!setting.choices.empty()) return named + " is none of " + joined(setting.choices);
-    if (read_whole_number(text, value) && value >= setting.least && value <= setting.most) return {};
-    return named + " is not a number from " + short_number(setting.least) + " to " + short_number(setting.most);
+        if (setting.choices[i] == text) return static_cast<double>(i);
+    auto const named = "\"" + std::string(setting.name) + "\": \"" + std::string(text) + "\"";
+    if (!setting.choices.empty()) return Fault{named + " is none of " + joined(setting.choices)};
+    double value = 0;
+    if (read_whole_number(text, value) && value >= setting.least && value <= setting.most) return value;
+    return Fault{named + " is not a number from " + short_number(setting.least) + " to " + short_number(setting.most)};
 }
 
 std::string names_of(std::span<Setting const> declared) {
@@ -33,22 +33,20 @@ std::string names_of(std::span<Setting const> declared) {
 
 }  // namespace
 
-ReadSettings read_settings(std::string_view text, std::span<Setting const> declared) {
-    ReadSettings read;
-    for (auto const& setting : declared) read.values.push_back(setting.initial);
-    while (!text.empty() && read.fault.empty()) {
+Result<std::vector<double>> read_settings(std::string_view text, std::span<Setting const> declared) {
+    std::vector<double> values;
+    for (auto const& setting : declared) values.push_back(setting.initial);
+    while (!text.empty()) {
         auto one = text.substr(0, text.find(':'));
         text.remove_prefix(std::min(text.size(), one.size() + 1));
         auto name = one.substr(0, one.find('='));
-        auto value = one.substr(std::min(one.size(), name.size() + 1));
-        std::size_t index = 0;
-        while (index < declared.size() && declared[index].name != name) ++index;
-        if (index == declared.size())
-            read.fault = "no setting \"" + std::string(name) + "\"; " + names_of(declared);
-        else
-            read.fault = read_value(value, declared[index], read.values[index]);
+        auto const setting = std::ranges::find(declared, name, &Setting::name);
+        if (setting == declared.end()) return Fault{"no setting \"" + std::string(name) + "\"", names_of(declared)};
+        auto const value = read_value(one.substr(std::min(one.size(), name.size() + 1)), *setting);
+        if (!value) return value.fault();
+        values[static_cast<std::size_t>(setting - declared.begin())] = *value;
     }
-    return read;
+    return values;
 }
 
 }  // namespace garner::policy

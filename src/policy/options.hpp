@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "util/bytes.hpp"
+#include "util/result.hpp"
 
 namespace garner::policy {
 
@@ -30,12 +31,7 @@ struct Options {
     }
 };
 
-/// Parses "name=value:name=value" by the declared settings. `fault` is empty, or one line with the error and a
-/// suggested fix.
-struct ReadSettings {
-    std::vector<double> values;
-    std::string fault;
-};
-ReadSettings read_settings(std::string_view text, std::span<Setting const> declared);
+/// The values of "name=value:name=value", in the order in which the settings are declared.
+Result<std::vector<double>> read_settings(std::string_view text, std::span<Setting const> declared);
 
 }  // namespace garner::policy

@@ -48,31 +48,24 @@ constexpr std::array rows{
 
 std::span<Row const> all() { return rows; }
 
-Spec read_spec(std::string_view text) {
-    Spec spec;
-    auto name = text.substr(0, text.find(':'));
-    auto settings = text.substr(std::min(text.size(), name.size() + 1));
-    for (Row const& row : rows)
-        if (row.name == name) spec.row = &row;
-    if (!spec.row) {
-        spec.fault = "no policy \"" + std::string(name) + "\"; there are";
-        for (Row const& row : rows) (spec.fault += &row == rows.data() ? " " : ", ") += row.name;
-        return spec;
+Result<Spec> read_spec(std::string_view text) {
+    auto const name = text.substr(0, text.find(':'));
+    auto const row = std::ranges::find(rows, name, &Row::name);
+    if (row == rows.end()) {
+        std::string names = "there are";
+        for (Row const& one : rows) (names += &one == rows.data() ? " " : ", ") += one.name;
+        return Fault{"no policy \"" + std::string(name) + "\"", names};
     }
-    auto read = read_settings(settings, spec.row->settings);
-    if (!read.fault.empty()) {
-        spec.fault = std::string(name) + ": " + read.fault;
-        spec.row = nullptr;
-    }
-    spec.values = std::move(read.values);
-    return spec;
+    auto values = read_settings(text.substr(std::min(text.size(), name.size() + 1)), row->settings);
+    if (!values) return values.fault().at(std::string(name));
+    return Spec{&*row, *std::move(values)};
 }
 
 std::unique_ptr<ReplacementPolicy> make(std::string_view text, Options options) {
     auto spec = read_spec(text);
-    if (!spec.row) return nullptr;
-    options.values = std::move(spec.values);
-    return spec.row->make(options);
+    if (!spec) return nullptr;
+    options.values = std::move(spec->values);
+    return spec->row->make(options);
 }
 
 }  // namespace garner::policy

@@ -8,6 +8,7 @@
 
 #include "policy/options.hpp"
 #include "policy/policy.hpp"
+#include "util/result.hpp"
 
 namespace garner::policy {
 
@@ -23,11 +24,11 @@ std::span<Row const> all();
 
 /// A parsed policy spec: "NAME" or "NAME:setting=value:setting=value". The texts in `row` are static.
 struct Spec {
-    Row const* row = nullptr;      // nullptr: unknown policy or setting, see `fault`
+    Row const* row;
     std::vector<double> values;
-    std::string fault;             // one line with the error and a suggested fix
 };
-Spec read_spec(std::string_view text);
+/// A fault if there is no such policy or setting.
+Result<Spec> read_spec(std::string_view text);
 
 /// The policy of a spec, or nullptr when read_spec() reports an error. The spec's values replace `options.values`.
 std::unique_ptr<ReplacementPolicy> make(std::string_view spec, Options options);

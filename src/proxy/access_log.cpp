@@ -116,13 +116,13 @@ private:
     alignas(64) LineBuffer scratch_;
 };
 
-AccessLog::Opened AccessLog::open(Options options) {
-    if (options.path.empty()) return {std::unique_ptr<AccessLog>(new AccessLog(std::move(options), nullptr, -1)), {}};
+Result<std::unique_ptr<AccessLog>> AccessLog::open(Options options) {
+    if (options.path.empty()) return std::unique_ptr<AccessLog>(new AccessLog(std::move(options), nullptr, -1));
     auto file = std::make_unique<File>(options.path);
-    if (file->error()) return {nullptr, "cannot open the access log " + options.path + ": " + text_of(file->error())};
+    if (file->error()) return Fault{.what = text_of(file->error()), .where = "cannot open the access log " + options.path};
     int wake = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake < 0) return {nullptr, "cannot start the access log: " + text_of(errno)};
-    return {std::unique_ptr<AccessLog>(new AccessLog(std::move(options), std::move(file), wake)), {}};
+    if (wake < 0) return Fault{.what = text_of(errno), .where = "cannot start the access log"};
+    return std::unique_ptr<AccessLog>(new AccessLog(std::move(options), std::move(file), wake));
 }
 
 AccessLog::AccessLog(Options options, std::unique_ptr<File> file, int wake)

@@ -10,6 +10,7 @@
 #include "proxy/dropped_lines.hpp"
 #include "proxy/access_log_format.hpp"
 #include "util/counter.hpp"
+#include "util/result.hpp"
 
 namespace garner::proxy {
 
@@ -35,9 +36,8 @@ public:
         std::vector<DroppedLines::Count> dropped_most;   // the ten clients and statuses with most dropped lines
     };
 
-    struct Opened;
     /// Opens the file, creating it with mode 0640, and starts the thread.
-    static Opened open(Options);
+    static Result<std::unique_ptr<AccessLog>> open(Options);
 
     /// Writes the buffered lines; waits at most about 1 s for an output that accepts nothing. No worker may log any more.
     ~AccessLog();
@@ -86,11 +86,6 @@ private:
     Counter written_, lost_, write_errors_, bytes_;
     std::atomic<int> last_error_{0};
     std::thread thread_;
-};
-
-struct AccessLog::Opened {
-    std::unique_ptr<AccessLog> log;   // none after an error
-    std::string error;                // with the path and the reason
 };
 
 }  // namespace garner::proxy

@@ -10,7 +10,7 @@ bool FailedFetch::is_remembered() {
     if (failures.empty()) return false;
     auto known = failures.find(request_.key, steady_now(), witness());
     if (!known || !hears_of(*known, request_.head(), request_.control)) return false;
-    failure_ = {std::move(known->failure), Fault::none};
+    failure_ = {std::move(known->failure), FailureCause::none};
     own_ = known->only_for.has_value();
     remembered_for_ = known->left;
     return true;
@@ -33,7 +33,7 @@ net::awaitable<Step> FailedFetch::answer_known() {
 }
 
 net::awaitable<Step> FailedFetch::answer(cache::FetchFailure failure, bool own) {
-    failure_ = {std::move(failure), Fault::none};
+    failure_ = {std::move(failure), FailureCause::none};
     own_ = own;
     co_return co_await answer();
 }
@@ -57,7 +57,7 @@ net::awaitable<Step> FailedFetch::answer() {
     record.cache_status.ttl.reset();
     record.texts.reason = failure_.told.reason;
     bool const by_client = failure_.told.status == 400 || failure_.told.status == 408;
-    std::string_view rule = decided_by(failure_.fault);
+    std::string_view rule = decided_by(failure_.cause);
     if (by_client) rule = "request body";
     if (forbidden) rule = record.texts.rule;
     co_await writer_.error(failure_.told.status, failure_.told.reason, rule);
@@ -69,7 +69,7 @@ net::awaitable<Step> FailedFetch::answer() {
 /// may have caused the failure and no other client has met it.
 void FailedFetch::tell_followers() {
     auto lead = std::move(state_.lead);
-    bool const left = (request_.client_gone || request_.aborted) && failure_.fault == Fault::none;
+    bool const left = (request_.client_gone || request_.aborted) && failure_.cause == FailureCause::none;
     if (left || failure_.told.status == 403)
         lead.drop();
     else if (own_)
@@ -107,8 +107,8 @@ bool FailedFetch::is_never_shared() const {
 
 void FailedFetch::remember(cache::Fill const* fill) {
     failure_ = upstream_.failure();
-    if (failure_.fault == Fault::none || failure_.fault == Fault::name || request_.aborted) return;
-    bool const by_request = failure_.fault == Fault::answer;
+    if (failure_.cause == FailureCause::none || failure_.cause == FailureCause::name || request_.aborted) return;
+    bool const by_request = failure_.cause == FailureCause::answer;
     own_ = by_request;
     if (by_request && is_never_shared()) return;
     bool const of_head_only = by_request && request_.head().method == Method::head;

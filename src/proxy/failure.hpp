@@ -11,7 +11,7 @@
 namespace garner::proxy {
 
 /// The cause of a failure. Only a failure that other requests would meet, too, is remembered.
-enum class Fault : std::uint8_t {
+enum class FailureCause : std::uint8_t {
     none,        // limits and rules of this proxy, the client, a shutdown
     name,        // the name could not be resolved; net/name_cache remembers that
     connection,  // the connection to the server failed
@@ -19,11 +19,11 @@ enum class Fault : std::uint8_t {
 };
 
 /// The cause as named in Cache-Status and on the error page; empty for this proxy itself.
-std::string_view decided_by(Fault);
+std::string_view decided_by(FailureCause);
 
 struct Failure {
     cache::FetchFailure told;      // for the client and followers
-    Fault fault = Fault::none;
+    FailureCause cause = FailureCause::none;
 };
 
 /// `server`: "The origin", "The parent campus". `what_is_wrong`: the error in a malformed message.

@@ -162,9 +162,9 @@ Step Fetching::take() {
 bool Fetching::is_nonsense() {
     auto const status = upstream_.head().status;
     if (status == 101)
-        upstream_.fail(502, "The origin switches protocols without being asked to.", Fault::answer);
+        upstream_.fail(502, "The origin switches protocols without being asked to.", FailureCause::answer);
     else if (status == 304 && !state_.conditional && !http::is_conditional(request_.head().fields))
-        upstream_.fail(502, "The origin answers 304 to a request without conditions.", Fault::answer);
+        upstream_.fail(502, "The origin answers 304 to a request without conditions.", FailureCause::answer);
     else
         return false;
     return true;

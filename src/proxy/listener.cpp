@@ -23,6 +23,15 @@ constexpr int backlog = 4096;
 constexpr milliseconds at_limit_pause{20};
 constexpr milliseconds no_descriptors_pause{100};
 
+Result<void> to_result(net::TcpEndpoint const& endpoint, net::Error const& error) {
+    if (!error) return {};
+    IpEndpoint const at{net::to_ip(endpoint.address()), endpoint.port()};
+    bool const is_taken = error == asio::error::address_in_use;
+    return Fault{.what = error.message(),
+                 .mend = is_taken ? "stop the process that listens there, or choose another port" : "",
+                 .where = "cannot listen on " + at.text()};
+}
+
 /// "::" accepts IPv4 clients too; any other IPv6 address accepts IPv6 only.
 void set_dual_stack(Acceptor& acceptor, net::TcpEndpoint const& endpoint, net::Error& error) {
     if (endpoint.protocol() != asio::ip::tcp::v6()) return;
@@ -124,7 +133,7 @@ void Listener::log_refusal(IpAddress const& client, Bytes sent) {
     services_.log->write(services_.worker.number, entry);
 }
 
-bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault) {
+Result<void> port_is_free(net::TcpEndpoint const& endpoint) {
     asio::io_context io;
     Acceptor probe(io);
     net::Error error;
@@ -132,11 +141,10 @@ bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault) {
     if (!error) probe.set_option(asio::socket_base::reuse_address(true), error);
     if (!error) set_dual_stack(probe, endpoint, error);
     if (!error) probe.bind(endpoint, error);
-    if (error) fault = error.message();
-    return !error;
+    return to_result(endpoint, error);
 }
 
-std::optional<Acceptor> listen_on(asio::io_context& io, net::TcpEndpoint const& endpoint, std::string& fault) {
+Result<Acceptor> listen_on(asio::io_context& io, net::TcpEndpoint const& endpoint) {
     Acceptor acceptor(io);
     net::Error error;
     acceptor.open(endpoint.protocol(), error);
@@ -145,10 +153,7 @@ std::optional<Acceptor> listen_on(asio::io_context& io, net::TcpEndpoint const& 
     if (!error) set_dual_stack(acceptor, endpoint, error);
     if (!error) acceptor.bind(endpoint, error);
     if (!error) acceptor.listen(backlog, error);
-    if (error) {
-        fault = error.message();
-        return std::nullopt;
-    }
+    if (auto const listening = to_result(endpoint, error); !listening) return listening.fault();
     return acceptor;
 }
 

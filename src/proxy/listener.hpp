@@ -7,6 +7,7 @@
 #include "net/asio.hpp"
 #include "proxy/services.hpp"
 #include "proxy/target.hpp"
+#include "util/result.hpp"
 
 namespace garner::proxy {
 
@@ -40,11 +41,11 @@ private:
     bool stopped_ = false;
 };
 
-/// True when no socket listens there: SO_REUSEPORT alone would let a second proxy of the same user share the port
+/// A fault if another process listens there: SO_REUSEPORT alone would let a second proxy of the same user share the port
 /// unnoticed.
-bool port_is_free(net::TcpEndpoint const& endpoint, std::string& fault);
+Result<void> port_is_free(net::TcpEndpoint const& endpoint);
 
-/// A bound, listening socket with SO_REUSEPORT; on failure `fault` is the reason.
-std::optional<Acceptor> listen_on(net::asio::io_context& io, net::TcpEndpoint const& endpoint, std::string& fault);
+/// A bound, listening socket with SO_REUSEPORT.
+Result<Acceptor> listen_on(net::asio::io_context& io, net::TcpEndpoint const& endpoint);
 
 }  // namespace garner::proxy

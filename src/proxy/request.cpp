@@ -44,7 +44,7 @@ void Request::say_departure(http::Terms const& terms) {
 
 net::awaitable<bool> Request::outlives(store::Survives what) {
     auto const here = executor();
-    co_return co_await services.cache.settled(what, here);
+    co_return co_await services.cache.disk().settled(what, here);
 }
 
 }  // namespace garner::proxy

@@ -37,55 +37,56 @@ Bytes heads_of_worker(Limits const& limits, std::size_t workers) {
 
 }  // namespace
 
-std::unique_ptr<Server> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
-                                     cache::Cache& cache, std::string& fault) {
+Result<std::unique_ptr<Server>> Server::make(ServerOptions const& server, std::shared_ptr<Options const> options,
+                                             cache::Cache& cache) {
     std::unique_ptr<Server> made(new Server(server, std::move(options), cache));
-    if (!made->open(fault)) return nullptr;
+    if (auto const opened = made->open(); !opened) return opened.fault();
     return made;
 }
 
 Server::~Server() = default;
 
-bool Server::open(std::string& fault) {
+Result<void> Server::open() {
     auto workers = server_.workers ? server_.workers : std::max(1u, std::thread::hardware_concurrency());
     auto const options = this->options();
     shared_.via_name = options->via_name.empty() ? unique_via_name() : options->via_name;
     limit_connections();
-    auto tls = net::TlsContext::make(server_.tls, fault);
-    if (!tls) return false;
+    auto tls = net::TlsContext::make(server_.tls);
+    if (!tls) return tls.fault();
     names_ = std::make_unique<net::NameCache>(server_.net.dns);
     auto net = server_.net;
     net.pool.idle_total = std::min(net.pool.idle_total, std::max(idle_to_origins_max_ / workers, 1u));
     if (server_.what_if) sampling_ = std::make_unique<Sampling>(workers);
     for (unsigned number = 0; number < workers; ++number) {
         auto one = std::make_unique<PerWorker>();
-        one->worker = std::make_unique<net::Worker>(number, *names_, tls, net);
+        one->worker = std::make_unique<net::Worker>(number, *names_, *tls, net);
         one->services.reset(new Services{*one->worker, cache_, shared_, nullptr, one->counters, options});
         one->services->heads.max = heads_of_worker(options->limits, workers);
         shared_.workers.push_back(one->services.get());
         if (sampling_) one->services->sampler = &sampling_->of_worker(number);
         workers_.push_back(std::move(one));
     }
-    if (!join_mesh(fault)) return false;
+    if (auto const joined = join_mesh(); !joined) return joined;
     for (std::size_t i = 0; i < options->listen.size(); ++i)
-        if (!open_listener(i, fault)) return false;
+        if (auto const opened = open_listener(i); !opened) return opened;
     close_own_places();
-    return true;
+    return {};
 }
 
-bool Server::join_mesh(std::string& fault) {
+Result<void> Server::join_mesh() {
     std::vector<net::Worker*> workers;
     for (auto const& one : workers_) workers.push_back(one->worker.get());
-    mesh_ = icp::Mesh::make(server_.mesh, workers, cache_, fault);
-    if (!mesh_) return false;
+    auto mesh = icp::Mesh::make(server_.mesh, workers, cache_);
+    if (!mesh) return mesh.fault();
+    mesh_ = *std::move(mesh);
     for (auto const& one : workers_) {
         one->services->mesh = mesh_.get();
         one->services->agent = &mesh_->agent(one->worker->number);
     }
-    return true;
+    return {};
 }
 
-bool Server::open_listener(std::size_t index, std::string& fault) {
+Result<void> Server::open_listener(std::size_t index) {
     auto const options = this->options();
     auto const& listen = options->listen[index];
     net::Error error;
@@ -97,32 +98,23 @@ bool Server::open_listener(std::size_t index, std::string& fault) {
         made->text = *listen.origin;
         http::UriError refused;
         auto uri = http::parse_absolute(made->text, refused);
-        if (!uri) {
-            fault = "listen[" + std::to_string(index) + "].origin: " + refused.refusal;
-            return false;
-        }
+        if (!uri) return Fault{.what = refused.refusal, .where = "listen[" + std::to_string(index) + "].origin"};
         made->uri = *uri;
         origin = made.get();
         origins_.push_back(std::move(made));
     }
-    std::string why;
-    if (error || !port_is_free(endpoint, why)) {
-        fault = "cannot listen on " + text_of(endpoint) + ": " + (error ? error.message() : why);
-        return false;
-    }
+    if (error) return Fault{.what = error.message(), .where = "listen[" + std::to_string(index) + "].address"};
+    if (auto const is_free = port_is_free(endpoint); !is_free) return is_free;
     for (auto& one : workers_) {
-        auto acceptor = listen_on(one->worker->io, endpoint, why);
-        if (!acceptor) {
-            fault = "cannot listen on " + text_of(endpoint) + ": " + why;
-            return false;
-        }
+        auto acceptor = listen_on(one->worker->io, endpoint);
+        if (!acceptor) return acceptor.fault();
         endpoint = acceptor->local_endpoint();   // port 0 becomes the port that all workers share
         one->listeners.push_back(std::make_unique<Listener>(*one->services, std::move(*acceptor), origin));
     }
     addresses_.push_back(text_of(endpoint));
     listen_addresses_.push_back({addresses_.back(), origin});
     listening_.push_back({net::to_ip(endpoint.address()), endpoint.port()});
-    return true;
+    return {};
 }
 
 void Server::close_own_places() {
@@ -169,18 +161,18 @@ void Server::limit_connections() {
     shared_.pipes = limit.rlim_cur > 2 * reserve ? static_cast<std::int64_t>(possible / 2) : 0;
 }
 
-bool Server::open_log(std::string& fault) {
+Result<void> Server::open_log() {
     auto const options = this->options();
-    if (options->log.access.empty()) return true;
+    if (options->log.access.empty()) return {};
     AccessLog::Options log;
     log.path = options->log.access;
     log.format = options->log.format;
     log.workers = static_cast<unsigned>(workers_.size());
     auto opened = AccessLog::open(log);
-    fault = opened.error;
-    log_ = std::move(opened.log);
+    if (!opened) return opened.fault();
+    log_ = *std::move(opened);
     for (auto& one : workers_) one->services->log = log_.get();
-    return log_ != nullptr;
+    return {};
 }
 
 void Server::start() {

@@ -9,6 +9,7 @@
 #include "proxy/listener.hpp"
 #include "proxy/services.hpp"
 #include "util/mutex.hpp"
+#include "util/result.hpp"
 
 namespace garner::proxy {
 
@@ -24,13 +25,13 @@ struct ServerOptions {
 /// Thread-safe unless stated otherwise.
 class Server {
 public:
-    /// Binds all listening sockets; nullptr on failure, with the address and the reason in `fault`.
-    static std::unique_ptr<Server> make(ServerOptions const& server, std::shared_ptr<Options const> options,
-                                        cache::Cache& cache, std::string& fault);
+    /// Binds all listening sockets; the fault names the address.
+    static Result<std::unique_ptr<Server>> make(ServerOptions const& server, std::shared_ptr<Options const> options,
+                                                cache::Cache& cache);
     ~Server();
 
-    /// Once, before start(): opens the access log of the options. False: `fault` is the reason.
-    bool open_log(std::string& fault);
+    /// Once, before start(): the access log of the options.
+    Result<void> open_log();
     void start();
     /// Later requests use these options. Listening addresses and the log's path do not change.
     void reconfigure(std::shared_ptr<Options const> options);
@@ -76,9 +77,9 @@ private:
     };
     Server(ServerOptions const& server, std::shared_ptr<Options const> options, cache::Cache& cache)
         : server_(server), options_(std::move(options)), cache_(cache) {}
-    bool open(std::string& fault);
-    bool join_mesh(std::string& fault);
-    bool open_listener(std::size_t index, std::string& fault);
+    Result<void> open();
+    Result<void> join_mesh();
+    Result<void> open_listener(std::size_t index);
     void close_own_places();
     bool note_own_addresses();
     void limit_connections();

@@ -323,7 +323,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     transport = co_await connect_through_peer(std::move(transport), early);
     if (!transport) co_return nullptr;
     if (!early.empty()) {
-        fail(502, sources_.name() + " sends into the tunnel before TLS has begun.", Fault::connection);
+        fail(502, sources_.name() + " sends into the tunnel before TLS has begun.", FailureCause::connection);
         co_return nullptr;
     }
     net::ConnectTarget where;
@@ -341,7 +341,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     if (connected.failure == net::ConnectFailure::cancelled)
         fail(503, "The request was given up.");
     else
-        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason, Fault::connection);
+        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason, FailureCause::connection);
     co_return nullptr;
 }
 

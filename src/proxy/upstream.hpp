@@ -58,7 +58,9 @@ public:
     void count_traffic();
 
     Failure const& failure() const { return failure_; }
-    void fail(std::uint16_t status, std::string reason, Fault fault = Fault::none) { failure_ = {{status, std::move(reason)}, fault}; }
+    void fail(std::uint16_t status, std::string reason, FailureCause cause = FailureCause::none) {
+        failure_ = {{status, std::move(reason)}, cause};
+    }
 
     WallTime asked_at() const { return asked_at_; }
     /// True when an origin may have seen the request.

@@ -32,15 +32,15 @@ unsigned bucket_bits_for(std::uint64_t expected) {
 
 RedisSet::RedisSet(Options const& options) : prefix_(options.address.prefix), cluster_(options.address) {}
 
-crawl::Opened<RedisSet> RedisSet::open(Options const& options) {
+Result<std::unique_ptr<RedisSet>> RedisSet::open(Options const& options) {
     std::unique_ptr<RedisSet> set(new RedisSet(options));
     auto fault = set->cluster_.begin();
     if (fault.empty()) fault = set->cluster_.each_master([](RedisConnection&) { return std::string(); });
     if (fault.empty()) fault = set->agree_on_form(options.expected);
-    if (!fault.empty()) return {nullptr, "redis: " + fault};
+    if (!fault.empty()) return Fault{.what = std::move(fault), .where = "redis"};
     set->look_around();
     set->why_it_forgets_ = set->sync();
-    return {std::move(set)};
+    return set;
 }
 
 RedisSet::~RedisSet() {

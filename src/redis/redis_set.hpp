@@ -25,7 +25,7 @@ public:
         std::uint64_t expected = 0;   // entries; 0: not known
     };
     /// Creates a set, or joins the one that the prefix names.
-    static crawl::Opened<RedisSet> open(Options const&);
+    static Result<std::unique_ptr<RedisSet>> open(Options const&);
     ~RedisSet() override;
 
     Added add(std::span<Fingerprint const>, std::span<std::uint8_t> is_new) override;

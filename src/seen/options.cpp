@@ -36,8 +36,8 @@ Result<void> validate_address(Options const& options) {
 }
 
 Result<void> validate_layers(Options const& options) {
-    auto const fault = options.layers.empty() ? std::string() : crawl::UrlLayers::read(options.layers).fault;
-    return fault.empty() ? Result<void>() : Fault{.what = fault, .where = "layers"};
+    auto const layers = crawl::UrlLayers::read(options.layers);
+    return layers ? Result<void>() : Fault{.what = layers.fault().what, .where = "layers"};
 }
 
 Result<void> validate_set(Options const& options) {
@@ -53,8 +53,8 @@ Result<void> validate_set(Options const& options) {
 Result<void> validate_cache(Options const& options) {
     if (options.cache.empty()) return {};
     auto const spec = catalog::read_cache_spec(options.cache);
-    if (!spec.row) return Fault{spec.fault};
-    if (!spec.row->foresees) return {};
+    if (!spec) return spec.fault();
+    if (!spec->row->foresees) return {};
     return Fault{"the cache " + options.cache + " knows the future, and serves simulations alone"};
 }
 

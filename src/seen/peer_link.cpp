@@ -35,7 +35,7 @@ std::string first_line(std::string_view text) { return std::string(text.substr(0
 
 std::string forwarded_words(Options const& options, std::uint32_t partition) {
     auto words = std::to_string(partition) + "/" + std::to_string(options.peers.size());
-    auto const layers = crawl::UrlLayers::read(options.layers).layers.names();
+    auto const layers = crawl::UrlLayers::read(options.layers)->names();
     return layers.empty() ? words : words + " " + layers;
 }
 

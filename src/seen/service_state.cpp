@@ -9,7 +9,7 @@ Result<std::unique_ptr<ServiceState>> ServiceState::open(Options const& options,
     if (!keeper) return keeper.fault();
     std::unique_ptr<ServiceState> state(new ServiceState(options, io));
     state->keeper_ = *std::move(keeper);
-    state->sorting_.layers = crawl::UrlLayers::read(options.layers).layers;
+    state->sorting_.layers = *crawl::UrlLayers::read(options.layers);
     state->sorting_.links_max = options.batch_links;
     auto const partitions = static_cast<std::uint32_t>(options.peers.size());
     state->links_.resize(std::max(partitions, 1u));

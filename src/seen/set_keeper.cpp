@@ -31,19 +31,15 @@ crawl::MadeCache make_empty_front(Options const& options, std::uint64_t seed) {
 Result<Front> make_front(Options const& options, std::uint64_t seed) try {
     if (options.cache.empty()) return Front();
     // validate() refuses caches that only simulations can have.
-    auto made = make_empty_front(options, seed);
-    if (made.cache) return std::move(made.cache);
-    return Fault{made.fault};
+    return make_empty_front(options, seed);
 } catch (std::bad_alloc const&) {
     auto const entries = std::to_string(options.cache_entries);
     return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory", "take fewer"};
 }
 
 Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uint64_t seed) try {
-    auto const layers = crawl::UrlLayers::read(options.layers).layers.names();
-    auto made = catalog::make_url_set(options.set, {options.expected, options.memory, options.directory, seed, layers});
-    if (made.set) return std::move(made.set);
-    return Fault{made.fault};
+    auto const layers = crawl::UrlLayers::read(options.layers)->names();
+    return catalog::make_url_set(options.set, {options.expected, options.memory, options.directory, seed, layers});
 } catch (std::bad_alloc const&) {
     return Fault{"the set " + options.set + " does not fit into memory", "expect fewer entries, or give it a directory"};
 }
@@ -67,7 +63,7 @@ Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
         return Fault{"the set " + options.set + " and its cache of " + std::to_string(options.cache_entries) + " entries take " +
                          size_text(bytes) + " from the beginning, more than the memory of " + size_text(options.memory),
                      "give it more, or the cache fewer entries"};
-    auto const empty_one = [options, seed] { return make_empty_front(options, seed).cache; };
+    auto const empty_one = [options, seed] { return *make_empty_front(options, seed); };
     return std::make_unique<SetKeeper>(options, *std::move(set), *std::move(front), empty_one);
 }
 

@@ -53,9 +53,10 @@ std::string read_base(std::string_view value, crawl::CanonicalUrl& base) {
 }
 
 std::string read_layers(std::string_view value, crawl::UrlLayers& layers) {
-    auto read = crawl::UrlLayers::read(value);
-    layers = read.layers;
-    return read.fault.empty() ? "" : "--layers: " + read.fault;
+    auto const read = crawl::UrlLayers::read(value);
+    if (!read) return "--layers: " + read.fault().text();
+    layers = *read;
+    return {};
 }
 
 std::string read_fingerprint(std::string_view value, Kind const*& fingerprint) {

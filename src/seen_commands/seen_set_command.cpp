@@ -253,8 +253,8 @@ int build(SetOptions const& options, std::ostream& out, std::ostream& err) {
     // Fingerprints do not tell which layers their URLs had.
     if (options.input_form() == FingerprintForm::urls) how.layers = "";
     auto const made = catalog::make_url_set(options.set, how);
-    if (!made.set) return fail(made.fault);
-    return build<Fingerprint>(options, *made.set, out, err);
+    if (!made) return fail(made.fault().text());
+    return build<Fingerprint>(options, **made, out, err);
 }
 
 }  // namespace

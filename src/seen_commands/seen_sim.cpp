@@ -84,7 +84,7 @@ private:
     SeenRun make(std::string const& spec, std::uint64_t entries) {
         SeenRun run{.result = {.cache = spec, .entries = entries}, .cache = nullptr};
         crawl::CacheOptions how{.entries = entries, .seed = options_.seed};
-        if (catalog::read_cache_spec(spec).row->foresees) {
+        if (catalog::read_cache_spec(spec)->row->foresees) {
             if (options_.threads_model > 1)
                 cannot(spec + " knows one stream beforehand, not those of threads: leave out --threads-model");
             else if (options_.stream == "-")
@@ -100,8 +100,9 @@ private:
 
     std::unique_ptr<crawl::SeenCache> make_one(std::string const& spec, crawl::CacheOptions const& how) {
         auto made = catalog::make_cache(spec, how);
-        if (!made.cache) cannot(spec + ": " + made.fault);
-        return std::move(made.cache);
+        if (made) return *std::move(made);
+        cannot(spec + ": " + made.fault().text());
+        return nullptr;
     }
 
     /// "all" means all caches that are possible here.

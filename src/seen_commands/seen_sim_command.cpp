@@ -54,8 +54,8 @@ std::string read_caches(std::string_view list, std::vector<std::string>& caches,
             for (auto const& row : catalog::seen_caches()) caches.emplace_back(row.name);
             continue;
         }
-        if (auto spec = catalog::read_cache_spec(part); !spec.row)
-            return "--policy: " + spec.fault + "; garner seen sim --help explains them";
+        if (auto const spec = catalog::read_cache_spec(part); !spec)
+            return "--policy: " + spec.fault().text() + "; garner seen sim --help explains them";
         caches.emplace_back(part);
     }
     return {};
@@ -64,7 +64,7 @@ std::string read_caches(std::string_view list, std::vector<std::string>& caches,
 std::string check_stream(SeenSimOptions const& options) {
     if (options.all || options.stream != "-") return {};
     for (auto const& cache : options.caches)
-        if (catalog::read_cache_spec(cache).row->foresees) return needs_a_file(cache);
+        if (catalog::read_cache_spec(cache)->row->foresees) return needs_a_file(cache);
     return {};
 }
 

@@ -21,11 +21,11 @@ constexpr std::array declared{
 
 }  // namespace
 
-AutoPolicy::ReadTerms AutoPolicy::read(std::string_view text) {
-    auto const read = policy::read_settings(text.substr(std::min(text.size(), name.size() + 1)), declared);
-    if (!read.fault.empty()) return {{}, std::string(name) + ": " + read.fault};
+Result<AutoPolicy::Terms> AutoPolicy::read(std::string_view text) {
+    auto const values = policy::read_settings(text.substr(std::min(text.size(), name.size() + 1)), declared);
+    if (!values) return values.fault().at(std::string(name));
     policy::Options options;
-    options.values = read.values;
+    options.values = *values;
     auto value = [&](std::size_t index) { return options.value(declared, index); };
     auto whole_seconds = [&](std::size_t index) { return seconds(static_cast<seconds::rep>(value(index))); };
     Terms terms;
@@ -34,7 +34,7 @@ AutoPolicy::ReadTerms AutoPolicy::read(std::string_view text) {
     terms.window = whole_seconds(2);
     terms.windows = static_cast<unsigned>(value(3));
     terms.rest = whole_seconds(4);
-    return {terms, {}};
+    return terms;
 }
 
 std::optional<AutoPolicy::Change> AutoPolicy::look(WhatIf const& what_if, std::string_view running, SteadyTime now) {

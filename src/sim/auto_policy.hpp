@@ -8,6 +8,7 @@
 
 #include "sim/what_if.hpp"
 #include "util/clock.hpp"
+#include "util/result.hpp"
 
 namespace garner::sim {
 
@@ -25,9 +26,8 @@ public:
     /// For a spec like "auto:aim=bytes:margin=5".
     static constexpr std::string_view name = "auto";
     static bool is_spec(std::string_view text) { return text.substr(0, text.find(':')) == name; }
-    /// Reads a text that is_spec(). `fault` is empty, or one line with the error and a suggested fix.
-    struct ReadTerms;
-    static ReadTerms read(std::string_view text);
+    /// Reads a text that is_spec().
+    static Result<Terms> read(std::string_view text);
 
     explicit AutoPolicy(Terms const& terms) : terms_(terms) {}
 
@@ -62,11 +62,6 @@ private:
     std::uint64_t requests_before_ = 0;
     SteadyTime window_began_{};
     std::optional<SteadyTime> changed_;
-};
-
-struct AutoPolicy::ReadTerms {
-    Terms terms;
-    std::string fault;
 };
 
 }  // namespace garner::sim

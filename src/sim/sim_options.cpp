@@ -53,8 +53,8 @@ std::string read_policies(std::string_view list, std::vector<std::string>& polic
             continue;
         }
         if (!find_reference(part)) {
-            auto spec = policy::read_spec(part);
-            if (!spec.row) return "--policy: " + spec.fault + "; garner sim --help explains them, and the references";
+            auto const spec = policy::read_spec(part);
+            if (!spec) return "--policy: " + spec.fault().text() + "; garner sim --help explains them, and the references";
         }
         policies.emplace_back(part);
     }

@@ -10,16 +10,14 @@
 
 namespace garner::store {
 
-std::unique_ptr<DiskStore> DiskStore::open_existing(DiskOptions const& options, std::string& fault) {
+Result<std::unique_ptr<DiskStore>> DiskStore::open_existing(DiskOptions const& options) {
     auto const file = disk::file_of(options.path);
     std::error_code error;
-    if (!std::filesystem::exists(file, error)) {
-        fault = "there is no store at " + file + (error ? ": " + error.message() : "");
-        return nullptr;
-    }
-    auto tier = std::make_unique<disk::LogStore>(options);
-    if (!tier->start(fault, disk::StoreFile::When::as_it_is)) return nullptr;
-    return tier;
+    if (!std::filesystem::exists(file, error))
+        return Fault{"there is no store at " + file + (error ? ": " + error.message() : "")};
+    auto store = std::make_unique<disk::LogStore>(options);
+    if (auto const started = store->start(disk::StoreFile::When::as_it_is); !started) return started.fault();
+    return store;
 }
 
 }  // namespace garner::store

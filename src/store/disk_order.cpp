@@ -127,7 +127,7 @@ private:
 
 std::string order_fault(std::string_view policy) {
     if (policy == fifo_reinsertion) return {};
-    auto fault = policy::read_spec(policy).fault;
+    auto fault = policy::read_spec(policy).fault_text();
     auto const name = policy.substr(0, policy.find(':'));
     if (std::ranges::find(policy::all(), name, &policy::Row::name) == policy::all().end())
         fault.append(", and on disk ").append(fifo_reinsertion);

@@ -10,6 +10,7 @@
 #include "store/body_source.hpp"
 #include "store/disk_options.hpp"
 #include "store/object.hpp"
+#include "util/result.hpp"
 
 namespace garner::store {
 
@@ -46,12 +47,11 @@ public:
 /// Thread-safe. No function waits for the disk unless it says so; coroutines resume on the caller's executor.
 class DiskStore {
 public:
-    /// Opens the store at options.path, or creates one. Returns nullptr with `fault` when another process has it
-    /// open. On any other error it returns a failing store, which gives the reason in stats() and retries every few
-    /// seconds.
-    static std::unique_ptr<DiskStore> open(DiskOptions const& options, std::string& fault);
-    /// Opens an existing store in its own size and creates nothing; nullptr on any error.
-    static std::unique_ptr<DiskStore> open_existing(DiskOptions const& options, std::string& fault);
+    /// Opens the store at options.path, or creates one. A fault if another process has it open. On any other error it returns a
+    /// failing store, which gives the reason in stats() and retries every few seconds.
+    static Result<std::unique_ptr<DiskStore>> open(DiskOptions const& options);
+    /// Opens an existing store in its own size and creates nothing. Every error is a fault.
+    static Result<std::unique_ptr<DiskStore>> open_existing(DiskOptions const& options);
     /// Writes buffered records, closes the segment and releases the file.
     virtual ~DiskStore() = default;
 

@@ -9,10 +9,10 @@
 
 namespace garner::store {
 
-std::unique_ptr<DiskStore> DiskStore::open(DiskOptions const& options, std::string& fault) {
-    auto tier = std::make_unique<disk::LogStore>(options);
-    if (!tier->start(fault, disk::StoreFile::When::at_start)) return nullptr;
-    return tier;
+Result<std::unique_ptr<DiskStore>> DiskStore::open(DiskOptions const& options) {
+    auto store = std::make_unique<disk::LogStore>(options);
+    if (auto const started = store->start(disk::StoreFile::When::at_start); !started) return started.fault();
+    return store;
 }
 
 namespace disk {
@@ -51,23 +51,20 @@ Works::Mishap Works::mishap() {
 
 // ---- opening ----
 
-bool LogStore::start(std::string& fault, StoreFile::When when) {
+Result<void> LogStore::start(StoreFile::When when) {
     std::string trouble;
     auto const opening = open_file(when, trouble);
-    if (opening == Opening::in_use) {
-        fault = "disk.path: " + file_name() + " is in use by another process; stop that one, or give this one a path of its own";
-        return false;
-    }
-    if (opening == Opening::failed && when == StoreFile::When::as_it_is) {
-        fault = std::move(trouble);
-        return false;
-    }
+    if (opening == Opening::in_use)
+        return Fault{.what = file_name() + " is in use by another process",
+                     .mend = "stop that one, or give this one a path of its own",
+                     .where = "disk.path"};
+    if (opening == Opening::failed && when == StoreFile::When::as_it_is) return Fault{trouble};
     if (opening == Opening::failed) say(std::move(trouble));
     // Otherwise responses fetched before the segments are found would not be stored.
     if (works()) works()->log.wait_until_begun(start_patience);
     caretaker_ = std::thread([this] { look_after(); });
     washer_ = std::thread([this] { clean(); });
-    return true;
+    return {};
 }
 
 void LogStore::stop() {

@@ -23,6 +23,7 @@
 #include "store/disk_store.hpp"
 #include "store/store_file.hpp"
 #include "util/mutex.hpp"
+#include "util/result.hpp"
 
 namespace garner::store::disk {
 
@@ -58,9 +59,8 @@ public:
         : all_options_{std::move(options)},
           long_(*this, [this](NotStored outcome, Object::Parts const& parts) { note(outcome, parts); }) {}
     ~LogStore() override;
-    /// False, with `fault`, when another process has the store, or it must exist and cannot be opened. Otherwise the
-    /// threads run.
-    bool start(std::string& fault, StoreFile::When when);
+    /// Starts the threads. A fault if another process has the store, or if it is to be opened as it is and cannot be.
+    Result<void> start(StoreFile::When when);
 
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override;

@@ -18,6 +18,7 @@ struct Fault {
 
     /// One line: "where: what; mend".
     std::string text() const { return (where.empty() ? "" : where + ": ") + what + (mend.empty() ? "" : "; " + mend); }
+    Fault at(std::string place) const { return {what, mend, std::move(place)}; }
 };
 
 /// A T, or the Fault that explains its absence. The caller must check first: reading the other one stops the process.

@@ -81,14 +81,14 @@ void HttpConnection::show_request() {
     request_.query = rest.substr(std::min(mark + 1, rest.size()));
 }
 
-/// RFC 9112 3.2 and 6.3.
+/// RFC 9112 3.2, 6.1 and 6.3.
 std::optional<Reply> HttpConnection::ambiguity() const {
     auto const hosts = request_.count("Host");
     if (hosts > 1 || (hosts == 0 && parser_->get().version() > 10)) return Reply{400, "The request must have one Host field.\n"};
     auto const codings = request_.count("Transfer-Encoding"), lengths = request_.count("Content-Length");
     bool const chunked = codings == 1 && equals_ignoring_case(request_.value("Transfer-Encoding"), "chunked");
-    if (codings > 0 && (!chunked || lengths > 0))
-        return Reply{400, "The only Transfer-Encoding supported is chunked, without Content-Length.\n"};
+    if (codings > 0 && (!chunked || lengths > 0 || parser_->get().version() < 11))
+        return Reply{400, "The only Transfer-Encoding supported is chunked, without Content-Length, in HTTP/1.1.\n"};
     if (lengths > 1 || (lengths == 1 && !parse_decimal(request_.value("Content-Length"))))
         return Reply{400, "Content-Length must be one number.\n"};
     auto const coding = request_.value("Content-Encoding"), expected = request_.value("Expect");
@@ -105,6 +105,13 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_body(TakePiece const& 
         bool const told = co_await write("HTTP/1.1 100 Continue\r\n\r\n");
         if (!told) co_return Reply{400};
     }
+    reads_body_ = true;
+    auto refusal = co_await read_pieces(take);
+    reads_body_ = false;
+    co_return refusal;
+}
+
+net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const& take) {
     buffer_.reserve(piece_bytes);
     piece_.resize(piece_bytes);
     Pace pace;

@@ -53,12 +53,15 @@ public:
     /// Whether it waits for a request, and since when it did so last.
     bool idle() const { return idle_; }
     SteadyTime since() const { return since_; }
+    /// Whether the client has not sent its whole body: nothing of the request was done.
+    bool reads_body() const { return reads_body_; }
     /// Ends what it sends and receives.
     void close() { stream_.close(); }
 
 private:
     void show_request();
     std::optional<Reply> ambiguity() const;
+    net::awaitable<std::optional<Reply>> read_pieces(TakePiece const& take);
     std::string begin_reply(Reply const&, std::uint64_t length);
     net::awaitable<bool> write(std::string_view head, std::string_view body = {});
     net::awaitable<void> end_reply(bool written);
@@ -71,6 +74,7 @@ private:
     std::string piece_;          // the last one of the body, then of the reply
     SteadyTime since_ = steady_now();
     bool idle_ = true;
+    bool reads_body_ = false;
     bool last_ = false;          // no request follows
     unsigned refused_with_ = 0;
 };

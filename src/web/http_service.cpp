@@ -6,6 +6,7 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
+#include <map>
 
 #include "net/address.hpp"
 
@@ -17,6 +18,9 @@ namespace {
 
 constexpr milliseconds no_descriptors_pause{100};
 constexpr milliseconds drain_step{20};
+
+/// One subscriber has at least a /64 (RFC 6177).
+IpAddress group(IpAddress const& client) { return first_bits(client, 32, 64); }
 
 IpEndpoint plain(net::TcpEndpoint const& endpoint) { return {net::to_ip(endpoint.address()), endpoint.port()}; }
 
@@ -91,28 +95,41 @@ net::awaitable<void> HttpService::accept() {
 
 void HttpService::admit(net::TcpSocket socket) {
     net::Error gone;
-    auto const client = socket.remote_endpoint(gone);
+    auto const peer = socket.remote_endpoint(gone);
     auto const own = gone ? net::TcpEndpoint() : socket.local_endpoint(gone);
-    if (gone || !make_room()) return;
+    if (gone) return;
+    auto const client = plain(peer).address;
+    if (!make_room(client)) return;
     socket.set_option(asio::ip::tcp::no_delay(true), gone);
-    auto connection = std::make_unique<HttpConnection>(limits_, std::move(socket), plain(own), plain(client).address);
+    auto connection = std::make_unique<HttpConnection>(limits_, std::move(socket), plain(own), client);
     connections_.push_back(*connection);
     auto running = run(std::move(connection));
     asio::co_spawn(io_.get_executor(), std::move(running), asio::detached);
 }
 
-bool HttpService::make_room() {
+template <class Condition>
+HttpConnection* HttpService::longest(Condition const& may_end) const {
     HttpConnection* longest = nullptr;
+    for (auto* one : connections_)
+        if (may_end(*one) && (!longest || one->since() < longest->since())) longest = one;
+    return longest;
+}
+
+/// A client cannot keep others out by bodies that it has begun: they give way to clients with fewer connections.
+bool HttpService::make_room(IpAddress const& client) const {
+    std::map<IpAddress, std::uint32_t> held;
     std::uint32_t count = 0;
-    for (auto* one : connections_) {
-        ++count;
-        bool const may_end = one->idle() || options_.closes_busy;
-        if (may_end && (!longest || one->since() < longest->since())) longest = one;
-    }
+    for (auto* one : connections_) ++count, ++held[group(one->request().client)];
     if (count < options_.connections) return true;
-    if (!longest) return false;
-    longest->unlink();
-    longest->close();
+    auto* ending = longest([](HttpConnection const& one) { return one.idle(); });
+    if (!ending && options_.closes_busy) ending = longest([](HttpConnection const&) { return true; });
+    if (!ending)
+        ending = longest([&](HttpConnection const& one) {
+            return one.reads_body() && held[group(one.request().client)] > held[group(client)] + 1;
+        });
+    if (!ending) return false;
+    ending->unlink();
+    ending->close();
     return true;
 }
 

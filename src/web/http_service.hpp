@@ -18,7 +18,8 @@ public:
         std::string address = "127.0.0.1";   // an IP address
         std::uint16_t port = 0;              // 0: any that is free
         std::uint32_t connections = 128;     // when there are more, the one that waits for a request longest is closed
-        bool closes_busy = false;            // also one that is busy; otherwise the new one is closed if all are
+        bool closes_busy = false;            // also one that is busy; otherwise only one that sends a body, of a client with more
+                                             // connections than the new one's, and the new one if there is none
         HttpConnection::Limits limits = {};
         char const* thread = "http";         // its name
     };
@@ -46,7 +47,9 @@ private:
     net::Error listen();
     net::awaitable<void> accept();
     void admit(net::TcpSocket);
-    bool make_room();
+    bool make_room(IpAddress const& client) const;
+    template <class Condition>
+    HttpConnection* longest(Condition const& may_end) const;
     net::awaitable<void> run(std::unique_ptr<HttpConnection>);
     net::awaitable<void> drain(milliseconds limit, std::function<void()> const& then);
     net::awaitable<void> pause(milliseconds time);

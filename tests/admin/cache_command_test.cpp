@@ -93,9 +93,9 @@ CacheCommand alone(Kind kind, std::unique_ptr<FakeDisk> disk, std::string patter
     command.pattern = std::move(pattern);
     command.disk.path = "/var/cache/garner";
     auto shared = std::make_shared<std::unique_ptr<FakeDisk>>(std::move(disk));
-    command.open = [shared](store::DiskOptions const& options, std::string& fault) -> std::unique_ptr<store::DiskStore> {
+    command.open = [shared](store::DiskOptions const& options) -> Result<std::unique_ptr<store::DiskStore>> {
         EXPECT_EQ(options.path, "/var/cache/garner");
-        if (!*shared) fault = "another process has it";
+        if (!*shared) return Fault{"another process has it"};
         return std::move(*shared);
     };
     return command;

@@ -10,6 +10,7 @@
 #include "admin/admin_server.hpp"
 #include "proxy/server.hpp"
 #include "support/client.hpp"
+#include "support/made.hpp"
 #include "support/origin.hpp"
 
 namespace garner::admin {
@@ -32,13 +33,9 @@ public:
         loopback.destination = {*parse_network("127.0.0.0/8")};
         options->access = http::AccessRules({{true, loopback, "loopback"}});
         options->log.access.clear();
-        std::string fault;
-        server_ = proxy::Server::make(server, options, cache_, fault);
-        if (!server_) throw test::Trouble(fault);
+        server_ = test::made(proxy::Server::make(server, options, cache_));
         admin.port = 0;
-        auto opened = AdminServer::open(admin, *server_);
-        if (!opened) throw test::Trouble(opened.fault().text());
-        admin_ = *std::move(opened);
+        admin_ = test::made(AdminServer::open(admin, *server_));
         server_->start();
         admin_->start();
     }

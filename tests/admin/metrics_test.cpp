@@ -10,6 +10,8 @@
 #include <set>
 #include <sstream>
 
+#include <nlohmann/json.hpp>
+
 #include "peers.hpp"
 #include "support/places.hpp"
 #include "web/prometheus.hpp"

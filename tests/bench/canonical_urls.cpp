@@ -115,7 +115,7 @@ int main(int count, char** words) {
     auto const international = each(canonical, [](auto& text) { return insert(text, text.find("//") + 2, "b\xc3\xbc."); });
     measure("international hosts", international, 1, absolute);
 
-    auto const layers = UrlLayers::read("www-strip,default-document,query-sort").layers;
+    auto const layers = *UrlLayers::read("www-strip,default-document,query-sort");
     auto const layered = [&](std::string const& text) {
         canonicalise(text, url);
         layers.apply(url);

@@ -24,9 +24,9 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 std::unique_ptr<DiskStore> open(DiskOptions const& options) {
-    std::string fault;
-    auto disk = DiskStore::open(options, fault);
-    if (!disk) std::fprintf(stderr, "%s\n", fault.c_str()), std::exit(1);
+    auto opened = DiskStore::open(options);
+    if (!opened) std::fprintf(stderr, "%s\n", opened.fault().text().c_str()), std::exit(1);
+    auto const disk = *std::move(opened);
     return disk;
 }
 

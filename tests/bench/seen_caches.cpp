@@ -87,8 +87,8 @@ void measure(Measured& measured, Stream const& stream, MakePass make_pass) {
 
 auto pass_of(std::string const& spec, std::uint64_t entries) {
     auto made = catalog::make_cache(spec, {.entries = entries});
-    if (!made.cache) std::fprintf(stderr, "%s: %s\n", spec.c_str(), made.fault.c_str()), std::exit(1);
-    return [cache = std::move(made.cache)](Stream const& stream) {
+    if (!made) std::fprintf(stderr, "%s: %s\n", spec.c_str(), made.fault_text().c_str()), std::exit(1);
+    return [cache = *std::move(made)](Stream const& stream) {
         constexpr std::size_t batch = 4'096;
         std::vector<std::uint8_t> answers(batch);
         std::uint64_t misses = 0;

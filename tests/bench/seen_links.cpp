@@ -81,8 +81,8 @@ Steps measure_here(Bodies const& bodies, char const* kind, std::uint64_t& fresh)
     Steps best{1e9, 0, 0};
     for (int round = 0; round < rounds; ++round) {
         auto set = catalog::make_url_set(kind, {.expected = 200'000, .directory = "seen_links.set"});
-        check(set.set != nullptr);
-        crawl::FrontedSet fronted(catalog::make_cache("line", {.entries = 1 << 16}).cache, std::move(set.set));
+        check(bool(set));
+        crawl::FrontedSet fronted(*catalog::make_cache("line", {.entries = 1 << 16}), *std::move(set));
         Steps steps;
         fresh = 0;
         for (auto const& text : bodies.texts) {

@@ -161,8 +161,8 @@ std::unique_ptr<UrlSet> make(std::string const& name, std::uint64_t entries, std
     bool const grown = name.ends_with("-grown");
     auto made = catalog::make_url_set(grown ? name.substr(0, name.size() - 6) : name,
                                     {.expected = grown ? 0 : entries, .memory = 2 * GiB, .directory = directory});
-    if (!made.set) std::fprintf(stderr, "%s\n", made.fault.c_str()), std::exit(2);
-    return std::move(made.set);
+    if (!made) std::fprintf(stderr, "%s\n", made.fault_text().c_str()), std::exit(2);
+    return *std::move(made);
 }
 
 }  // namespace

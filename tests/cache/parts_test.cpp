@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "cache/scene.hpp"
+#include "cache/slow_disk.hpp"
 #include "http/range.hpp"
 
 namespace garner::cache {
@@ -217,6 +220,15 @@ TEST_F(Parts, of_variants_lie_apart_and_leave_with_them) {
     EXPECT_TRUE(scene.cache.purge(scene.cache.key("u")));
     EXPECT_EQ(objects(), 0u);
     EXPECT_EQ(scene.used(), 0u);
+}
+
+TEST_F(Parts, tell_the_disk_of_their_uses) {
+    keep(0, 99);
+    SlowDisk disk;
+    scene.cache.set_disk(&disk);
+    for (int i = 0; i < 32; ++i) EXPECT_TRUE(has("0-9"));
+    EXPECT_EQ(std::ranges::count(disk.uses, parts_text("u")), 4) << "one of eight";
+    scene.cache.set_disk(nullptr);
 }
 
 TEST_F(Parts, are_purged_and_not_stored_after_that) {

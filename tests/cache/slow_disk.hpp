@@ -14,6 +14,7 @@ class SlowDisk : public store::DiskStore {
 public:
     /// Once, between the reading of a record and its being given.
     std::function<void()> meanwhile;
+    std::vector<std::string> uses;
 
     std::string stored(std::string_view key) const {
         auto const found = objects_.find(std::string(key));
@@ -23,7 +24,7 @@ public:
     // ---- DiskStore ----
     bool may_have(std::string_view key) const override { return objects_.contains(std::string(key)); }
     bool is_fresh_until(std::string_view, WallTime) const override { return false; }
-    bool used(std::string_view) override { return false; }
+    bool used(std::string_view key) override { return uses.emplace_back(key), false; }
     net::awaitable<store::ObjectPtr> load(std::string_view key, net::Executor) override {
         auto const found = objects_.find(std::string(key));
         auto object = found == objects_.end() ? nullptr : found->second;

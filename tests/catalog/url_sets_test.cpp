@@ -29,8 +29,8 @@ void with_each_set(Look look) {
         for (std::uint64_t expected : {0, 20'000}) {
             Folder folder;
             auto made = make_url_set(row.name, {.expected = expected, .memory = 256 * MiB, .directory = folder.path("set")});
-            ASSERT_TRUE(made.set) << row.name << ": " << made.fault;
-            look(std::string(row.name), *made.set);
+            ASSERT_TRUE(made) << row.name << ": " << made.fault_text();
+            look(std::string(row.name), **made);
         }
     }
 }
@@ -82,15 +82,15 @@ TEST(UrlSets, an_empty_batch_and_an_empty_set_are_nothing_special) {
 
 TEST(UrlSets, what_cannot_fit_is_refused_before_anything_is_taken) {
     auto const lines = make_url_set("lines", {.expected = 100'000'000'000, .memory = 1 * GiB});
-    EXPECT_FALSE(lines.set);
-    EXPECT_NE(lines.fault.find("for 100000000000 entries, more than the memory of 1 GiB; give it more, or a directory"),
-              std::string::npos) << lines.fault;
-    EXPECT_NE(make_url_set("mercator", {.memory = 16 * MiB}).fault.find("takes 128 MiB when it is empty"), std::string::npos);
+    EXPECT_FALSE(lines);
+    EXPECT_NE(lines.fault_text().find("for 100000000000 entries, more than the memory of 1 GiB; give it more, or a directory"),
+              std::string::npos) << lines.fault_text();
+    EXPECT_NE(make_url_set("mercator", {.memory = 16 * MiB}).fault_text().find("takes 128 MiB when it is empty"), std::string::npos);
     // What is said beforehand is what is taken.
     auto const small = make_url_set("lines", {.expected = 1'000'000, .memory = 16 * MiB});
-    ASSERT_TRUE(small.set) << small.fault;
-    EXPECT_GE(small.set->memory_bytes(), find_url_set("lines")->bytes_for(1'000'000));
-    EXPECT_LE(small.set->memory_bytes(), find_url_set("lines")->bytes_for(1'000'000) * 11 / 10);
+    ASSERT_TRUE(small) << small.fault_text();
+    EXPECT_GE((*small)->memory_bytes(), find_url_set("lines")->bytes_for(1'000'000));
+    EXPECT_LE((*small)->memory_bytes(), find_url_set("lines")->bytes_for(1'000'000) * 11 / 10);
 }
 
 TEST(UrlSets, a_directory_is_that_of_one_kind_and_one_process) {
@@ -99,27 +99,27 @@ TEST(UrlSets, a_directory_is_that_of_one_kind_and_one_process) {
         SetOptions const options{.directory = folder.path("missing") / name / "deep", .layers = "query-sort"};
         {
             auto const first = make_url_set(name, options), second = make_url_set(name, options);
-            ASSERT_TRUE(first.set) << first.fault;
-            EXPECT_NE(second.fault.find("in use by another process"), std::string::npos) << second.fault;
+            ASSERT_TRUE(first) << first.fault_text();
+            EXPECT_NE(second.fault_text().find("in use by another process"), std::string::npos) << second.fault_text();
         }
         auto const other = name == "runs" ? "mercator-file" : "runs";
-        EXPECT_NE(make_url_set(other, options).fault.find("holds a set " + name + ", not " + other), std::string::npos);
+        EXPECT_NE(make_url_set(other, options).fault_text().find("holds a set " + name + ", not " + other), std::string::npos);
         auto others = options;
         others.layers = "surt";
-        EXPECT_NE(make_url_set(name, others).fault.find("holds URLs with the layers query-sort, not with the layers surt"),
-                  std::string::npos) << make_url_set(name, others).fault;
+        EXPECT_NE(make_url_set(name, others).fault_text().find("holds URLs with the layers query-sort, not with the layers surt"),
+                  std::string::npos) << make_url_set(name, others).fault_text();
         others.layers = "";
-        EXPECT_NE(make_url_set(name, others).fault.find("not with no layers"), std::string::npos);
+        EXPECT_NE(make_url_set(name, others).fault_text().find("not with no layers"), std::string::npos);
         others.layers.reset();
-        EXPECT_EQ(make_url_set(name, others).fault, "") << "fingerprints do not tell their layers";
-        EXPECT_EQ(make_url_set(name, options).fault, "");
+        EXPECT_EQ(make_url_set(name, others).fault_text(), "") << "fingerprints do not tell their layers";
+        EXPECT_EQ(make_url_set(name, options).fault_text(), "");
     }
 }
 
 TEST(UrlSets, an_unknown_name_is_told_with_what_there_is) {
-    EXPECT_EQ(make_url_set("line", {}).fault.substr(0, 31), "no set \"line\"; there are lines,");
-    EXPECT_EQ(make_url_set("lines:there", {}).fault.substr(0, 21), "no set \"lines:there\";");
-    EXPECT_EQ(make_url_set("redis", {}).fault, "redis: \"\" is no node; write redis:HOST:PORT,HOST:PORT");
+    EXPECT_EQ(make_url_set("line", {}).fault_text().substr(0, 31), "no set \"line\"; there are lines,");
+    EXPECT_EQ(make_url_set("lines:there", {}).fault_text().substr(0, 21), "no set \"lines:there\";");
+    EXPECT_EQ(make_url_set("redis", {}).fault_text(), "redis: \"\" is no node; write redis:HOST:PORT,HOST:PORT");
 }
 
 }  // namespace

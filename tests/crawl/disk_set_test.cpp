@@ -51,7 +51,7 @@ std::vector<Answer> right_answers(std::uint64_t batches) {
     return answers;
 }
 
-Opened<DiskSet> open(fs::path const& directory, io::Faults* faults = nullptr) {
+Result<std::unique_ptr<DiskSet>> open(fs::path const& directory, io::Faults* faults = nullptr) {
     return DiskSet::open({.directory = directory, .memory = 1 * MiB, .latest_least = 150, .faults = faults});
 }
 
@@ -110,9 +110,9 @@ Died die_at(int operation, fs::path const& directory) {
     if (child == 0) {
         Kill kill(operation);
         auto opened = open(directory, &kill);
-        for (std::uint64_t i = 0; opened.set && i < many; ++i)
-            if (!add_number(*opened.set, i).added.fault.empty() || ::write(pipe[1], "a", 1) != 1) ::_exit(2);
-        ::_exit(opened.set ? 0 : 3);
+        for (std::uint64_t i = 0; opened && i < many; ++i)
+            if (!add_number(**opened, i).added.fault.empty() || ::write(pipe[1], "a", 1) != 1) ::_exit(2);
+        ::_exit(opened ? 0 : 3);
     }
     ::close(pipe[1]);
     Died died;
@@ -134,15 +134,15 @@ TEST(DiskSet, a_kill_at_any_write_loses_nothing_acknowledged_and_takes_no_batch_
         Folder folder;
         died = die_at(operation, folder.path("set"));
         auto opened = open(folder.path("set"));
-        ASSERT_TRUE(opened.set) << operation << ": " << opened.fault;
+        ASSERT_TRUE(opened) << operation << ": " << opened.fault_text();
         for (std::uint64_t i = 0; i < died.acknowledged; ++i)
-            ASSERT_EQ(add_number(*opened.set, i).added.fresh, 0u) << operation << ", batch " << i;
+            ASSERT_EQ(add_number(**opened, i).added.fresh, 0u) << operation << ", batch " << i;
         if (died.acknowledged == many) continue;
         // The one that was on its way.
-        auto const again = add_number(*opened.set, died.acknowledged);
+        auto const again = add_number(**opened, died.acknowledged);
         if (again.added.fresh > 0) ASSERT_EQ(again.is_new, right[died.acknowledged].is_new) << operation;
         for (auto i = died.acknowledged + 1; i < many; ++i)
-            ASSERT_EQ(add_number(*opened.set, i).is_new, right[i].is_new) << operation << ", batch " << i;
+            ASSERT_EQ(add_number(**opened, i).is_new, right[i].is_new) << operation << ", batch " << i;
     }
     EXPECT_GT(operation, 60);   // there was much to be killed at
 }
@@ -154,22 +154,22 @@ TEST(DiskSet, what_cannot_be_written_is_refused_whole_and_can_be_added_again) {
         Folder folder;
         Refuse refuse(operation);
         auto opened = open(folder.path("set"), &refuse);
-        if (!opened.set) {
-            EXPECT_NE(opened.fault, "");
+        if (!opened) {
+            EXPECT_NE(opened.fault_text(), "");
             opened = open(folder.path("set"));
         }
-        ASSERT_TRUE(opened.set) << opened.fault;
+        ASSERT_TRUE(opened) << opened.fault_text();
         for (std::uint64_t i = 0; i < many; ++i) {
-            auto answer = add_number(*opened.set, i);
+            auto answer = add_number(**opened, i);
             if (!answer.added.fault.empty()) {
                 EXPECT_TRUE(refuse.happened());
-                answer = add_number(*opened.set, i);
+                answer = add_number(**opened, i);
             }
             if (!answer.added.fault.empty()) {   // for good: who comes next finds what was acknowledged
-                opened.set.reset();
+                (*opened).reset();
                 opened = open(folder.path("set"));
-                ASSERT_TRUE(opened.set) << opened.fault;
-                answer = add_number(*opened.set, i);
+                ASSERT_TRUE(opened) << opened.fault_text();
+                answer = add_number(**opened, i);
             }
             ASSERT_EQ(answer.added.fault, "");
             ASSERT_EQ(answer.is_new, right[i].is_new) << operation << ", batch " << i;
@@ -183,22 +183,22 @@ TEST(DiskSet, is_the_same_when_opened_again) {
     auto const right = right_answers(40);
     for (std::uint64_t i = 0; i < 40; ++i) {
         auto opened = open(folder.path("set"));
-        ASSERT_TRUE(opened.set) << opened.fault;
-        ASSERT_EQ(add_number(*opened.set, i).is_new, right[i].is_new) << i;
-        if (i % 7 == 0) EXPECT_EQ(opened.set->sync(), "");
-        if (i % 10 == 9) EXPECT_EQ(opened.set->merge(), "");
+        ASSERT_TRUE(opened) << opened.fault_text();
+        ASSERT_EQ(add_number(**opened, i).is_new, right[i].is_new) << i;
+        if (i % 7 == 0) EXPECT_EQ((*opened)->sync(), "");
+        if (i % 10 == 9) EXPECT_EQ((*opened)->merge(), "");
     }
 }
 
 TEST(DiskSet, has_one_owner_at_a_time) {
     Folder folder;
     auto first = open(folder.path("set"));
-    ASSERT_TRUE(first.set);
+    ASSERT_TRUE(first);
     auto second = open(folder.path("set"));
-    EXPECT_FALSE(second.set);
-    EXPECT_NE(second.fault.find("in use"), std::string::npos) << second.fault;
-    first.set.reset();
-    EXPECT_TRUE(open(folder.path("set")).set);
+    EXPECT_FALSE(second);
+    EXPECT_NE(second.fault_text().find("in use"), std::string::npos) << second.fault_text();
+    (*first).reset();
+    EXPECT_TRUE(open(folder.path("set")));
 }
 
 /// Counts what reaches the disk.
@@ -213,14 +213,14 @@ public:
 
 TEST(DiskSet, syncs_what_a_process_before_it_has_left_to_the_system) {
     Folder folder;
-    add_number(*open(folder.path("set")).set, 1);   // answered, and never synchronised
+    add_number(**open(folder.path("set")), 1);   // answered, and never synchronised
     CountSyncs syncs;
     auto const again = open(folder.path("set"), &syncs);
     auto const before = syncs.count;
     EXPECT_GE(before, 1) << "the directory";
-    EXPECT_EQ(again.set->sync(), "");
+    EXPECT_EQ((*again)->sync(), "");
     EXPECT_EQ(syncs.count, before + 1) << "the log";
-    EXPECT_EQ(again.set->sync(), "");
+    EXPECT_EQ((*again)->sync(), "");
     EXPECT_EQ(syncs.count, before + 1) << "once";
 }
 
@@ -229,14 +229,14 @@ TEST(MercatorFile, syncs_its_directory_after_a_batch_and_after_a_restart) {
     CountSyncs syncs;
     for (int start = 0; start < 2; ++start) {
         auto const opened = MercatorFile::open({.directory = folder.path("set"), .faults = &syncs});
-        ASSERT_TRUE(opened.set) << opened.fault;
+        ASSERT_TRUE(opened) << opened.fault_text();
         auto const before = syncs.count;
-        EXPECT_EQ(opened.set->sync(), "");
+        EXPECT_EQ((*opened)->sync(), "");
         EXPECT_EQ(syncs.count, before + 1);
-        EXPECT_EQ(opened.set->sync(), "");
+        EXPECT_EQ((*opened)->sync(), "");
         EXPECT_EQ(syncs.count, before + 1);
-        add_number(*opened.set, static_cast<std::uint64_t>(start));
-        EXPECT_EQ(opened.set->sync(), "");
+        add_number(**opened, static_cast<std::uint64_t>(start));
+        EXPECT_EQ((*opened)->sync(), "");
         EXPECT_EQ(syncs.count, before + 3) << "the file, then its name";
     }
 }
@@ -246,9 +246,9 @@ TEST(DiskSet, a_log_that_ends_in_the_middle_of_its_last_record_lacks_that_one_on
     Bytes whole = 0;
     {
         auto opened = open(folder.path("set"));
-        add_number(*opened.set, 0);
+        add_number(**opened, 0);
         whole = fs::file_size(folder.path("set/log.1"));
-        add_number(*opened.set, 1);
+        add_number(**opened, 1);
     }
     auto const right = right_answers(2);
     auto const bytes = bytes_of(folder.path("set/log.1"));
@@ -258,9 +258,9 @@ TEST(DiskSet, a_log_that_ends_in_the_middle_of_its_last_record_lacks_that_one_on
             if (zeros) cut = bytes.substr(0, whole) + std::string(size - whole, '\0');
             write(folder.path("set/log.1"), cut);
             auto opened = open(folder.path("set"));
-            ASSERT_TRUE(opened.set) << size << ": " << opened.fault;
-            EXPECT_EQ(add_number(*opened.set, 0).added.fresh, 0u) << size;
-            EXPECT_EQ(add_number(*opened.set, 1).is_new, right[1].is_new) << size;
+            ASSERT_TRUE(opened) << size << ": " << opened.fault_text();
+            EXPECT_EQ(add_number(**opened, 0).added.fresh, 0u) << size;
+            EXPECT_EQ(add_number(**opened, 1).is_new, right[1].is_new) << size;
         }
     }
 }
@@ -271,30 +271,30 @@ TEST(DiskSet, a_log_with_a_hole_is_refused_and_whole_again_where_the_fault_says_
     auto const log = folder.path("set/log.1");
     {
         auto opened = open(folder.path("set"));
-        add_number(*opened.set, 0);
+        add_number(**opened, 0);
         whole = fs::file_size(log);
-        add_number(*opened.set, 1);
+        add_number(**opened, 1);
     }
     auto const right = right_answers(2);
     auto holed = bytes_of(log);
     holed.replace(whole + 40, 80, std::string(80, '\0'));
     write(log, holed);
-    auto const fault = open(folder.path("set")).fault;
+    auto const fault = open(folder.path("set")).fault_text();
     EXPECT_NE(fault.find("truncate -s " + std::to_string(whole) + " " + log.string()), std::string::npos) << fault;
     fs::resize_file(log, whole);
     auto opened = open(folder.path("set"));
-    ASSERT_TRUE(opened.set) << opened.fault;
-    EXPECT_EQ(add_number(*opened.set, 0).added.fresh, 0u);
-    EXPECT_EQ(add_number(*opened.set, 1).is_new, right[1].is_new);
+    ASSERT_TRUE(opened) << opened.fault_text();
+    EXPECT_EQ(add_number(**opened, 0).added.fresh, 0u);
+    EXPECT_EQ(add_number(**opened, 1).is_new, right[1].is_new);
 }
 
 TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
     Folder folder;
     {
         auto opened = open(folder.path("good"));
-        for (std::uint64_t i = 0; i < 6; ++i) add_number(*opened.set, i);
-        ASSERT_EQ(opened.set->merge(), "");
-        add_number(*opened.set, 6), add_number(*opened.set, 7);
+        for (std::uint64_t i = 0; i < 6; ++i) add_number(**opened, i);
+        ASSERT_EQ((*opened)->merge(), "");
+        add_number(**opened, 6), add_number(**opened, 7);
     }
     auto const right = right_answers(9);
     for (auto const& entry : fs::directory_iterator(folder.path("good"))) {
@@ -309,9 +309,9 @@ TEST(DiskSet, every_damaged_byte_is_named_or_does_not_matter) {
             damaged[at] = static_cast<char>(damaged[at] ^ 0x10);
             write(folder.path("bad") / name, damaged);
             auto opened = open(folder.path("bad"));
-            std::string fault = opened.fault;
-            for (std::uint64_t i = 0; opened.set && fault.empty() && i < 8; ++i) {
-                auto const answer = add_number(*opened.set, i);
+            std::string fault = opened.fault_text();
+            for (std::uint64_t i = 0; opened && fault.empty() && i < 8; ++i) {
+                auto const answer = add_number(**opened, i);
                 fault = answer.added.fault;
                 if (fault.empty()) ASSERT_EQ(answer.added.fresh, 0u) << name << " at byte " << at;
             }
@@ -326,32 +326,32 @@ TEST(DiskSet, a_missing_file_is_named) {
         Folder folder;
         {
             auto opened = open(folder.path("set"));
-            add_number(*opened.set, 0);
-            ASSERT_EQ(opened.set->merge(), "");
-            add_number(*opened.set, 1);
+            add_number(**opened, 0);
+            ASSERT_EQ((*opened)->merge(), "");
+            add_number(**opened, 1);
         }
         ASSERT_TRUE(fs::remove(folder.path("set") / name)) << name;
         auto const opened = open(folder.path("set"));
-        EXPECT_FALSE(opened.set) << name;
-        EXPECT_NE(opened.fault.find(name), std::string::npos) << opened.fault;
+        EXPECT_FALSE(opened) << name;
+        EXPECT_NE(opened.fault_text().find(name), std::string::npos) << opened.fault_text();
     }
 }
 
 TEST(DiskSet, takes_hardly_more_than_it_must_when_merged) {
     Folder folder;
     auto opened = DiskSet::open({.directory = folder.path("set")});
-    ASSERT_TRUE(opened.set) << opened.fault;
+    ASSERT_TRUE(opened) << opened.fault_text();
     constexpr std::uint64_t entries = 300'000;
     std::vector<Fingerprint> urls;
     for (std::uint64_t i = 0; i < entries; ++i) urls.push_back((i + 1) * 0xd1342543de82ef95);
     for (std::uint64_t i = 0; i < 2 * entries; ++i) urls.push_back(urls[i / 2]);   // most of a batch may be repeats
     std::vector<std::uint8_t> is_new(urls.size());
-    EXPECT_EQ(opened.set->add(urls, is_new).fresh, entries);
-    ASSERT_EQ(opened.set->merge(), "");
-    EXPECT_EQ(opened.set->add(urls, is_new).fresh, 0u);
+    EXPECT_EQ((*opened)->add(urls, is_new).fresh, entries);
+    ASSERT_EQ((*opened)->merge(), "");
+    EXPECT_EQ((*opened)->add(urls, is_new).fresh, 0u);
     // log2 C(2^64, n) / n
     auto const bound = 64 - std::log2(static_cast<double>(entries)) + 1 / std::log(2.0);
-    EXPECT_LT(opened.set->bits_per_entry(), bound * 1.015);
+    EXPECT_LT((*opened)->bits_per_entry(), bound * 1.015);
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ using namespace catalog;
 
 std::unique_ptr<SeenCache> cache_of(std::string const& spec, std::uint64_t entries) {
     auto made = make_cache(spec, {.entries = entries});
-    EXPECT_TRUE(made.cache) << made.fault;
-    return std::move(made.cache);
+    EXPECT_TRUE(made) << made.fault_text();
+    return *std::move(made);
 }
 
 /// Lines as lists of whole keys, newest first.
@@ -106,7 +106,7 @@ TEST(Quotient, takes_at_most_52_bits_and_errs_never) {
 }
 
 TEST(Quotient, wants_as_many_lines_as_make_quotients_short) {
-    EXPECT_EQ(make_cache("quotient", {.entries = 1 << 16}).fault,
+    EXPECT_EQ(make_cache("quotient", {.entries = 1 << 16}).fault_text(),
               "65536 entries: their quotients have more than 51 bits; take 81930 or more, or the cache line");
 }
 

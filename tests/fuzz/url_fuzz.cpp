@@ -45,7 +45,7 @@ void check_url(CanonicalUrl const& url) {
 }
 
 void check_layers(CanonicalUrl const& url, char const* names) {
-    auto const layers = crawl::UrlLayers::read(names).layers;
+    auto const layers = *crawl::UrlLayers::read(names);
     auto layered = url;
     layers.apply(layered);
     check_url(layered);
@@ -69,7 +69,7 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
         if (size < crawl::url_bytes_max) check_same(slow, url);
         for (auto const* names : {"www-strip", "default-document", "query-sort", "query-sort,default-document,www-strip"})
             check_layers(url, names);
-        auto const surt = crawl::UrlLayers::read("surt").layers;
+        auto const surt = *crawl::UrlLayers::read("surt");
         surt.apply(url);
         check(url.text.find("://(") != std::string::npos && url.path().starts_with('/'));
     }

@@ -8,6 +8,7 @@
 #include "cache/key.hpp"
 #include "cache/parts.hpp"
 #include "cache/scene.hpp"
+#include "support/made.hpp"
 
 namespace garner::icp {
 namespace {
@@ -27,9 +28,7 @@ std::shared_ptr<Digest const> digest_of(Scene& scene, milliseconds life = 100s) 
     while (scan.step()) {
     }
     auto const entries = scan.entries();
-    char const* fault = nullptr;
-    auto digest = Digest::read(std::move(scan).finish(), fault);
-    EXPECT_EQ(fault, nullptr);
+    auto digest = test::made(Digest::read(std::move(scan).finish()));
     EXPECT_EQ(digest->entries(), entries);
     return digest;
 }

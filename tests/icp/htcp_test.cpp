@@ -107,6 +107,12 @@ TEST(Htcp, the_time_to_the_origin_stands_where_the_RFC_or_where_Squid_has_it) {
     EXPECT_EQ(news_of({.response = {}, .entity = {}, .cache = ours}).source_rtt, milliseconds{31});
 }
 
+TEST(Htcp, lines_may_end_with_LF_alone) {
+    auto const news = news_of({"Age: 7\nX: y\n", "Content-Length: 1234\nContent-Type: text/plain\n", {}});
+    EXPECT_EQ(news.age, 7);
+    EXPECT_EQ(news.size, 1234u);
+}
+
 TEST(Htcp, nonsense_in_headers_tells_nothing) {
     Detail const detail{"Age: -1\r\nAge\r\n: 4\r\n", "Content-Length: 99999999999999999999\r\n\n\n",
                         "Cache-to-Origin: x"};

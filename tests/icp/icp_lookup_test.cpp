@@ -12,6 +12,7 @@
 #include "icp/icp_message.hpp"
 #include "icp/mesh.hpp"
 #include "net/udp_port.hpp"
+#include "support/made.hpp"
 
 namespace garner::icp {
 namespace {
@@ -21,9 +22,7 @@ IpAddress loopback(std::uint8_t last) { return IpAddress::v4(127, 0, 0, last); }
 /// A socket of somebody's, and what came there.
 struct Socket {
     Socket(net::asio::io_context& io, IpAddress const& address, std::uint16_t port = 0) {
-        std::string fault;
-        udp = net::UdpPort::open(io, {address, port}, false, fault);
-        EXPECT_TRUE(udp) << fault;
+        udp = test::made(net::UdpPort::open(io, {address, port}, false));
         udp->start([](void* self, std::span<char const> datagram,
                       IpEndpoint const& from) { static_cast<Socket*>(self)->take({datagram.data(), datagram.size()}, from); },
                    this);
@@ -61,8 +60,7 @@ struct Socket {
 
 std::uint16_t free_port() {
     net::asio::io_context io;
-    std::string fault;
-    return net::UdpPort::open(io, {loopback(1), 0}, false, fault)->local().port;
+    return test::made(net::UdpPort::open(io, {loopback(1), 0}, false))->local().port;
 }
 
 struct LookupScene {
@@ -92,11 +90,9 @@ struct LookupScene {
         return *sockets.back();
     }
     Mesh& start() {
-        std::string fault;
         std::vector<net::Worker*> all;
         for (auto& worker : workers) all.push_back(worker.get());
-        mesh = Mesh::make(options, all, cache.cache, fault);
-        EXPECT_TRUE(mesh) << fault;
+        mesh = test::made(Mesh::make(options, all, cache.cache));
         mesh->start();
         return *mesh;
     }
@@ -320,8 +316,7 @@ TEST(IcpLookup, the_fault_names_a_port_that_others_have) {
     LookupScene scene;
     Socket other(scene.outside, loopback(1), scene.options.port);
     std::vector<net::Worker*> all{scene.workers[0].get()};
-    std::string fault;
-    EXPECT_FALSE(Mesh::make(scene.options, all, scene.cache.cache, fault));
+    auto const fault = Mesh::make(scene.options, all, scene.cache.cache).fault_text();
     EXPECT_NE(fault.find(scene.ours().text()), std::string::npos) << fault;
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "icp/mesh.hpp"
+#include "support/made.hpp"
 
 namespace garner::icp {
 namespace {
@@ -82,9 +83,7 @@ protected:
         Options options;
         options.peers.push_back(std::move(peer));
         net::Worker* const workers[] = {&*worker_};
-        std::string fault;
-        mesh_ = Mesh::make(std::move(options), workers, cache_, fault);
-        check(mesh_ != nullptr);
+        mesh_ = test::made(Mesh::make(std::move(options), workers, cache_));
         mesh_->start();
         worker_->start();
         return mesh_->peer_table()->peers.front();

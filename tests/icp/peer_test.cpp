@@ -12,6 +12,7 @@
 
 #include "icp/digest.hpp"
 #include "icp/neighbours.hpp"
+#include "support/made.hpp"
 
 namespace garner::icp {
 namespace {
@@ -162,8 +163,7 @@ TEST(APeer, that_is_not_to_be_queried_is_asked_by_its_digest_only) {
     options.no_query = true;
     Peer peer(options);
     EXPECT_FALSE(peer.view(start).askable);
-    char const* fault = nullptr;
-    peer.set_digest(Digest::read(DigestBuilder(1).finish(), fault));
+    peer.set_digest(test::made(Digest::read(DigestBuilder(1).finish())));
     EXPECT_TRUE(peer.view(start).askable);
     EXPECT_TRUE(peer.stats(start).has_digest);
     peer.set_digest(nullptr);
@@ -221,9 +221,7 @@ TEST(APeer, tells_how_many_entries_its_digest_has) {
     EXPECT_FALSE(peer.stats(start).has_digest);
     DigestBuilder builder(10);
     for (auto const* url : {"http://a/", "http://b/", "http://c/"}) builder.add(digest_key(url));
-    char const* fault = nullptr;
-    peer.set_digest(Digest::read(std::move(builder).finish(), fault));
-    EXPECT_EQ(fault, nullptr);
+    peer.set_digest(test::made(Digest::read(std::move(builder).finish())));
     EXPECT_TRUE(peer.stats(start).has_digest);
     EXPECT_EQ(peer.stats(start).digest_entries, 3u);
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "loop.hpp"
+#include "support/made.hpp"
 
 namespace garner::net {
 namespace {
@@ -10,10 +11,7 @@ namespace {
 IpEndpoint loopback(std::uint16_t port = 0) { return {IpAddress::v4(127, 0, 0, 1), port}; }
 
 std::unique_ptr<UdpPort> open(Loop& loop, IpEndpoint const& at, bool shared = false) {
-    std::string fault;
-    auto port = UdpPort::open(loop.io, at, shared, fault);
-    EXPECT_TRUE(port) << fault;
-    return port;
+    return test::made(UdpPort::open(loop.io, at, shared));
 }
 
 /// Hears datagrams; echoes them where asked to.
@@ -140,10 +138,9 @@ TEST(UdpPort, workers_share_a_port_and_others_do_not) {
     Loop loop;
     Ear first(loop, loopback(), true);
     auto const at = first.port->local();
-    std::string fault;
-    EXPECT_FALSE(UdpPort::is_free(at, fault));
-    EXPECT_NE(fault.find("UDP " + at.text()), std::string::npos) << fault;
-    EXPECT_FALSE(UdpPort::open(loop.io, at, false, fault));
+    auto const is_free = UdpPort::is_free(at).fault_text();
+    EXPECT_NE(is_free.find("UDP " + at.text()), std::string::npos) << is_free;
+    EXPECT_FALSE(UdpPort::open(loop.io, at, false));
     Ear second(loop, at, true);
     for (int i = 0; i < 64; ++i) {
         auto client = open(loop, loopback());
@@ -157,10 +154,9 @@ TEST(UdpPort, workers_share_a_port_and_others_do_not) {
 
 TEST(UdpPort, the_fault_names_an_address_that_is_not_ours) {
     Loop loop;
-    std::string fault;
-    EXPECT_FALSE(UdpPort::open(loop.io, {IpAddress::v4(192, 0, 2, 1), 3130}, false, fault));
+    auto const fault = UdpPort::open(loop.io, {IpAddress::v4(192, 0, 2, 1), 3130}, false).fault_text();
     EXPECT_NE(fault.find("192.0.2.1:3130"), std::string::npos) << fault;
-    EXPECT_TRUE(UdpPort::is_free(loopback(), fault));
+    EXPECT_TRUE(UdpPort::is_free(loopback()));
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "support/made.hpp"
+
 namespace garner::proxy {
 namespace {
 
@@ -27,9 +29,7 @@ protected:
     ~AccessLogs() override { fs::remove_all(directory); }
 
     std::unique_ptr<AccessLog> open(AccessLog::Options options) {
-        auto opened = AccessLog::open(std::move(options));
-        EXPECT_EQ(opened.error, "");
-        return std::move(opened.log);
+        return test::made(AccessLog::open(std::move(options)));
     }
 
     static std::string text(fs::path const& path) {
@@ -165,12 +165,9 @@ TEST_F(AccessLogs, keep_the_old_file_when_the_new_one_cannot_be_opened) {
 }
 
 TEST_F(AccessLogs, say_why_a_path_cannot_be_written) {
-    auto absent = AccessLog::open({.path = directory / "none" / "access.log"});
-    EXPECT_EQ(absent.log, nullptr);
-    EXPECT_EQ(absent.error,
+    EXPECT_EQ(AccessLog::open({.path = directory / "none" / "access.log"}).fault_text(),
               "cannot open the access log " + directory.string() + "/none/access.log: No such file or directory");
-    auto folder = AccessLog::open({.path = directory});
-    EXPECT_EQ(folder.error, "cannot open the access log " + directory.string() + ": Is a directory");
+    EXPECT_EQ(AccessLog::open({.path = directory}).fault_text(), "cannot open the access log " + directory.string() + ": Is a directory");
 }
 
 TEST_F(AccessLogs, count_lines_that_a_full_device_refuses) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "proxy/server.hpp"
+#include "support/made.hpp"
 
 #if !defined(__has_feature)
 #define __has_feature(x) 0
@@ -21,6 +22,7 @@
     defined(__SANITIZE_THREAD__)
 #define GARNER_SANITIZED 1
 #include <sanitizer/allocator_interface.h>
+
 #endif
 
 namespace {
@@ -211,9 +213,8 @@ struct Scene {
         ServerOptions of_server;
         of_server.workers = 1;
         of_server.what_if = true;   // as by default: a sampled hit must not allocate either
-        std::string fault;
-        server = Server::make(of_server, options, cache, fault);
-        EXPECT_TRUE(server->open_log(fault)) << fault;
+        server = test::made(Server::make(of_server, options, cache));
+        EXPECT_EQ(server->open_log().fault_text(), "");
         server->start();
     }
     ~Scene() { EXPECT_TRUE(server->stop(seconds{5})); }

@@ -52,8 +52,8 @@ Answers ask(UrlSet& set, std::vector<Fingerprint> const& batch) {
 
 std::unique_ptr<UrlSet> made(std::string const& address, std::uint64_t expected = 0) {
     auto set = make_url_set(address, {.expected = expected});
-    EXPECT_EQ(set.fault, "") << address;
-    return std::move(set.set);
+    EXPECT_EQ(set.fault_text(), "") << address;
+    return *std::move(set);
 }
 
 /// One cluster for all scenes, of which each has a prefix of its own.
@@ -251,8 +251,8 @@ TEST_F(RedisScene, a_cluster_that_would_forget_urls_is_refused) {
     cluster().node(1).tell({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
     auto const refused = make_url_set(address(), {});
     cluster().node(1).tell({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
-    EXPECT_FALSE(refused.set);
-    EXPECT_EQ(refused.fault, "redis: " + cluster().node(1).endpoint() +
+    EXPECT_FALSE(refused);
+    EXPECT_EQ(refused.fault_text(), "redis: " + cluster().node(1).endpoint() +
                                  ": its maxmemory-policy is allkeys-lru; a set needs noeviction, or loses URLs");
 }
 
@@ -260,7 +260,7 @@ TEST_F(RedisScene, other_keys_of_that_prefix_are_told) {
     RedisServer alone;
     auto const there = "redis:" + alone.endpoint();
     alone.tell({"SET", "seen:form", "a letter"});
-    EXPECT_EQ(make_url_set(there, {}).fault,
+    EXPECT_EQ(make_url_set(there, {}).fault_text(),
               "redis: the key seen:form is of something else, or of another version; choose another prefix=");
     auto const set = made(there + ",prefix=mine:", 1);
     for (int i = 0; i < 1'024; ++i) {
@@ -276,9 +276,9 @@ TEST_F(RedisScene, one_server_alone_will_do_and_may_want_a_password) {
     RedisServer alone({"--requirepass", "sesame"});
     test::TempDir folder;
     auto const there = "redis:" + alone.endpoint();
-    EXPECT_NE(make_url_set(there, {}).fault.find("NOAUTH"), std::string::npos) << make_url_set(there, {}).fault;
+    EXPECT_NE(make_url_set(there, {}).fault_text().find("NOAUTH"), std::string::npos) << make_url_set(there, {}).fault_text();
     auto const wrong = there + ",password-file=" + folder.write("wrong", "sesam\n");
-    EXPECT_NE(make_url_set(wrong, {}).fault.find("WRONGPASS"), std::string::npos) << make_url_set(wrong, {}).fault;
+    EXPECT_NE(make_url_set(wrong, {}).fault_text().find("WRONGPASS"), std::string::npos) << make_url_set(wrong, {}).fault_text();
     auto const set = made(there + ",password-file=" + folder.write("right", "sesame\n"));
     EXPECT_EQ(ask(*set, different_urls(10'000)).added.fresh, 10'000u);
 }
@@ -299,18 +299,18 @@ TEST_F(RedisScene, sync_says_who_would_forget_when_the_power_fails) {
 TEST_F(RedisScene, more_are_not_expected_than_it_was_begun_for) {
     ASSERT_TRUE(set("", 1'000));
     auto const larger = make_url_set(address(), {.expected = 10'000'000});
-    EXPECT_FALSE(larger.set);
-    EXPECT_NE(larger.fault.find("was begun for 393216 entries at most, and 10000000 are expected; choose another prefix="),
-              std::string::npos) << larger.fault;
+    EXPECT_FALSE(larger);
+    EXPECT_NE(larger.fault_text().find("was begun for 393216 entries at most, and 10000000 are expected; choose another prefix="),
+              std::string::npos) << larger.fault_text();
     EXPECT_TRUE(set("", 2'000));
     EXPECT_TRUE(set());
 }
 
 TEST_F(RedisScene, where_nobody_is_that_is_told_at_once) {
     auto const nobody = "127.0.0.1:" + std::to_string(test::free_port());
-    EXPECT_EQ(make_url_set("redis:" + nobody, {}).fault, "redis: " + nobody + ": Connection refused");
+    EXPECT_EQ(make_url_set("redis:" + nobody, {}).fault_text(), "redis: " + nobody + ": Connection refused");
     // One of those named is enough.
-    EXPECT_TRUE(make_url_set("redis:" + nobody + "," + address().substr(6), {}).set);
+    EXPECT_TRUE(make_url_set("redis:" + nobody + "," + address().substr(6), {}));
 }
 
 TEST_F(RedisScene, a_replica_goes_on_for_a_master_that_died) {

@@ -195,7 +195,7 @@ TEST(SeenBatch, sorts_by_host_as_the_layers_leave_it_and_merges_in_order) {
     AnsweredCache answered(64);
     Sorting sorting;
     sorting.splitter = crawl::HostSplitter(3);
-    sorting.layers = crawl::UrlLayers::read("www-strip").layers;
+    sorting.layers = *crawl::UrlLayers::read("www-strip");
     sorting.answered = &answered;
     std::string body;
     std::vector<std::uint32_t> owners;

@@ -171,17 +171,17 @@ TEST(AutoPolicy, its_spec_is_read_like_a_policys) {
     EXPECT_FALSE(AutoPolicy::is_spec("automatic"));
     EXPECT_FALSE(AutoPolicy::is_spec("lru"));
     auto const plain = AutoPolicy::read("auto");
-    EXPECT_EQ(plain.fault, "");
-    EXPECT_EQ(plain.terms.aim, Aim::objects);
+    EXPECT_EQ(plain.fault_text(), "");
+    EXPECT_EQ(plain->aim, Aim::objects);
     auto const full = AutoPolicy::read("auto:aim=bytes:margin=5:window=2:windows=4:rest=0");
-    EXPECT_EQ(full.fault, "");
-    EXPECT_EQ(full.terms.aim, Aim::bytes);
-    EXPECT_DOUBLE_EQ(full.terms.margin, 0.05);
-    EXPECT_EQ(full.terms.window, seconds{2});
-    EXPECT_EQ(full.terms.windows, 4u);
-    EXPECT_EQ(full.terms.rest, seconds{0});
-    EXPECT_THAT(AutoPolicy::read("auto:aim=speed").fault, HasSubstr("is none of objects, bytes"));
-    EXPECT_THAT(AutoPolicy::read("auto:goal=bytes").fault, HasSubstr("there are aim, margin"));
+    EXPECT_EQ(full.fault_text(), "");
+    EXPECT_EQ(full->aim, Aim::bytes);
+    EXPECT_DOUBLE_EQ(full->margin, 0.05);
+    EXPECT_EQ(full->window, seconds{2});
+    EXPECT_EQ(full->windows, 4u);
+    EXPECT_EQ(full->rest, seconds{0});
+    EXPECT_THAT(AutoPolicy::read("auto:aim=speed").fault_text(), HasSubstr("is none of objects, bytes"));
+    EXPECT_THAT(AutoPolicy::read("auto:goal=bytes").fault_text(), HasSubstr("there are aim, margin"));
 }
 
 }  // namespace

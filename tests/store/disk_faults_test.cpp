@@ -10,6 +10,7 @@
 
 #include "store/disk_format.hpp"
 #include "store/disk_scene.hpp"
+#include "support/made.hpp"
 
 namespace garner::store {
 
@@ -137,9 +138,7 @@ TEST_F(DiskFaults, what_is_purged_before_all_was_found_is_in_the_file_before_tha
         while (first && faulty) std::this_thread::sleep_for(1ms);
         return 0;
     };
-    std::string fault;
-    disk = DiskStore::open(options, fault);
-    ASSERT_TRUE(disk) << fault;
+    disk = test::made(DiskStore::open(options));
     EXPECT_EQ(disk->stats().state, DiskStats::State::recovering);
     EXPECT_TRUE(disk->forget(key(0))) << "it may be there";
     EXPECT_TRUE(settled());
@@ -330,8 +329,7 @@ TEST_F(DiskFaults, a_store_without_which_something_was_forgotten_is_given_up) {
         disk.reset();
         faulty = 0;
         EXPECT_EQ(fs::exists(options.path + "/given-up"), forgets);
-        std::string fault;
-        EXPECT_EQ(DiskStore::open_existing(options, fault) == nullptr, forgets);
+        auto const fault = DiskStore::open_existing(options).fault_text();
         EXPECT_EQ(fault.find("is given up") != fault.npos, forgets) << fault;
         open();
         EXPECT_EQ(body_of(key(0)), forgets ? "nothing" : "old");

@@ -13,6 +13,7 @@
 #include "io/file.hpp"
 #include "store/disk_store.hpp"
 #include "store/run.hpp"
+#include "support/made.hpp"
 
 namespace garner::store {
 
@@ -52,9 +53,7 @@ protected:
         fs::remove_all(options.path);
     }
     void open() {
-        std::string fault;
-        disk = DiskStore::open(options, fault);
-        ASSERT_TRUE(disk) << fault;
+        disk = test::made(DiskStore::open(options));
         for (int tries = 0; tries < 500 && disk->stats().state == DiskStats::State::recovering; ++tries)
             std::this_thread::sleep_for(10ms);
     }

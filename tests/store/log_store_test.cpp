@@ -13,6 +13,7 @@
 
 #include "store/disk_format.hpp"
 #include "store/disk_scene.hpp"
+#include "support/made.hpp"
 
 namespace garner::store {
 
@@ -194,17 +195,14 @@ TEST_F(DiskTier, what_is_damaged_is_a_miss_and_is_counted) {
 
 TEST_F(DiskTier, another_process_is_refused_and_told) {
     open();
-    std::string fault;
-    EXPECT_EQ(DiskStore::open(options, fault), nullptr);
+    auto const fault = DiskStore::open(options).fault_text();
     EXPECT_NE(fault.find("in use by another process"), fault.npos) << fault;
     EXPECT_NE(fault.find(options.path), fault.npos) << fault;
 }
 
 TEST_F(DiskTier, a_file_that_is_none_of_ours_is_left_alone) {
     std::ofstream(file()) << std::string(20'000, 'x');
-    std::string fault;
-    disk = DiskStore::open(options, fault);
-    ASSERT_TRUE(disk);
+    disk = test::made(DiskStore::open(options));
     EXPECT_EQ(disk->stats().state, DiskStats::State::failing);
     EXPECT_NE(disk->stats().trouble.find("is no disk store"), std::string::npos);
     EXPECT_EQ(store("fhttp://a/", "x"), NotStored::failing);

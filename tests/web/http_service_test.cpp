@@ -114,6 +114,7 @@ TEST(HttpService, refuses_what_is_too_long_or_may_be_read_in_two_ways) {
     EXPECT_EQ(status(post + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + body), 413);
     EXPECT_EQ(status(post + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n"), 400);
     EXPECT_EQ(status(post + "Transfer-Encoding: gzip, chunked\r\n\r\n"), 400);
+    EXPECT_EQ(status("POST / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n"), 400);
     EXPECT_EQ(status(post + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"), 415);
     EXPECT_EQ(status(post + "Expect: a miracle\r\nContent-Length: 1\r\n\r\nx"), 417);
     auto const wrong = scene.client().send("DELETE", "/");
@@ -143,6 +144,41 @@ TEST(HttpService, a_busy_connection_makes_room_only_where_it_is_said) {
         EXPECT_EQ(other.get("/").status(), closes_busy ? 200 : 0);
         busy.raw("b");
         EXPECT_EQ(reply.status(), closes_busy ? 0 : 200);
+    }
+}
+
+TEST(HttpService, an_idle_connection_makes_room_before_a_busy_one) {
+    Scene scene({.connections = 2, .closes_busy = true});
+    auto busy = scene.client(), idle = scene.client(), other = scene.client();
+    auto reply = busy.begin("POST", "/", {{"Content-Length", "2"}});
+    busy.raw("a");
+    test::pause_for(Millis{50});
+    EXPECT_EQ(idle.get("/").status(), 200);
+    EXPECT_EQ(other.get("/").status(), 200);
+    busy.raw("b");
+    EXPECT_EQ(reply.status(), 200);
+    EXPECT_TRUE(idle.closed_by_proxy());
+}
+
+TEST(HttpService, bodies_that_one_client_has_begun_give_way_to_another_client) {
+    Scene scene({.connections = 3});
+    std::array<Client, 3> busy{scene.client(), scene.client(), scene.client()};
+    std::vector<test::Reply> replies;
+    for (auto& one : busy) {
+        replies.push_back(one.begin("POST", "/", {{"Content-Length", "2"}}));
+        one.raw("a");
+        test::pause_for(Millis{50});
+    }
+    auto same = scene.client(), other = scene.client(), third = scene.client();
+    EXPECT_EQ(same.get("/").status(), 0) << "the client itself gains nothing";
+    EXPECT_EQ(other.from("127.0.0.2").get("/").status(), 200);
+    EXPECT_TRUE(busy[0].closed_by_proxy());
+    auto reply = other.begin("POST", "/", {{"Content-Length", "2"}});
+    test::pause_for(Millis{50});
+    EXPECT_EQ(third.from("127.0.0.2").get("/").status(), 0) << "both have their share";
+    for (int index : {1, 2}) {
+        busy[index].raw("b");
+        EXPECT_EQ(replies[index].status(), 200);
     }
 }
 

@@ -53,7 +53,7 @@ public:
           budget_(budget),
           policy_(policy::make(spec, {.capacity = budget})),
           held_(stream.population) {
-        if (!policy_) throw std::invalid_argument(policy::read_spec(spec).fault);
+        if (!policy_) throw std::invalid_argument(policy::read_spec(spec).fault_text());
     }
 
     void request(std::uint32_t url) {

@@ -76,8 +76,8 @@ Foresight foresee(Trace const& trace) {
 
 std::unique_ptr<crawl::SeenCache> cache_of(std::string const& spec, std::uint64_t entries, Foresight const& foresight) {
     auto made = catalog::make_cache(spec, {.entries = entries, .foresight = foresight});
-    if (!made.cache) throw std::runtime_error(spec + ": " + made.fault);
-    return std::move(made.cache);
+    if (!made) throw std::runtime_error(spec + ": " + made.fault_text());
+    return *std::move(made);
 }
 
 double miss_percent(crawl::SeenCache& cache, std::span<Fingerprint const> links) {

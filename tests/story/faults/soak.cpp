@@ -230,6 +230,7 @@ TEST(Soak, slow_and_broken_peers_leave_nothing_behind) {
 TEST(Soak, very_many_values_of_Vary_stay_within_the_budget) {
     auto const values = amount(100'000, 4'000);
     Proxy proxy(small());
+    proxy.stats();   // it has opened all by then
     auto const before = descriptors(proxy), memory_before = resident(proxy);
     {
         Origin origin;

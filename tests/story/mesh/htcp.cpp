@@ -287,8 +287,10 @@ TEST(MeshHtcp, figures_do_not_wait_for_a_purge_that_waits_for_peers) {
 
     Proxy proxy(telling(ntohs(address.sin_port)));
     std::atomic<bool> purged{false};
+    auto const own = "127.0.0.1:" + std::to_string(proxy.admin());
     std::thread purging([&] {
-        purge(proxy, "http://127.0.0.1:9/page");
+        // The root of a site has the path of the page of figures.
+        Client("127.0.0.1", proxy.admin()).send("PURGE", "http://127.0.0.1:9/", {{"Host", own}, {"Garner-Admin", "1"}}).status();
         purged = true;
     });
     pollfd ready{silent, POLLIN, 0};
