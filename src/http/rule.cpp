@@ -84,7 +84,7 @@ Decision AccessRules::decide(RuleRequest const& request, std::optional<IpAddress
         break;
     }
     if (!decision.allowed()) return decision;
-    if (!decision.opens_port) decision.closed = closed_port(request);
+    if (!decision.opens_port) decision.closed = blocked_port(request);
     if (decision.closed) {
         decision.verdict = deny;
     } else if (!decision.opens_address && !destination && opened_to_others(request)) {

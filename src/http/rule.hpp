@@ -203,7 +203,7 @@ char const* private_destination(IpAddress const&);
 
 /// Why the request's port is blocked by default, a literal; nullptr when it is not. CONNECT may use port 443 only; other
 /// methods no port of another protocol, except for an accelerator's origin, which may use any.
-char const* closed_port(RuleRequest const&);
+char const* blocked_port(RuleRequest const&);
 
 /// True when a connection to there would reach one of this proxy's listening endpoints, in any of those forms too.
 bool is_own_listener(IpAddress const&, std::uint16_t port, OwnAddresses const&);

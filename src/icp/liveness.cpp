@@ -36,7 +36,7 @@ Health Liveness::health(SteadyTime now) const {
     return expired_ > 0 || overdue_ ? Health::suspect : Health::alive;
 }
 
-bool Liveness::wants_probe(SteadyTime now) const { return refused_ && now - probed_at_ >= mourned; }
+bool Liveness::wants_probe(SteadyTime now) const { return refused_ && now - probed_at_ >= probe_interval; }
 
 void Liveness::probed(SteadyTime now) { probed_at_ = now; }
 

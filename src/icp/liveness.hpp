@@ -19,7 +19,7 @@ class Liveness {
 public:
     static constexpr std::uint32_t unanswered_max = 20;   // in a row
     static constexpr milliseconds silence_max{10'000};    // since the first of several unanswered queries
-    static constexpr milliseconds mourned{10'000};        // least time between a failed connection and the next probe
+    static constexpr milliseconds probe_interval{10'000};  // least time between a failed connection and the next probe
 
     void asked(SteadyTime now);
     /// True when this makes a dead peer alive.

@@ -15,8 +15,8 @@ constexpr milliseconds lost_for{5'000};
 
 void PeerMonitor::stop() {
     Chore::stop();
-    for (auto const& [peer, care] : cares_)
-        if (care.probing) care.probing->request();
+    for (auto const& [peer, watch] : watches_)
+        if (watch.probing) watch.probing->request();
 }
 
 net::awaitable<void> PeerMonitor::run() {
@@ -30,21 +30,21 @@ void PeerMonitor::look_around() {
     auto const now = steady_now();
     auto const peer_table = mesh_.peer_table();
     for (auto const* list : {&peer_table->peers, &peer_table->purged})
-        for (auto const& peer : *list) cares_[peer].wanted_at = now;
+        for (auto const& peer : *list) watches_[peer].wanted_at = now;
     // A removed peer is kept while an operation is running for it.
-    std::erase_if(cares_, [&](auto const& entry) {
-        auto const& care = entry.second;
-        return care.wanted_at != now && !care.finding && !care.probing;
+    std::erase_if(watches_, [&](auto const& entry) {
+        auto const& watch = entry.second;
+        return watch.wanted_at != now && !watch.finding && !watch.probing;
     });
-    for (auto const& [peer, care] : cares_) {
+    for (auto const& [peer, watch] : watches_) {
         bool const named = !parse_ip(peer->options.host);
-        if (named && !care.finding && now >= care.find_at) net::asio::co_spawn(worker_.io, find(peer), net::asio::detached);
-        if (!care.probing && peer->wants_probe(now)) net::asio::co_spawn(worker_.io, probe(peer), net::asio::detached);
+        if (named && !watch.finding && now >= watch.find_at) net::asio::co_spawn(worker_.io, find(peer), net::asio::detached);
+        if (!watch.probing && peer->wants_probe(now)) net::asio::co_spawn(worker_.io, probe(peer), net::asio::detached);
     }
 }
 
 net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
-    cares_[peer].finding = true;
+    watches_[peer].finding = true;
     worker_.resolver.forget_failure(peer->options.host);
     auto const names = co_await worker_.resolver.resolve(peer->options.host);
     std::vector<IpAddress> addresses;
@@ -52,14 +52,14 @@ net::awaitable<void> PeerMonitor::find(std::shared_ptr<Peer> peer) {
     // A DNS outage does not change a peer's addresses.
     bool const found = !addresses.empty();
     if (found) peer->set_addresses(std::move(addresses));
-    auto& care = cares_[peer];
-    care.finding = false;
-    care.find_at = steady_now() + (found ? found_for : lost_for);
+    auto& watch = watches_[peer];
+    watch.finding = false;
+    watch.find_at = steady_now() + (found ? found_for : lost_for);
 }
 
 net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     net::ConnectStop stop;
-    cares_[peer].probing = &stop;
+    watches_[peer].probing = &stop;
     peer->probed(steady_now());
     net::ConnectorOptions options;
     options.timeout = peer->options.connect_timeout;
@@ -70,7 +70,7 @@ net::awaitable<void> PeerMonitor::probe(std::shared_ptr<Peer> peer) {
     net::AddressFilter const all = [](net::Address const&) -> char const* { return nullptr; };
     auto const connected = co_await connector.connect(target, all, &stop);
     if (connected.transport) peer->connected(std::nullopt, steady_now());
-    cares_[peer].probing = nullptr;
+    watches_[peer].probing = nullptr;
 }
 
 }  // namespace garner::icp

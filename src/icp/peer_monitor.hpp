@@ -18,7 +18,7 @@ public:
 
 private:
     /// The running operations for one peer.
-    struct Care {
+    struct Watch {
         SteadyTime wanted_at{};            // last seen in the peer_table
         SteadyTime find_at{};              // when its name is resolved again
         bool finding = false;
@@ -32,7 +32,7 @@ private:
     /// Tries a connection to the HTTP port of a peer whose connections failed.
     net::awaitable<void> probe(std::shared_ptr<Peer> peer);
 
-    std::unordered_map<std::shared_ptr<Peer>, Care> cares_;
+    std::unordered_map<std::shared_ptr<Peer>, Watch> watches_;
 };
 
 }  // namespace garner::icp

@@ -27,21 +27,6 @@ http::RuleRequest rule_request(http::RequestHead const& request, Target const& t
     return facts;
 }
 
-bool is_loop(http::RequestHead const& request, std::string_view via_name, Limits const& limits) {
-    if (!request.fields.has(Name::via)) return false;
-    std::uint32_t hops = 0;
-    bool ours = false;
-    http::for_each_member(request.fields, Name::via, [&](std::string_view member) {
-        ++hops;
-        // received-protocol RWS received-by
-        auto space = member.find_first_of(" \t");
-        if (space == std::string_view::npos) return;
-        auto by = trim(member.substr(space));
-        ours = ours || by.substr(0, by.find_first_of(" \t(")) == via_name;
-    });
-    return ours || hops > limits.max_hops;
-}
-
 http::Decision permits(Options const& options, http::OwnAddresses const& own, Target const& target,
                        http::RuleRequest const& facts, IpAddress const& destination) {
     if (target.accelerated) return options.access.decide(facts, destination);

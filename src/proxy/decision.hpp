@@ -18,9 +18,6 @@ namespace garner::proxy {
 http::RuleRequest rule_request(http::RequestHead const&, Target const&, IpAddress const& client,
                                std::uint16_t listener, WallTime now);
 
-/// True when the request has passed this proxy before, or has passed too many proxies.
-bool is_loop(http::RequestHead const&, std::string_view via_name, Limits const&);
-
 /// The access rules' decision on a connection to this address, or on an object stored from it. An accelerator's origin is
 /// the operator's own choice: it is subject to the rules, but not to the destinations that are blocked by default.
 http::Decision permits(Options const&, http::OwnAddresses const&, Target const&, http::RuleRequest const&,

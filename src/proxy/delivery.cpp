@@ -37,7 +37,7 @@ bool is_plain(http::RequestHead const& request) {
 net::awaitable<void> Delivery::deliver(store::ObjectPtr object, cache::Follower* follower) {
     if (request_.client.nobody()) co_return;
     request_.record.note_use(request_, object);
-    SendPace::Sending const sending(writer_.pace(), *object);
+    SlowClientGuard::Sending const sending(writer_.pace(), *object);
     if (!follower) request_.led = nullptr;   // it may hold the object that was validated
     auto const& request = request_.head();
     Patch patch;

@@ -9,6 +9,7 @@
 #include "http/dates.hpp"
 #include "http/gateway.hpp"
 #include "http/hop_by_hop.hpp"
+#include "proxy/via.hpp"
 #include "util/check.hpp"
 #include "util/text.hpp"
 
@@ -69,7 +70,7 @@ void append_request_head(http::RequestHead const& request, RequestExtras const& 
     out.append(extras.range_lines);
     out.append(extras.peer_lines);
     out.append(extras.forwarded_lines);
-    out.append(request.version == http::Version::http_1_0 ? "Via: 1.0 " : "Via: 1.1 ").append(extras.via).append("\r\n");
+    append_via(out, extras.via, request.version);
     if (extras.body.kind == http::Framing::Kind::chunked) out.append("Transfer-Encoding: chunked\r\n");
     if (extras.body.kind == http::Framing::Kind::length) {
         out.append("Content-Length: ");

@@ -2,6 +2,7 @@
 
 #include "net/address.hpp"
 #include "proxy/internal.hpp"
+#include "proxy/via.hpp"
 #include "util/text.hpp"
 
 namespace garner::proxy {
@@ -18,7 +19,7 @@ std::optional<Verdict> RequestCheck::check() {
         return refused(400, fault, "RFC 9112 request target");
     if (head.method == Method::connect && !request_.client.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
-    if (is_loop(head, request_.services.shared.via_name, request_.options->limits))
+    if (is_loop(head, request_.services.shared.via_name, request_.options->limits.max_hops))
         return refused(508, "This request has been here before: the proxies form a loop.", "Via");
     if (head.target == "*" && !request_.accelerates) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);

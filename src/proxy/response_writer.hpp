@@ -8,7 +8,7 @@
 #include "proxy/error_page.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/request.hpp"
-#include "proxy/send_pace.hpp"
+#include "proxy/slow_client.hpp"
 
 namespace garner::proxy {
 
@@ -38,8 +38,8 @@ public:
                                std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
-    /// Used while a stored object is sent: see SendPace.
-    SendPace& pace() { return pace_; }
+    /// Used while a stored object is sent: see SlowClientGuard.
+    SlowClientGuard& pace() { return pace_; }
 
 private:
     net::awaitable<bool> send_waiting(std::span<iovec> parts, Bytes body);
@@ -47,7 +47,7 @@ private:
     ErrorPage page_of(std::uint16_t status, std::string_view what, std::string_view rule) const;
 
     Request& request_;
-    SendPace pace_;
+    SlowClientGuard pace_;
     std::string interim_rest_;   // the rest of an interim response; sent before anything else
 };
 

@@ -4,26 +4,19 @@
 
 #include <boost/asio/post.hpp>
 #include <future>
-#include <random>
 #include <thread>
 
 #include "net/address.hpp"
 #include "proxy/connection.hpp"
 #include "proxy/fill_pump.hpp"
 #include "proxy/refresh.hpp"
+#include "proxy/via.hpp"
 
 namespace garner::proxy {
 
 namespace asio = net::asio;
 
 namespace {
-
-std::string unique_via_name() {
-    std::random_device device;
-    char text[20];
-    std::snprintf(text, sizeof text, "garner-%08x", static_cast<unsigned>(device()));
-    return text;
-}
 
 std::string text_of(net::TcpEndpoint const& endpoint) {
     auto host = endpoint.address().to_string();

@@ -3,6 +3,7 @@
 #include "http/hop_by_hop.hpp"
 #include "proxy/head_writer.hpp"
 #include "proxy/relay.hpp"
+#include "proxy/via.hpp"
 
 namespace garner::proxy {
 
@@ -35,7 +36,8 @@ net::awaitable<void> Tunnel::switch_protocols() {
     for (auto const& field : response.fields)
         if ((!hop_by_hop.dropped(field) && field.id != http::Name::content_length) || field.id == http::Name::upgrade)
             text.append(field.name).append(": ").append(field.value).append("\r\n");
-    text.append("Connection: Upgrade\r\nVia: 1.1 ").append(request_.services.shared.via_name).append("\r\n\r\n");
+    append_via(text, request_.services.shared.via_name);
+    text.append("Connection: Upgrade\r\n\r\n");
     iovec part{text.data(), text.size()};
     if (!co_await writer_.send(std::span<iovec>(&part, 1))) co_return;
     request_.head_sent = true;

@@ -3,6 +3,7 @@
 #include "http/range.hpp"
 #include "net/origin_pool.hpp"
 #include "proxy/head_writer.hpp"
+#include "proxy/via.hpp"
 #include "util/check.hpp"
 #include "util/text.hpp"
 
@@ -82,7 +83,7 @@ std::string connect_head(Request const& request, Sources const& sources) {
     for (auto const& field : request.head().fields)
         if (field.id == Name::via || equals_ignoring_case(field.name, "User-Agent"))
             text.append(field.name).append(": ").append(field.value).append("\r\n");
-    text.append("Via: 1.1 ").append(request.services.shared.via_name).append("\r\n");
+    append_via(text, request.services.shared.via_name);
     text += forwarded_line(request.options->forwarded, request.client.peer_text());
     append_peer_login(sources.current().peer->options.login, text);
     return text += "\r\n";

@@ -25,33 +25,33 @@ bool LogStore::forget(std::string_view key) {
     }
     bool const waits = long_.forget(key);
     auto const hash = hash_of(key, works->log.header().seed);
-    Graves::Digging digging(works->graves, hash);
+    Tombstones::Removal removal(works->tombstones, hash);
     // An unknown record may still exist, or be restored after a kill: another thread may have just removed it from
     // the index.
     bool const all_found = works->recovery.has_all();
-    works->recovery.bury(hash);
+    works->recovery.note_removed(hash);
     auto const erased = works->index.erase(hash);
     bool const may_be_there = erased || !all_found;
-    if (may_be_there) left(*works, digging, hash, erased ? std::optional(erased->bytes) : std::nullopt);
-    return may_be_there || waits || digging.is_open_to_others();
+    if (may_be_there) left(*works, removal, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+    return may_be_there || waits || removal.is_open_to_others();
 }
 
 void LogStore::drop(Fingerprint hash) {
     auto* works = this->works();
     if (!works) return;
-    Graves::Digging digging(works->graves, hash);
-    works->recovery.bury(hash);
+    Tombstones::Removal removal(works->tombstones, hash);
+    works->recovery.note_removed(hash);
     auto const erased = works->index.erase(hash);
-    left(*works, digging, hash, erased ? std::optional(erased->bytes) : std::nullopt);
+    left(*works, removal, hash, erased ? std::optional(erased->bytes) : std::nullopt);
 }
 
 /// Drops a record that is unreadable or damaged.
 void LogStore::bad(Fingerprint hash, Bytes offset) {
     auto& works = *made_;
-    Graves::Digging digging(works.graves, hash);
-    works.recovery.bury(hash);
+    Tombstones::Removal removal(works.tombstones, hash);
+    works.recovery.note_removed(hash);
     auto const known = works.index.find(hash);
-    if (works.index.erase_at(hash, offset)) left(works, digging, hash, known ? std::optional(known->bytes) : std::nullopt);
+    if (works.index.erase_at(hash, offset)) left(works, removal, hash, known ? std::optional(known->bytes) : std::nullopt);
 }
 
 /// Drops the head of a body whose pieces were overwritten by the log: it must not be reported as stored.
@@ -61,10 +61,10 @@ void LogStore::drop_incomplete(Fingerprint hash, Index::Entry const& there) {
 }
 
 /// Accounts for a record removed from the index, if it was there, and writes its tombstone.
-void LogStore::left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes) {
+void LogStore::left(Works& works, Tombstones::Removal& removal, Fingerprint hash, std::optional<Bytes> bytes) {
     if (bytes) note_left(*bytes);
     works.order->removed(hash, policy::Left::purged);
-    digging.bury();   // after recovery was told, so that it cannot restore older records
+    removal.write();   // after recovery was told, so that it cannot restore older records
 }
 
 /// Evicts the victims of the policy before segments are needed. Tombstones are written for them: otherwise an evicted
@@ -75,13 +75,13 @@ void LogStore::evict_victims(Works& works) {
         auto const hash = works.order->victim();
         if (!hash) return;
         works.order->removed(*hash, policy::Left::evicted);
-        Graves::Digging digging(works.graves, *hash);
+        Tombstones::Removal removal(works.tombstones, *hash);
         auto const erased = works.index.erase(*hash);
         if (!erased) continue;
-        works.recovery.bury(*hash);
+        works.recovery.note_removed(*hash);
         note_left(erased->bytes);
         victims_.fetch_add(1, std::memory_order_relaxed);
-        digging.bury();
+        removal.write();
     }
 }
 
@@ -98,10 +98,10 @@ void LogStore::lost(std::span<FooterEntry const> entries, std::uint32_t segment)
     auto const start = works.log.header().start_of(segment);
     spdlog::error("disk: {} cannot be written: {}; {} records are lost", file_name(), works.log.trouble(), entries.size());
     for (auto const& entry : entries) {
-        Graves::Digging digging(works.graves, entry.hash);
-        works.recovery.bury(entry.hash);
+        Tombstones::Removal removal(works.tombstones, entry.hash);
+        works.recovery.note_removed(entry.hash);
         if (works.index.erase_at(entry.hash, start + Bytes{entry.offset} * unit)) note_left(entry.bytes);
-        if (entry.kind != RecordKind::filler) digging.owe();
+        if (entry.kind != RecordKind::filler) removal.enqueue();
     }
 }
 
@@ -131,10 +131,10 @@ net::awaitable<bool> LogStore::settled(Survives what, net::Executor executor) {
     // Tombstones lost by a failed write become pending again meanwhile.
     do {
         net::Waiter waiter(executor);
-        bool const paid = works->graves.pay_some();
-        if (paid) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
-        auto const wake = co_await waiter.wait(paid ? settle_patience : buffer_pause);
-        if (wake == net::Wake::ready && works->graves.is_clear()) co_return true;
+        bool const flushed = works->tombstones.flush_some();
+        if (flushed) works->log.wake_when_settled(reach_of(what), waiter.handle(), settle_patience);
+        auto const wake = co_await waiter.wait(flushed ? settle_patience : buffer_pause);
+        if (wake == net::Wake::ready && works->tombstones.is_clear()) co_return true;
     } while (steady_now() < until && !works->log.failing());
     co_return false;
 }
@@ -144,9 +144,9 @@ bool LogStore::wait_until_settled(Survives what) {
     if (!works) return false;
     auto const until = steady_now() + settle_patience;
     do {
-        if (!works->graves.pay())
+        if (!works->tombstones.flush())
             std::this_thread::sleep_for(buffer_pause);
-        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->graves.is_clear())
+        else if (works->log.wait_until_settled(reach_of(what), settle_patience) && works->tombstones.is_clear())
             return true;
     } while (steady_now() < until && !works->log.failing());
     return false;

@@ -136,7 +136,7 @@ namespace {
 
 /// Records at the end without a valid record after them were being written when the process ended, and their
 /// durability was never reported. Still no older record may replace them.
-void bury_unfinished(Walked& walked, Search const& search, std::uint64_t generation) {
+void drop_unfinished(Walked& walked, Search const& search, std::uint64_t generation) {
     for (auto entry = walked.entries.rbegin(); entry != walked.entries.rend(); ++entry) {
         Bytes const at = Bytes{entry->offset} * unit;
         bool const good = !is_lost(*entry) && decode(search.from(at), search.place(at, generation)).damage == Damage::none;
@@ -175,11 +175,11 @@ Walked walk(io::File const& file, StoreHeader const& header, std::uint32_t numbe
         at += record.bytes();
         walked.end = at;
     }
-    if (walked.whole) bury_unfinished(walked, search, head.generation);
+    if (walked.whole) drop_unfinished(walked, search, head.generation);
     return walked;
 }
 
-void Recovery::bury(Fingerprint hash) {
+void Recovery::note_removed(Fingerprint hash) {
     if (is_over()) return;
     MutexLock const lock(mutex_);
     buried_.insert(index_.known_bits(hash));

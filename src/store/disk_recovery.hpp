@@ -48,7 +48,7 @@ public:
         : file_(file), log_(log), index_(index), order_(order), came_(std::move(came)), in_pieces_(std::move(in_pieces)) {}
 
     /// Finds the segments and calls Log::begin() with the one after the newest; then puts their records into the
-    /// index. Records removed meanwhile are not restored: see bury().
+    /// index. Records removed meanwhile are not restored: see note_removed().
     void run();
     /// Then does the work that lookups do not need: reports records to the order, and calls InPieces.
     void tell();
@@ -63,7 +63,7 @@ public:
     std::uint32_t segments_done() const { return done_.load(std::memory_order_relaxed); }
 
     /// Excludes older records of this hash from the index. Does nothing when recovery is over.
-    void bury(Fingerprint hash);
+    void note_removed(Fingerprint hash);
 
 private:
     struct Found {

@@ -31,7 +31,7 @@ constexpr double kept_share = 0.2, kept_by_policy = 0.5, filled_by_policy = 0.8;
 
 Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came,
              Recovery::InPieces in_pieces, Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone,
-             Cleaner::Void make_void, Graves::Append append_tombstone, Graves::VoidAll void_all)
+             Cleaner::Void make_void, Tombstones::Append append_tombstone, Tombstones::VoidAll void_all)
     : store(std::move(opened)), file(store.file()), index(store.header().bytes(), store.header().alignment),
       capacity(static_cast<Bytes>(filled_by_policy * static_cast<double>(store.header().bytes()))),
       order(make_order(options.policy, capacity, store.header().seed)),
@@ -41,7 +41,7 @@ Works::Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recov
       cleaner(file, log, index, order->has_memory() ? kept_by_policy : kept_share,
               [this](Fingerprint hash, unsigned uses) { return order->keeps(hash, uses); }, std::move(gone),
               std::move(write), std::move(make_void)),
-      graves(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
+      tombstones(std::move(append_tombstone), [this](Fingerprint hash) { return index.find(hash).has_value(); },
              [this] { return log.end_position(); }, [this] { return log.written_position(); }, std::move(void_all)) {}
 
 Works::Mishap Works::mishap() {
@@ -62,8 +62,8 @@ Result<void> LogStore::start(StoreFile::When when) {
     if (opening == Opening::failed) say(std::move(trouble));
     // Otherwise responses fetched before the segments are found would not be stored.
     if (works()) works()->log.wait_until_begun(start_patience);
-    caretaker_ = std::thread([this] { look_after(); });
-    washer_ = std::thread([this] { clean(); });
+    maintenance_ = std::thread([this] { look_after(); });
+    cleaning_ = std::thread([this] { clean(); });
     return {};
 }
 
@@ -86,7 +86,7 @@ LogStore::~LogStore() {
         made_->recovery.stop();
         made_->cleaner.stop();
     }
-    for (auto* thread : {&caretaker_, &washer_, &recoverer_})
+    for (auto* thread : {&maintenance_, &cleaning_, &recoverer_})
         if (thread->joinable()) thread->join();
     if (made_) {
         pay_at_the_end();
@@ -96,9 +96,9 @@ LogStore::~LogStore() {
 
 /// If pending tombstones cannot be written, their records are invalidated for the next start.
 void LogStore::pay_at_the_end() {
-    if (made_->graves.pay()) return;
+    if (made_->tombstones.flush()) return;
     made_->log.wait_until_settled(Log::Reaches::file, end_patience);   // makes room in the buffers
-    if (!made_->graves.pay()) make_all_void();
+    if (!made_->tombstones.flush()) make_all_void();
 }
 
 LogStore::Opening LogStore::open_file(StoreFile::When when, std::string& trouble) {
@@ -387,8 +387,8 @@ bool LogStore::pause(milliseconds time) {
 void LogStore::look_after() {
     for (int looks = 0; pause(look_every); ++looks) {
         if (auto* works = this->works(); works && !works->log.failing()) {
-            works->graves.pay_by_voiding();
-            works->graves.pay();
+            works->tombstones.flush_by_voiding();
+            works->tombstones.flush();
         }
         if (auto* works = this->works()) works->reader.tell();
         if (looks % looks_a_try == 0) try_again();
@@ -427,11 +427,11 @@ void LogStore::try_again() {
 void LogStore::look_for_file(Works& works) {
     auto const [mishap, is_cut_short] = works.mishap();
     bool const removed = !mishap.empty();
-    if (owes_void_) owes_void_ = !make_all_void();
+    if (void_pending_) void_pending_ = !make_all_void();
     if (removed_ == removed || cut_short_) return;
     cut_short_ = is_cut_short;
     // Garner's own writes may extend the file to its old length, but the tombstones at its end are lost.
-    owes_void_ = cut_short_ && !make_all_void();
+    void_pending_ = cut_short_ && !make_all_void();
     if (removed) {
         auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
                                                           "stored; restart Garner for a new one";

@@ -13,7 +13,7 @@
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
 #include "store/disk_doorkeeper.hpp"
-#include "store/disk_graves.hpp"
+#include "store/disk_tombstones.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_live.hpp"
 #include "store/disk_log.hpp"
@@ -30,8 +30,8 @@ namespace garner::store::disk {
 /// The parts that work on one open file. Created once the file can be opened, and kept to the end.
 struct Works {
     Works(StoreFile opened, DiskOptions const& options, Log::Lost lost, Recovery::Came came, Recovery::InPieces in_pieces,
-          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Graves::Append append_tombstone,
-          Graves::VoidAll void_all);
+          Reader::Bad bad, Cleaner::Write write, Cleaner::Gone gone, Cleaner::Void make_void, Tombstones::Append append_tombstone,
+          Tombstones::VoidAll void_all);
 
     struct Mishap {
         std::string text;              // empty: none
@@ -49,7 +49,7 @@ struct Works {
     Recovery recovery;
     Reader reader;
     Cleaner cleaner;
-    Graves graves;
+    Tombstones tombstones;
     io::Pool lookers{1, 16};           // for inspection; the reader's threads are for requests
 };
 
@@ -118,7 +118,7 @@ private:
     void drop_incomplete(Fingerprint hash, Index::Entry const& there);
     bool write_again(Record const& record, Location const& place);
     void bad(Fingerprint hash, Bytes offset);
-    void left(Works& works, Graves::Digging& digging, Fingerprint hash, std::optional<Bytes> bytes);
+    void left(Works& works, Tombstones::Removal& removal, Fingerprint hash, std::optional<Bytes> bytes);
     bool append_tombstone(Fingerprint hash);
     void lost(std::span<FooterEntry const> entries, std::uint32_t segment);
     bool make_void(std::uint64_t generation);
@@ -148,7 +148,7 @@ private:
     std::atomic<bool> ran_without_{false}; // an object was to be removed while the store could not be opened
     bool given_up_ = false;                // the mark for the next start is written
     bool cut_short_ = false;               // the file was truncated once, whatever its size is now
-    bool owes_void_ = false;               // after truncation: its contents are not invalidated yet
+    bool void_pending_ = false;               // after truncation: its contents are not invalidated yet
 
     LiveBytes live_;
     std::atomic<std::uint64_t> hits_{0};
@@ -167,8 +167,8 @@ private:
     SteadyTime allowed_at_ GUARDED_BY(mutex_){};
 
     std::thread recoverer_;
-    std::thread caretaker_;
-    std::thread washer_;
+    std::thread maintenance_;
+    std::thread cleaning_;
 };
 
 }  // namespace garner::store::disk

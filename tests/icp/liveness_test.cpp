@@ -115,13 +115,13 @@ TEST_F(OfAPeer, that_refuses_connections_is_probed_every_ten_seconds) {
     EXPECT_FALSE(liveness.wants_probe(now));
     liveness.connect_failed(now);
     EXPECT_FALSE(liveness.wants_probe(now));
-    pass(Liveness::mourned - milliseconds{1});
+    pass(Liveness::probe_interval - milliseconds{1});
     EXPECT_FALSE(liveness.wants_probe(now));
     pass(milliseconds{1});
     EXPECT_TRUE(liveness.wants_probe(now));
     liveness.probed(now);
     EXPECT_FALSE(liveness.wants_probe(now));
-    pass(Liveness::mourned);
+    pass(Liveness::probe_interval);
     EXPECT_TRUE(liveness.wants_probe(now));
     liveness.connected(now);
     EXPECT_FALSE(liveness.wants_probe(now));

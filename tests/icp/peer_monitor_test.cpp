@@ -61,7 +61,7 @@ PeerOptions a_parent(std::string host, std::uint16_t http = 3128) {
 }
 
 /// One worker with a mesh of one peer; names are those of a hosts file.
-class Care : public testing::Test {
+class PeerMonitors : public testing::Test {
 protected:
     void SetUp() override {
         folder_ = std::filesystem::temp_directory_path() / ("garner-peer_monitor-" + std::to_string(getpid()));
@@ -111,7 +111,7 @@ protected:
     std::unique_ptr<Mesh> mesh_;
 };
 
-TEST_F(Care, finds_the_addresses_of_a_name) {
+TEST_F(PeerMonitors, finds_the_addresses_of_a_name) {
     write_hosts("127.0.0.5 cache.test\n");
     auto const peer = start(a_parent("Cache.Test"));
     ASSERT_TRUE(soon([&] { return !peer->addresses().empty(); }));
@@ -119,7 +119,7 @@ TEST_F(Care, finds_the_addresses_of_a_name) {
     EXPECT_TRUE(peer->is_at({IpAddress::v4(127, 0, 0, 5), 3130}, Protocol::icp));
 }
 
-TEST_F(Care, asks_again_for_a_name_that_leads_nowhere_until_it_does) {
+TEST_F(PeerMonitors, asks_again_for_a_name_that_leads_nowhere_until_it_does) {
     auto const peer = start(a_parent("cache.test"));
     EXPECT_FALSE(soon([&] { return !peer->addresses().empty(); }, 500ms));
     write_hosts("127.0.0.6 cache.test\n");
@@ -128,34 +128,34 @@ TEST_F(Care, asks_again_for_a_name_that_leads_nowhere_until_it_does) {
     EXPECT_EQ(peer->addresses().front().text(), "127.0.0.6");
 }
 
-TEST_F(Care, probes_one_whose_connections_failed_and_brings_it_back) {
+TEST_F(PeerMonitors, probes_one_whose_connections_failed_and_brings_it_back) {
     Port const port;
     auto const peer = start(a_parent("127.0.0.1", port.number()));
     peer->connect_failed("connection refused", steady_now());
     EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 1'500ms)) << "not at once";
-    peer->connect_failed("connection refused", steady_now() - Liveness::mourned);
+    peer->connect_failed("connection refused", steady_now() - Liveness::probe_interval);
     EXPECT_TRUE(soon([&] { return peer->view(steady_now()).health == Health::alive; }));
 }
 
-TEST_F(Care, leaves_one_dead_that_does_not_take_the_probe) {
+TEST_F(PeerMonitors, leaves_one_dead_that_does_not_take_the_probe) {
     std::uint16_t closed = 0;
     {
         Port const port;
         closed = port.number();
     }
     auto const peer = start(a_parent("127.0.0.1", closed));
-    peer->connect_failed("connection refused", steady_now() - Liveness::mourned);
+    peer->connect_failed("connection refused", steady_now() - Liveness::probe_interval);
     EXPECT_TRUE(soon([&] { return !peer->wants_probe(steady_now()); })) << "it has been probed";
     EXPECT_FALSE(soon([&] { return peer->view(steady_now()).health == Health::alive; }, 500ms));
 }
 
-TEST_F(Care, keeps_nobody_from_ending_while_a_probe_runs) {
+TEST_F(PeerMonitors, keeps_nobody_from_ending_while_a_probe_runs) {
     Port port(0);
     port.fill();
     auto options = a_parent("127.0.0.1", port.number());
     options.connect_timeout = 60s;
     auto const peer = start(options);
-    peer->connect_failed("timed out", steady_now() - Liveness::mourned);
+    peer->connect_failed("timed out", steady_now() - Liveness::probe_interval);
     ASSERT_TRUE(soon([&] { return !peer->wants_probe(steady_now()); }));
     auto const begun = steady_now();
     stop();
@@ -163,7 +163,7 @@ TEST_F(Care, keeps_nobody_from_ending_while_a_probe_runs) {
     EXPECT_EQ(peer->view(steady_now()).health, Health::dead);
 }
 
-TEST_F(Care, follows_the_roster) {
+TEST_F(PeerMonitors, follows_the_roster) {
     write_hosts("127.0.0.5 one.test\n127.0.0.6 two.test\n");
     auto const one = start(a_parent("one.test"));
     ASSERT_TRUE(soon([&] { return !one->addresses().empty(); }));

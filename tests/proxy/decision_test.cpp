@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "proxy/via.hpp"
+
 namespace garner::proxy {
 namespace {
 
@@ -138,12 +140,10 @@ TEST(Decision, who_hears_of_a_remembered_failure) {
 }
 
 TEST(Decision, a_loop_is_our_own_name_or_too_many_hops) {
-    Limits limits;
-    limits.max_hops = 2;
-    EXPECT_FALSE(is_loop(asks({}), "me", limits));
-    EXPECT_FALSE(is_loop(asks({{"Via", "1.1 other, 1.1 meadow"}}), "me", limits));
-    EXPECT_TRUE(is_loop(asks({{"Via", "1.1 other, 1.1 me (comment)"}}), "me", limits));
-    EXPECT_TRUE(is_loop(asks({{"Via", "1.1 a, 1.1 b"}, {"Via", "1.0 c"}}), "me", limits));
+    EXPECT_FALSE(is_loop(asks({}), "me", 2));
+    EXPECT_FALSE(is_loop(asks({{"Via", "1.1 other, 1.1 meadow"}}), "me", 2));
+    EXPECT_TRUE(is_loop(asks({{"Via", "1.1 other, 1.1 me (comment)"}}), "me", 2));
+    EXPECT_TRUE(is_loop(asks({{"Via", "1.1 a, 1.1 b"}, {"Via", "1.0 c"}}), "me", 2));
 }
 
 TEST(Decision, of_two_caching_rules_for_one_setting_the_first_decides) {

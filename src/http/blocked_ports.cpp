@@ -19,7 +19,7 @@ static_assert(std::ranges::is_sorted(foreign_ports));
 
 }  // namespace
 
-char const* closed_port(RuleRequest const& request) {
+char const* blocked_port(RuleRequest const& request) {
     if (request.method == Method::connect && request.port != 443) return "CONNECT to a port other than 443";
     if (request.accelerated) return nullptr;
     return std::ranges::binary_search(foreign_ports, request.port) ? "port of another protocol" : nullptr;

@@ -12,7 +12,7 @@
 namespace garner::store::disk {
 
 /// A tombstone that the log has no room for stays pending until it is written. Thread-safe.
-class Graves {
+class Tombstones {
 public:
     /// Appends a tombstone to the log; false: no room.
     using Append = std::function<bool(Fingerprint)>;
@@ -23,39 +23,41 @@ public:
     /// Permanently invalidates all that the log contains until now; false: it failed.
     using VoidAll = std::function<bool()>;
     /// Limit of pending tombstones while nothing can be written; beyond it the whole log is invalidated instead.
-    static constexpr std::size_t owed_max = 1 << 20;
+    static constexpr std::size_t pending_max = 1 << 20;
 
-    Graves(Append append, Has has, Position end, Position written, VoidAll void_all, std::size_t most = owed_max)
+    Tombstones(Append append, Has has, Position end, Position written, VoidAll void_all, std::size_t most = pending_max)
         : append_(std::move(append)), has_(std::move(has)), end_(std::move(end)), written_(std::move(written)),
-          void_all_(std::move(void_all)), owed_max_(most) {}
+          void_all_(std::move(void_all)), pending_max_(most) {}
 
     /// Created before an entry is removed from the index: a thread that no longer finds the entry still waits for the
     /// tombstone.
-    class Digging {
+    class Removal {
     public:
-        Digging(Graves& graves, Fingerprint hash) : graves_(graves), hash_(hash) { ++graves_.bucket_of(hash_).pending; }
-        ~Digging() { --graves_.bucket_of(hash_).pending; }
-        Digging(Digging const&) = delete;
-        Digging& operator=(Digging const&) = delete;
+        Removal(Tombstones& tombstones, Fingerprint hash) : tombstones_(tombstones), hash_(hash) {
+            ++tombstones_.bucket_of(hash_).pending;
+        }
+        ~Removal() { --tombstones_.bucket_of(hash_).pending; }
+        Removal(Removal const&) = delete;
+        Removal& operator=(Removal const&) = delete;
 
         /// The record existed: writes the tombstone, or makes it pending.
-        void bury();
+        void write();
         /// The record existed, and the log must not be written to: makes the tombstone pending.
-        void owe() { graves_.owe(hash_); }
+        void enqueue() { tombstones_.enqueue(hash_); }
         /// Like is_open(), but counts only the tombstones of other threads.
-        bool is_open_to_others() const { return graves_.is_open(hash_, 1); }
+        bool is_open_to_others() const { return tombstones_.is_open(hash_, 1); }
 
     private:
-        Graves& graves_;
+        Tombstones& tombstones_;
         Fingerprint const hash_;
     };
 
     /// Writes pending tombstones. True when none is pending.
-    bool pay();
+    bool flush();
     /// For a thread that must not block: writes a limited number, and none while another thread writes them.
-    bool pay_some();
+    bool flush_some();
     /// If too many tombstones were pending: invalidates the log instead. Waits for the disk.
-    void pay_by_voiding();
+    void flush_by_voiding();
     /// True when every tombstone until now is in the log.
     bool is_clear() const;
     /// A tombstone of this hash may not be in the file yet, so that a kill would restore its record. Costs a few
@@ -72,23 +74,23 @@ private:
     Bucket& bucket_of(Fingerprint hash) { return buckets_[hash >> (64 - bucket_bits)]; }
     Bucket const& bucket_of(Fingerprint hash) const { return buckets_[hash >> (64 - bucket_bits)]; }
     bool is_open(Fingerprint hash, std::uint32_t own) const;
-    bool pay(std::size_t most) REQUIRES(paying_) EXCLUDES(mutex_);
-    void owe(Fingerprint hash);
-    void note_owed(Fingerprint hash) REQUIRES(mutex_);
+    bool flush(std::size_t most) REQUIRES(flushing_) EXCLUDES(mutex_);
+    void enqueue(Fingerprint hash);
+    void note_pending(Fingerprint hash) REQUIRES(mutex_);
     void note_appended(Fingerprint hash);
 
     Append const append_;
     Has const has_;
     Position const end_, written_;
     VoidAll const void_all_;
-    std::size_t const owed_max_;
+    std::size_t const pending_max_;
     std::array<Bucket, 1 << bucket_bits> buckets_;
     std::atomic<bool> all_{false};    // too many tombstones were pending
-    Mutex paying_;               // held by the thread that writes pending tombstones
+    Mutex flushing_;             // held by the thread that writes pending tombstones
     mutable Mutex mutex_;
-    std::unordered_set<Fingerprint> owed_ GUARDED_BY(mutex_);
+    std::unordered_set<Fingerprint> pending_ GUARDED_BY(mutex_);
     bool on_its_way_ GUARDED_BY(mutex_) = false;         // a pending tombstone is being written, and may become pending again
-    std::uint64_t more_owed_ GUARDED_BY(mutex_) = 0;     // since too many were pending
+    std::uint64_t more_pending_ GUARDED_BY(mutex_) = 0;     // since too many were pending
 };
 
 }  // namespace garner::store::disk

@@ -10,10 +10,10 @@ namespace garner::proxy {
 /// Measures only after the client's socket was full, and only the time spent waiting for it: the origin may be slow. A byte
 /// counts as received when the client's TCP stack has acknowledged it. Costs nothing while the socket accepts everything.
 /// Belongs to one worker.
-class SendPace {
+class SlowClientGuard {
 public:
-    SendPace(ClientStream& client, net::DeadlineWheel& wheel, cache::Cache& cache)
-        : client_(client), cache_(cache), check_(wheel, [](void* self) { static_cast<SendPace*>(self)->check(); }, this) {}
+    SlowClientGuard(ClientStream& client, net::DeadlineWheel& wheel, cache::Cache& cache)
+        : client_(client), cache_(cache), check_(wheel, [](void* self) { static_cast<SlowClientGuard*>(self)->check(); }, this) {}
 
     /// Starts the next response.
     void begin(LeastRate const& least) {
@@ -26,12 +26,12 @@ public:
     /// The bytes being sent lie in a stored object, until this object ends or sends_nothing_stored() is called.
     class Sending {
     public:
-        Sending(SendPace& pace, store::Object const& object) : pace_(pace) { pace.object_ = &object; }
+        Sending(SlowClientGuard& pace, store::Object const& object) : pace_(pace) { pace.object_ = &object; }
         ~Sending() { pace_.object_ = nullptr; }
         Sending(Sending const&) = delete;
 
     private:
-        SendPace& pace_;
+        SlowClientGuard& pace_;
     };
     void sends_nothing_stored() { object_ = nullptr; }
 
