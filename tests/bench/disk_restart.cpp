@@ -26,8 +26,7 @@ double milliseconds_since(Clock::time_point start) {
 std::unique_ptr<DiskStore> open(DiskOptions const& options) {
     auto opened = DiskStore::open(options);
     if (!opened) std::fprintf(stderr, "%s\n", opened.fault().text().c_str()), std::exit(1);
-    auto const disk = *std::move(opened);
-    return disk;
+    return *std::move(opened);
 }
 
 void fill(DiskOptions const& options, std::uint64_t records) {
