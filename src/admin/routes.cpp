@@ -44,7 +44,7 @@ Routes::Row const Routes::rows[]{
 
 namespace {
 
-/// Of a PURGE, which names the URL of an object.
+/// A PURGE may name the URL of the object itself.
 bool is_absolute(web::Request const& request) { return !request.target.starts_with('/'); }
 
 Reply refused(unsigned status, std::string const& text) { return {status, text + "\n"}; }

@@ -12,8 +12,6 @@ namespace {
 // After that an object replaced during each read is fetched from the origin.
 constexpr int looks_max = 3;
 
-bool is_marker(store::ObjectPtr const& object) { return object && object->kind() == store::Object::Kind::vary_marker; }
-
 }  // namespace
 
 /// Costs a hash and a probe on each miss.
@@ -44,10 +42,10 @@ net::awaitable<DiskLookup::OnDisk> DiskLookup::find(bool variant_missing) {
         found.marker = cache_.memory_.find(key.text, key.fingerprint);
     else
         found.object = co_await cache_.disk_.load(key.text, executor_);
-    if (is_marker(found.object)) found.marker.swap(found.object);
+    if (is_marker(found.object.get())) found.marker.swap(found.object);
     std::string text(key.text);
     if (found.marker) {
-        if (!is_marker(found.marker)) co_return OnDisk{};
+        if (!is_marker(found.marker.get())) co_return OnDisk{};
         found.variant = http::variant_key(found.marker->head(), request.fields);
         text = variant_text(key.text, found.variant);
         found.object = co_await cache_.disk_.load(text, executor_);
@@ -65,7 +63,7 @@ net::awaitable<store::ObjectPtr> DiskLookup::find_parts() {
     std::string text(key.text);
     found.marker = cache_.memory_.find(key.text, key.fingerprint);
     if (found.marker) {
-        if (!is_marker(found.marker)) co_return nullptr;
+        if (!is_marker(found.marker.get())) co_return nullptr;
         text = variant_text(key.text, http::variant_key(found.marker->head(), query_.request.fields));
     }
     found.object = co_await cache_.disk_.load_parts(text, executor_);
@@ -182,7 +180,7 @@ void Cache::peek_on_disk(Peek& absent, Query const& query) const {
     auto& disk = *disk_.store();
     auto object = absent.vary.empty() ? disk.peek(key.text) : nullptr;
     auto marker = absent.vary.empty() ? nullptr : memory_.find(key.text, key.fingerprint);
-    if (is_marker(object)) marker.swap(object);
+    if (is_marker(object.get())) marker.swap(object);
     std::string text(key.text);
     if (marker) {
         absent.vary = marker->head();

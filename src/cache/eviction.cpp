@@ -172,8 +172,7 @@ bool MemoryTier::is_over(Shard const& shard, store::Object const& object) const 
     auto const* fetched = shard.url(primary);
     if (!fetched) return false;
     auto const* at_url = shard.find(primary, url).object;
-    bool const varies = at_url && at_url->kind() == store::Object::Kind::vary_marker;
-    return fetched->history.is_over(object, varies ? at_url->head() : std::string_view());
+    return fetched->history.is_over(object, is_marker(at_url) ? at_url->head() : std::string_view());
 }
 
 bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
@@ -183,7 +182,7 @@ bool MemoryTier::evict_from(std::size_t index, Shard::Held held) {
     auto victim = shard.evict(held);
     if (!victim) return false;
     // Without its marker no variant can be found.
-    if (victim->kind() == store::Object::Kind::vary_marker)
+    if (is_marker(victim.get()))
         shard.drop_variants(fingerprint_of(victim->key()), gone);
     else if (behind_ && !is_over(shard, *victim))
         behind_.demote(*victim);

@@ -104,7 +104,7 @@ void Cache::report_use(Query const& query, store::Object const& object) {
 
 Cache::Selected Cache::select(Shard const& shard, Key const& key, http::RequestHead const& request) const {
     auto found = shard.find(key.fingerprint, key.text);
-    if (!found || found.object->kind() != store::Object::Kind::vary_marker) return {found, {}, {}};
+    if (!is_marker(found.object)) return {found, {}, {}};
     auto variant = variant_text(key.text, http::variant_key(found.object->head(), request.fields));
     auto selected = memory_.find(shard, variant);
     return {selected, found, std::move(variant)};
@@ -191,7 +191,7 @@ bool Cache::would_serve(Key const& key, WallTime now, milliseconds margin) const
     MutexLock const lock(shard.mutex);
     auto const found = shard.find(key.fingerprint, key.text);
     if (!found) return disk_.is_fresh_until(key.text, now + margin);
-    if (found.object->kind() != store::Object::Kind::vary_marker) return serves(found.object);
+    if (!is_marker(found.object)) return serves(found.object);
     if (found.object->head() != "accept-encoding") return false;
     auto const variants = shard.variants_of(key.fingerprint);
     return std::any_of(variants.begin(), variants.end(), serves);

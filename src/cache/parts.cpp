@@ -27,8 +27,6 @@ private:
     http::ResponseHead head_;
 };
 
-bool is_marker(store::Object const& object) { return object.kind() == store::Object::Kind::vary_marker; }
-
 /// True if both are of one representation and from one address: access rules for stored objects depend on the address.
 bool belong_together(store::Object const& part, store::Object const& known) {
     return part.source() == known.source() && is_same_representation(part, known, part.terms().response_time);
@@ -119,7 +117,7 @@ http::ReuseAnswer may_reuse_parts(store::Object const& parts, http::RequestCache
 bool is_incomplete(store::Object const& object) { return object.body() && object.body()->has_gaps(); }
 
 bool is_same_representation(store::Object const& a, store::Object const& b, WallTime now) {
-    if (is_marker(a) || is_marker(b)) return false;
+    if (is_marker(&a) || is_marker(&b)) return false;
     StoredHead head_a(a);
     StoredHead head_b(b);
     return http::is_same_representation(*head_a, *head_b, now);
@@ -139,7 +137,7 @@ bool contradict(store::Object const& a, store::Object const& b) {
 }
 
 bool outranks_parts(store::Object const& whole, store::Object const& parts, WallTime now) {
-    if (is_marker(whole)) return false;
+    if (is_marker(&whole)) return false;
     if (is_same_representation(whole, parts, now)) return true;
     bool fresh = http::may_reuse(whole.terms(), {}, now).reuse == http::Reuse::fresh;
     if (!fresh || whole.length() != parts.length()) return false;

@@ -115,8 +115,7 @@ bool Publication::may_come(Shard& shard) {
 
 void Publication::look_around(Shard const& shard) {
     at_primary_ = shard.find(fill_.primary(), fill_.key());
-    auto const* there = at_primary_.object;
-    same_vary_ = marker_ && there && there->kind() == store::Object::Kind::vary_marker && there->head() == marker_->head();
+    same_vary_ = marker_ && is_marker_of(at_primary_.object, marker_->head());
 }
 
 /// True if a stored object, or a response already sent, is newer.

@@ -14,10 +14,6 @@ bool is_part(store::Object const& object) {
     return object.status() == 206 || (!grows && is_incomplete(object));
 }
 
-bool is_marker(store::Object const* object) { return object && object->kind() == store::Object::Kind::vary_marker; }
-
-bool is_marker_of(store::Object const* object, std::string_view names) { return is_marker(object) && object->head() == names; }
-
 }  // namespace
 
 void Supersession::begin_behind(store::DiskStore const& disk) {

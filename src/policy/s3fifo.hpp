@@ -46,10 +46,7 @@ public:
     /// Not a use.
     void resized(Slot slot, Bytes size) override {
         check(held(slot));
-        auto& bytes = lines_[items_[slot].queue].bytes;
-        bytes -= sizes_[slot];
-        sizes_.set(slot, size);
-        bytes += sizes_[slot];
+        sizes_.change(slot, size, lines_[items_[slot].queue].bytes);
     }
     /// Objects evicted from the small queue enter the ghost queue.
     void removed(Slot slot, Left why) override {

@@ -20,13 +20,19 @@ public:
     void cover(Slot slot) {
         std::visit([=](auto& sizes) { sizes.cover(slot); }, sizes_);
     }
-    /// The slot must be covered; this holds for the next function, too.
+    /// The slot must be covered; this holds for the next three functions, too.
     void set(Slot slot, Bytes size) {
         auto const bytes = static_cast<std::uint32_t>(std::min<Bytes>(size, UINT32_MAX));
         if (auto* all = std::get_if<0>(&sizes_))
             (*all)[slot] = bytes;
         else
             std::get<1>(sizes_)[slot] = packed(bytes);
+    }
+    /// Sets the size of a slot that `sum` counts, and keeps `sum` right.
+    void change(Slot slot, Bytes size, Bytes& sum) {
+        sum -= (*this)[slot];
+        set(slot, size);
+        sum += (*this)[slot];
     }
     std::uint32_t operator[](Slot slot) const {
         auto const* all = std::get_if<0>(&sizes_);

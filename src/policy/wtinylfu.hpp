@@ -57,10 +57,7 @@ public:
     /// Not a use.
     void resized(Slot slot, Bytes size) override {
         check(held(slot));
-        auto& bytes = segments_[items_[slot].segment].bytes;
-        bytes -= sizes_[slot];
-        sizes_.set(slot, size);
-        bytes += sizes_[slot];
+        sizes_.change(slot, size, segments_[items_[slot].segment].bytes);
         send_back();
     }
     void removed(Slot slot, Left) override {

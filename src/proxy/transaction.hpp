@@ -31,10 +31,10 @@ public:
     net::awaitable<void> run();
     /// Answers input that could not be read as a request, and logs it.
     net::awaitable<void> refuse_head(std::uint16_t status, std::string_view why);
-    /// Revalidates a response that was served stale (RFC 5861 3), for client.nobody() with that client's request.
+    /// Revalidates a response that was served stale (RFC 5861 3), without a client and with the request of the one served.
     net::awaitable<void> refresh(cache::FillLease lead, store::ObjectPtr stale);
-    /// Asks for the rest of a truncated body, for client.nobody() with the original client's request; the access rules
-    /// apply anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
+    /// Asks for the rest of a truncated body, without a client and with the original request; the access rules apply
+    /// anew. `at`: index in `sources` of the source that truncated it; afterwards of the last source asked.
     net::awaitable<Rest> find_rest(std::span<icp::Source const> sources, std::size_t& at, http::Remainder const& missing,
                                    client::Trouble trouble);
 

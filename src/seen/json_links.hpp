@@ -27,7 +27,7 @@ private:
 
     LinkSorter& to_;
     State state_ = State::before_list;
-    std::string element_;                      // as far as it has come
+    std::string element_;                      // the part read so far
     bool too_long_ = false;
     bool in_string_ = false, escaped_ = false;
     std::uint32_t depth_ = 0;                  // nested lists and objects inside an element

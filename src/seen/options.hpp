@@ -26,7 +26,7 @@ struct Options {
     std::vector<IpNetwork> allow = {};        // clients beside those on loopback
 
     std::string set = {};                     // a name of catalog::url_sets(); empty: runs with a directory, else lines
-    std::string directory = {};               // where the set is kept; empty: in memory
+    std::string directory = {};               // of the set; empty: in memory
     Bytes memory = 1 * GiB;                   // limit of the set, without the batch
     std::uint64_t expected = 0;               // entries that will come, if that is known
     std::string cache = "line";               // before the set; empty: none

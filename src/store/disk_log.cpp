@@ -17,8 +17,8 @@ constexpr milliseconds gathering{2};             // between two writes: the most
 constexpr Bytes past_cache_least = 128 * KiB;    // copying less is cheaper than waiting for the disk
 constexpr Bytes behind_most = 8 * MiB;           // the most that a kill can lose if the disk is slow
 constexpr unsigned failures_until_failing = 3;
-// Number of segments reserved for rewritten records, whoever opened the one before them. Without them the cleaner could not
-// free any segment, and the most used records would be evicted.
+// Number of segments reserved for rewritten records. Without them the cleaner could not free any segment, and the most used
+// records would be evicted.
 constexpr std::uint32_t reserved = 2;
 constexpr std::uint32_t free_ahead = 5;          // free segments that the cleaner maintains
 

@@ -24,7 +24,7 @@ bool is_blank(std::string_view bytes) {
 struct Tail {
     std::optional<Footer> footer;
     bool readable = true;
-    bool blank = false;     // as in a segment that was never closed, or was freed
+    bool blank = false;     // all zero: the segment was never closed, or was freed
 };
 
 Tail read_tail(io::File const& file, StoreHeader const& header, std::uint32_t segment, Bytes size = first_look) {

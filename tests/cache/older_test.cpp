@@ -190,7 +190,7 @@ TEST_F(Older, who_finds_nothing_follows_the_body_that_will_be_stored_whoever_ask
     auto const newer = scene.object("u", {.body = "ne"});
     reload.head_is_storable(newer, {}, "");
     EXPECT_EQ(scene.stored("u"), "old");
-    scene.give_unstored(*reload.fill(), *newer, {});   // somebody has all of it
+    scene.give_unstored(*reload.fill(), *newer, {});   // a client has all of it
     auto const found = scene.lookup("u");
     EXPECT_EQ(found.kind, Kind::busy);
     EXPECT_EQ(found.follow, reload.fill());
@@ -210,7 +210,7 @@ TEST_F(Older, of_several_the_newest_is_followed_and_none_that_is_over_or_would_b
     scene.give_unstored(*slow.fill(), *slow.fill()->view().object, {});
     EXPECT_EQ(scene.lookup("u").follow, slow.fill());
     auto const old = scene.object("u", {.body = "old"});
-    auto validation = scene.cache.lease(key, old);   // of what is gone from the cache: it is over from the beginning
+    auto validation = scene.cache.lease(key, old);   // its object is not in the cache any more: it is over from the beginning
     validation.head_is_storable(scene.object("u", {.body = "4"}), {}, "");
     EXPECT_EQ(scene.lookup("u").follow, slow.fill());
 }

@@ -97,7 +97,7 @@ struct Scene {
         return answer;
     }
 
-    /// What has just come is numbered so.
+    /// The number of a response received now.
     std::uint64_t next() { return supersession().next(); }
     /// A client is given this, which `by` has fetched: see Supersession.
     bool give(Fill& by, store::Object const& newer, http::VaryNames const& vary, store::ObjectPtr const& known_parts) {
