@@ -172,7 +172,7 @@ def fuzzer_command(program):
     corpus = program.parent / "corpus" / name
     corpus.mkdir(parents=True, exist_ok=True)
     seeds = pathlib.Path(__file__).resolve().parent.parent / "tests" / "fuzz" / "seeds" / name
-    return [program, "-max_total_time=5", "-print_final_stats=0", corpus, seeds]
+    return [program, "-max_total_time=3", "-print_final_stats=0", corpus, seeds]
 
 
 class Load:
