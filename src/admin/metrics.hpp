@@ -1,4 +1,4 @@
-// The table of all metrics, which generates /metrics, /stats.json, `garner stats`, the admin page and docs/metrics.md.
+// The table of all metrics, which generates /metrics, /stats.json, `garner stats`, the admin page and docs/reference/metrics.md.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace garner::admin {
 
-/// One metric. To add one, add a row in metrics.cpp, and to docs/metrics.md the line that the test prints.
+/// One metric. To add one, add a row in metrics.cpp, and to docs/reference/metrics.md the line that the test prints.
 ///
 /// get() returns a number, a text, or null if there is no measurement. An object has one number for each value of the label
 /// in `name`; an array has one value for each peer. get() may be called on any thread while the server lives.

@@ -1,4 +1,4 @@
-// The statistics as JSON: GET /stats.json. docs/metrics.md lists every name.
+// The statistics as JSON: GET /stats.json. docs/reference/metrics.md lists every name.
 #include "admin/json_members.hpp"
 #include "admin/metrics.hpp"
 

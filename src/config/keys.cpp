@@ -260,7 +260,7 @@ Form<seen::Options> seen_urls() {
     using T = seen::Options;
     auto const check = [](Reader& reader, Json const&, T& seen) {
         if (seen.address.empty()) return;
-        if (auto const fits = seen::validate(seen); !fits) reader.fault(fits.fault().text(), "docs/url_seen.md says what there is");
+        if (auto const fits = seen::validate(seen); !fits) reader.fault(fits.fault().text(), "docs/guides/crawlers.md says what there is");
     };
     auto address = address_key<T>(endpoint(true), R"("")", "Address and port of the crawlers' service; empty for none.");
     return object_of<T>(

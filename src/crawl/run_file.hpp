@@ -1,5 +1,5 @@
 // A run: all fingerprints of a set on disk, sorted, in buckets by their upper bits. The format is in
-// docs/formats/url_set.md. Written once, sequentially, and never changed.
+// docs/reference/url-set-format.md. Written once, sequentially, and never changed.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -1,4 +1,4 @@
-// The log of entries added to a set on disk since its last run, in order; docs/formats/url_set.md.
+// The log of entries added to a set on disk since its last run, in order; docs/reference/url-set-format.md.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -17,7 +17,7 @@ namespace garner::policy {
 /// Evicts the lowest density (Li, He, Fang 2012, algorithm 1 and equations 1 and 2). An interval is counted in
 /// lookups of the whole cache, hits and misses. At its first hit an object's density is F of its interval. Later an
 /// interval longer than the mean multiplies it by less than one, a shorter one by more. Ties: the least recently
-/// used. Choices that the paper leaves open are settings; docs/policies.md has the reasons for their defaults.
+/// used. Choices that the paper leaves open are settings; docs/results/policies.md has the reasons for their defaults.
 ///
 /// Densities stay within 1e-300..1e300, never infinite, zero or NaN; an interval is at least one lookup. Intervals
 /// are exact up to 2^40 lookups, their mean to 24 bits; f saturates at 2^24 - 1. A hit that raises the density is

@@ -16,7 +16,7 @@ namespace garner::policy {
 /// eviction. A newcomer worth less than any of its victims is not admitted. `aim` is the cost of a miss: with
 /// `objects` mostly the request, with `bytes` mostly its bytes. If small simulated caches show that another weight of
 /// bytes, or LRU, is better for the aim, that rule is used until they show otherwise. Reasons and measurements are in
-/// docs/policies_garner.md.
+/// docs/results/garner-policy.md.
 ///
 /// hit() is O(1), but O(n) when the rule changes. 17 to 19 bytes a slot with the sketch, plus up to 13 KiB.
 class Garner final : public ReplacementPolicy {

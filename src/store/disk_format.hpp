@@ -1,5 +1,5 @@
 // The on-disk format of a disk store: header, segments, records, footers. It is described in
-// docs/formats/disk_store.md.
+// docs/reference/disk-store-format.md.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -29,11 +29,11 @@ std::vector<std::string> lines_of(std::istream&& text) {
     return lines;
 }
 
-/// The rows below a heading of docs/metrics.md whose first cell is a name in backquotes, or empty.
+/// The rows below a heading of docs/reference/metrics.md whose first cell is a name in backquotes, or empty.
 std::vector<std::string> documented(std::string const& heading) {
     std::vector<std::string> rows;
     bool below = false;
-    for (auto const& line : lines_of(std::ifstream(test::source("docs/metrics.md")))) {
+    for (auto const& line : lines_of(std::ifstream(test::source("docs/reference/metrics.md")))) {
         if (line.starts_with("## ")) below = line == "## " + heading;
         if (below && (line.starts_with("| `") || line.starts_with("| | `"))) rows.push_back(line);
     }
@@ -71,7 +71,7 @@ TEST(Metrics, every_one_is_documented_and_nothing_else_is) {
     std::string rows, told;
     for (auto const& metric : metrics()) rows += row_of(metric);
     for (auto const& row : documented("Metrics")) told += row + "\n";
-    EXPECT_EQ(told, rows) << "The table in docs/metrics.md is to be:\n" << rows;
+    EXPECT_EQ(told, rows) << "The table in docs/reference/metrics.md is to be:\n" << rows;
 }
 
 TEST(Metrics, every_name_of_the_JSON_is_in_the_table_once) {

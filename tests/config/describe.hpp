@@ -7,7 +7,7 @@ namespace garner::config {
 /// etc/garner.schema.json (JSON Schema draft 7).
 std::string schema_text();
 
-/// docs/configuration.md.
+/// docs/reference/configuration.md.
 std::string documentation_text();
 
 }  // namespace garner::config

@@ -22,7 +22,7 @@ void expect_made_from_the_table(char const* file, std::string const& text) {
 TEST(Keys, the_schema_is_made_from_the_table) { expect_made_from_the_table("etc/garner.schema.json", schema_text()); }
 
 TEST(Keys, the_documentation_is_made_from_the_table) {
-    expect_made_from_the_table("docs/configuration.md", documentation_text());
+    expect_made_from_the_table("docs/reference/configuration.md", documentation_text());
 }
 
 TEST(Keys, every_default_in_the_documentation_is_accepted_and_changes_nothing) {

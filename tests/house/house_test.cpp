@@ -69,7 +69,7 @@ TEST(House, every_mutex_is_one_that_is_checked_and_guards_something) {
 }
 
 TEST(House, every_test_that_the_conformance_table_names_exists) {
-    std::string const file = "docs/conformance.md";
+    std::string const file = "docs/results/conformance.md";
     std::set<std::string> tests;
     for (auto const& [source, text] : sources_below("tests")) collect_tests(text, tests);
     auto const document = text_of(test::source(file));

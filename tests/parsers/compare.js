@@ -1,6 +1,6 @@
 // node compare.js PROGRAM COUNT SEED [--all]
 // Compares Garner's parser of requests (PROGRAM is request_verdicts) with llhttp, the parser inside Node, on COUNT messages
-// with errors. Each difference must have a name in the tables below; docs/conformance.md says of each who is right. Prints how many
+// with errors. Each difference must have a name in the tables below; docs/results/conformance.md says of each who is right. Prints how many
 // there were of each; exit code 1 when one is not known.
 'use strict';
 process.noDeprecation = true;
@@ -85,7 +85,7 @@ function llhttp(bytes) {
   return { requests, stop };
 }
 
-/** Why one of them stops before the other, with the words of docs/conformance.md, which says who is right. */
+/** Why one of them stops before the other, with the words of docs/results/conformance.md, which says who is right. */
 const garnerStops = {
   'closes': 'HTTP/1.0 with keep-alive',
   'no version in request line': 'a request line without a version',

@@ -336,7 +336,7 @@ for method, url in ("GET", "http://a.example/"), ("POST", "http://a.example/"), 
     print(dupes.request_seen(types.SimpleNamespace(method=method, url=url)), end=" ")
 dupes.close("finished")
 )");
-    auto const done = run({"python3", script, source("docs/clients"), service.place()});
+    auto const done = run({"python3", script, source("docs/guides"), service.place()});
     EXPECT_EQ(done.code, 0) << done.errors;
     EXPECT_EQ(done.output, "['new', 'seen', '!no-scheme', 'new']\n20000\nTrue False False True ");
 }
@@ -370,7 +370,7 @@ seen.connection.close()
 print(Seen(sys.argv[3], patience=0.5).ask(["http://a.example/"] * 2))
 )");
     auto const nobody = "127.0.0.1:" + std::to_string(free_port());
-    auto const done = run({"python3", script, source("docs/clients"), "127.0.0.1:" + std::to_string(listening.port), nobody});
+    auto const done = run({"python3", script, source("docs/guides"), "127.0.0.1:" + std::to_string(listening.port), nobody});
     actor.join();
     EXPECT_EQ(done.code, 0) << done.errors;
     EXPECT_EQ(done.output, "['new', 'seen']\n['!not-known', '!not-known']\n") << "the first that was asked for may have been new";
