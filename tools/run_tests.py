@@ -27,7 +27,7 @@ packet_seconds = 8.0
 unknown_seconds = {"story": 1.5}      # by the program's first word; else:
 unknown_otherwise = 0.3
 tests_most = 60                       # of a packet: so many names fit in a command line, and few repeat after a crash
-wanted_threads = 1.5                  # that run or could run, for each processor: above it nothing more is begun
+wanted_threads = 1.8                  # that run or could run, for each processor: above it nothing more is begun
 time_limit = 600.0                    # seconds of a packet
 progress_every = 15.0
 

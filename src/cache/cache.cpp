@@ -20,13 +20,13 @@ bool Cache::purge(std::string_view url) {
     return found;
 }
 
-/// Neither memory nor disk stores longer bodies.
-Bytes Cache::longest_body() const {
-    return std::max(memory_.object_max(), disk_ ? disk_.store()->options().object_max : 0);
+Bytes longest_body(Cache const& cache) {
+    auto const& disk = cache.disk();
+    return std::max(cache.memory().object_max(), disk ? disk.store()->options().object_max : 0);
 }
 
-http::StoreRefusal Cache::refusal_of(Bytes body) const {
-    bool const not_admitted = body <= longest_body();
+http::StoreRefusal refusal_of(Cache const& cache, Bytes body) {
+    bool const not_admitted = body <= longest_body(cache);
     return not_admitted ? http::StoreRefusal::not_admitted : http::StoreRefusal::too_large;
 }
 

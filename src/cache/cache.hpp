@@ -59,9 +59,6 @@ public:
     void tell(Key const& key, store::Object const& head, http::VaryNames const& vary, Fill const* by) {
         fetches_.supersession().tell(key, head, vary, by);
     }
-    /// Why memory did not admit a body of this length. A body too large for memory can only be stored on disk, so a
-    /// missing one was rejected by the disk.
-    http::StoreRefusal refusal_of(Bytes body) const;
 
     MemoryTier& memory() { return memory_; }
     MemoryTier const& memory() const { return memory_; }
@@ -80,7 +77,6 @@ private:
     };
     Selected select(Shard const& shard, Key const&, http::RequestHead const&) const REQUIRES(shard.mutex);
     Shard::Found find_parts(Shard const& shard, Query const&) const REQUIRES(shard.mutex);
-    Bytes longest_body() const;
     bool may_be_on_disk(Lookup const& found, Query const&) const;
     Lookup look_for_whole(Query const&);
     Lookup look_for_parts(Query const&);
@@ -95,5 +91,11 @@ private:
     MemoryTier memory_;
     Fetches fetches_;
 };
+
+/// Neither memory nor disk stores longer bodies.
+Bytes longest_body(Cache const&);
+/// Why memory did not admit a body of this length. A body too large for memory can only be stored on disk, so a missing
+/// one was rejected by the disk.
+http::StoreRefusal refusal_of(Cache const&, Bytes body);
 
 }  // namespace garner::cache

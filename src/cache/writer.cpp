@@ -20,6 +20,8 @@ namespace {
 // most two. A small memory has room for few pieces not yet on disk. A piece is never longer than window_min.
 constexpr Bytes window_max = MiB, window_min = 256 * KiB, windows_in_memory = 64;
 constexpr milliseconds disk_pause{5};
+// Between two tries to get memory for the next window.
+constexpr milliseconds memory_pause{20};
 
 /// For a complete body in memory.
 std::string text_of(Body const& body) {
@@ -95,7 +97,7 @@ void Writer::pass_memory(Response const& response) {
     if (!disk_ && !is_part() && cache_.disk_ && small)
         gathered_max_ = store::Object::inline_body_max;
     else
-        why_not_memory_ = cache_.refusal_of(*response.expected);
+        why_not_memory_ = refusal_of(cache_, *response.expected);
 }
 
 void Writer::publish_head() {
@@ -189,7 +191,7 @@ net::awaitable<bool> Writer::pause_for_disk() {
 
 /// The disk gave up, or memory has no room even for a window.
 StoreRefusal Writer::why_not_on_disk() const {
-    bool const too_large = growing_->body()->size() > cache_.longest_body();
+    bool const too_large = growing_->body()->size() > longest_body(cache_);
     return too_large ? StoreRefusal::too_large : StoreRefusal::no_room;
 }
 
@@ -201,7 +203,8 @@ void Writer::forget_what_disk_has(Bytes but) {
     growing_->body()->forget_before(forgotten_);
 }
 
-/// For a body that is not stored: frees the bytes that all followers have read, at their pace.
+/// For a body that is not stored: frees the bytes that all followers have read, at their pace. While dropped readers still
+/// send from its last segment and memory has no other, the followers wait: ended here, their responses would be truncated.
 net::awaitable<std::span<char>> Writer::room_in_window() {
     auto& body = *growing_->body();
     auto& fill = this->fill();
@@ -217,9 +220,11 @@ net::awaitable<std::span<char>> Writer::room_in_window() {
         auto slowest = fill.slowest_follower();
         if (fill.followers() == 0 || slowest == UINT64_MAX) co_return std::span<char>{};
         auto reserve = [&](Bytes bytes) { return cache_.memory_.reserve(bytes, primary(), MemoryTier::Purpose::window); };
-        if (slowest >= body.size()) co_return body.recycle(reserve);
+        bool const all_read = slowest >= body.size();
+        if (all_read) free = body.recycle(reserve);
+        if (!free.empty()) co_return free;
         fill.grown();   // followers may be waiting for these bytes
-        auto wake = co_await waiter.wait(look_again);
+        auto wake = co_await waiter.wait(all_read ? memory_pause : look_again);
         waiting_ = {};
         if (wake == net::Wake::shutdown) co_return std::span<char>{};
     }

@@ -50,7 +50,7 @@ StoreRefusal Storing::why_not_stored(http::ResponseHead const& response, http::R
 
 bool Storing::is_too_large() const {
     auto const length = length_of(upstream_.exchange().framing());
-    return length && request_.services.cache.refusal_of(*length) == StoreRefusal::too_large;
+    return length && refusal_of(request_.services.cache, *length) == StoreRefusal::too_large;
 }
 
 /// A 206 that may be stored as a part. A 206 to a request without Range is an error of the origin. A request for the whole
@@ -116,7 +116,7 @@ net::awaitable<Step> Storing::store(http::ResponseHead const& response, http::Re
 
 void Storing::set_ttl(http::Terms const& terms, WallTime arrived) {
     request_.record.cache_status.ttl = std::int64_t{terms.lifetime} - http::current_age(terms, arrived);
-    request_.say_departure(terms);
+    request_.record_rule_override(terms);
 }
 
 Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames vary, std::string variant) {
@@ -130,7 +130,7 @@ Step Storing::store_whole(store::Object::Parts const& parts, http::VaryNames var
     auto& status = request_.record.cache_status;
     status.stored = in_memory || kept;
     if (!status.stored) {
-        auto const why = admitted ? StoreRefusal::no_room : cache.refusal_of(parts.bytes.size());
+        auto const why = admitted ? StoreRefusal::no_room : refusal_of(cache, parts.bytes.size());
         request_.services.counters.not_stored.add(why);
         request_.record.say(text(why));
     }

@@ -1,0 +1,100 @@
+// The producer of a body: how it goes on when memory is short.
+#include "cache/writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include "cache/scene.hpp"
+
+namespace garner::cache {
+namespace {
+
+/// A fetch whose body memory does not keep: its followers read it from a window.
+struct Windowed : Scene {
+    Windowed() : Scene({.size = 8 * MiB, .object_max = 256 * KiB}) {
+        Writer::Response response;
+        response.parts.key = "u";
+        response.parts.head = "HTTP/1.1 200 OK\r\n";
+        response.parts.terms = terms(1'000);
+        writer = Writer::begin(cache, leader.lead, response, {io.get_executor(), seconds{5}, [](auto) {}});
+        writer->publish_head();
+        follower.emplace(lookup("u").follow);
+        io.poll();
+    }
+    store::Body& body() { return *writer->growing()->body(); }
+
+    /// Begins to wait for room, unless it is there.
+    void ask_for_room() {
+        room = std::nullopt;
+        net::asio::co_spawn(io, wait_for_room(), net::asio::detached);
+        look();
+    }
+    net::awaitable<void> wait_for_room() { room = co_await writer->room(); }
+    void look() {
+        io.restart();
+        io.poll();
+    }
+
+    net::asio::io_context io;
+    Lookup leader = lookup("u");
+    std::unique_ptr<Writer> writer;
+    std::optional<Follower> follower;
+    std::optional<std::span<char>> room;
+};
+
+TEST(Writer, a_window_waits_for_memory_while_an_abandoned_reader_uses_its_own) {
+    Windowed fetch;
+    while (fetch.body().size() < MiB) {
+        fetch.ask_for_room();
+        ASSERT_TRUE(fetch.room && !fetch.room->empty());
+        fetch.writer->grow(fetch.room->size());
+        fetch.follower->read_up_to(fetch.body().size());
+    }
+    auto sender = std::make_unique<store::BodyReader>(fetch.writer->growing()->body(), fetch.body().size() - 1);
+    std::array<std::string_view, 1> pieces;
+    ASSERT_EQ(sender->next(pieces, 1), 1u);
+    auto& budget = fetch.cache.memory().budget();
+    auto const rest = budget.capacity() - budget.used();
+    ASSERT_TRUE(budget.reserve(rest));
+    fetch.ask_for_room();
+    EXPECT_FALSE(fetch.room) << "ended, though its follower has read everything";
+    sender.reset();
+    for (int i = 0; i < 500 && !fetch.room; ++i) {
+        fetch.io.restart();
+        fetch.io.run_for(milliseconds{20});
+    }
+    ASSERT_TRUE(fetch.room);
+    EXPECT_FALSE(fetch.room->empty());
+    budget.release(rest);
+}
+
+TEST(Writer, a_window_without_memory_ends_when_its_last_follower_leaves) {
+    Windowed fetch;
+    while (fetch.body().size() < MiB) {
+        fetch.ask_for_room();
+        fetch.writer->grow(fetch.room->size());
+        fetch.follower->read_up_to(fetch.body().size());
+    }
+    store::BodyReader sender(fetch.writer->growing()->body(), fetch.body().size() - 1);
+    std::array<std::string_view, 1> pieces;
+    ASSERT_EQ(sender.next(pieces, 1), 1u);
+    auto& budget = fetch.cache.memory().budget();
+    auto const rest = budget.capacity() - budget.used();
+    ASSERT_TRUE(budget.reserve(rest));
+    fetch.ask_for_room();
+    fetch.follower.reset();
+    for (int i = 0; i < 500 && !fetch.room; ++i) {
+        fetch.io.restart();
+        fetch.io.run_for(milliseconds{20});
+    }
+    ASSERT_TRUE(fetch.room);
+    EXPECT_TRUE(fetch.room->empty());
+    budget.release(rest);
+}
+
+}  // namespace
+}  // namespace garner::cache
