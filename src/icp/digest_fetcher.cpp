@@ -65,7 +65,7 @@ std::optional<DigestFetcher::Location> DigestFetcher::location_of(PeerOptions co
 }
 
 void DigestFetcher::stop() {
-    Chore::stop();
+    PeriodicTask::stop();
     for (auto& [peer, watch] : watches_) watch->end();
 }
 

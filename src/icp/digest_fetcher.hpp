@@ -5,16 +5,16 @@
 #include <string>
 
 #include "client/exchange.hpp"
-#include "icp/chore.hpp"
+#include "icp/periodic_task.hpp"
 #include "icp/digest_times.hpp"
 #include "icp/peer.hpp"
 
 namespace garner::icp {
 
 /// Checks every second.
-class DigestFetcher final : public Chore {
+class DigestFetcher final : public PeriodicTask {
 public:
-    DigestFetcher(Mesh& mesh, net::Worker& worker) : Chore(mesh, worker) {}
+    DigestFetcher(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
     void stop() override;
 
 private:

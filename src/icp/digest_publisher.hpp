@@ -1,6 +1,6 @@
 // Keeps this cache's own digest fresh: built on a schedule and on request, in the background.
 #pragma once
-#include "icp/chore.hpp"
+#include "icp/periodic_task.hpp"
 
 namespace garner::icp {
 
@@ -8,9 +8,9 @@ class DigestScan;
 struct Options;
 
 /// Works in slices; none blocks the worker for longer than a request would.
-class DigestPublisher final : public Chore {
+class DigestPublisher final : public PeriodicTask {
 public:
-    DigestPublisher(Mesh& mesh, net::Worker& worker) : Chore(mesh, worker) {}
+    DigestPublisher(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
 
 private:
     net::awaitable<void> run() override;

@@ -67,9 +67,9 @@ Result<std::unique_ptr<Mesh>> Mesh::make(Options options, std::span<net::Worker*
         mesh->agents_.push_back(std::make_unique<Agent>(*mesh, *worker));
         if (auto const opened = mesh->agents_.back()->open(); !opened) return opened.fault();
     }
-    mesh->chores_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
-    mesh->chores_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));
-    mesh->chores_.push_back(std::make_unique<DigestPublisher>(*mesh, *workers.front()));
+    mesh->tasks_.push_back(std::make_unique<PeerMonitor>(*mesh, *workers.front()));
+    mesh->tasks_.push_back(std::make_unique<DigestFetcher>(*mesh, *workers.front()));
+    mesh->tasks_.push_back(std::make_unique<DigestPublisher>(*mesh, *workers.front()));
     return mesh;
 }
 
@@ -92,13 +92,13 @@ PeerTablePtr Mesh::make_peer_table(Options options, PeerTable const* before) {
 
 void Mesh::start() {
     for (auto& agent : agents_) agent->start();
-    for (auto& chore : chores_) chore->start();
+    for (auto& task : tasks_) task->start();
 }
 
 void Mesh::stop(unsigned worker) {
     agents_[worker]->stop();
     if (worker != 0) return;
-    for (auto& chore : chores_) chore->stop();
+    for (auto& task : tasks_) task->stop();
 }
 
 void Mesh::reconfigure(Options options) {

@@ -20,7 +20,7 @@
 
 namespace garner::icp {
 
-class Chore;
+class PeriodicTask;
 
 /// The current peers with their options. Immutable; a peer that is unchanged in the next table keeps its state.
 struct PeerTable {
@@ -97,7 +97,7 @@ private:
     ReplayGuard replays_{4 * htcp::signature_life};   // a message is valid for at most three lifetimes
     ChangedUrls changed_;
     std::vector<std::unique_ptr<Agent>> agents_;
-    std::vector<std::unique_ptr<Chore>> chores_;   // on the first worker
+    std::vector<std::unique_ptr<PeriodicTask>> tasks_;   // on the first worker
 };
 
 }  // namespace garner::icp

@@ -14,7 +14,7 @@ constexpr milliseconds lost_for{5'000};
 }  // namespace
 
 void PeerMonitor::stop() {
-    Chore::stop();
+    PeriodicTask::stop();
     for (auto const& [peer, watch] : watches_)
         if (watch.probing) watch.probing->request();
 }

@@ -3,7 +3,7 @@
 #include <memory>
 #include <unordered_map>
 
-#include "icp/chore.hpp"
+#include "icp/periodic_task.hpp"
 #include "net/connector.hpp"
 
 namespace garner::icp {
@@ -11,9 +11,9 @@ namespace garner::icp {
 class Peer;
 
 /// Checks every second.
-class PeerMonitor final : public Chore {
+class PeerMonitor final : public PeriodicTask {
 public:
-    PeerMonitor(Mesh& mesh, net::Worker& worker) : Chore(mesh, worker) {}
+    PeerMonitor(Mesh& mesh, net::Worker& worker) : PeriodicTask(mesh, worker) {}
     void stop() override;
 
 private:

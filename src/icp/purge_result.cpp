@@ -4,8 +4,8 @@
 
 namespace garner::icp {
 
-std::string_view words_of(PurgeResult const& cleared) {
-    switch (cleared.reply) {
+std::string_view words_of(PurgeResult const& result) {
+    switch (result.reply) {
     case ReplyKind::hit: return "purged";
     case ReplyKind::miss: return "had nothing";
     case ReplyKind::nothing: return "did not answer";

@@ -11,7 +11,7 @@ namespace {
 
 // How often a follower of a slow leader repeats the lookup, to find responses of parallel fetches.
 constexpr int looks_again_max = 8;
-constexpr milliseconds circle_wait{1'000};   // how long a request of another cache waits for a fetch here
+constexpr milliseconds loop_wait{1'000};   // how long a request of another cache waits for a fetch here
 
 http::Fwd reason_to_forward(cache::Lookup const& found) {
     if (found.kind == cache::Lookup::Kind::stale)
@@ -111,7 +111,7 @@ Step CacheSide::deliver(bool refreshes) {
         record.tag = ResultTag::tcp_negative_hit;
         record.say("negative");
     }
-    request_.say_departure(found.object->terms());
+    request_.record_rule_override(found.object->terms());
     state_.object = std::move(found.object);
     return Step::deliver;
 }
@@ -148,7 +148,7 @@ net::awaitable<Step> CacheSide::follow() {
     auto& follower = state_.follower;
     follower.emplace(fill);
     auto patience = deadlines.fill;
-    if (upstream_.sources().may_be_in_a_circle()) patience = std::min(patience, circle_wait);
+    if (upstream_.sources().may_be_in_a_loop()) patience = std::min(patience, loop_wait);
     auto const begun = steady_now();
     bool const waited = looks_again_ > 0;
     auto const give_up = (waited ? request_.started : begun) + patience;
@@ -206,7 +206,7 @@ Step CacheSide::join(cache::FillView const& view) {
     record.cache_status.collapsed = true;
     record.answer = Answer::collapsed;
     record.tag = ResultTag::tcp_cf_hit;
-    request_.say_departure(view.object->terms());
+    request_.record_rule_override(view.object->terms());
     state_.object = view.object;
     return Step::deliver;
 }

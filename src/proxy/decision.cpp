@@ -85,7 +85,7 @@ std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_
     return helps && length <= object_max ? missing : std::nullopt;
 }
 
-char const* departure(bool reload_ignored, http::Terms const& terms) {
+char const* rule_override(bool reload_ignored, http::Terms const& terms) {
     return reload_ignored ? "rule: reload ignored" : http::text(terms.rule_override);
 }
 

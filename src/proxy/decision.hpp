@@ -88,7 +88,7 @@ Action after_lookup(Action without_asking, bool follows, MayHaveMisses const& ma
 std::optional<store::Body::Span> lacks(store::Object const& parts, Bytes object_max);
 
 /// The operator's rule that overrode RFC 9111 for this response, a literal; empty when none did.
-char const* departure(bool reload_ignored, http::Terms const&);
+char const* rule_override(bool reload_ignored, http::Terms const&);
 
 /// True when the remembered failure also answers this request.
 bool hears_of(cache::KnownFailure const&, http::RequestHead const&, http::RequestCacheControl const&);

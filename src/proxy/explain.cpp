@@ -288,10 +288,10 @@ private:
     }
 
     void judge_delivered(http::Terms const& terms) {
-        auto const* departed = departure(out_.reload_ignored, terms);
+        auto const* overridden = rule_override(out_.reload_ignored, terms);
         auto const* why = terms.negative ? "negative" : out_.found.answer.why();
         auto const outcome = out_.found.answer.reuse == http::Reuse::fresh ? Outcome::hit : Outcome::stale;
-        say_stored(outcome, *departed ? departed : why);
+        say_stored(outcome, *overridden ? overridden : why);
     }
 
     /// A reload ignores a remembered failure of the name.

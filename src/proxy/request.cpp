@@ -37,8 +37,8 @@ http::FreshnessOptions Request::freshness_options(std::string_view content_type)
     return freshness;
 }
 
-void Request::say_departure(http::Terms const& terms) {
-    auto const* why = departure(reload_ignored, terms);
+void Request::record_rule_override(http::Terms const& terms) {
+    auto const* why = rule_override(reload_ignored, terms);
     if (*why != '\0') record.say(why);
 }
 

@@ -83,7 +83,7 @@ struct Request {
     /// The freshness options for a response of this media type. The view in them lives as long as the request.
     http::FreshnessOptions freshness_options(std::string_view content_type) const;
     /// Reports to client and log that an operator's rule overrode RFC 9111 for this response.
-    void say_departure(http::Terms const& terms);
+    void record_rule_override(http::Terms const& terms);
     Fingerprint origin() const { return services.cache.key(target.host_field).fingerprint; }
     /// Followers wait for the fetch: it continues when this client leaves. Otherwise each leaving client would restart it.
     bool others_wait() const { return led && led->followers() > 0; }

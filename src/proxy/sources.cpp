@@ -8,7 +8,7 @@
 namespace garner::proxy {
 
 bool Sources::needs_choice() {
-    if (sources_.empty() && is_lonely()) sources_.push_back({});
+    if (sources_.empty() && has_no_peers()) sources_.push_back({});
     return sources_.empty();
 }
 
@@ -52,12 +52,12 @@ bool Sources::is_tunnelled() const {
     return current().peer && request_.target.uri.scheme == http::Scheme::https && request_.head().method != http::Method::connect;
 }
 
-bool Sources::is_lonely() const {
+bool Sources::has_no_peers() const {
     auto const* agent = request_.services.agent;
     return !agent || request_.target.accelerated || agent->alone();
 }
 
-bool Sources::may_be_in_a_circle() const { return request_.head().fields.has(http::Name::via) && !is_lonely(); }
+bool Sources::may_be_in_a_loop() const { return request_.head().fields.has(http::Name::via) && !has_no_peers(); }
 
 /// Destination rules apply although a peer connects: a request that would be refused here is not sent to peers. If the
 /// rules decide by address, all addresses of the name must be allowed; otherwise only a direct connection can tell.

@@ -46,12 +46,12 @@ public:
     net::awaitable<bool> may_use_peers();
     /// Caches that are parents of each other may each wait for the other's fetch of one URL. Via shows this loop only after
     /// one of them has continued alone.
-    bool may_be_in_a_circle() const;
+    bool may_be_in_a_loop() const;
     /// The origin's own address, if a rule needed it; else unspecified.
     IpAddress const& destination() const { return destination_; }
 
 private:
-    bool is_lonely() const;
+    bool has_no_peers() const;
     icp::Question question() const;
 
     Request& request_;

@@ -28,10 +28,10 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
     if (sources_.needs_choice()) co_await sources_.choose();
     for (;;) {
         bool const answered = co_await ask_current(changes);
-        bool const in_vain = answered && is_in_vain();
-        if (answered && !in_vain) co_return true;
-        if (in_vain && sources_.current().promised()) sources_.peer()->false_hit();
-        if (in_vain && !may_try_next() && head().status == 407) {
+        bool const try_next = answered && should_try_next_source();
+        if (answered && !try_next) co_return true;
+        if (try_next && sources_.current().promised()) sources_.peer()->false_hit();
+        if (try_next && !may_try_next() && head().status == 407) {
             // The client does not know the requested login, and its own one would not be passed on.
             fail(502, sources_.name() + " wants another login than it was given.");
             co_return false;
@@ -43,7 +43,7 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
 
 /// The peer did not give the requested response, and another source may: a false hit (RFC 2187 5.2.1), or an error of the
 /// peer itself. An origin's own response is passed on.
-bool Upstream::is_in_vain() const {
+bool Upstream::should_try_next_source() const {
     auto const& peer = sources_.current().peer;
     if (!peer || sources_.is_tunnelled()) return false;
     auto const& response = head();

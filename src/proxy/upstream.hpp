@@ -76,7 +76,7 @@ public:
     void abort();
 
 private:
-    bool is_in_vain() const;
+    bool should_try_next_source() const;
     bool enter_source();
     net::awaitable<std::unique_ptr<net::Transport>> open();
     void begin_exchange(std::unique_ptr<net::Transport> transport, bool reused);

@@ -187,7 +187,7 @@ bool LogStore::used(std::string_view key) {
     auto const hash = hash_of(key, works->log.header().seed);
     bool const is_here = works->index.use(hash).has_value();
     if (is_here) works->order->used(hash);
-    return !is_here && options().admit == DiskOptions::Admit::second_hit && doorkeeper_.knows(hash);
+    return !is_here && options().admit == DiskOptions::Admit::second_hit && admission_filter_.knows(hash);
 }
 
 net::awaitable<ObjectPtr> LogStore::load(std::string_view key, net::Executor executor) {
@@ -293,7 +293,7 @@ std::unique_ptr<DiskFill> LogStore::begin(std::string_view key, std::optional<By
 NotStored LogStore::why_not(std::string_view key, Bytes body) {
     auto const why = why_not(body);
     if (why != NotStored::none) return why;
-    bool const is_new = options().admit == DiskOptions::Admit::second_hit && !doorkeeper_.knows(hash_of(key, seed()));
+    bool const is_new = options().admit == DiskOptions::Admit::second_hit && !admission_filter_.knows(hash_of(key, seed()));
     if (is_new) return NotStored::not_admitted;
     return may_spend() ? NotStored::none : NotStored::rate;
 }

@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "io/pool.hpp"
+#include "store/disk_admission_filter.hpp"
 #include "store/disk_body.hpp"
 #include "store/disk_cleaner.hpp"
 #include "store/disk_core.hpp"
-#include "store/disk_doorkeeper.hpp"
-#include "store/disk_tombstones.hpp"
 #include "store/disk_index.hpp"
 #include "store/disk_live.hpp"
 #include "store/disk_log.hpp"
@@ -21,6 +20,7 @@
 #include "store/disk_reader.hpp"
 #include "store/disk_recovery.hpp"
 #include "store/disk_store.hpp"
+#include "store/disk_tombstones.hpp"
 #include "store/store_file.hpp"
 #include "util/mutex.hpp"
 #include "util/result.hpp"
@@ -140,7 +140,7 @@ private:
     std::atomic<DiskOptions const*> options_{&all_options_.front()};
     std::unique_ptr<Works> made_;
     std::atomic<Works*> works_{nullptr};   // made_, once it is ready
-    Doorkeeper doorkeeper_;
+    AdmissionFilter admission_filter_;
     LongWrites long_;
     std::atomic<std::uint64_t> next_body_{1};
     std::atomic<std::uint64_t> first_sequence_{0};

@@ -326,7 +326,7 @@ TEST_F(Large, many_at_once_are_all_kept) {
     for (int i = 0; i < films; ++i) EXPECT_EQ(origin().requests("/film" + std::to_string(i)), 1u) << i << disk().dump(1);
 }
 
-TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_doorkeeper) {
+TEST_F(Large, a_body_of_unknown_length_that_is_asked_for_twice_passes_the_admission_filter) {
     auto& proxy = start(R"({"disk": {"admit": "second-hit"}})");
     auto const chunked = [](std::string_view bytes) {
         return [bytes](Hand& hand) {

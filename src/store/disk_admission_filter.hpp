@@ -12,7 +12,7 @@ namespace garner::store::disk {
 /// Two bit arrays (Bloom filters with one hash function each) that take turns: the older one is cleared when the
 /// newer one is half full. Thread-safe; 1 MiB. It forgets old hashes, and rarely admits a first request (false
 /// positive).
-class Doorkeeper {
+class AdmissionFilter {
 public:
     /// True when this hash was seen recently.
     bool knows(Fingerprint hash) {

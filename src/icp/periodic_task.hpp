@@ -11,9 +11,9 @@ namespace garner::icp {
 class Mesh;
 
 /// Runs a coroutine from start() to stop().
-class Chore {
+class PeriodicTask {
 public:
-    virtual ~Chore() = default;
+    virtual ~PeriodicTask() = default;
     /// Before the worker runs.
     void start() { net::asio::co_spawn(worker_.io.get_executor(), run(), net::asio::detached); }
     /// On the worker: cancels the current operation.
@@ -23,7 +23,7 @@ public:
     }
 
 protected:
-    Chore(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
+    PeriodicTask(Mesh& mesh, net::Worker& worker) : mesh_(mesh), worker_(worker), timer_(worker.io.get_executor()) {}
 
     /// Returns soon after `stopped_` is set.
     virtual net::awaitable<void> run() = 0;
