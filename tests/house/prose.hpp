@@ -14,7 +14,7 @@ namespace garner::house {
 /// A sentence of at least four words.
 struct Sentence {
     std::string file;
-    std::size_t line = 0;   // of its first word
+    std::size_t line = 0;   // the line of its first word
     std::string text;
 };
 
@@ -46,8 +46,10 @@ inline void add_sentences(std::string const& file, Block const& block, std::vect
     Sentence sentence{file, 0, {}};
     std::size_t words = 0;
     for (auto const& word : block) {
-        if (words++ == 0) sentence = {file, word.line, word.text};
-        else sentence.text += " " + word.text;
+        if (words++ == 0)
+            sentence = {file, word.line, word.text};
+        else
+            sentence.text += " " + word.text;
         bool const ends = &word == &block.back() || std::string_view(".!?:;").find(word.text.back()) != std::string_view::npos;
         if (!ends) continue;
         if (words >= words_min) sentences.push_back(sentence);
@@ -65,7 +67,7 @@ void for_each_line(std::string_view text, Each each) {
     }
 }
 
-/// Where a // comment begins in the line, after white space or at its beginning; npos: nowhere.
+/// The position of a // comment at the beginning of the line or after white space; npos: none.
 inline std::size_t comment_in(std::string_view line) {
     auto at = line.find("//");
     while (at != line.npos && at > 0 && !is_blank(line[at - 1])) at = line.find("//", at + 1);
