@@ -47,7 +47,7 @@ class AwaitedExpression {
 public:
     AwaitedExpression(std::string_view code, std::size_t begin) : code_(code), at_(begin) {}
 
-    /// What is forbidden in it; empty when it is clean.
+    /// The forbidden form; empty if there is none.
     std::string fault() {
         for (; at_ < code_.size(); ++at_) {
             char const c = code_[at_];

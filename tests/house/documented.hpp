@@ -1,4 +1,4 @@
-// What a document says about tests: each `Suite.name` in it is a test that exists.
+// The tests that a document names: each `Suite.name` in it must exist.
 #pragma once
 
 #include "house/source.hpp"
