@@ -256,7 +256,8 @@ TEST(HouseRules, a_document_names_only_tests_that_exist) {
 }
 
 TEST(HouseRules, links_and_the_anchors_of_headings_are_found) {
-    auto const text = "# Disk & `memory`\n[a](b.md#c)\n```\n# no heading [x](y.md)\n```\n## More\n## More\n`[d](e)` [f](http://g) [h](#more)";
+    auto const text = "# Disk & `memory`\n[a](b.md#c)\n```\n# no heading [x](y.md)\n```\n## More\n## More\n"
+                      "`[d](e)` [f](http://g) [h](#more)";
     EXPECT_EQ(anchors_of(text), (std::set<std::string>{"disk--memory", "more", "more-1"}));
     auto const links = relative_links(text);
     ASSERT_EQ(links.size(), 2u);

@@ -48,7 +48,7 @@ inline std::set<std::string> anchors_of(std::string_view text) {
 }
 
 struct Link {
-    std::string file;       // as written, relative to the document; empty: the document itself
+    std::string file;       // relative to the document; empty for the document itself
     std::string anchor;
     std::size_t line = 0;
 };
