@@ -2,6 +2,7 @@
 #include "house/await_forms.hpp"
 #include "house/documented.hpp"
 #include "house/floors.hpp"
+#include "house/links.hpp"
 #include "house/mutexes.hpp"
 #include "house/sizes.hpp"
 #include "support/places.hpp"
@@ -41,6 +42,18 @@ void expect_none(std::vector<Breach> const& breaches) {
         ADD_FAILURE() << "src/" << breach.file << ":" << breach.line << ": " << breach.what;
 }
 
+std::vector<fs::path> documents() {
+    auto const root = fs::path(test::source(""));
+    std::vector<fs::path> files;
+    auto add = [&](fs::path const& file) {
+        if (file.extension() == ".md") files.push_back(file);
+    };
+    for (auto const& entry : fs::directory_iterator(root)) add(entry.path());
+    for (auto const* folder : {"docs", "tests", "tools"})
+        for (auto const& entry : fs::recursive_directory_iterator(root / folder)) add(entry.path());
+    return files;
+}
+
 std::string first(std::vector<Breach> const& breaches) {
     return breaches.empty() ? "" : breaches[0].file + ":" + std::to_string(breaches[0].line) + ": " + breaches[0].what;
 }
@@ -76,6 +89,19 @@ TEST(House, every_test_that_the_conformance_table_names_exists) {
     ASSERT_NE(document, "") << file << " is not there";
     for (auto const& breach : breaches_of_named_tests(file, document, tests))
         ADD_FAILURE() << breach.file << ":" << breach.line << ": " << breach.what;
+}
+
+TEST(House, every_relative_link_of_a_document_leads_somewhere) {
+    ASSERT_FALSE(documents().empty());
+    for (auto const& document : documents()) {
+        for (auto const& link : relative_links(text_of(document))) {
+            auto const target = link.file.empty() ? document : document.parent_path() / link.file;
+            EXPECT_TRUE(fs::exists(target)) << document.string() << ":" << link.line << ": no file " << link.file;
+            if (!link.anchor.empty() && fs::is_regular_file(target))
+                EXPECT_TRUE(anchors_of(text_of(target)).contains(link.anchor))
+                    << document.string() << ":" << link.line << ": " << link.file << " has no heading for #" << link.anchor;
+        }
+    }
 }
 
 TEST(House, the_proxy_names_no_type_of_the_disk) {
@@ -227,6 +253,18 @@ TEST(HouseRules, a_document_names_only_tests_that_exist) {
     EXPECT_EQ(found("`Age.is_a_number`, `Parts.are_joined`; `memory.size` and Age.is_plain are no tests"), "");
     EXPECT_EQ(found("x\n\n| `Age.is_old` |"),
               "d.md:3: names a test that does not exist: Age.is_old (renamed? removed?)");
+}
+
+TEST(HouseRules, links_and_the_anchors_of_headings_are_found) {
+    auto const text = "# Disk & `memory`\n[a](b.md#c)\n```\n# no heading [x](y.md)\n```\n## More\n## More\n"
+                      "`[d](e)` [f](http://g) [h](#more)";
+    EXPECT_EQ(anchors_of(text), (std::set<std::string>{"disk--memory", "more", "more-1"}));
+    auto const links = relative_links(text);
+    ASSERT_EQ(links.size(), 2u);
+    EXPECT_EQ(links[0].file + "#" + links[0].anchor, "b.md#c");
+    EXPECT_EQ(links[0].line, 2u);
+    EXPECT_EQ(links[1].file + "#" + links[1].anchor, "#more");
+    EXPECT_EQ(links[1].line, 8u);
 }
 
 TEST(HouseRules, comments_and_literals_are_not_code) {

@@ -1,0 +1,185 @@
+// The documents: every configuration in them is valid, and the commands of docs/getting-started.md do what the page shows.
+#include <fnmatch.h>
+#include <signal.h>
+
+#include <map>
+#include <regex>
+#include <sstream>
+
+#include "story/scene.hpp"
+#include "support/places.hpp"
+#include "support/programs.hpp"
+
+namespace garner::test {
+
+namespace {
+
+/// A fenced block of a document.
+struct Block {
+    std::string language;
+    std::string text;
+    std::string place;      // "docs/guides/peering.md:12"
+    bool checked = true;    // false: the comment "fragment: not checked" stands above it
+};
+
+std::vector<Block> blocks_of(std::string const& document, std::string const& text) {
+    std::vector<Block> blocks;
+    std::istringstream lines(text);
+    bool inside = false, skip_next = false;
+    std::size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.starts_with("```")) {
+            if (!inside) blocks.push_back({line.substr(3), "", document + ":" + std::to_string(number), !skip_next});
+            inside = !inside;
+            skip_next = false;
+        } else if (inside) {
+            blocks.back().text += line + "\n";
+        } else if (!line.empty()) {
+            skip_next = line.starts_with("<!-- fragment: not checked");
+        }
+    }
+    EXPECT_FALSE(inside) << document << " has a block without an end";
+    return blocks;
+}
+
+std::vector<Block> blocks_of(std::string const& document) { return blocks_of(document, read_file(source(document))); }
+
+std::vector<std::string> documents_with_configurations() {
+    std::vector<std::string> documents{"README.md", "docs/getting-started.md"};
+    for (auto const& entry : std::filesystem::directory_iterator(source("docs/guides")))
+        if (entry.path().extension() == ".md") documents.push_back("docs/guides/" + entry.path().filename().string());
+    return documents;
+}
+
+/// True if `output` looks like `expected`, where "…" stands for any text.
+bool looks_like(std::string const& output, std::string const& expected) {
+    auto const escaped = std::regex_replace(expected, std::regex(R"([\[\]*?\\])"), R"(\$&)");
+    auto const pattern = filled_in(escaped, {{"…", "*"}});
+    return ::fnmatch(pattern.c_str(), filled_in(output, {{"\r", ""}}).c_str(), 0) == 0;
+}
+
+/// A reader of docs/getting-started.md: has a folder, an origin instead of example.com, and free ports.
+class GuideReader {
+public:
+    GuideReader() {
+        origin_.answer("/", fresh("a page"));
+        std::filesystem::create_directory(dir_.path("bin"));
+        auto const program = dir_.write("bin/garner", "#!/bin/bash\n"
+            "access=(--set 'access=[{\"allow\":{\"destination\":\"127.0.0.0/8\"}}]')\n"
+            "ports=(--set listen[0].address=127.0.0.1:" + port("3128") + " --set admin.address=127.0.0.1:" + port("3131") + ")\n"
+            "case \"$*\" in\n"
+            "check*|--version) ;;\n"
+            "*neighbour.json*) set -- \"${access[@]}\" --set icp.timeout_min=1s \"$@\" ;;\n"    // a busy machine answers late
+            "*garner.json*) set -- \"${ports[@]}\" \"$@\" ;;\n"
+            "*) set -- \"${ports[@]}\" \"${access[@]}\" \"$@\" ;;\n"
+            "esac\n"
+            "exec " + garner_binary() + " \"$@\"\n");
+        std::filesystem::permissions(program, std::filesystem::perms(0755));
+    }
+
+    /// The page's text with this reader's ports and addresses.
+    std::string adapted(std::string text) {
+        for (auto const* standard : {"3128", "3130", "3228", "3231"})
+            text = std::regex_replace(text, std::regex("\\b" + std::string(standard) + "\\b"), port(standard));
+        auto const here = R"("source": ["127.0.0.0/8", "::1"])";
+        return filled_in(text, {{"http://example.com", origin_.url()},
+                                {here, here + std::string(R"(, "destination": "127.0.0.0/8")")},
+                                {"tools/run", "garner"}, {"build/release/garner", "garner"}});
+    }
+
+    void follow(Block const& block) {
+        bool const starts_proxy = std::regex_match(block.text, std::regex("garner( --config \\S+)?\n"));
+        if (block.language == "text") {
+            EXPECT_TRUE(looks_like(output_, block.text)) << block.place << " shows:\n" << block.text << "not:\n" << output_;
+        } else if (starts_proxy) {
+            bool const neighbour = block.text.find("neighbour") != block.text.npos;
+            start(block, neighbour ? "3228" : "3128", neighbour ? "3231" : "3131");
+        } else {
+            auto const finished = run({"bash", "-c", in_folder("set -e\n" + block.text)});
+            EXPECT_EQ(finished.code, 0) << block.place << "\n" << block.text << finished.errors;
+            output_ = finished.output;
+        }
+    }
+
+    void press_ctrl_c() {
+        while (!proxies_.empty()) stop(proxies_.begin()->first);
+    }
+
+private:
+    std::string port(std::string const& standard) {
+        auto& port = ports_[standard];
+        if (port == 0) port = free_port();
+        return std::to_string(port);
+    }
+
+    std::string in_folder(std::string const& commands) const {
+        auto const folder = dir_.path().string();
+        return "cd " + folder + "\nexport PATH=" + folder + "/bin:$PATH http_proxy= https_proxy=\n" + commands;
+    }
+
+    void start(Block const& block, std::string const& listens, std::string const& admin) {
+        if (proxies_.contains(listens)) stop(listens);
+        std::vector<std::string> const command{"bash", "-c", in_folder("exec " + block.text)};
+        auto& proxy = proxies_[listens] = std::make_unique<Child>(command);
+        bool const ready = eventually([&] {
+            try {
+                Wire::connect("127.0.0.1", ports_[listens]);
+                auto const stats = nlohmann::json::parse(Client("127.0.0.1", ports_[admin]).get("/stats.json").body());
+                return stats.value(nlohmann::json::json_pointer("/disk/state"), "") != "recovering";
+            } catch (std::exception const&) {
+                return !proxy->running();
+            }
+        });
+        EXPECT_TRUE(ready && proxy->running()) << block.place << "\n" << proxy->errors();
+    }
+
+    void stop(std::string const& listens) {
+        auto const proxy = std::move(proxies_.extract(listens).mapped());
+        proxy->signal(SIGINT);
+        EXPECT_EQ(proxy->exit_code(Millis{30'000}), 0) << proxy->errors();
+    }
+
+    TempDir dir_;
+    Origin origin_;
+    std::map<std::string, std::uint16_t> ports_;                // by the standard port
+    std::map<std::string, std::unique_ptr<Child>> proxies_;     // by the standard port
+    std::string output_;
+};
+
+}  // namespace
+
+TEST(Documents, every_configuration_has_no_error) {
+    std::size_t checked = 0;
+    for (auto const& document : documents_with_configurations()) {
+        for (auto const& block : blocks_of(document)) {
+            if (block.language != "json" || !block.checked) continue;
+            TempDir dir;
+            auto text = filled_in(block.text, {{"/var/cache", dir.path().string()}, {"/var/log/garner", dir.path().string()}});
+            if (!text.starts_with("{")) text = "{" + text + "}";
+            auto const finished = run({garner_binary(), "check", dir.write("garner.json", text)});
+            EXPECT_EQ(finished.code, 0) << block.place << "\n" << finished.output << finished.errors << text;
+            ++checked;
+        }
+    }
+    EXPECT_GT(checked, 10u);
+}
+
+TEST(Documents, getting_started_does_what_it_shows) {
+    NEEDS("curl");
+    std::string const document = "docs/getting-started.md";
+    GuideReader reader;
+    for (auto const& block : blocks_of(document, reader.adapted(read_file(source(document))))) {
+        reader.follow(block);
+        if (HasFailure()) break;
+    }
+    reader.press_ctrl_c();
+}
+
+TEST(Documents, an_ellipsis_stands_for_any_text) {
+    EXPECT_TRUE(looks_like("garner-1; detail=\"access[0]: deny\"\r\n", "garner-…; detail=\"access[0]: deny\"\n"));
+    EXPECT_FALSE(looks_like("Cache-Status: garner-1; hit\n", "Cache-Status: …; fwd=uri-miss\n"));
+    EXPECT_TRUE(looks_like("one\ntwo\nthree\n", "one\n…\n"));
+}
+
+}  // namespace garner::test
