@@ -1,4 +1,4 @@
-// Why a URL is, or is not, answered from the cache, as JSON: GET or POST /explain. docs/reference/metrics.md describes requests.
+// Why a URL is, or is not, answered from the cache, as JSON: GET or POST /explain. docs/reference/admin-api.md describes requests.
 #pragma once
 #include <nlohmann/json.hpp>
 

@@ -133,6 +133,12 @@ Routes::Row const* Routes::row_of(web::Request const& request) {
     return row == std::end(rows) ? nullptr : row;
 }
 
+std::vector<std::pair<std::string_view, std::string_view>> Routes::paths() {
+    std::vector<std::pair<std::string_view, std::string_view>> all;
+    for (auto const& row : rows) all.emplace_back(row.path, row.methods);
+    return all;
+}
+
 bool Routes::waits(web::Request const& request) {
     auto const* const row = row_of(request);
     return row && row->waits;

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "admin/report.hpp"
@@ -22,6 +23,8 @@ public:
     web::Reply answer(web::Request const&, std::string_view body);
     /// Whether answer() may wait for peers or the disk.
     static bool waits(web::Request const&);
+    /// The paths and their methods, for the test of docs/reference/admin-api.md: {"/purge", "POST, PURGE"}.
+    static std::vector<std::pair<std::string_view, std::string_view>> paths();
     /// To be called every Samples::interval.
     void sample();
 

@@ -14,7 +14,7 @@ namespace garner::seen {
 
 class ServiceState;
 
-/// A loop on a thread of its own, and another thread for the set. docs/guides/crawlers.md says what it is asked and answers.
+/// A loop on a thread of its own, and another thread for the set. docs/reference/url-seen-api.md describes requests and replies.
 class Service {
 public:
     /// Fails on an option that does not fit, an address in use, a directory in use.
