@@ -68,7 +68,7 @@ Result<CacheSpec> read_cache_spec(std::string_view text) {
     auto const name = text.substr(0, text.find(':'));
     auto const settings = text.substr(std::min(text.size(), name.size() + 1));
     auto const row = std::ranges::find(cache_rows, name, &CacheRow::name);
-    if (row == cache_rows.end()) return Fault{"no cache \"" + std::string(name) + "\"", "there are " + names_of(cache_rows)};
+    if (row == cache_rows.end()) return Fault{"no cache \"" + std::string(name) + "\"", "valid caches: " + names_of(cache_rows)};
     auto values = policy::read_settings(settings, row->settings);
     if (!values) return values.fault().at(std::string(name));
     return CacheSpec{&*row, *std::move(values)};

@@ -63,7 +63,7 @@ std::string url_set_names() { return names_of(set_rows); }
 
 MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     auto const* row = find_url_set(name);
-    if (!row) return Fault{"no set \"" + std::string(name) + "\"", "there are " + url_set_names()};
+    if (!row) return Fault{"no set \"" + std::string(name) + "\"", "valid sets: " + url_set_names()};
     if (row->on_disk && options.directory.empty())
         return Fault{"the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
     if (row->bytes_for && row->bytes_for(options.expected) > options.memory)

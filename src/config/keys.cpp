@@ -149,8 +149,8 @@ Form<proxy::Limits> limits() {
                 .was("min_rate"),
             key<T>("rate_min_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
                    "Total time that Garner waits for a client or origin before rate_min applies.").was("min_rate_after"),
-            key<T>("hops_max", &T::max_hops, count(1, 1'000), "Maximum number of entries in Via; a request with more is "
-                                                              "treated as a forwarding loop.")
+            key<T>("hops_max", &T::max_hops, count(1, 1'000),
+                   "Maximum number of entries in Via; a request with more is treated as a forwarding loop.")
                 .was("max_hops"),
         },
         check);
@@ -160,19 +160,20 @@ Form<proxy::Deadlines> deadlines() {
     using T = proxy::Deadlines;
     auto const some = time(never_zero, year);
     return object_of<T>({
-        key<T>("head", &T::head, some, "Maximum time from the first byte of a request head to the last; also from the "
-                                       "connection to the first byte."),
+        key<T>("head", &T::head, some,
+               "Maximum time from the first byte of a request head to the last; also from the connection to the first byte."),
         key<T>("keep_alive", &T::keep_alive, some, "Maximum idle time between two requests of a client."),
         key<T>("body", &T::body, some, "Maximum time without progress of a body, in either direction."),
-        key<T>("first_byte", &T::first_byte, some, "Maximum time from the end of a request (with its body) to the end of the "
-                                                   "response head; each interim response restarts it."),
+        key<T>("first_byte", &T::first_byte, some,
+               "Maximum time from the end of a request (with its body) to the end of the response head; each interim "
+               "response restarts it."),
         key<T>("abandoned", &T::abandoned, some,
                "After all clients have aborted, a fetch continues if little of the body is missing, for at most this time."),
         key<T>("laggard", &T::laggard, time(never_zero, hour),
                "Total time that a slow client may delay other clients that read the same uncacheable body. After it the slow "
                "client continues with a range request of its own, or is disconnected."),
-        key<T>("fill", &T::fill, some, "Maximum time that a collapsed request waits for the first byte of the fetch it "
-                                       "joined."),
+        key<T>("fill", &T::fill, some,
+               "Maximum time that a collapsed request waits for the first byte of the fetch it joined."),
         key<T>("tunnel_idle", &T::tunnel_idle, some, "Maximum idle time of a tunnel."),
         key<T>("tunnel_total", &T::tunnel_total, some, "Maximum lifetime of a tunnel."),
         key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Maximum time for requests in progress after SIGTERM."),

@@ -114,7 +114,7 @@ Result<UrlLayers> UrlLayers::read(std::string_view names) {
     if (names.empty()) return layers;
     for (auto const name : comma_parts(names)) {
         auto const row = std::ranges::find(layer_rows, name, &Row::name);
-        if (row == layer_rows.end()) return Fault{quoted_word(name) + " is none of " + names_of(layer_rows)};
+        if (row == layer_rows.end()) return Fault{quoted_word(name) + " is not one of " + names_of(layer_rows)};
         layers.chosen_ |= 1u << (row - layer_rows.begin());
     }
     return layers;

@@ -32,16 +32,16 @@ public:
     static constexpr std::array<std::string_view, 3> log_choices{"e", "2", "10"};
     /// In the order of SettingIndex.
     static constexpr std::array settings{
-        Setting{.name = "initial", .what = "density of a newcomer", .initial = 1, .least = 1e-9, .most = 1e9},
+        Setting{.name = "initial", .what = "density of a new object", .initial = 1, .least = 1e-9, .most = 1e9},
         Setting{.name = "f", .what = "density at the first hit: x its interval, M objects held, total lookups so far",
                 .initial = 2, .choices = f_choices},
-        Setting{.name = "boost", .what = "what heating adds, times lambda: now/(avg+now) as printed, or avg/(avg+now)",
+        Setting{.name = "boost", .what = "increase when heating, times lambda: now/(avg+now) as printed, or avg/(avg+now)",
                 .initial = 1, .choices = boost_choices},
-        Setting{.name = "lambda", .what = "how much an interval heats or cools",
+        Setting{.name = "lambda", .what = "strength of heating and cooling by an interval",
                 .initial = 0.8, .least = 0.01, .most = 1},
         Setting{.name = "equal", .what = "an interval equal to the mean: heats (algorithm 1), stays (equation 1)",
                 .initial = 0, .choices = equal_choices},
-        Setting{.name = "first", .what = "how often the first hit counts in f, the weight of the mean",
+        Setting{.name = "first", .what = "number of times that the first hit counts in f, the weight of the mean",
                 .initial = 0, .choices = first_choices},
         Setting{.name = "size", .what = "size-aware: density plus (as printed) or minus log(size / cache size)",
                 .initial = 0, .choices = size_choices},

@@ -43,7 +43,7 @@ Result<void> validate_layers(Options const& options) {
 Result<void> validate_set(Options const& options) {
     if (options.set.empty()) return {};
     auto const* row = catalog::find_url_set(options.set);
-    if (!row) return Fault{"no set " + quoted_word(options.set), "there are " + catalog::url_set_names()};
+    if (!row) return Fault{"no set " + quoted_word(options.set), "valid sets: " + catalog::url_set_names()};
     if (row->on_disk != options.directory.empty()) return {};
     auto const place = row->on_disk ? " lies on disk" : row->elsewhere ? " lies elsewhere" : " lies in memory";
     return Fault{"the set " + options.set + place, row->on_disk ? "name its directory" : "leave out the directory, or the set"};

@@ -184,7 +184,7 @@ TEST(Load, faults) {
              Row{R"({"memory": {"policy": "lru:depth=2"}})",
                  "memory.policy: lru: no setting \"depth\"; this policy has no settings (write \"lru:setting=value\""},
              Row{R"({"memory": {"policy": 7}})", "memory.policy: expects a name, not the number 7"},
-             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is none of objects, bytes"},
+             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is not one of objects, bytes"},
              Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, but memory.policy \"auto\""},
              Row{R"({"disk": {"size": "15 MiB"}})", "disk.size: 15 MiB is out of range (write a size between 16 MiB and"},
              Row{R"({"disk": {"policy": "fifo-reinsertoin"}})", "did you mean \"fifo-reinsertion\"? It is one of fifo-reinsertion, "},

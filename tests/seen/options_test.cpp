@@ -33,7 +33,7 @@ TEST(SeenOptions, the_set_and_its_cache_are_what_there_is) {
     EXPECT_THAT(validate({.set = "lines", .directory = "somewhere"}).fault_text(), HasSubstr("lies in memory"));
     EXPECT_EQ(validate({.set = "redis:127.0.0.1:1"}).fault_text(), "") << "nobody is asked yet";
     EXPECT_THAT(validate({.set = "redis:127.0.0.1:1", .directory = "somewhere"}).fault_text(), HasSubstr("lies elsewhere; leave out"));
-    EXPECT_THAT(validate({.set = "trie"}).fault_text(), HasSubstr("no set \"trie\"; there are lines"));
+    EXPECT_THAT(validate({.set = "trie"}).fault_text(), HasSubstr("no set \"trie\"; valid sets: lines"));
     EXPECT_THAT(validate({.cache = "lruu"}).fault_text(), HasSubstr("no cache \"lruu\""));
     EXPECT_THAT(validate({.cache = "min"}).fault_text(), HasSubstr("knows the future"));
 }

@@ -151,7 +151,7 @@ TEST_F(SeenSet, a_wrong_command_line_is_told_what_would_be_right) {
         EXPECT_NE(err_.find(what), std::string::npos) << err_;
     };
     expect_wrong({}, "no input; give one with --input FILE");
-    expect_wrong({"--input", "f", "--set", "line"}, "no set \"line\"; there are lines");
+    expect_wrong({"--input", "f", "--set", "line"}, "no set \"line\"; valid sets: lines");
     expect_wrong({"--input", "f", "--set", "runs"}, "--path DIR");
     expect_wrong({"--input", "f", "--fingerprint", "96"}, "neither 64 nor 128");
     expect_wrong({"--input", "f.u128"}, "need --fingerprint 128");

@@ -124,7 +124,7 @@ TEST(SeenSim, a_wrong_command_line_is_named_with_the_mend) {
     expect({"--stream=x", "--threads-model=0"}, "--threads-model: \"0\" is not a number from 1 to 1000000");
     expect({"--stream=-", "--policy=lru,min"},
            "min reads the stream twice, which standard input does not allow: give a file");
-    EXPECT_NE(sim({"--stream=x", "--policy=lrru"}).err.find("no cache \"lrru\"; there are lru, clock"),
+    EXPECT_NE(sim({"--stream=x", "--policy=lrru"}).err.find("no cache \"lrru\"; valid caches: lru, clock"),
               std::string::npos);
 }
 

@@ -274,7 +274,7 @@ TEST(SeenServe, tells_what_keeps_it_from_starting) {
         {{"--listen", "127.0.0.1"}, 2, "no address and port"},
         {{"--allow", "10.0.0.1/8"}, 2, "no network"},
         {{"--layers", "sort"}, 2, "\"sort\""},
-        {{"--set", "trie"}, 2, "no set \"trie\"; there are lines"},
+        {{"--set", "trie"}, 2, "no set \"trie\"; valid sets: lines"},
         {{"--set", "runs"}, 2, "name its directory"},
         {{"--set", "lines", "--path", "x"}, 2, "lies in memory"},
         {{"--cache", "min"}, 2, "knows the future"},
