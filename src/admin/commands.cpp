@@ -45,7 +45,7 @@ int print_peers(Command const& command, Json const& answer, std::ostream& out) {
 
 int print_rebuilding(Command const&, Json const& answer, std::ostream& out) {
     bool const rebuilding = is(answer, "rebuilding");
-    out << (rebuilding ? "the cache digest is being built anew\n" : "digest.publish is false: there is no cache digest\n");
+    out << (rebuilding ? "the cache digest is being rebuilt\n" : "digest.publish is false: there is no cache digest\n");
     return rebuilding ? exit_done : exit_failed;
 }
 

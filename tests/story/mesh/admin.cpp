@@ -99,7 +99,7 @@ TEST(MeshAdmin, the_lists_are_explained) {
     Proxy proxy(patch.dump());
     EXPECT_THAT(order_of(sources_of(proxy, origin.url("/always"))), ElementsAre("HIER_DIRECT"));
     EXPECT_THAT(order_of(sources_of(proxy, origin.url("/never"))), ElementsAre("DEFAULT_PARENT/campus"));
-    EXPECT_THAT(garner(proxy, {"explain", origin.url("/always")}).output, HasSubstr("nobody is asked: direct.always"));
+    EXPECT_THAT(garner(proxy, {"explain", origin.url("/always")}).output, HasSubstr("no peer is queried: direct.always"));
     auto const posted = sources_of(proxy, origin.url("/page"), {"-X", "POST", "-H", "Content-Length: 0"});
     EXPECT_EQ(posted["hierarchical"], false);
     EXPECT_EQ(order_of(posted).front(), "HIER_DIRECT");
