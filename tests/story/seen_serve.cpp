@@ -381,7 +381,7 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     TempDir dir;
     auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
                                       {"layers", "www-strip"}, {"peer_timeout", "5s"}}}}.dump();
-    auto const told = "URLs seen: http://127.0.0.1:" + std::to_string(port) + "/";
+    auto const told = "URL-seen service: http://127.0.0.1:" + std::to_string(port) + "/";
     auto const expect_told = [&](Proxy& proxy) {
         EXPECT_TRUE(eventually([&] { return proxy.child().errors().find(told) != std::string::npos; }));
     };
