@@ -214,7 +214,7 @@ TEST_F(Operation, what_is_no_store_is_refused_by_name_and_left_alone) {
     for (Words const& words : {Words{"ls"}, Words{"verify"}, Words{"purge", "*"}}) {
         auto const refused = cache_at_rest(words);
         EXPECT_EQ(refused.code, 1);
-        EXPECT_THAT(refused.errors, HasSubstr(file().string() + " is there, and is no disk store"));
+        EXPECT_THAT(refused.errors, HasSubstr(file().string() + " exists, but is not a disk store"));
     }
     EXPECT_EQ(read_file(file()), pattern(100'000));
 }
