@@ -29,19 +29,19 @@ std::unique_ptr<ReplacementPolicy> make_one(Options const& options) {
 
 constexpr std::array rows{
     Row{"lru", "evicts the least recently used object", make_one<Lru>},
-    Row{"gdsf", "evicts large and rarely used objects first; best object hit ratio", make_one<Gdsf>},
+    Row{"gdsf", "evicts large and rarely used objects; best object hit ratio", make_one<Gdsf>},
     Row{"lfu", "evicts the least frequently used object", make_one<Lfu>},
-    Row{"lfuda", "LFU with dynamic aging: the weight of old use declines", make_one<Lfuda>},
-    Row{"fifo", "evicts the object stored first", make_one<Fifo>},
-    Row{"clock", "FIFO with second chance for objects used since insertion", make_one<Clock>, Clock::settings},
-    Row{"random", "evicts a random object", make_one<Random>},
-    Row{"sieve", "a moving hand evicts objects not used since it last passed", make_one<Sieve>},
-    Row{"s3fifo", "a small FIFO queue filters out objects used only once", make_one<S3Fifo>, S3Fifo::settings},
+    Row{"lfuda", "evicts the least frequently used object; use loses weight with time", make_one<Lfuda>},
+    Row{"fifo", "evicts the oldest object", make_one<Fifo>},
+    Row{"clock", "evicts the oldest object; objects used since insertion get a second chance", make_one<Clock>, Clock::settings},
+    Row{"random", "evicts an object at random", make_one<Random>},
+    Row{"sieve", "evicts the oldest object without a use since the hand passed it", make_one<Sieve>},
+    Row{"s3fifo", "FIFO queues; a small one filters out objects that are used once", make_one<S3Fifo>, S3Fifo::settings},
     Row{"wtinylfu", "admits an object if it is requested more often than its victims", make_one<WTinyLfu>,
         WTinyLfu::settings},
-    Row{"slru", "segmented LRU: objects used again are protected", make_one<Slru>, Slru::settings},
-    Row{"cpbad", "evicts objects with growing intervals between requests", make_one<Cpbad>, Cpbad::settings},
-    Row{"garner", "Garner's default policy: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
+    Row{"slru", "evicts the least recently used object; protects objects used again", make_one<Slru>, Slru::settings},
+    Row{"cpbad", "evicts objects that are requested at increasing intervals", make_one<Cpbad>, Cpbad::settings},
+    Row{"garner", "Garner's own: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
 };
 
 }  // namespace
