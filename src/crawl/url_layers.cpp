@@ -100,10 +100,10 @@ struct Row {
 
 /// A new layer needs its function and a row here.
 constexpr std::array layer_rows{
-    Row{"www-strip", "http://www.example.org/ is http://example.org/", strip_www},
-    Row{"default-document", "/a/index.html and the like are /a/", strip_default_document},
-    Row{"query-sort", "?b=2&a=1 is ?a=1&b=2", sort_query},
-    Row{"surt", "http://(org,example,)/ to sort by, for http://example.org/", to_surt},
+    Row{"www-strip", "changes http://www.example.org/ to http://example.org/", strip_www},
+    Row{"default-document", "changes /a/index.html and similar paths to /a/", strip_default_document},
+    Row{"query-sort", "sorts the query: changes ?b=2&a=1 to ?a=1&b=2", sort_query},
+    Row{"surt", "changes http://example.org/ to the sortable form http://(org,example,)/", to_surt},
 };
 
 }  // namespace

@@ -140,7 +140,7 @@ crawl::UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::
     std::error_code fault;
     std::filesystem::remove(fresh, fault);
     auto opened = io::File::open(fresh, io::File::Mode::create, options_.faults);
-    if (opened.error) return {0, fresh + " cannot be made: " + io::text_of_error(opened.error)};
+    if (opened.error) return {0, fresh + " cannot be created: " + io::text_of_error(opened.error)};
     Reader old(file_, size_);
     Writer into(opened.file);
     merge(old, asked, into, is_new);

@@ -119,7 +119,7 @@ TEST(UrlSets, a_directory_is_that_of_one_kind_and_one_process) {
 TEST(UrlSets, an_unknown_name_is_told_with_what_there_is) {
     EXPECT_EQ(make_url_set("line", {}).fault_text().substr(0, 33), "no set \"line\"; valid sets: lines,");
     EXPECT_EQ(make_url_set("lines:there", {}).fault_text().substr(0, 21), "no set \"lines:there\";");
-    EXPECT_EQ(make_url_set("redis", {}).fault_text(), "redis: \"\" is no node; write redis:HOST:PORT,HOST:PORT");
+    EXPECT_EQ(make_url_set("redis", {}).fault_text(), "redis: \"\" is not a node; write redis:HOST:PORT,HOST:PORT");
 }
 
 }  // namespace

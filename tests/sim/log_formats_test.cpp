@@ -48,12 +48,12 @@ TEST(SquidFormat, other_lines_are_broken_and_say_why) {
     EXPECT_EQ(said(squid("yesterday 1 10.0.0.7 TCP_MISS/200 1 GET http://a/ - HIER_NONE/- -")),
               "time 'yesterday' is not in seconds");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS 1 GET http://a/ - HIER_NONE/- -")),
-              "result 'TCP_MISS' is no tag/status");
+              "result 'TCP_MISS' is not tag/status");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/xyz 1 GET http://a/ - HIER_NONE/- -")),
               "status 'xyz' is not a status");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 many GET http://a/ - HIER_NONE/- -")),
               "size 'many' is not a whole number");
-    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 1 GET http://a/")), "hierarchy is no code/peer");
+    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 1 GET http://a/")), "hierarchy is not code/peer");
 }
 
 TEST(CombinedFormat, reads_the_common_and_the_combined_format) {
