@@ -315,7 +315,7 @@ int serve(App& app, sigset_t const& signals) {
         app.say_goodbye();
         std::thread(end_at_next_interrupt).detach();
         if (!app.stop()) {
-            spdlog::warn("not all requests and threads ended in time; exiting now");
+            spdlog::warn("some requests or threads did not end in time; exiting now");
             app.settle_disk();
             std::fflush(nullptr);
             std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // a worker still uses the app: nothing may be destroyed

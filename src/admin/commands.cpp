@@ -19,7 +19,7 @@ namespace {
 int print_purged(Command const& command, Json const& answer, std::ostream& out) {
     bool const here = is(answer, "purged");
     bool anywhere = here;
-    out << (here ? "purged " : "not in the cache: ") << command.url << "\n";
+    out << (here ? "purged " : "nothing is cached for ") << command.url << "\n";
     for (auto const& peer : at(answer, "peers")) {
         auto const said = text_at(peer, "answer");
         out << "peer " << text_at(peer, "name") << ": " << said << "\n";

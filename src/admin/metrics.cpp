@@ -345,7 +345,7 @@ constexpr Metric all_metrics[]{
     {"disk.records", "garner_disk_records", "records", disk<&Disk::records>,
      "Objects, and pieces of large bodies.", "Disk", "records"},
     {"disk.metadata_bytes", "garner_disk_metadata_bytes", "bytes", disk<&Disk::metadata>,
-     "Memory of the index, the policy and the segments; not part of memory.size.", "Disk", "index and policy"},
+     "Memory of the index, the policy and the segments, in addition to memory.size.", "Disk", "index and policy"},
     {"disk.metadata_bytes_per_record", "", "bytes", disk_quotient<&Disk::metadata, &Disk::records>,
      "disk.metadata_bytes divided by disk.records.", "Disk", "bytes per record"},
     {"disk.segments", "garner_disk_segments", "segments", disk<&Disk::segments>, "Segments of the log."},
@@ -400,7 +400,7 @@ constexpr Metric all_metrics[]{
     {"what_if.since_seconds", "", "seconds", estimate<&WhatIf::seconds>,
      "Time that the rows cover: since the start, the last change of memory.size, or the last increase of the rate. After such a "
      "change the simulated caches start with the last 16,384 samples."},
-    {"what_if.memory_bytes", "", "bytes", estimate<&WhatIf::metadata>, "Memory of the simulation; not part of memory.size."},
+    {"what_if.memory_bytes", "", "bytes", estimate<&WhatIf::metadata>, "Memory of the simulation, in addition to memory.size."},
     {"what_if.rows", "", "list", estimates,
      "Estimates by policy and size: policy, size_bytes, object_hit_ratio and byte_hit_ratio."},
     {"what_if.auto.aim", "", "text", auto_aim, "Aim of memory.policy auto: objects or bytes; null with another policy."},

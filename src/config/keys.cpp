@@ -494,8 +494,8 @@ Table<Config> keys() {
                     "allows it, because behind a TLS terminator on this machine every client has a loopback address."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
-                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses "
-                    "of cloud services are blocked destinations unless a rule that names `destination` allows them. "
+                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the "
+                    "addresses of cloud services are blocked destinations unless a rule that names `destination` allows them. "
                     "Loopback, link-local and own addresses are blocked in the same way with either value."),
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
                     "Access rules for cache misses (Squid: miss_access), as for `access` but without `destination`. If none "

@@ -107,7 +107,7 @@ void Peer::expired(SteadyTime now) {
         ++figures_.expired;
         died = liveness_.expired(now);
     }
-    if (died) tell_dead("does not reply: not used until it replies again");
+    if (died) tell_dead("does not reply: unused until it replies again");
 }
 
 // ---- connections ----

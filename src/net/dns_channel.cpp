@@ -34,7 +34,7 @@ DnsAnswer failed(int status) {
     case ARES_EREFUSED: return with("DNS server failed or is unreachable", true);
     case ARES_EFORMERR:
     case ARES_EBADRESP: return with("DNS server sent an invalid response", true);
-    case ARES_EBADNAME: return with("not a valid host name", false);
+    case ARES_EBADNAME: return with("the host name is not valid", false);
     case ARES_ECANCELLED:
     case ARES_EDESTRUCTION: return with("shutting down", false);
     default: return with(ares_strerror(status), false);

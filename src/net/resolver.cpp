@@ -81,7 +81,7 @@ NamesPtr Resolver::known(std::string_view host) {
     if (auto names = literal(host)) return names;
     write_cached_form(host, host_);
     if (is_localhost(host_)) return loopback();
-    if (host_.empty() || host_.size() > name_max) return failure("not a valid host name");
+    if (host_.empty() || host_.size() > name_max) return failure("the host name is not valid");
     return cache_.find(host_);
 }
 

@@ -24,10 +24,10 @@ namespace {
 constexpr milliseconds until_answered = std::chrono::hours{24 * 365};
 
 constexpr std::string_view usage =
-    "This tells a crawler which URLs it has seen.\n"
-    "  POST /seen         URLs one a line, a JSON list (application/json), or fingerprints of 8 bytes\n"
-    "                     (application/octet-stream); ?durable=1 waits until what is new is on disk\n"
-    "  GET /seen/stats    figures; GET /metrics the same for Prometheus\n";
+    "This service tells a crawler which URLs it has seen.\n"
+    "  POST /seen         URLs one per line, a JSON list (application/json), or fingerprints of 8 bytes\n"
+    "                     (application/octet-stream); ?durable=1 waits until the new URLs are on disk\n"
+    "  GET /seen/stats    statistics; GET /metrics: the same for Prometheus\n";
 
 /// A page in a browser that an attacker's name leads here (DNS rebinding) would be one of our own.
 bool is_literal_host(std::string_view host) {

@@ -156,7 +156,7 @@ Record read_json(std::string_view line) {
         if (name == "method") request.method = value;
         if (name == "url") request.url = value;
     }
-    if (!members.well_formed()) return Record::broken("not one flat JSON object");
+    if (!members.well_formed()) return Record::broken("the line is not one flat JSON object");
     if (request.status.empty()) return Record::broken("no member \"status\"");
     if (request.size.empty()) return Record::broken("no member \"bytes\"");
     return record_of(request);

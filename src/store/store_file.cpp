@@ -208,7 +208,7 @@ std::string StoreFile::make_room(Bytes was) const {
         spdlog::warn("disk: {} cannot be made smaller: {}", name_, io::text_of_error(errno));
     int const error = file_.allocate(size);
     if (!error) return {};
-    return "not enough space for the " + std::to_string(size) + " bytes of " + name_ + ": " + io::text_of_error(error) +
+    return "insufficient space for the " + std::to_string(size) + " bytes of " + name_ + ": " + io::text_of_error(error) +
            "; free space, or lower disk.size";
 }
 

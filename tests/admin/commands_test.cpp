@@ -44,7 +44,7 @@ TEST(Commands, purge_removes_and_says_so) {
     run_command(command);
     outcome = run_command(command);
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_EQ(outcome.out, "not in the cache: " + url + "\n");
+    EXPECT_EQ(outcome.out, "nothing is cached for " + url + "\n");
 }
 
 TEST(Commands, peers_tells_that_there_are_none_and_has_the_digest_built_anew) {

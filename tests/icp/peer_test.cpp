@@ -58,7 +58,7 @@ TEST(APeer, is_logged_once_when_it_is_dead_and_once_when_it_is_back) {
         now += 1ms;
         peer.expired(now);
     }
-    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) does not reply: not used until it replies again\n");
+    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) does not reply: unused until it replies again\n");
     for (int i = 0; i < 3; ++i) peer.answered(answer(ReplyKind::miss), 1ms, now);
     EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is available again\n");
     for (int i = 0; i < 3; ++i) peer.connect_failed("connection refused", now);

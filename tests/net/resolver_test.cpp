@@ -75,8 +75,8 @@ TEST(Resolver, failures_are_said_in_words_and_remembered) {
     EXPECT_EQ(scene.resolve("gone.test")->failure, "no such host");
     EXPECT_EQ(scene.resolve("empty.test")->failure, "the name has no address");
     EXPECT_EQ(scene.resolve("broken.test")->failure, "DNS server failed or is unreachable");
-    EXPECT_EQ(scene.resolve("")->failure, "not a valid host name");
-    EXPECT_EQ(scene.resolve(std::string(300, 'a'))->failure, "not a valid host name");
+    EXPECT_EQ(scene.resolve("")->failure, "the host name is not valid");
+    EXPECT_EQ(scene.resolve(std::string(300, 'a'))->failure, "the host name is not valid");
     auto asked = scene.asked("gone.test");
     EXPECT_TRUE(scene.resolve("gone.test")->addresses.empty());
     EXPECT_EQ(scene.asked("gone.test"), asked);

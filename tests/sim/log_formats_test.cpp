@@ -129,9 +129,9 @@ TEST(JsonFormat, what_is_no_request_for_a_whole_object_is_skipped) {
 TEST(JsonFormat, other_lines_are_broken_and_say_why) {
     for (std::string line : {"{", "[]", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1}}", "{\"a\":{\"b\":1}}",
                              "{\"a\":\"b}", "{\"a\":\"b\\", "{\"a\":[1]}", "{,\"a\":1}", "text"})
-        EXPECT_EQ(said(json(line)), "not one flat JSON object") << line;
+        EXPECT_EQ(said(json(line)), "the line is not one flat JSON object") << line;
     for (std::size_t size = 0; size < json_hit.size(); ++size)
-        EXPECT_EQ(said(json(json_hit.substr(0, size))), size ? "not one flat JSON object" : "nothing");
+        EXPECT_EQ(said(json(json_hit.substr(0, size))), size ? "the line is not one flat JSON object" : "nothing");
     EXPECT_EQ(said(json("{}")), "no member \"status\"");
     EXPECT_EQ(said(json(R"({"status":200})")), "no member \"bytes\"");
     EXPECT_EQ(said(json(R"({"status":200,"bytes":-1})")), "size '-1' is negative");

@@ -307,7 +307,7 @@ TEST(TraceFault, no_request_at_all_is_a_fault_with_the_counts) {
     EXPECT_EQ(read.broken, 2u);
     EXPECT_EQ(read.lines, 2u);
     expect_fault(read_bytes("key,size\n", {}, "x.csv"), "no usable request");
-    expect_fault(read_bytes("a,10\nb,10\n", {.sample = 1e-9}), "2 not in the sample");
+    expect_fault(read_bytes("a,10\nb,10\n", {.sample = 1e-9}), "2 outside the sample");
 }
 
 TEST(TraceFault, a_sample_is_a_share) {

@@ -215,7 +215,7 @@ TEST_F(StoreFileTest, that_finds_no_room_to_grow_stays_as_it_was) {
     EXPECT_EQ(fs::file_size(path()), made.bytes());
     full.room = 0;
     fs::resize_file(path(), 2 * MiB);
-    EXPECT_NE(trouble().find("not enough space for the"), std::string::npos) << "of what was cut short nothing is kept";
+    EXPECT_NE(trouble().find("insufficient space for the"), std::string::npos) << "of what was cut short nothing is kept";
 }
 
 TEST_F(StoreFileTest, that_was_cut_short_is_begun_anew_for_what_was_purged_could_be_back) {
