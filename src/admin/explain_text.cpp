@@ -138,8 +138,8 @@ void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
     if (!stored.is_object()) return page.line("stored", text_at(all, "on_disk") == "no" ? "no, neither in memory nor on disk" : "no");
     std::string const place = text_at(stored, "tier") == "disk" ? "on disk" : "in memory";
-    page.line("stored", place + filled(stored,
-        ", status {status}, body {body_bytes:bytes}, uses {cost_bytes:bytes}, sequence {sequence}"));
+    page.line("stored",
+              place + filled(stored, ", status {status}, body {body_bytes:bytes}, uses {cost_bytes:bytes}, sequence {sequence}"));
     bool const sourced = !text_at(stored, "from_address").empty();
     page.line("stored", filled(stored, sourced ? "since {arrived} from {from_address}" : "since {arrived}"));
 }
@@ -204,8 +204,8 @@ void going_on(Page& page, Json const& all) {
                                      (is(fetch, "validates") ? ", a revalidation" : "") +
                                      (is(fetch, "followed") ? "; this request would join it" : ""));
     if (at(all, "not_shared_seconds").is_number())
-        page.line("uncacheable", filled(all,
-            "for {not_shared_seconds:span} more ({not_shared_reason}): concurrent requests are not collapsed"));
+        page.line("uncacheable",
+                  filled(all, "for {not_shared_seconds:span} more ({not_shared_reason}): concurrent requests are not collapsed"));
     if (auto const& failure = at(all, "name_failure"); failure.is_object())
         page.line("name", filled(failure, "not resolved: {reason}; the failure is cached for {left_seconds:span} more"));
     if (auto const& failure = at(all, "failure"); failure.is_object()) {
@@ -241,8 +241,8 @@ void sources(Page& page, Json const& all) {
     for (auto const& way : at(sources, "order"))
         ways += (ways.empty() ? "" : ", then ") + filled(way, at(way, "peer").is_string() ? "{why}/{peer}" : "{why}");
     page.line("source", ways);
-    if (is(sources, "undecided")) page.line("source",
-        "if the rules allow the addresses of the name; otherwise only the origin");
+    if (is(sources, "undecided"))
+        page.line("source", "if the rules allow the addresses of the name; otherwise only the origin");
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void try_access_log(Reader& reader, std::string const& file) {
 void try_hosts(Reader& reader, std::string const& file) {
     if (file.empty() || file == net::ResolverOptions{}.hosts_file || may(R_OK, file)) return;
     reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + because(),
-        "give the user that runs garner read access; until then no names come from it");
+                  "give the user that runs garner read access; until then no names come from it");
 }
 
 /// The proxy can run without the disk tier: only a path that can never hold it is a fault.
@@ -77,7 +77,7 @@ void try_disk(Reader& reader, fs::path const& path) {
     int const rights = fs::is_block_file(path, error) ? R_OK | W_OK : W_OK | X_OK;
     if (!may(rights, place))
         reader.notice(in_quotes(place.string()) + " cannot be written: " + because(),
-            "give the user that runs garner write access; until then nothing is stored on disk");
+                      "give the user that runs garner write access; until then nothing is stored on disk");
 }
 
 /// Compares disk.size with the file system's free space plus the space that the store's file already occupies.

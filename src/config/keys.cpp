@@ -125,7 +125,7 @@ Form<proxy::Limits> limits() {
                    "count. Above it, the largest head is rejected with 431.")
                 .was("heads"),
             key<T>("fields_max", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000),
-                "Maximum number of field lines in a head.")
+                   "Maximum number of field lines in a head.")
                 .was("fields"),
             key<T>("target_max", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
                    "Maximum size of a request target (URL).").was("target_bytes"),
@@ -227,7 +227,7 @@ Form<net::PoolOptions> pool() {
         key<T>("idle_max", &T::idle_total, count(0, million),
                "Maximum number of idle connections to all origins, for each worker.").was("idle_total"),
         key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day),
-            "Maximum time that an idle connection to an origin is kept open."),
+               "Maximum time that an idle connection to an origin is kept open."),
     });
 }
 
@@ -290,11 +290,11 @@ Form<seen::Options> seen_urls() {
             key<T>("set", &T::set, text(), "Kind of URL set: `lines`, `runs`, …; empty: chosen by whether `path` is set."),
             key<T>("cache", &T::cache, text(), "Kind of cache in front of the URL set; empty: none."),
             key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31),
-                "Maximum number of entries in the cache in front of the URL set."),
+                   "Maximum number of entries in the cache in front of the URL set."),
             key<T>("layers", &T::layers, text(), "Steps of URL canonicalization in addition to the standard ones, such as "
                                                  "`query-sort,www-strip`."),
             key<T>("partition", &T::partition, count(0, seen::partitions_max - 1),
-                "Number of the partition of hosts that this process has, from 0."),
+                   "Number of the partition of hosts that this process has, from 0."),
             key<T>("peers", &T::peers, list_of(seen_peer()),
                    "Addresses of the processes that share the hosts, in the order of partitions, including this process. "
                    "Empty: this process has all hosts."),
@@ -429,8 +429,8 @@ void check_rights(Reader& reader, Config const& config) {
                     R"(name the operators' networks: ["10.0.0.0/8"])");
     auto const& htcp = config.mesh.htcp;
     if (!htcp.address.empty() && htcp.secret.empty())
-        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow, "lets almost any address purge objects without a "
-                                                                     "signature",
+        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow,
+                    " lets almost any address purge objects without a signature",
                     "name the networks of the other caches, or set htcp.secret");
 }
 
@@ -505,7 +505,7 @@ Table<Config> keys() {
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
         key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
         key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(),
-            "Limits of messages and connections."),
+                    "Limits of messages and connections."),
         key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),
                     "Time limits."),
         key<Config>("forwarded", [](Config& c) -> auto& { return c.proxy.forwarded; }, forwarded,
@@ -530,9 +530,9 @@ Table<Config> keys() {
         key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "HTCP queries and purges between caches."),
         key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Cache digest of this proxy."),
         key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(peer()),
-            "Peers: other caches that this proxy uses."),
+                    "Peers: other caches that this proxy uses."),
         key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(),
-            "Requests that bypass the peers or must use them."),
+                    "Requests that bypass the peers or must use them."),
     };
 }
 

@@ -123,7 +123,7 @@ Form<icp::PeerOptions> peer() {
                                                            "this key, if no other criterion decides."),
             key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses from the peer are not stored."),
             key<T>("connections_max", &T::max_connections, count(0, million),
-                "Maximum number of simultaneous connections to the peer; 0: no limit.")
+                   "Maximum number of simultaneous connections to the peer; 0: no limit.")
                 .was("max_connections"),
             key<T>("login", &T::login, text(), "`user:password` for Basic authentication at the peer."),
             key<T>("group", &T::group, text(),

@@ -258,8 +258,8 @@ private:
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
-        case Action::tunnel: return judge_asking(Outcome::tunnelled,
-            "the contents of the tunnel are neither inspected nor cached");
+        case Action::tunnel:
+            return judge_asking(Outcome::tunnelled, "the contents of the tunnel are neither inspected nor cached");
         case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
         case Action::refuse_misses: return say_misses_refused();

@@ -74,8 +74,8 @@ public:
 private:
     /// For clients and pages that may not ask at all.
     std::optional<Reply> refusal() const {
-        if (!state_.allows(request_.client)) return Reply{403, request_.client.text() +
-            "is not allowed to use this service.\n"};
+        if (!state_.allows(request_.client))
+            return Reply{403, request_.client.text() + " is not allowed to use this service.\n"};
         if (request_.count("Origin") > 0) return Reply{403, "Web pages are not allowed to use this service.\n"};
         if (!parse_ip(state_.options().address)->is_loopback()) return std::nullopt;
         bool const host_is_literal = request_.count("Host") == 0 || is_literal_host(request_.value("Host"));
@@ -132,7 +132,7 @@ private:
         asked.form = body_form(type);
         if (!asked.form)
             return unreadable(415, quoted_word(type) +
-                              "is not supported; send text/plain, application/json or application/octet-stream");
+                              " is not supported; send text/plain, application/json or application/octet-stream");
         asked.answer = asked_form(accept).value_or(asked.form->answer);
         asked.forwarded = request_.count(forwarded_field) > 0;
         auto const meant = request_.value(forwarded_field);
@@ -142,8 +142,8 @@ private:
                                        std::string(meant));
         // One that is forwarded is answered link by link.
         auto const& forgets = state_.keeper().why_it_forgets();
-        if (asked.durable && !asked.forwarded && !forgets.empty()) return unreadable(400,
-            "Durable storage is not available: " + forgets);
+        if (asked.durable && !asked.forwarded && !forgets.empty())
+            return unreadable(400, "Durable storage is not available: " + forgets);
         // Only a host tells the partition of a link.
         bool const octets = asked.form->answer == ReplyForm::octets;
         if (octets && state_.partitions() > 1 && !asked.forwarded)

@@ -47,7 +47,7 @@ Result<void> validate_set(Options const& options) {
     if (!row) return Fault{"no set " + quoted_word(options.set), "valid sets: " + catalog::url_set_names()};
     if (row->on_disk != options.directory.empty()) return {};
     auto const place = row->on_disk ? " is stored on disk" : row->elsewhere ? " is stored in Redis" : " is kept in memory";
-    return Fault{"the set " + options.set + place, row->on_disk ? "give its directory" : 
+    return Fault{"the set " + options.set + place, row->on_disk ? "give its directory" :
                  "remove the directory, or choose another set"};
 }
 
@@ -64,8 +64,8 @@ Result<void> validate_partitions(Options const& options) {
     auto const& peers = options.peers;
     auto const own = std::to_string(options.partition), of = std::to_string(peers.size());
     if (peers.size() > partitions_max) return Fault{of + " partitions", "at most " + std::to_string(partitions_max)};
-    if (!peers.empty() && options.partition >= peers.size()) return Fault{"partition " + own + " of " + of,
-        "partitions are numbered from 0"};
+    if (!peers.empty() && options.partition >= peers.size())
+        return Fault{"partition " + own + " of " + of, "partitions are numbered from 0"};
     for (auto peer = peers.begin(); peer != peers.end(); ++peer)
         if (auto const same = std::find(peers.begin(), peer, *peer); same != peer)
             return Fault{"partitions " + std::to_string(same - peers.begin()) + " and " + std::to_string(peer - peers.begin()) +

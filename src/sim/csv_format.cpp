@@ -45,8 +45,7 @@ Record CsvFormat::learn(std::string_view line) {
         auto count = fields_.count;
         std::size_t key = count == 3 ? 1 : 0;
         Columns columns{.separator = separator, .count = count, .key = key, .size = key + 1};
-        auto record = count == 2 || count == 3 ? row(columns) : Record::broken(
-            "the columns are neither time,key,size nor key,size");
+        auto record = count == 2 || count == 3 ? row(columns) : Record::broken("the columns are neither time,key,size nor key,size");
         if (record.kind == Record::Kind::request) {
             columns_ = columns;
             return record;

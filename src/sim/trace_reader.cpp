@@ -126,8 +126,8 @@ private:
         auto text = name_ + " has no usable request, read as " + into_.format + ": " +
                     std::to_string(into_.skipped) + " skipped, " + std::to_string(into_.broken) + " broken";
         if (!into_.examples.empty()) text += " (" + into_.examples.front() + ")";
-        if (into_.unsampled > 0) return text + ", " + std::to_string(into_.unsampled) +
-            "not in the sample: raise the rate of --sample";
+        if (into_.unsampled > 0)
+            return text + ", " + std::to_string(into_.unsampled) + " outside the sample: raise the rate of --sample";
         return text + ": check the format; valid formats: " + trace_format_names();
     }
 

@@ -165,7 +165,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     }
     count(figures_.damaged);
     complaints_.add("a record at " + std::to_string(place.offset) +
-                    "is damaged (wrong checksum); the next request fetches the object again");
+                    " is damaged (wrong checksum); the next request fetches the object again");
     bad_(hash, place.offset);
     return {};
 }

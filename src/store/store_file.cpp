@@ -132,8 +132,8 @@ std::string StoreFile::lay_out(DiskOptions const& options, When when) {
     auto const there = file_.size();
     auto const size = is_device() ? std::min(options.size, there) : options.size;
     auto const wanted = new_store(size);
-    if (wanted.segments == 0) return name_ + " has room for " + std::to_string(size) +
-        "bytes, which is too small; raise disk.size";
+    if (wanted.segments == 0)
+        return name_ + " has room for " + std::to_string(size) + " bytes, which is too small; raise disk.size";
     if (is_blank()) {
         header_ = wanted;
         return make_room(there);

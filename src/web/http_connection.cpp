@@ -128,8 +128,8 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const
             co_return Reply{std::max(status_of(error), 400u), "The body cannot be read: " + error.message() + "\n"};
         more = take(std::string_view(piece_).substr(0, piece_.size() - body.size));
         pace.add(bytes, steady_now() - begun);
-        if (pace.is_below({KiB, limits_.progress})) co_return Reply{408,
-            "The body arrived too slowly: below 1 KiB per second.\n"};
+        if (pace.is_below({KiB, limits_.progress}))
+            co_return Reply{408, "The body arrived too slowly: below 1 KiB per second.\n"};
     }
     co_return std::nullopt;
 }
