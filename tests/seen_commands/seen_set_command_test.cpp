@@ -99,7 +99,7 @@ TEST_F(SeenSet, numbers_that_look_packed_are_numbers_in_a_file_named_so) {
     EXPECT_EQ(figures({"--input", write("gzip.u32", bytes_of<std::uint32_t>({35'615, 2, 3, 2, 0x0008'8b1f}))})["new"], 4);
     EXPECT_EQ(figures({"--input", write("zstd.u64", bytes_of<std::uint64_t>({0xfd2fb528, 2}))})["new"], 2);
     EXPECT_EQ(run({"--input", write("broken.txt", "\x1f\x8b\x08none")}), 1);
-    EXPECT_NE(err_.find("from a file named *.u32"), std::string::npos) << err_;
+    EXPECT_NE(err_.find("rename it to *.u32"), std::string::npos) << err_;
 }
 
 TEST_F(SeenSet, fingerprints_of_64_bits_are_none_of_128) {

@@ -247,7 +247,7 @@ TEST_F(StoreFileTest, that_may_not_be_opened_is_named_with_what_would_mend_it) {
         }
     } refused;
     options.faults = &refused;
-    EXPECT_NE(trouble().find("; give the user that Garner runs as the right to read and write it"), std::string::npos);
+    EXPECT_NE(trouble().find("; give the user that runs Garner read and write access"), std::string::npos);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(SeenServe, says_what_it_does_not_take) {
     Case const cases[]{
         {"POST", "/seen", "http://a.example/\nb\nc\nd\n", text, 413, "at most 3 links"},
         {"POST", "/seen", std::string(200'000, 'a'), text, 413, "body"},
-        {"POST", "/seen", "[\"a\"", list, 400, "breaks off"},
+        {"POST", "/seen", "[\"a\"", list, 400, "truncated"},
         {"POST", "/seen", "123", {{"Content-Type", "application/octet-stream"}}, 400, "8 bytes"},
         {"POST", "/seen", "a", {{"Content-Type", "image/png"}}, 415, "text/plain"},
         {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Content-Encoding", "gzip"}}, 415, "Content-Encoding"},
