@@ -143,9 +143,9 @@ Form<proxy::Limits> limits() {
             retired<T>("pipelined_per_turn"),
             retired<T>("interim_responses"),
             key<T>("rate_min", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
-                   "Minimum rate in bytes per second at which a client reads a response or sends a request body, and an "
-                   "origin sends a body of known length. It is the average over the time that Garner waits for them; slower "
-                   "connections are closed. 0: no limit.")
+                   "Minimum rate in bytes per second. It applies to a client that reads a response or sends a request body, "
+                   "and to an origin that sends a body of known length. It is the average over the time that Garner waits "
+                   "for them; slower connections are closed. 0: no limit.")
                 .was("min_rate"),
             key<T>("rate_min_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
                    "Total time that Garner waits for a client or origin before rate_min applies.").was("min_rate_after"),

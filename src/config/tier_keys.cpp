@@ -85,9 +85,9 @@ Form<cache::Options> memory() {
             key<T>("policy", &T::policy, policy_or_auto(),
                    "Replacement policy that selects the victims when memory is full: a policy by name, with or without "
                    "settings. `auto` uses the policy with the fewest misses in a sample of the traffic; `auto:aim=bytes` "
-                   "uses the one with the fewest missed bytes. It changes the policy if another has missed `margin=3` "
-                   "percent less in each of `windows=3` comparisons of `window=10` seconds, and if the last change is at "
-                   "least `rest=60` seconds ago (example: `auto:margin=5:rest=600`)."),
+                   "uses the one with the fewest missed bytes. `auto` changes the policy if another one has missed "
+                   "`margin=3` percent less in each of `windows=3` comparisons of `window=10` seconds. The last change must "
+                   "be at least `rest=60` seconds ago. Example: `auto:margin=5:rest=600`."),
             key<T>("what_if", &T::what_if, flag(),
                    "`true`: a sample of the traffic is simulated with every policy at 0.5, 1, 2 and 4 times `memory.size`. "
                    "`garner stats --what-if` prints the results."),
