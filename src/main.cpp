@@ -83,8 +83,8 @@ void say_hello(proxy::Server const& server, config::Config const& config, std::s
         if (!config.proxy.listen[i].origin) forward = server.addresses()[i];
     std::string use = forward.empty() ? "" : "; set your browser's HTTP and HTTPS proxy to it, or: curl -x http://" +
                                                  forward + " http://example.com/";
-    std::string figures = admin.empty() ? "" : "; figures: http://" + admin + "/";
-    if (!seen.empty()) figures += "; URLs seen: http://" + seen + "/";
+    std::string figures = admin.empty() ? "" : "; admin page: http://" + admin + "/";
+    if (!seen.empty()) figures += "; URL-seen service: http://" + seen + "/";
     std::fprintf(stderr, "garner listens on %s%s%s; stop it with Ctrl-C\n", places.c_str(), use.c_str(), figures.c_str());
 }
 
@@ -123,7 +123,7 @@ public:
         if (!found) return found.fault();
         auto const& account = *found;
         for (auto const& trouble : account ? config::give_files(config_, *account) : std::vector<std::string>{})
-            spdlog::warn("cannot give user {} {}; chown it yourself", account->name, trouble);
+            spdlog::warn("cannot change the owner to user {}: {}; change it with chown", account->name, trouble);
         if (!account)
             if (auto const opened = open_disk(); !opened) return opened;
         if (auto const made = keep(server_, proxy::Server::make(server_options(config_), proxy_options(config_), cache_)); !made)
@@ -148,13 +148,13 @@ public:
     void reload() {
         auto loaded = load(line_, config::NamedFiles::believed);   // open files stay open
         if (!loaded.faults.empty()) {
-            spdlog::error("the configuration has faults; the running one stays in force:");
+            spdlog::error("configuration not reloaded: it has errors; the running configuration stays in use:");
             config::print_faults(loaded.faults, std::cerr);
             return;
         }
         config::print_notices(loaded.notices, std::cerr);
         for (auto const& key : config::cannot_change(config_, loaded.config))
-            spdlog::warn("{} changes only with a restart; the running value stays", key);
+            spdlog::warn("{} changes only at a restart; the running value stays in use", key);
         auto listen = config_.proxy.listen;
         auto log = config_.proxy.log;
         config_.proxy = loaded.config.proxy;
@@ -165,7 +165,7 @@ public:
         auto const size = config_.memory.size;
         config_.memory = loaded.config.memory;
         if (auto const least = cache_.memory().least_size(); config_.memory.size < least) {
-            spdlog::warn("memory.size of {} comes with a restart; until then it is {}, the least with the shards made at the start",
+            spdlog::warn("memory.size {} is below the minimum {} of the running process; using the minimum until restart",
                          size_text(config_.memory.size), size_text(least));
             config_.memory.size = least;
         }
@@ -182,12 +182,12 @@ public:
         server_->reload_names();
         if (config_.memory.policy != asked)
             spdlog::info("memory.policy is now {}, was {}", config_.memory.policy, asked);
-        spdlog::info("configuration read again");
+        spdlog::info("configuration reloaded");
     }
 
     void reopen_log() {
         auto fault = server_->reopen_log();
-        if (!fault.empty()) spdlog::error("the access log cannot be opened again: {}", fault);
+        if (!fault.empty()) spdlog::error("{}; still writing to the former file; check the path and its permissions", fault);
     }
 
     /// Called every second.
@@ -200,21 +200,23 @@ public:
     void complain() {
         auto log = server_->log_stats();
         if (log.write_errors > log_.write_errors)
-            spdlog::error("the access log cannot be written: {} ({} lines lost so far)", log.last_error, log.lost);
+            spdlog::error("cannot write the access log: {} ({} lines lost so far)", log.last_error, log.lost);
         if (log.dropped > log_.dropped)
-            spdlog::warn("the access log is too slow: {} lines dropped so far{}", log.dropped, most_of(log));
+            spdlog::warn("the access log is too slow: {} lines dropped so far because the buffer was full{}", log.dropped,
+                         most_of(log));
         log_ = log;
     }
 
     void say_goodbye() const {
-        spdlog::info("stopping; waits up to {} for running answers ({} connections); a second Ctrl-C ends it at once",
+        spdlog::info("shutting down: waiting up to {} for requests in progress ({} connections); "
+                     "press Ctrl-C again to quit now",
                      time_text(config_.proxy.deadlines.drain), server_->connections());
     }
 
     bool stop() {
         if (admin_) admin_->stop();
         auto const stopped = seen_ ? seen_->stop() : Result<void>();
-        if (!stopped) spdlog::error("the set of seen URLs: {}", stopped.fault().text());
+        if (!stopped) spdlog::error("URL set: {}", stopped.fault().text());
         return server_->stop(config_.proxy.deadlines.drain, interrupted_again);
     }
 
@@ -230,7 +232,7 @@ private:
         if (admin_) admin_->start();
         if (seen_) seen_->start();
         if (server_->connections_max() < few_connections)
-            spdlog::warn("only {} connections at once: the limit of open files is low (ulimit -n)",
+            spdlog::warn("at most {} client connections: the limit of open files is low; raise it (ulimit -n)",
                          server_->connections_max());
         say_hello(*server_, config_, admin_ ? admin_->address() : std::string(),
                   seen_ ? seen_->address() : std::string());
@@ -258,7 +260,7 @@ private:
         auto* sampling = server_->sampling();
         if (sampling) sampling->run(config_.memory.size, policy_, follow);
         if (follow && !sampling)
-            spdlog::warn("memory.policy auto goes by memory.what_if, which was false at the start: {} stays until a restart",
+            spdlog::warn("memory.policy auto needs memory.what_if, which was false at the start: {} stays in use until restart",
                          policy_);
     }
 
@@ -313,7 +315,7 @@ int serve(App& app, sigset_t const& signals) {
         app.say_goodbye();
         std::thread(end_at_next_interrupt).detach();
         if (!app.stop()) {
-            spdlog::warn("something would not end in time");
+            spdlog::warn("some requests or threads did not end in time; exiting now");
             app.settle_disk();
             std::fflush(nullptr);
             std::_Exit(interrupted_again ? 128 + SIGINT : 0);   // a worker still uses the app: nothing may be destroyed
@@ -327,7 +329,7 @@ int run(CommandLine line) {
     config::print_notices(loaded.notices, std::cerr);
     if (!loaded.faults.empty()) {
         config::print_faults(loaded.faults, std::cerr);
-        std::fprintf(stderr, "garner: not started: the configuration has faults\n");
+        std::fprintf(stderr, "garner: not started: the configuration has errors\n");
         return exit_failed;
     }
     spdlog::set_default_logger(spdlog::stderr_logger_mt("garner"));

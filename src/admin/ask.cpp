@@ -60,7 +60,7 @@ net::awaitable<net::Error> exchange(asio::io_context& io, Question const& questi
 }
 
 std::string told(net::Error const& error) {
-    return error == beast::error::timeout ? "no answer in time" : lower_case(error.message());
+    return error == beast::error::timeout ? "no reply in time" : lower_case(error.message());
 }
 
 }  // namespace
@@ -74,16 +74,16 @@ Result<nlohmann::ordered_json> ask(Question const& question, std::string_view wa
     asio::co_spawn(io.get_executor(), std::move(asking), [&error](std::exception_ptr, net::Error const& ended) { error = ended; });
     io.run();
     auto const place = question.place.text();
-    if (error) return Fault{"no garner answers at " + place + ": " + told(error), "start it or pass --config FILE"};
+    if (error) return Fault{"no Garner replies at " + place + ": " + told(error), "start it or pass --config FILE"};
     auto const& response = parser.get();
     if (response.result_int() != 200) {
         auto said = response.body().substr(0, 500);
         if (said.ends_with('\n')) said.pop_back();
-        return Fault{place + " answers " + std::to_string(response.result_int()) + ": " + said};
+        return Fault{place + " replied " + std::to_string(response.result_int()) + ": " + said};
     }
     auto json = nlohmann::ordered_json::parse(response.body(), nullptr, false);
     if (json.is_object() && json.contains(wanted)) return json;
-    return Fault{"what answers at " + place + " is not garner"};
+    return Fault{"the server at " + place + " is not Garner"};
 }
 
 Result<IpEndpoint> place_at(std::string const& address, std::uint16_t port) {

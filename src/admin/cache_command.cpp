@@ -65,7 +65,7 @@ public:
         if (auto const code = find_source(); code != exit_done) return code;
         if (command_.kind == Kind::stats) return stats();
         if (!has_disk_tier() && command_.kind != Kind::purge)
-            return fail({"there is no disk tier: disk.path is empty; the memory tier's figures: garner cache stats"});
+            return fail({"there is no disk tier: disk.path is empty; for the memory tier use: garner cache stats"});
         if (!wait_for_recovery()) return exit_failed;
         if (command_.kind == Kind::list) return list();
         return command_.kind == Kind::verify ? verify() : purge();
@@ -79,7 +79,7 @@ private:
     }
 
     int find_source() {
-        if (command_.address.empty()) return open_store("its configuration has no admin address to ask");
+        if (command_.address.empty()) return open_store("the configuration has no admin address");
         auto const place = place_at(command_.address, command_.port);
         if (!place) return fail(place.fault(), exit_usage);
         source_ = running_proxy(*place);
@@ -87,7 +87,7 @@ private:
         if (!stats) return open_store(stats.fault().what);
         stats_ = *stats;
         bool const ours = command_.disk.path.empty() || is_same_place(text_at(stats_, "disk.path"), command_.disk.path);
-        return ours ? exit_done : open_store("the garner at " + place->text() + " has another store");
+        return ours ? exit_done : open_store("the Garner at " + place->text() + " uses another disk.path");
     }
 
     int open_store(std::string const& no_proxy) {
@@ -107,7 +107,7 @@ private:
     bool wait_for_recovery() {
         constexpr milliseconds pause{50};
         while (state() == "recovering") {
-            progress_.say("looking through segment " + count_at(stats_, "disk.segments_recovered") + " of " +
+            progress_.say("scanning segment " + count_at(stats_, "disk.segments_recovered") + " of " +
                           count_at(stats_, "disk.segments"));
             std::this_thread::sleep_for(pause);
             auto const again = source_.stats();
@@ -115,7 +115,7 @@ private:
             stats_ = *again;
         }
         if (state() != "failing") return true;
-        fail({"the disk tier fails: " + text_at(stats_, "disk.trouble")});
+        fail({"the disk tier is failing: " + text_at(stats_, "disk.trouble")});
         return command_.kind == Kind::purge;   // memory and the index can still be purged
     }
 
@@ -130,7 +130,7 @@ private:
             question.at = text_at(*page, "next");
             if (question.at.empty()) return true;
             if (pages > laps_max * number_at(*page, "of") + pages_more)
-                return fail({"more is written than can be looked through; do it again when there is less to do"}), false;
+                return fail({"objects are written faster than they can be scanned; repeat the command at lower load"}), false;
         }
     }
     static constexpr std::int64_t laps_max = 16, pages_more = 10'000;   // pages_more is for memory
@@ -190,7 +190,7 @@ private:
             out_ << sum.dump(2) << "\n";
         else
             out_ << human_count(records) << " records with " << human_bytes(bytes) << " checked: "
-                 << (damaged > 0 ? human_count(damaged) + " damaged, and forgotten" : all ? "none damaged" : "none damaged so far")
+                 << (damaged > 0 ? human_count(damaged) + " damaged and removed" : all ? "none damaged" : "none damaged so far")
                  << (all ? "\n" : "; the rest was not checked\n");
         return all && damaged == 0 ? exit_done : exit_failed;
     }
@@ -204,7 +204,8 @@ private:
             say_how_far(page, human_count(purged) + " objects purged");
         });
         progress_.clear();
-        if (!durable) fail({"the disk does not confirm all of it: after a crash, or once it works again, some of it may be back"});
+        if (!durable) fail({"the disk did not confirm all purges: some objects may be back after a crash, or when the disk "
+                            "works again"});
         Json const sum{{"purged", purged}, {"durable", durable}, {"complete", all}};
         out_ << (command_.json ? sum.dump(2) : "purged " + human_count(purged) + (purged == 1 ? " object" : " objects")) << "\n";
         return all && durable && purged > 0 ? exit_done : exit_failed;

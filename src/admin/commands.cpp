@@ -19,7 +19,7 @@ namespace {
 int print_purged(Command const& command, Json const& answer, std::ostream& out) {
     bool const here = is(answer, "purged");
     bool anywhere = here;
-    out << (here ? "purged " : "not in the cache: ") << command.url << "\n";
+    out << (here ? "purged " : "nothing is cached for ") << command.url << "\n";
     for (auto const& peer : at(answer, "peers")) {
         auto const said = text_at(peer, "answer");
         out << "peer " << text_at(peer, "name") << ": " << said << "\n";
@@ -45,7 +45,7 @@ int print_peers(Command const& command, Json const& answer, std::ostream& out) {
 
 int print_rebuilding(Command const&, Json const& answer, std::ostream& out) {
     bool const rebuilding = is(answer, "rebuilding");
-    out << (rebuilding ? "the cache digest is being built anew\n" : "digest.publish is false: there is no cache digest\n");
+    out << (rebuilding ? "the cache digest is being rebuilt\n" : "digest.publish is false: there is no cache digest\n");
     return rebuilding ? exit_done : exit_failed;
 }
 

@@ -150,8 +150,8 @@ Json freshness(Explanation const& explained) {
             {"stale_if_unreachable_seconds", window(terms.stale_limit)}};
 }
 
-constexpr std::array phase_names{"waits for the head", "receives the body", "complete",
-                                 "not to be shared",   "failed",            "was on disk"};   // in the order of FillView::Phase
+constexpr std::array phase_names{"waiting for the head", "receiving the body", "complete",
+                                 "uncacheable",          "failed",             "found on disk"};   // in the order of FillView::Phase
 
 Json fetches(cache::Peek const& found) {
     Json all = Json::array();

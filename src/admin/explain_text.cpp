@@ -60,17 +60,17 @@ std::string meaning_of(std::string const& outcome) {
         char const* meaning;
     };
     static constexpr Row rows[]{
-        {"hit", "it is answered from the store"},
-        {"stale", "it is answered from the store although stale"},
-        {"revalidate", "it is stored, but the origin is asked whether it still holds"},
-        {"collapsed", "it is answered by a fetch in progress"},
-        {"miss", "it is fetched from the origin"},
-        {"negative", "the last fetch failed, and the origin is left in peace"},
-        {"failed", "the answer is an error, and the origin is not asked"},
-        {"passed", "it goes past the cache to the origin"},
-        {"tunnelled", "its bytes are passed on unseen"},
-        {"refused", "it is not answered"},
-        {"denied", "the rules do not allow it"},
+        {"hit", "served from the cache"},
+        {"stale", "served stale from the cache"},
+        {"revalidate", "stored; the origin is asked to revalidate it"},
+        {"collapsed", "joins a fetch in progress"},
+        {"miss", "fetched from the origin"},
+        {"negative", "negative hit: the last fetch failed; the origin is not asked again yet"},
+        {"failed", "answered with an error; the origin is not asked"},
+        {"passed", "bypasses the cache: fetched from the origin"},
+        {"tunnelled", "tunnelled: bytes are forwarded without inspection"},
+        {"refused", "rejected without asking the origin"},
+        {"denied", "the access rules do not allow it"},
     };
     for (auto const& row : rows)
         if (outcome == row.name) return row.meaning;
@@ -79,7 +79,7 @@ std::string meaning_of(std::string const& outcome) {
 
 void verdict(Page& page, Json const& all) {
     page.raw(filled(all, "{request.method} {request.url}\n"));
-    std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if that is allowed: " : "";
+    std::string const unless = is(all, "undecided") ? "undecided until the name is resolved; if allowed: " : "";
     page.line("verdict", unless + filled(all, "{outcome}: {why}"));
     page.line("", meaning_of(text_at(all, "outcome")) + (number_at(all, "status") ? filled(all, "; status {status}") : ""));
 }
@@ -87,7 +87,7 @@ void verdict(Page& page, Json const& all) {
 std::string told(Json const& decision) {
     if (text_at(decision, "verdict") == "undecided") return filled(decision, "undecided until the name is resolved: {rule}");
     bool const closed = !text_at(decision, "closed").empty();
-    return filled(decision, closed ? "denied: {closed}, which no rule opens ({rule})" : "{verdict} by {rule}");
+    return filled(decision, closed ? "denied: {closed}, blocked unless a rule allows it ({rule})" : "{verdict} by {rule}");
 }
 
 void access(Page& page, Json const& all) {
@@ -95,13 +95,13 @@ void access(Page& page, Json const& all) {
     page.line("listener", filled(all, forward ? "{listener.address}, forward proxy"
                                               : "{listener.address}, accelerator for {listener.origin}"));
     page.line("access", told(at(all, "access")));
-    if (is(all, "access.opens_closed")) page.line("access", "the rule opens what the defaults close");
+    if (is(all, "access.opens_closed")) page.line("access", "the rule allows a destination that is blocked by default");
     if (auto const& source = at(all, "access.of_stored_address"); source.is_object())
-        page.line("access", "the address the stored response came from: " + told(source));
+        page.line("access", "address that the stored response came from: " + told(source));
     if (auto const& connection = at(all, "access.of_connection"); connection.is_object())
         page.line("access", filled(connection, "connecting to {address}: ") + told(connection));
-    if (!text_at(all, "bypass").empty()) page.line("cache", filled(all, "passed: {bypass}"));
-    if (is(all, "reload_ignored")) page.line("cache", "the client's reload is ignored, as a caching rule says");
+    if (!text_at(all, "bypass").empty()) page.line("cache", filled(all, "bypassed: {bypass}"));
+    if (is(all, "reload_ignored")) page.line("cache", "a caching rule ignores the reload of the client");
 }
 
 void rules(Page& page, Json const& all) {
@@ -136,10 +136,10 @@ void vary(Page& page, Json const& all) {
 
 void stored(Page& page, Json const& all) {
     auto const& stored = at(all, "stored");
-    if (!stored.is_object()) return page.line("stored", text_at(all, "on_disk") == "no" ? "no, not on disk either" : "no");
+    if (!stored.is_object()) return page.line("stored", text_at(all, "on_disk") == "no" ? "no, neither in memory nor on disk" : "no");
     std::string const place = text_at(stored, "tier") == "disk" ? "on disk" : "in memory";
-    page.line("stored", place + filled(stored, ", status {status}, body {body_bytes:bytes}, costs {cost_bytes:bytes}, "
-                                               "sequence {sequence}"));
+    page.line("stored",
+              place + filled(stored, ", status {status}, body {body_bytes:bytes}, uses {cost_bytes:bytes}, sequence {sequence}"));
     bool const sourced = !text_at(stored, "from_address").empty();
     page.line("stored", filled(stored, sourced ? "since {arrived} from {from_address}" : "since {arrived}"));
 }
@@ -159,8 +159,9 @@ void parts(Page& page, Json const& all) {
 
 void age(Page& page, Json const& fresh) {
     page.line("age", filled(fresh, "Date {date}, apparent age {apparent_age_seconds} s, Age field {age_field_seconds} s"));
-    page.line("age", filled(fresh, "corrected {corrected_initial_age_seconds} s on arrival + {resident_seconds} s here = "
-                                   "{current_age_seconds:span}"));
+    page.line("age", filled(fresh,
+                            "corrected initial age {corrected_initial_age_seconds} s + resident time {resident_seconds} s = "
+                            "{current_age_seconds:span}"));
 }
 
 void lifetime(Page& page, Json const& fresh) {
@@ -170,7 +171,7 @@ void lifetime(Page& page, Json const& fresh) {
     auto const ttl = number_at(fresh, "ttl_seconds");
     page.line("lifetime", filled(fresh, "{lifetime_seconds} s - {current_age_seconds} s = ") +
                               (ttl > 0 ? "fresh for " + span(ttl) : "stale for " + span(-ttl)));
-    if (is(fresh, "no_cache")) page.line("lifetime", "no-cache: never without asking the origin");
+    if (is(fresh, "no_cache")) page.line("lifetime", "no-cache: must be revalidated before each use");
 }
 
 void stale_windows(Page& page, Json const& fresh) {
@@ -180,11 +181,11 @@ void stale_windows(Page& page, Json const& fresh) {
         if (auto const length = number_at(fresh, name); length > 0)
             page.line("when stale", std::string(what) + " for " + span(length) + " past the lifetime");
     };
-    window("stale_while_revalidate_seconds", "served while revalidated");
-    window("stale_if_error_seconds", "served when the origin answers 5xx");
-    window("stale_if_unreachable_seconds", "served when the origin is unreachable");
+    window("stale_while_revalidate_seconds", "served during revalidation");
+    window("stale_if_error_seconds", "served if the origin responds with 5xx");
+    window("stale_if_unreachable_seconds", "served if the origin is unreachable");
     bool const validator = is(fresh, "has_validator");
-    page.line("when stale", validator ? "has a validator: a 304 is possible" : "has no validator: fetched anew");
+    page.line("when stale", validator ? "has a validator: a 304 is possible" : "has no validator: fetched again in full");
 }
 
 void freshness(Page& page, Json const& all) {
@@ -199,16 +200,16 @@ void freshness(Page& page, Json const& all) {
 
 void going_on(Page& page, Json const& all) {
     for (auto const& fetch : at(all, "fetches"))
-        page.line("fetched now", filled(fetch, "{phase}, {followers} followers") +
+        page.line("fetching", filled(fetch, "{phase}, {followers} collapsed requests") +
                                      (is(fetch, "validates") ? ", a revalidation" : "") +
-                                     (is(fetch, "followed") ? "; this request would follow" : ""));
+                                     (is(fetch, "followed") ? "; this request would join it" : ""));
     if (at(all, "not_shared_seconds").is_number())
-        page.line("marked", filled(all, "the last answer was not stored ({not_shared_reason}): for {not_shared_seconds:span} yet "
-                                        "no request waits for another's fetch"));
+        page.line("uncacheable",
+                  filled(all, "for {not_shared_seconds:span} more ({not_shared_reason}): concurrent requests are not collapsed"));
     if (auto const& failure = at(all, "name_failure"); failure.is_object())
-        page.line("name", filled(failure, "not resolved: {reason}; remembered for {left_seconds:span} yet"));
+        page.line("name", filled(failure, "not resolved: {reason}; the failure is cached for {left_seconds:span} more"));
     if (auto const& failure = at(all, "failure"); failure.is_object()) {
-        auto what = filled(failure, "{status} {reason}; remembered for {left_seconds:span} yet");
+        auto what = filled(failure, "{status} {reason}; the failure is cached for {left_seconds:span} more");
         if (is(failure, "of_head_only")) what += ", for HEAD only";
         if (at(failure, "only_for").is_string()) what += filled(failure, ", for this request of {only_for} only");
         page.line("failure", what);
@@ -220,27 +221,28 @@ std::string said(Json const& word, bool timed_out) {
     auto const& took = at(word, "took_ms");
     auto const who = filled(word, "{peer} ({type}, {protocol}) ");
     if (took.is_number()) return who + text_at(word, "said") + " in " + with_decimals(took.get<double>(), 1) + " ms";
-    return who + (timed_out ? "no answer" : "not waited for");
+    return who + (timed_out ? "no reply" : "not waited for");
 }
 
 std::string why_no_peer_asked(Json const& sources) {
-    if (text_at(sources, "direct") == "always") return "nobody is asked: direct.always";
-    if (!is(sources, "hierarchical")) return "nobody is asked: only a GET that any cache may answer is worth it";
-    return "nobody is asked: none is eligible for this host, or it goes to one in any case";
+    if (text_at(sources, "direct") == "always") return "no peer is queried: direct.always";
+    if (!is(sources, "hierarchical")) return "no peer is queried: queries are sent only for a GET that every cache may answer";
+    return "no peer is queried: none is eligible for this host, or the source is already determined";
 }
 
 void sources(Page& page, Json const& all) {
     auto const& sources = at(all, "sources");
     if (!sources.is_object()) return;
-    if (!at(sources, "took_ms").is_number()) return page.line("peers", "the proxy did not come to ask them in time");
+    if (!at(sources, "took_ms").is_number()) return page.line("peers", "the proxy did not query them in time");
     std::string words, ways;
     for (auto const& word : at(sources, "asked")) words += (words.empty() ? "" : "; ") + said(word, is(sources, "timed_out"));
     page.line("peers", words.empty() ? why_no_peer_asked(sources) : words);
-    if (is(sources, "timed_out")) page.line("peers", "not all of those who were waited for answered in time");
+    if (is(sources, "timed_out")) page.line("peers", "a peer that was waited for did not reply in time");
     for (auto const& way : at(sources, "order"))
         ways += (ways.empty() ? "" : ", then ") + filled(way, at(way, "peer").is_string() ? "{why}/{peer}" : "{why}");
     page.line("source", ways);
-    if (is(sources, "undecided")) page.line("source", "if the rules allow the name's addresses; else the origin alone");
+    if (is(sources, "undecided"))
+        page.line("source", "if the rules allow the addresses of the name; otherwise only the origin");
 }
 
 }  // namespace

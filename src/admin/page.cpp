@@ -57,7 +57,7 @@ async function renew() {
 button.hidden = false;
 button.addEventListener("click", () => {
   paused = !paused;
-  button.textContent = paused ? "Go on renewing" : "Stop renewing";
+  button.textContent = paused ? "Resume updates" : "Pause updates";
 });
 setInterval(renew, 5000);
 )";
@@ -129,7 +129,7 @@ std::string page(nlohmann::ordered_json const& stats) {
     out += "</div>\n";
     if (peers && !trouble) out += section_table(*peers);
     if (auto const section = what_if(stats)) out += section_table(*section);
-    out += "</div>\n<button type=\"button\" hidden>Stop renewing</button>\n</main>\n"
+    out += "</div>\n<button type=\"button\" hidden>Pause updates</button>\n</main>\n"
            "<footer>For programs: /metrics (Prometheus), /stats.json</footer>\n<script>";
     out += script;
     out += "</script>\n</body>\n</html>\n";

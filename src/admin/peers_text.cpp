@@ -94,7 +94,7 @@ std::optional<SummarySection> peers_table(Json const& stats) {
     auto const* peers = list_of_peers(stats);
     if (!peers) return std::nullopt;
     SummarySection table{"Peers",
-                         {"type", "state", "where", "rtt", "asked", "answered", "hits", "false", "fetched", "saved"},
+                         {"type", "state", "where", "rtt", "queries", "replies", "hits", "false hits", "fetched", "saved"},
                          {}};
     for (auto const& peer : *peers) {
         auto text = [&peer](char const* path) { return shown(at(peer, path), "text"); };

@@ -111,20 +111,20 @@ std::optional<Reply> Routes::refusal(web::Request const& request, std::span<IpNe
     auto const& client = request.client;
     if (!client.is_loopback() && !is_among(client, allow))
         return refused(403, "The admin address does not serve " + client.text() + ": add its network to admin.allow.");
-    if (request.count("Host") == 0) return refused(400, "One Host field is wanted.");
+    if (request.count("Host") == 0) return refused(400, "The request must have one Host field.");
     if (is_own_name(request.value("Host"), request.own, names_)) return std::nullopt;
-    return refused(421, "This is http://" + request.own.text() + "/. To reach it under another name, list that in admin.names.");
+    return refused(421, "This is http://" + request.own.text() + "/. To use another name, add it to admin.names.");
 }
 
 Reply Routes::answer(web::Request const& request, std::string_view body) {
-    if (is_absolute(request) && request.method != "PURGE") return refused(421, "This is not a proxy.");
+    if (is_absolute(request) && request.method != "PURGE") return refused(421, "The admin address is not a proxy.");
     auto const* const row = row_of(request);
     if (!row)
-        return refused(404, "There is /, /metrics, /stats.json, /explain?url=... and, for POST, /purge?url=..., "
-                            "/cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
+        return refused(404, "Not found. Valid paths: /, /metrics, /stats.json, /explain?url=... and, with POST, "
+                            "/purge?url=..., /cache/list, /cache/verify, /cache/purge?pattern=... and /rebuild-digest");
     if (auto const wrong = web::wrong_method(request, row->methods)) return *wrong;
     bool const meant = request.value("Garner-Admin") == "1";
-    if (row->changes && !meant) return refused(403, "To change something, send the field: Garner-Admin: 1");
+    if (row->changes && !meant) return refused(403, "A request that changes something needs the field Garner-Admin: 1");
     return (this->*row->answer)({request, body, meant});
 }
 
@@ -163,9 +163,9 @@ Reply Routes::purge(Asked const& asked) {
 /// `{"purged":true,"peers":[{"name":"campus","answer":"purged"}]}`; without peers only the first member.
 Reply Routes::purge_url(std::string_view url) {
     http::UriError error;
-    if (url.empty()) return refused(400, "A url is wanted: POST /purge?url=http%3A%2F%2Fexample.com%2F");
+    if (url.empty()) return refused(400, "The url is missing: POST /purge?url=http%3A%2F%2Fexample.com%2F");
     auto const uri = http::parse_absolute(url, error);
-    if (!uri) return refused(400, std::string("The url is not one: ") + error.refusal);
+    if (!uri) return refused(400, std::string("The url is not valid: ") + error.refusal);
     std::string normal;
     http::append_normalised(*uri, normal);
     bool found = server_.cache().purge(normal);
@@ -174,7 +174,7 @@ Reply Routes::purge_url(std::string_view url) {
     found |= !peers.empty() && server_.cache().purge(normal);
     auto* disk = server_.cache().disk().store();
     if (disk && !disk->wait_until_settled(store::Survives::power))
-        return refused(503, "It is purged, but the disk does not take that in time: after a crash it may be there again.\n" +
+        return refused(503, "Purged, but the disk did not confirm it in time: the object may be back after a crash.\n" +
                                 icp::text_of(peers));
     Json json{{"purged", found}};
     for (auto const& peer : peers) json["peers"].push_back({{"name", peer.name}, {"answer", icp::words_of(peer)}});
@@ -194,7 +194,7 @@ Reply Routes::cache_page(Asked const& asked) {
     question.pattern = form_value(asked.body, "pattern");
     question.at = form_value(asked.body, "at");
     if (question.what == purge && question.pattern.empty())
-        return refused(400, "A pattern is wanted: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
+        return refused(400, "The pattern is missing: POST /cache/purge with pattern=http%3A%2F%2Fexample.com%2F, or * for all");
     auto& cache = server_.cache();
     auto const page = admin::cache_page(&cache, cache.disk().store(), question);
     return page ? in_json(*page) : refused(400, page.fault().text());
@@ -204,7 +204,7 @@ Reply Routes::explain(Asked const& asked) {
     auto const form = asked.request.method == "POST" ? asked.body : asked.request.query;
     proxy::ExplainQuestion question;
     question.url = form_value(form, "url");
-    if (question.url.empty()) return refused(400, "A url is wanted: /explain?url=http%3A%2F%2Fexample.com%2F");
+    if (question.url.empty()) return refused(400, "The url is missing: /explain?url=http%3A%2F%2Fexample.com%2F");
     if (auto method = form_value(form, "method"); !method.empty()) question.method = std::move(method);
     question.fields = form_values(form, "field");
     question.accelerated = form_value(form, "accelerator") == "1";

@@ -103,8 +103,8 @@ SummarySection ratios(Json const& stats) {
 SummarySection latency(Json const& stats) {
     return grid(stats, "Time to the last byte", "µs",
                 {{"hits, 60 s", "latency.hit.60s."}, {"5 min", "latency.hit.5m."},
-                 {"others, 60 s", "latency.miss.60s."}, {"5 min", "latency.miss.5m."}},
-                {{"half within", "p50_us"}, {"90 % within", "p90_us"}, {"99 % within", "p99_us"}, {"mean", "mean_us"}});
+                 {"misses, 60 s", "latency.miss.60s."}, {"5 min", "latency.miss.5m."}},
+                {{"p50", "p50_us"}, {"p90", "p90_us"}, {"p99", "p99_us"}, {"mean", "mean_us"}});
 }
 
 // ---- as text ----
@@ -129,7 +129,7 @@ Headline ratio_headline(Json const& stats, std::string const& title, std::string
 }
 
 Headline latency_headline(Json const& stats, std::string const& title, std::string const& path) {
-    return {title, shown(at(stats, path + ".5m.p50_us"), "µs"), "99 % within " + shown(at(stats, path + ".5m.p99_us"), "µs")};
+    return {title, shown(at(stats, path + ".5m.p50_us"), "µs"), "p99: " + shown(at(stats, path + ".5m.p99_us"), "µs")};
 }
 
 }  // namespace
@@ -144,9 +144,9 @@ std::vector<Headline> headlines(Json const& stats) {
             ratio_headline(stats, "Byte hit ratio, 5 min", "byte_hit_ratio"),
             {"Memory used", shown_at(stats, "cache.used_bytes"),
              "of " + shown_at(stats, "cache.capacity_bytes") + "; objects: " + shown_at(stats, "cache.objects")},
-            {"Connections", shown_at(stats, "connections.now"), "at most " + shown_at(stats, "connections.limit")},
-            latency_headline(stats, "A hit takes, 5 min", "latency.hit"),
-            latency_headline(stats, "All else takes, 5 min", "latency.miss")};
+            {"Connections", shown_at(stats, "connections.now"), "maximum " + shown_at(stats, "connections.limit")},
+            latency_headline(stats, "Hit time, 5 min (p50)", "latency.hit"),
+            latency_headline(stats, "Miss time, 5 min (p50)", "latency.miss")};
 }
 
 std::vector<SummarySection> summary(Json const& stats) {
@@ -178,7 +178,7 @@ std::optional<SummarySection> what_if(Json const& stats) {
     auto const& rows = at(stats, "what_if.rows");
     if (!rows.is_array() || rows.empty()) return std::nullopt;
     auto const running = shown_at(stats, "what_if.policy");
-    SummarySection table{"What if: hits of requests / bytes", {}, {}};
+    SummarySection table{"What if: hit ratio / byte hit ratio", {}, {}};
     for (auto const& row : rows) {
         if (!row.is_object()) return std::nullopt;
         auto const policy = row.value("policy", "");
@@ -210,11 +210,11 @@ std::string what_if_text(Json const& stats) {
     auto const table = what_if(stats);
     if (!table)
         return "Too little traffic yet: " + requests + " of the " + shown_at(stats, "what_if.requests_wanted") +
-               " requests that an estimate wants.\n";
-    auto out = "Hits of all requests / of all bytes, had the memory tier had another policy or size:\n\n" +
-               what_if_lines(*table) + "\n* runs now, with " + shown_at(stats, "cache.capacity_bytes") +
-               ". An estimate from " + requests + " requests in " + shown_at(stats, "what_if.since_seconds") + ", " +
-               shown_at(stats, "what_if.rate") + " of the URLs; expiry is not in it.\n";
+               " requests that an estimate needs.\n";
+    auto out = "Estimated hit ratio / byte hit ratio of the memory tier with other policies and sizes:\n\n" +
+               what_if_lines(*table) + "\n* policy in use, with memory.size " + shown_at(stats, "cache.capacity_bytes") +
+               ". Estimated from " + requests + " requests in " + shown_at(stats, "what_if.since_seconds") + ", " +
+               shown_at(stats, "what_if.rate") + " of the URLs; expiry is not simulated.\n";
     auto const change = shown_at(stats, "what_if.auto.last_change");
     if (!change.empty() && change != "-") out += "memory.policy auto: " + change + "\n";
     return out;

@@ -254,9 +254,9 @@ void FillLease::give_up() {
     fill->home_.supersession().outdate_older(*fill);   // like fail()
     if (fill->home_.promote_or_end(*fill)) return;
     if (fill->view().phase == FillView::Phase::head)
-        fill->change(FillView::Phase::refused, nullptr, {}, "the leader went");
+        fill->change(FillView::Phase::refused, nullptr, {}, "the leading request was aborted");
     else
-        fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was given up"}, "");
+        fill->change(FillView::Phase::failed, nullptr, {502, "the fetch was cancelled"}, "");
 }
 
 Follower::Follower(FillPtr fill) : fill_(std::move(fill)) {

@@ -42,9 +42,9 @@ MadeSet make_redis(SetOptions const& options) {
 }
 
 constexpr std::array set_rows{
-    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines, false, crawl::LineSet::bytes_for},
-    SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
-    SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator, false,
+    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits per entry", false, make_lines, false, crawl::LineSet::bytes_for},
+    SetRow{"runs", "on disk: a sorted run and a log, 39 bits per entry at 1e8; best in large batches", true, make_runs},
+    SetRow{"mercator", "in memory: Mercator's table of 5 bytes per entry behind 2^24 heads", false, make_mercator, false,
            papers::MercatorTable::bytes_for},
     SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},
     SetRow{"redis", "elsewhere: in Redis Cluster, for many crawlers; redis:HOST:PORT,HOST:PORT", false, make_redis, true},
@@ -63,14 +63,14 @@ std::string url_set_names() { return names_of(set_rows); }
 
 MadeSet make_url_set(std::string_view name, SetOptions const& options) {
     auto const* row = find_url_set(name);
-    if (!row) return Fault{"no set \"" + std::string(name) + "\"", "there are " + url_set_names()};
+    if (!row) return Fault{"no set \"" + std::string(name) + "\"", "valid sets: " + url_set_names()};
     if (row->on_disk && options.directory.empty())
-        return Fault{"the set \"" + std::string(name) + "\" lies on disk and needs a directory"};
+        return Fault{"the set \"" + std::string(name) + "\" is on disk and needs a directory"};
     if (row->bytes_for && row->bytes_for(options.expected) > options.memory)
-        return Fault{"the set \"" + std::string(name) + "\" takes " + size_text(row->bytes_for(options.expected)) +
-                         (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when it is empty") +
+        return Fault{"the set \"" + std::string(name) + "\" needs " + size_text(row->bytes_for(options.expected)) +
+                         (options.expected ? " for " + std::to_string(options.expected) + " entries" : " when empty") +
                          ", more than the memory of " + size_text(options.memory),
-                     "give it more, or a directory: then it lies on disk"};
+                     "raise the memory, or give a directory to keep the set on disk"};
     if (!row->elsewhere || name == row->name) return row->make(options);
     auto with_address = options;
     with_address.address = name.substr(row->name.size() + 1);

@@ -91,7 +91,7 @@ Exchange::Piece Exchange::step() {
             }
             if (step.data.empty()) continue;
             if (left_ && step.data.size() > *left_) {
-                fault_ = "a body longer than what is missing";
+                fault_ = "the body is longer than the missing part";
                 return {Trouble::malformed, {}};
             }
             if (left_) *left_ -= step.data.size();
@@ -110,7 +110,7 @@ Exchange::Piece Exchange::step() {
 
 Exchange::Piece Exchange::at_end() {
     if (to_skip_ == 0 && left_.value_or(0) == 0) return {};
-    fault_ = "a body shorter than what it is to go on behind";
+    fault_ = "the body is shorter than the part already received";
     return {Trouble::malformed, {}};
 }
 

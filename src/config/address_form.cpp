@@ -14,7 +14,7 @@ bool parse_endpoint(std::string_view text, IpEndpoint& into, std::string& why) {
 
     auto const digits = text.substr(colon + 1);
     auto const port = parse_decimal(digits);
-    if (!port && digits.find_first_not_of("0123456789") != digits.npos) return why = "has no number as its port", false;
+    if (!port && digits.find_first_not_of("0123456789") != digits.npos) return why = "has a port that is not a number", false;
     if (!port || *port == 0 || *port > 65'535) return why = "has a port outside 1 to 65535", false;
     into.port = static_cast<std::uint16_t>(*port);
 
@@ -75,14 +75,14 @@ Form<http::HostPattern> host_pattern() {
         return true;
     };
     return parsed<http::HostPattern>("host", "a host",
-                                     R"(write "www.example.com", or ".example.com" for it and all below)", parse);
+                                     R"(write "www.example.com", or ".example.com" for it and its subdomains)", parse);
 }
 
 Form<IpEndpoint> remote_endpoint() {
     auto parse = [](std::string const& text, IpEndpoint& into, std::string& why) {
         if (!parse_endpoint(text, into, why)) return false;
         if (into.port != 0 && !into.address.is_unspecified()) return true;
-        why = "names nobody to send to";
+        why = "has no destination address";
         return false;
     };
     return parsed<IpEndpoint>("address", "an address and a port", R"(write it like "10.0.0.1:4827")", parse);
@@ -96,7 +96,7 @@ Form<std::string> host_name() {
         into = pattern->text();
         return true;
     };
-    return parsed<std::string>("host", "a host", R"(write a name or an address, without port: "cache.example.com")",
+    return parsed<std::string>("host", "a host", R"(write a name or an address without port, such as "cache.example.com")",
                                parse);
 }
 

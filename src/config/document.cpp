@@ -45,7 +45,7 @@ std::string mend_for_syntax(std::string const& error) {
     if (says("expected string literal") && says("unexpected '}'")) return "remove the comma before the brace";
     if (says("unexpected ']'")) return "remove the comma before the bracket";
     if (says("unexpected string literal")) return "put a comma after the value before it";
-    if (says("unexpected end of input")) return "a closing brace, bracket or quote is missing";
+    if (says("unexpected end of input")) return "add the missing closing brace, bracket or quote";
     if (says("missing closing quote")) return "close the quote on the same line";
     if (says("expected ':'")) return "put a colon between key and value";
     if (says("invalid literal")) return "put text in double quotes";
@@ -92,12 +92,12 @@ void append(std::string& path, PathPart const& part) {
 Json* step_into(Json& at, PathPart const& part, std::string const& around, std::string& why, std::string& mend) {
     if (auto const* name = std::get_if<std::string>(&part)) {
         if (at.is_null()) at = Json::object();
-        if (!at.is_object()) return why = "what is around this key is no object", nullptr;
+        if (!at.is_object()) return why = "the parent of this key is not an object", nullptr;
         return &at[*name];
     }
     auto const index = std::get<std::size_t>(part);
     if (at.is_null()) at = Json::array();
-    if (!at.is_array()) return why = "what is indexed is no list", nullptr;
+    if (!at.is_array()) return why = "the indexed value is not a list", nullptr;
     if (index > at.size()) {
         why = "the list has only " + std::to_string(at.size()) + " items";
         mend = "set " + around + "[" + std::to_string(at.size()) + "] before it";
@@ -167,7 +167,7 @@ Document::Document(std::string file, std::string_view text) : file_(std::move(fi
     CountingIterator const begin(text.data(), &reading), end(text.data() + text.size(), &reading);
     try {
         root_ = Json::parse(begin, end, LineNotes(*this, reading), true, true);
-        if (!root_.is_object()) note(1, "", "a configuration is one JSON object", "put everything between { and }");
+        if (!root_.is_object()) note(1, "", "the file is not a JSON object", "put all keys between { and }");
     } catch (Json::exception const& error) {
         auto const fault = without_position(error.what());
         note(reading.line - (reading.at_line_start ? 1 : 0), "", fault, mend_for_syntax(fault));

@@ -30,13 +30,14 @@ void try_user(Reader& reader, Config const& config) {
         reader.fault({"user"}, account.fault().what, R"(create it with "adduser --system --group", or write "root" to stay root)");
     if (!io::is_root() && !config.user.empty() && !io::find_account(config.user))
         reader.notice({"user"}, "there is no user " + config.user + " on this machine",
-                      "create it before Garner is started as root");
+                      "create the user before Garner is started as root");
 }
 
 void try_certificates(Reader& reader, net::TlsOptions const& tls) {
     if (tls.ca_file.empty()) return;
     if (auto const context = net::TlsContext::make(tls); !context)
-        reader.fault({"tls", "ca_file"}, context.fault().text(), R"(name a file of PEM certificates, or write "" for the system's)");
+        reader.fault({"tls", "ca_file"}, context.fault().text(),
+                     R"(name a file of PEM certificates, or write "" to use those of the system)");
 }
 
 void try_access_log(Reader& reader, std::string const& file) {
@@ -51,14 +52,15 @@ void try_access_log(Reader& reader, std::string const& file) {
         auto directory = fs::path(file).parent_path();
         if (directory.empty()) directory = ".";
         if (!may(W_OK | X_OK, directory / "."))
-            reader.fault("no file can be made in " + in_quotes(directory.string()) + ": " + because(),
-                         "make this directory and let the user that runs garner write in it");
+            reader.fault("no file can be created in " + in_quotes(directory.string()) + ": " + because(),
+                         "create this directory and give the user that runs garner write access");
     }
 }
 
 void try_hosts(Reader& reader, std::string const& file) {
     if (file.empty() || file == net::ResolverOptions{}.hosts_file || may(R_OK, file)) return;
-    reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + because(), "until it can, no name comes from it");
+    reader.notice({"dns", "hosts_file"}, in_quotes(file) + " cannot be read: " + because(),
+                  "give the user that runs garner read access; until then no names come from it");
 }
 
 /// The proxy can run without the disk tier: only a path that can never hold it is a fault.
@@ -74,7 +76,8 @@ void try_disk(Reader& reader, fs::path const& path) {
     auto const place = there ? path : path.parent_path().empty() ? fs::path(".") : path.parent_path();
     int const rights = fs::is_block_file(path, error) ? R_OK | W_OK : W_OK | X_OK;
     if (!may(rights, place))
-        reader.notice(in_quotes(place.string()) + " cannot be written: " + because(), "until it can, nothing is kept on disk");
+        reader.notice(in_quotes(place.string()) + " cannot be written: " + because(),
+                      "give the user that runs garner write access; until then nothing is stored on disk");
 }
 
 /// Compares disk.size with the file system's free space plus the space that the store's file already occupies.
@@ -87,8 +90,8 @@ void try_disk_size(Reader& reader, store::DiskOptions const& disk) {
     Bytes const room = static_cast<Bytes>(system.f_bavail) * system.f_frsize + taken;
     if (disk.size > room)
         reader.notice({"disk", "size"},
-                      "is larger than the file system of " + in_quotes(disk.path) + " has room for (" + size_text(room) + ")",
-                      "write at most that, or free space");
+                      "is larger than the " + size_text(room) + " available in the file system of " + in_quotes(disk.path),
+                      "lower disk.size, or free space");
 }
 
 }  // namespace

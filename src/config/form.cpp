@@ -110,7 +110,7 @@ Form<std::uint16_t> port(std::uint16_t min) { return whole<std::uint16_t>("port"
 Form<double> fraction(double min, double max) {
     auto const bounds = between(Json(min).dump(), Json(max).dump());
     auto read = [=](Reader& reader, Json const& value, double& into) {
-        if (!value.is_number()) return reader.fault("expects a number, not " + kind_of(value), "write one " + bounds);
+        if (!value.is_number()) return reader.fault("expects a number, not " + kind_of(value), "write a number " + bounds);
         auto const number = value.get<double>();
         if (!(number >= min && number <= max))
             return reader.fault(value.dump() + " is out of range", "write a number " + bounds);
@@ -138,7 +138,7 @@ Form<std::string> text() {
         if (text.size() > text_max) return reader.fault("is longer than 4096 bytes", "shorten it");
         auto const control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7f; };
         if (std::any_of(text.begin(), text.end(), control))
-            return reader.fault("has a control character in it", "remove it");
+            return reader.fault("has a control character", "remove it");
         into = text;
         return true;
     };

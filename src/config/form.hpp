@@ -249,7 +249,7 @@ Row<T> key(std::string name, Member member, Form<V> form, std::string what) {
 template <class T>
 Row<T> retired(std::string name) {
     auto read = [](Reader& reader, Json const&, T&) {
-        reader.notice("this key has no effect any more", "remove it");
+        reader.notice("this key no longer has an effect", "remove it");
         return true;
     };
     return {.name = std::move(name), .read = std::move(read), .schema = {}, .notes = {}, .offered = false, .retired = true};

@@ -22,11 +22,11 @@ Form<proxy::Listen> listen() {
             endpoint(false), "", "An IP address, `localhost` or nothing (all addresses), and a port.")),
         key<proxy::Listen>("origin", &proxy::Listen::origin, origin(),
                            "Makes this an accelerator (reverse proxy) for the origin `http://host:port` or "
-                           "`https://host:port`, which sees its own name in Host, whatever the client wrote. It serves "
-                           "everybody unless a rule of `access` says otherwise (`listener` names its port). Other fields "
-                           "of a client go through, except those by which gateways speak to origins (see "
-                           "`forwarded_received`), and are no part of the cache key: an origin whose pages depend on a field "
-                           "must name it in Vary, or `caching.key_fields` does."),
+                           "`https://host:port`. The origin receives its own name in Host, whatever the client sent. All "
+                           "clients are allowed unless a rule of `access` denies them (`listener` matches the port). Other "
+                           "request fields are forwarded, except those of gateways (see `forwarded_received`). They are not "
+                           "part of the cache key: if a response depends on a field, name the field in Vary or in "
+                           "`caching.key_fields`."),
     });
 }
 
@@ -38,7 +38,7 @@ Form<std::string> field_name() {
 Form<std::string> key_field() {
     auto const accept = [](std::string const& text, std::string& why) {
         bool const seen_by_origin = !equals_ignoring_case(text, "Proxy-Authorization");
-        if (!seen_by_origin) why = "is for this proxy alone: no origin sees it";
+        if (!seen_by_origin) why = "is meant for this proxy: origins never receive it";
         return http::is_token(text) && seen_by_origin;
     };
     return checked("field name", "a field name", R"(write it like "X-Language")", accept);
@@ -48,37 +48,39 @@ Form<proxy::Caching> caching() {
     using T = proxy::Caching;
     return object_of<T>({
         key<T>("never", &T::never, list_of(part_of_url()),
-               "URLs that contain one of these are not cached; compared as `url_contains` does."),
+               "URLs that contain one of these texts are not cached; compared as by `url_contains`."),
         key<T>("default_ttl", &T::default_ttl, time(milliseconds{0}, year),
-               "Freshness lifetime of responses that have none of their own, not even a heuristic one."),
+               "Freshness lifetime of responses that have no explicit and no heuristic freshness."),
         key<T>("negative_ttl", &T::negative_ttl, time(milliseconds{0}, day),
-               "How long failed fetches are remembered at most; 0s for not at all. A failure that the request itself may have "
-               "caused is told to other clients after two clients have met it."),
+               "Maximum lifetime of a negative cache entry (a failed fetch); 0s disables negative caching. If the request "
+               "itself may have caused the failure, the entry applies to other clients only after two clients have had it."),
         key<T>("negative_first", &T::negative_first, time(never_zero, day),
-               "How long a failed fetch is remembered at first."),
+               "First lifetime of a negative cache entry."),
         key<T>("negative_backoff", &T::negative_backoff, flag(),
-               "`true`: negative_first is doubled with each failure in a row up to negative_ttl; "
-               "`false`: always for negative_ttl."),
+               "`true`: the lifetime starts at negative_first and doubles with each consecutive failure, up to negative_ttl. "
+               "`false`: the lifetime is always negative_ttl."),
         key<T>("offline", &T::offline, flag(),
-               "Whatever is stored is served, fresh or stale, without revalidation; what is not is still fetched."),
+               "`true`: stored responses are served fresh or stale, without revalidation. Misses are still fetched."),
         key<T>("store_set_cookie", &T::store_set_cookie, flag(),
-               "`true`: responses with Set-Cookie are stored when they have explicit freshness; every client then gets the "
-               "cookie. `false`: only when they also have `public` or `s-maxage`."),
+               "`true`: responses with Set-Cookie are stored if they have explicit freshness; every client then receives the "
+               "cookie. `false`: they are stored only if they also have `public` or `s-maxage`."),
         key<T>("key_fields", &T::key_fields, list_of(key_field()),
-               "Request fields that select among the responses of a URL, as if each response named them in Vary; it counts for "
-               "what is stored from then on."),
+               "Request fields that select among the responses of a URL, as if every response named them in Vary. Applies to "
+               "responses stored after the change."),
         key<T>("range_fetches_whole", &T::range_fetches_whole, flag(),
-               "A request for a range of what is not stored fetches all of it, where that may be kept; else only the range."),
+               "`true`: a range request for an object that is not stored fetches the complete object if it is cacheable. "
+               "`false`: only the range is fetched."),
         key<T>("follow_timeout", &T::follow_patience, time(never_zero, hour),
-               "How long a collapsed request waits for the response head of the fetch it joined, at least; 4 times the origin's "
-               "usual time if that is longer. Then it fetches for itself, up to 4 of them at once and one of each client address.")
+               "Minimum time that a collapsed request waits for the response head of the fetch it joined; 4 times the "
+               "origin's usual time if that is longer. After it the request fetches for itself: at most 4 such requests at "
+               "once, and one for each client address.")
             .was("follow_patience"),
         key<T>("targeted_cache_control", &T::targeted_cache_control, list_of(field_name()),
-               "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one of a response counts, not "
-               "Cache-Control and Expires. Origins mean them for caches that they can purge."),
+               "Targeted fields (RFC 9213) such as CDN-Cache-Control: the first valid one in a response replaces "
+               "Cache-Control and Expires. Origins intend them for caches that they can purge."),
         key<T>("rules", &T::rules, list_of(caching_rule()),
-               "Exceptions by matchers (see below), without `destination`; one that has none matches everything. Each "
-               "rule that matches adds its settings; where two set the same key, the first counts."),
+               "Caching rules with matchers (see below) but without `destination`; a rule without matchers matches every "
+               "request. The settings of all matching rules apply; if two rules set the same key, the first one counts."),
     });
 }
 
@@ -104,33 +106,36 @@ Form<http::AccessRule> rule_without_destination(char const* why_not) {
     return form;
 }
 
-Form<http::AccessRule> purge_rule() { return rule_without_destination("a purge connects to no destination"); }
-Form<http::AccessRule> miss_rule() { return rule_without_destination("no destination is known yet"); }
+Form<http::AccessRule> purge_rule() { return rule_without_destination("a purge has no destination"); }
+Form<http::AccessRule> miss_rule() { return rule_without_destination("the destination is not known when this rule is checked"); }
 
 Form<proxy::Limits> limits() {
     using T = proxy::Limits;
     auto const check = [](Reader& reader, Json const&, T& limits) {
         if (limits.head.target >= limits.head.bytes)
-            reader.fault({"target_max"}, "is not below limits.head_max, of which the target is a part",
+            reader.fault({"target_max"}, "is not below limits.head_max, which includes the target",
                          "lower it, or raise head_max");
     };
     return object_of<T>(
         {
             key<T>("head_max", [](T& l) -> auto& { return l.head.bytes; }, size(KiB, 16 * MiB),
-                   "A message's head, start line and all fields.").was("head_bytes"),
+                   "Maximum size of a message head: start line and all fields.").was("head_bytes"),
             key<T>("heads_max", &T::heads, size(256 * KiB, size_max),
-                   "Unfinished heads of all clients, beyond 4 KiB each; past it the largest one is refused with 431.")
+                   "Maximum size of the incomplete request heads of all clients together; the first 4 KiB of each do not "
+                   "count. Above it, the largest head is rejected with 431.")
                 .was("heads"),
-            key<T>("fields_max", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000), "Field lines of a head.")
+            key<T>("fields_max", [](T& l) -> auto& { return l.head.fields; }, count(8, 100'000),
+                   "Maximum number of field lines in a head.")
                 .was("fields"),
             key<T>("target_max", [](T& l) -> auto& { return l.head.target; }, size(256, 16 * MiB),
-                   "A request's target (its URL).").was("target_bytes"),
+                   "Maximum size of a request target (URL).").was("target_bytes"),
             key<T>("connections_max", &T::connections, count(1, 10 * million),
-                   "Clients at a time; lowered to what the system's limit of open files allows. At the limit the client with most "
-                   "connections loses the one that has waited longest for a request.").was("connections"),
+                   "Maximum number of client connections, lowered to what the system's limit of open files allows. At the "
+                   "limit, the connection that has been idle longest is closed, of the client with the most connections.")
+                .was("connections"),
             key<T>("connections_per_client", &T::connections_per_client, count(0, 10 * million),
-                   "Connections of one client; 0 for a quarter of `limits.connections_max`, and no limit for clients on loopback. "
-                   "The number of `limits.connections_max` switches it off."),
+                   "Maximum number of connections of one client. 0: a quarter of `limits.connections_max`, and no limit for "
+                   "clients on loopback. The value of `limits.connections_max` disables the limit."),
             key<T>("client_prefix4", &T::client_prefix4, count(8, 32),
                    "IPv4 addresses that share this many leading bits are one client."),
             key<T>("client_prefix6", &T::client_prefix6, count(16, 128),
@@ -138,12 +143,14 @@ Form<proxy::Limits> limits() {
             retired<T>("pipelined_per_turn"),
             retired<T>("interim_responses"),
             key<T>("rate_min", [](T& l) -> auto& { return l.min_rate.per_second; }, size(0, GiB),
-                   "Bytes a second that a client must take of a response and give of a request's body, on average over the time "
-                   "that Garner waits for it, and an origin of a body of known length; slower connections end. 0 for no limit.")
+                   "Minimum rate in bytes per second. It applies to a client that reads a response or sends a request body, "
+                   "and to an origin that sends a body of known length. It is the average over the time that Garner waits "
+                   "for them; slower connections are closed. 0: no limit.")
                 .was("min_rate"),
             key<T>("rate_min_after", [](T& l) -> auto& { return l.min_rate.after; }, time(never_zero, day),
-                   "How long Garner waits for a client or origin in all before rate_min counts.").was("min_rate_after"),
-            key<T>("hops_max", &T::max_hops, count(1, 1'000), "Entries of Via before a request counts as looping.")
+                   "Total time that Garner waits for a client or origin before rate_min applies.").was("min_rate_after"),
+            key<T>("hops_max", &T::max_hops, count(1, 1'000),
+                   "Maximum number of entries in Via; a request with more is treated as a forwarding loop.")
                 .was("max_hops"),
         },
         check);
@@ -153,19 +160,23 @@ Form<proxy::Deadlines> deadlines() {
     using T = proxy::Deadlines;
     auto const some = time(never_zero, year);
     return object_of<T>({
-        key<T>("head", &T::head, some, "From the first byte of a request's head to its last; also from connecting to the first byte."),
-        key<T>("keep_alive", &T::keep_alive, some, "Between two requests of a client."),
-        key<T>("body", &T::body, some, "Without progress of a body, in either direction."),
-        key<T>("first_byte", &T::first_byte, some, "From a request sent with its body to the end of its response's head; each interim response begins it anew."),
+        key<T>("head", &T::head, some,
+               "Maximum time from the first byte of a request head to the last; also from the connection to the first byte."),
+        key<T>("keep_alive", &T::keep_alive, some, "Maximum idle time between two requests of a client."),
+        key<T>("body", &T::body, some, "Maximum time without progress of a body, in either direction."),
+        key<T>("first_byte", &T::first_byte, some,
+               "Maximum time from the end of a request (with its body) to the end of the response head; each interim "
+               "response restarts it."),
         key<T>("abandoned", &T::abandoned, some,
-               "How long a body that no client reads any more may take to its end; it is fetched on where little is missing."),
+               "After all clients have aborted, a fetch continues if little of the body is missing, for at most this time."),
         key<T>("laggard", &T::laggard, time(never_zero, hour),
-               "How long in all a slow client may hold up the others that read the same uncacheable body; then it goes on with "
-               "a range request of its own, or is closed."),
-        key<T>("fill", &T::fill, some, "How long a client waits for another client's fetch to say anything."),
-        key<T>("tunnel_idle", &T::tunnel_idle, some, "Without a byte in a tunnel."),
-        key<T>("tunnel_total", &T::tunnel_total, some, "A tunnel's whole life."),
-        key<T>("drain", &T::drain, time(milliseconds{0}, hour), "What running requests get after SIGTERM."),
+               "Total time that a slow client may delay other clients that read the same uncacheable body. After it the slow "
+               "client continues with a range request of its own, or is disconnected."),
+        key<T>("fill", &T::fill, some,
+               "Maximum time that a collapsed request waits for the first byte of the fetch it joined."),
+        key<T>("tunnel_idle", &T::tunnel_idle, some, "Maximum idle time of a tunnel."),
+        key<T>("tunnel_total", &T::tunnel_total, some, "Maximum lifetime of a tunnel."),
+        key<T>("drain", &T::drain, time(milliseconds{0}, hour), "Maximum time for requests in progress after SIGTERM."),
     });
 }
 
@@ -178,14 +189,14 @@ Form<net::ResolverOptions> dns() {
     return object_of<T>(
         {
             key<T>("servers", &T::servers, list_of(name_server()),
-                   "Name servers, with a port or without; empty for those of /etc/resolv.conf."),
+                   "DNS servers, with or without a port; empty: those of /etc/resolv.conf."),
             key<T>("negative_first", &T::negative_first, some,
-                   "How long a failure is remembered at first; doubles up to `dns.negative_ttl`."),
-            key<T>("negative_ttl", &T::negative_ttl, some, "How long a failure is remembered at most."),
+                   "First lifetime of a negative DNS cache entry; doubles up to `dns.negative_ttl`."),
+            key<T>("negative_ttl", &T::negative_ttl, some, "Maximum lifetime of a negative DNS cache entry."),
             retired<T>("positive_min"),
-            key<T>("positive_max", &T::positive_max, some, "How long an answer is remembered at most."),
-            key<T>("entries_max", &T::entries_max, count(1, 100 * million), "Names remembered."),
-            key<T>("hosts_file", &T::hosts_file, text(), "Read at start and on SIGHUP; empty for none."),
+            key<T>("positive_max", &T::positive_max, some, "Maximum lifetime of a positive DNS cache entry."),
+            key<T>("entries_max", &T::entries_max, count(1, 100 * million), "Maximum number of DNS cache entries."),
+            key<T>("hosts_file", &T::hosts_file, text(), "Hosts file, read at start and on SIGHUP; empty for none."),
         },
         check);
 }
@@ -194,16 +205,17 @@ Form<net::ConnectorOptions> connect() {
     using T = net::ConnectorOptions;
     return object_of<T>({
         key<T>("attempt_delay", &T::attempt_delay, time(milliseconds{10}, milliseconds{60'000}),
-               "Before an origin's next address is tried beside the last (RFC 8305)."),
-        key<T>("timeout", &T::timeout, time(never_zero, hour), "For all addresses of an origin together."),
+               "Time after which the origin's next address is tried in parallel (Happy Eyeballs, RFC 8305)."),
+        key<T>("timeout", &T::timeout, time(never_zero, hour), "Maximum time to connect to an origin, for all its addresses "
+                                                               "together."),
     });
 }
 
 Form<net::TlsOptions> tls() {
     using T = net::TlsOptions;
     return object_of<T>({
-        key<T>("verify", &T::verify, flag(), "Certificates of origins are verified."),
-        key<T>("ca_file", &T::ca_file, text(), "Trusted certificates (PEM); empty for the system's."),
+        key<T>("verify", &T::verify, flag(), "`true`: certificates of origins are verified."),
+        key<T>("ca_file", &T::ca_file, text(), "File of trusted CA certificates (PEM); empty: the system's."),
     });
 }
 
@@ -211,10 +223,11 @@ Form<net::PoolOptions> pool() {
     using T = net::PoolOptions;
     return object_of<T>({
         key<T>("idle_per_origin_max", &T::idle_per_origin, count(0, 100'000),
-               "Idle connections kept to one origin, by each worker.").was("idle_per_origin"),
+               "Maximum number of idle connections to one origin, for each worker.").was("idle_per_origin"),
         key<T>("idle_max", &T::idle_total, count(0, million),
-               "Idle connections kept to all origins, by each worker.").was("idle_total"),
-        key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day), "How long an idle connection is kept."),
+               "Maximum number of idle connections to all origins, for each worker.").was("idle_total"),
+        key<T>("idle_timeout", &T::idle_timeout, time(never_zero, day),
+               "Maximum time that an idle connection to an origin is kept open."),
     });
 }
 
@@ -222,25 +235,26 @@ Form<proxy::Log> log() {
     using T = proxy::Log;
     using enum proxy::LogFormat;
     return object_of<T>({
-        key<T>("access", &T::access, text(), "File of the access log; `-` for standard output, empty for none."),
+        key<T>("access", &T::access, text(), "Access log file; `-`: standard output; empty: none."),
         key<T>("format", &T::format,
                one_of<proxy::LogFormat>({{"squid", squid}, {"combined", combined}, {"json", json}}),
-               "How a line of the access log looks."),
-        key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged up to their `?`, without the query."),
+               "Format of the access log."),
+        key<T>("query", &T::query, flag(), "`false`: URLs and Referer are logged without their query (from `?` on)."),
         key<T>("level", &T::level, choice({"debug", "info", "warn", "error"}),
-               "The least important message told on standard error."),
+               "Minimum severity of the messages written to standard error."),
     });
 }
 
 Form<Admin> admin() {
     return object_of<Admin>({
         address_key<Admin>(endpoint(true), R"("127.0.0.1:3131")",
-                           "Address and port of figures, purges and the page; empty for none."),
-        key<Admin>("allow", &Admin::allow, list_of(network()), "Networks that may use it, beside clients on loopback."),
+                           "Address and port of the admin page, metrics and purges; empty: none."),
+        key<Admin>("allow", &Admin::allow, list_of(network()), "Networks that may use the admin address, in addition to "
+                                                               "clients on loopback."),
         key<Admin>("names", &Admin::names, list_of(host_name()),
-                   "Host names and addresses under which browsers reach it, beside its own address: a name in the DNS, "
-                   "`localhost` behind an ssh forward. Requests under other names are refused, since a foreign page could "
-                   "have its own name point here (DNS rebinding)."),
+                   "Host names and addresses under which browsers use the admin page, in addition to its own address: for "
+                   "example a DNS name, or `localhost` behind an ssh forward. Requests with other names in Host are "
+                   "rejected, because a web site could point its own name at this address (DNS rebinding)."),
     });
 }
 
@@ -260,28 +274,39 @@ Form<seen::Options> seen_urls() {
     using T = seen::Options;
     auto const check = [](Reader& reader, Json const&, T& seen) {
         if (seen.address.empty()) return;
-        if (auto const fits = seen::validate(seen); !fits) reader.fault(fits.fault().text(), "docs/guides/crawlers.md says what there is");
+        if (auto const fits = seen::validate(seen); !fits)
+            reader.fault(fits.fault().text(), "docs/guides/crawlers.md lists the values");
     };
-    auto address = address_key<T>(endpoint(true), R"("")", "Address and port of the crawlers' service; empty for none.");
+    auto address = address_key<T>(endpoint(true), R"("")", "Address and port of the URL-seen service for crawlers; empty: "
+                                                           "none.");
     return object_of<T>(
         {
             std::move(address),
-            key<T>("allow", &T::allow, list_of(network()), "Who may ask it, beside clients on loopback."),
-            key<T>("path", &T::directory, text(), "Directory of the set; empty: it lies in memory and goes with the process."),
-            key<T>("memory", &T::memory, size(16 * MiB, size_max), "What the set may take."),
-            key<T>("set", &T::set, text(), "`lines`, `runs`, …; empty: by whether there is a `path`."),
-            key<T>("cache", &T::cache, text(), "The cache before the set; empty for none."),
-            key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31), "Its entries."),
-            key<T>("layers", &T::layers, text(), "What is done to URLs beyond the standard, such as `query-sort,www-strip`."),
-            key<T>("partition", &T::partition, count(0, seen::partitions_max - 1), "Which of the hosts are ours, from 0."),
+            key<T>("allow", &T::allow, list_of(network()), "Networks that may use the URL-seen service, in addition to "
+                                                           "clients on loopback."),
+            key<T>("path", &T::directory, text(), "Directory of the URL set; empty: the set is kept in memory and lost at "
+                                                  "exit."),
+            key<T>("memory", &T::memory, size(16 * MiB, size_max), "Memory budget of the URL set."),
+            key<T>("set", &T::set, text(), "Kind of URL set: `lines`, `runs`, …; empty: chosen by whether `path` is set."),
+            key<T>("cache", &T::cache, text(), "Kind of cache in front of the URL set; empty: none."),
+            key<T>("cache_entries", &T::cache_entries, count(1, 1u << 31),
+                   "Maximum number of entries in the cache in front of the URL set."),
+            key<T>("layers", &T::layers, text(), "Steps of URL canonicalization in addition to the standard ones, such as "
+                                                 "`query-sort,www-strip`."),
+            key<T>("partition", &T::partition, count(0, seen::partitions_max - 1),
+                   "Number of the partition of hosts that this process has, from 0."),
             key<T>("peers", &T::peers, list_of(seen_peer()),
-                   "Processes that share the hosts, by partition, this one too; empty: all hosts are ours."),
-            key<T>("batch_links_max", &T::batch_links, count(1, 100 * million), "Links in a batch.").was("batch_links"),
-            key<T>("body_max", &T::body_bytes, size(KiB, size_max), "Bytes of a batch.").was("body"),
+                   "Addresses of the processes that share the hosts, in the order of partitions, including this process. "
+                   "Empty: this process has all hosts."),
+            key<T>("batch_links_max", &T::batch_links, count(1, 100 * million), "Maximum number of links in a batch.")
+                .was("batch_links"),
+            key<T>("body_max", &T::body_bytes, size(KiB, size_max), "Maximum size of a batch in bytes.").was("body"),
             key<T>("waiting_links_max", &T::waiting_links, count(1, 1'000 * million),
-                   "Links that may wait for the set, or for another partition; beyond them: 503.").was("waiting_links"),
+                   "Maximum number of links that wait for the URL set or for another partition; batches beyond it get 503.")
+                .was("waiting_links"),
             key<T>("peer_timeout", &T::peer_answer, time(seen::peer_answer_least, seen::peer_answer_most),
-                   "For all that the other partitions answer to a batch; then they are unreachable.").was("peer_answer"),
+                   "Maximum time for the replies of all other partitions to a batch; after it they count as unreachable.")
+                .was("peer_answer"),
         },
         check);
 }
@@ -303,7 +328,7 @@ Row<Config> schema_key() {
         std::string ignored;
         return text().read(reader, value, ignored);
     };
-    std::string const what = "For editors: where the schema is.";
+    std::string const what = "Location of the JSON schema, for editors.";
     return {"$schema", read, type_schema("string").text("description", what), {{"$schema", "text", "", what}}};
 }
 
@@ -329,11 +354,11 @@ void check_listen(Reader& reader, Json const& list, Admin const& admin, seen::Op
         if (!endpoint) continue;
         Reader::Step const at_address(reader, Reader::Below{"listen", i, "address"});
         if (std::find(before.begin(), before.end(), *endpoint) != before.end())
-            reader.fault(endpoint->text() + " is listened on already", "give each its own address or port");
+            reader.fault(endpoint->text() + " is already the address of another listener", "give each its own address or port");
         else if (admin.enabled && endpoint->address.text() == admin.address && endpoint->port == admin.port)
-            reader.fault(endpoint->text() + " is admin.address", "give each its own address or port");
+            reader.fault(endpoint->text() + " is also admin.address", "give each its own address or port");
         else if (endpoint->address.text() == seen.address && endpoint->port == seen.port)
-            reader.fault(endpoint->text() + " is seen.address", "give each its own address or port");
+            reader.fault(endpoint->text() + " is also seen.address", "give each its own address or port");
         before.push_back(*endpoint);
     }
 }
@@ -348,8 +373,8 @@ void check_overlap(Reader& reader, std::vector<proxy::Listen> const& all) {
             auto const address = parse_ip(all[i].address), wide = parse_ip(other.address);
             bool const overlaps = wide && address && wide->is_unspecified() && !address->is_unspecified();
             if (overlaps && other.port == all[i].port)
-                reader.notice({"listen", i}, text_of(all[i]) + " is among the addresses of another listener",
-                              "leave one of them out, or give each its own port");
+                reader.notice({"listen", i}, text_of(all[i]) + " is included in the address of another listener",
+                              "remove one of them, or give each its own port");
         }
 }
 
@@ -365,11 +390,11 @@ void check_access(Reader& reader, Config const& config) {
     };
     auto const open = std::ranges::find_if(config.proxy.listen, is_public);
     if (all->allow && open != config.proxy.listen.end())
-        reader.notice({"access", index}, "serves everybody who reaches " + text_of(*open) + ": an open proxy",
+        reader.notice({"access", index}, "allows every client that can reach " + text_of(*open) + ": this is an open proxy",
                       R"(name the clients' networks: { "allow": { "source": ["10.0.0.0/8"] } })");
     if (index + 1 == rules.size()) return;
     reader.notice({"access", index + 1}, "is never reached: access[" + std::to_string(index) + "] matches every request",
-                  "move it before that rule, or leave it out");
+                  "move it before that rule, or remove it");
 }
 
 /// Notices rules that match a path, which an https request does not reveal.
@@ -382,7 +407,7 @@ void check_paths(Reader& reader, std::span<http::AccessRule const> rules) {
         auto const& patterns = match.url_matches;
         bool const by_pattern = !patterns.empty() && std::ranges::all_of(patterns, has_path, &http::UrlPattern::text);
         if (meets_connect && (by_text || by_pattern))
-            reader.notice({"access", i}, "never matches https: CONNECT shows host:port alone, without a path",
+            reader.notice({"access", i}, "never matches https: a CONNECT request has only host:port, without a path",
                           R"(for https, name the host: { "host": ".example.com" })");
     }
 }
@@ -400,12 +425,13 @@ void notice_wide(Reader& reader, char const* part, char const* key, std::vector<
 /// Notices rights that are granted to almost any address.
 void check_rights(Reader& reader, Config const& config) {
     if (config.admin.enabled)
-        notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge and read the figures",
+        notice_wide(reader, "admin", "allow", config.admin.allow, " lets almost any address purge objects and read statistics",
                     R"(name the operators' networks: ["10.0.0.0/8"])");
     auto const& htcp = config.mesh.htcp;
     if (!htcp.address.empty() && htcp.secret.empty())
-        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow, " lets almost any address purge, unsigned",
-                    "name the other caches' networks, or give htcp.secret");
+        notice_wide(reader, "htcp", "clear_allow", htcp.clear_allow,
+                    " lets almost any address purge objects without a signature",
+                    "name the networks of the other caches, or set htcp.secret");
 }
 
 void check_peer_names(Reader& reader, std::vector<icp::PeerOptions> const& peers) {
@@ -422,10 +448,10 @@ void check_mesh(Reader& reader, Config const& config) {
         auto const& peer = mesh.peers[i];
         auto const ours = [&](proxy::Listen const& listen) { return listen.address == peer.host && listen.port == peer.http; };
         if (std::ranges::any_of(config.proxy.listen, ours))
-            reader.fault({"peers", i}, "is this proxy itself", "write where the other cache listens, or leave it out");
+            reader.fault({"peers", i}, "is this proxy itself", "write the address of the other cache, or remove this peer");
     }
     if (!mesh.address.empty() && mesh.address == mesh.htcp.address && mesh.port == mesh.htcp.port)
-        reader.fault({"htcp"}, "address is that of icp", "give each its own port, as 3130 and 4827");
+        reader.fault({"htcp"}, "uses the same address and port as icp", "give each its own port, such as 3130 and 4827");
 }
 
 void check_whole(Reader& reader, Json const& value, Config& config) {
@@ -452,56 +478,61 @@ Table<Config> keys() {
     return {
         schema_key(),
         key<Config>("listen", [](Config& c) -> auto& { return c.proxy.listen; }, list_of(listen()),
-                    "Where clients are served."),
-        key<Config>("workers", &Config::workers, count(0, 1'024), "Threads; 0 for one per core."),
+                    "Addresses that accept client connections."),
+        key<Config>("workers", &Config::workers, count(0, 1'024), "Number of worker threads; 0: one per core."),
         key<Config>("user", &Config::user, text(),
-                    "The user that Garner becomes when it is started as root, once its ports but that of `seen` are open; empty for "
-                    "`garner`, or `nobody` where there is no such user. `root` stays root."),
+                    "User that Garner changes to when it is started as root, after it has opened its ports except that of "
+                    "`seen`. Empty: `garner`, or `nobody` if that user does not exist. `root`: Garner stays root."),
         key<Config>("memory", &Config::memory, memory(), "The memory tier."),
         key<Config>("disk", &Config::disk, disk(), "The disk tier."),
-        key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "What is cached."),
+        key<Config>("caching", [](Config& c) -> auto& { return c.proxy.caching; }, caching(), "Caching."),
         key<Config>("access", [](Config& c) -> auto& { return c.proxy.access; }, access(),
-                    "Who may ask for what: the first rule that matches decides. Where none does: clients on loopback."),
+                    "Access rules (Squid: http_access): the first rule that matches decides. If none matches, only clients "
+                    "on loopback are allowed."),
         key<Config>("purge", [](Config& c) -> auto& { return c.proxy.purge; }, list_of(purge_rule()),
-                    "Who may PURGE, in the same way. At an accelerator no client may without a rule: behind a TLS terminator on this "
-                    "machine every visitor is on loopback."),
+                    "Access rules for PURGE requests, as for `access`. At an accelerator, PURGE is denied unless a rule "
+                    "allows it, because behind a TLS terminator on this machine every client has a loopback address."),
         key<Config>("private_networks", [](Config& c) -> auto& { return c.proxy.private_closed; },
                     one_of<bool>({{"open", false}, {"closed", true}}),
-                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the addresses of "
-                    "cloud services are reached only by a rule that names `destination`. Loopback, link-local and own addresses "
-                    "always are."),
+                    "`closed`: private, shared, multicast, reserved, documentation and benchmark networks and the "
+                    "addresses of cloud services are blocked destinations unless a rule that names `destination` allows them. "
+                    "Loopback, link-local and own addresses are blocked in the same way with either value."),
         key<Config>("misses", [](Config& c) -> auto& { return c.proxy.misses; }, list_of(miss_rule()),
-                    "Who may have what is not stored, in the same way, without `destination`; where none matches: everybody. "
-                    "Siblings that are denied it get 504."),
-        key<Config>("dns", &Config::dns, dns(), "Names to addresses."),
+                    "Access rules for cache misses (Squid: miss_access), as for `access` but without `destination`. If none "
+                    "matches, all clients are allowed. Siblings that are denied get 504."),
+        key<Config>("dns", &Config::dns, dns(), "Name resolution."),
         key<Config>("connect", &Config::connect, connect(), "Connections to origins."),
         key<Config>("tls", &Config::tls, tls(), "TLS towards origins."),
         key<Config>("pool", &Config::pool, pool(), "Idle connections to origins."),
-        key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(), "Bounds."),
+        key<Config>("limits", [](Config& c) -> auto& { return c.proxy.limits; }, limits(),
+                    "Limits of messages and connections."),
         key<Config>("deadlines", [](Config& c) -> auto& { return c.proxy.deadlines; }, deadlines(),
-                    "How long things may take."),
+                    "Time limits."),
         key<Config>("forwarded", [](Config& c) -> auto& { return c.proxy.forwarded; }, forwarded,
-                    "The field that tells origins the client's address. `auto`: accelerators write X-Forwarded-For, "
-                    "X-Forwarded-Proto and X-Forwarded-Host (the host of the cache key, not what the client wrote); forward "
-                    "proxies write none."),
+                    "Field that reports the client's address to origins. `auto`: accelerators send X-Forwarded-For, "
+                    "X-Forwarded-Proto and X-Forwarded-Host (the host of the cache key, not the one that the client sent); "
+                    "forward proxies send none."),
         key<Config>("forwarded_received", [](Config& c) -> auto& { return c.proxy.forwarded_received; }, received,
-                    "Fields that clients send and that speak for a gateway or override the request line: Forwarded, "
-                    "X-Forwarded-*, X-Real-IP, X-Host, X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and their kin. They "
-                    "are passed on, or deleted, so that no client can claim another's address or change what others get. "
-                    "`auto`: accelerators delete them, forward proxies keep them. The field Proxy is always deleted, and an "
-                    "answer to a request with a method override is not stored."),
+                    "Treatment of request fields that only gateways should send, or that override the request line: "
+                    "Forwarded, X-Forwarded-*, X-Real-IP, X-Host, X-Original-URL, X-Rewrite-URL, X-HTTP-Method-Override and "
+                    "similar ones. `delete` prevents clients from claiming another address or changing the responses of "
+                    "other clients. `auto`: accelerators delete the fields, forward proxies keep them. The field Proxy is "
+                    "always deleted, and a response to a request with a method override is never stored."),
         key<Config>("forwarded_trusted", [](Config& c) -> auto& { return c.proxy.forwarded_trusted; }, list_of(network()),
-                    "Networks of gateways in front of this proxy: `forwarded_received` deletes no fields of these clients."),
+                    "Networks of gateways in front of this proxy: `forwarded_received` does not delete fields of requests "
+                    "from them."),
         key<Config>("via", [](Config& c) -> auto& { return c.proxy.via_name; }, via_name(),
-                    "This proxy's name in Via; empty for one that is unique to the process."),
+                    "Name of this proxy in Via; empty: a name that is unique to the process."),
         key<Config>("log", [](Config& c) -> auto& { return c.proxy.log; }, log(), "Logs."),
-        key<Config>("admin", &Config::admin, admin(), "Figures, purges and the page."),
-        key<Config>("seen", &Config::seen, seen_urls(), "Which URLs have crawlers seen?"),
-        key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp(), "Questions between caches by ICP."),
-        key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "The same and purges by HTCP."),
-        key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Our cache digest."),
-        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(peer()), "Other caches that are used."),
-        key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(), "Requests past the peers."),
+        key<Config>("admin", &Config::admin, admin(), "Admin page, metrics and purges."),
+        key<Config>("seen", &Config::seen, seen_urls(), "URL-seen service for crawlers."),
+        key<Config>("icp", [](Config& c) -> auto& { return c.mesh; }, icp(), "ICP queries between caches."),
+        key<Config>("htcp", [](Config& c) -> auto& { return c.mesh.htcp; }, htcp(), "HTCP queries and purges between caches."),
+        key<Config>("digest", [](Config& c) -> auto& { return c.mesh.digest; }, digest(), "Cache digest of this proxy."),
+        key<Config>("peers", [](Config& c) -> auto& { return c.mesh.peers; }, list_of(peer()),
+                    "Peers: other caches that this proxy uses."),
+        key<Config>("direct", [](Config& c) -> auto& { return c.mesh.direct; }, direct(),
+                    "Requests that bypass the peers or must use them."),
     };
 }
 

@@ -77,10 +77,10 @@ Loaded load_file(std::string const& path, std::span<std::string const> sets, Nam
         text.resize(before + static_cast<std::size_t>(file.gcount()));
     }
     if (file.bad()) return not_read(path, std::string("cannot be read: ") + std::strerror(errno), "");
-    if (text.size() > file_max) return not_read(path, "is larger than 16 MiB", "that is no configuration");
+    if (text.size() > file_max) return not_read(path, "is larger than 16 MiB", "name a configuration file");
     auto loaded = load_text(path, text, sets, files);
     if (has_secrets(loaded.config) && is_readable_by_all(path))
-        loaded.notices.push_back({path, 0, "", "has a secret, and every user of this machine may read it", "chmod o-r " + path});
+        loaded.notices.push_back({path, 0, "", "has a secret and is readable by every user of this machine", "chmod o-r " + path});
     return loaded;
 }
 

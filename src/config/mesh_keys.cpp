@@ -10,20 +10,24 @@ Form<icp::Options> icp() {
     using T = icp::Options;
     return object_of<T>({
         address_key<T>(endpoint(true), R"("")",
-                       "Address and UDP port for ICP (RFC 2186): queries of other caches are answered there, and ours leave "
-                       "from it. Empty for none; ours leave from a port of their own then."),
+                       "Address and UDP port for ICP (RFC 2186): queries of other caches are answered there, and own queries "
+                       "are sent from it. Empty: no queries are answered, and own queries are sent from an ephemeral port."),
         key<T>("timeout", &T::timeout, time(milliseconds{5}, icp::asking_max),
-               "The longest that answers of peers are waited for; as a rule it is twice their mean round trip."),
+               "Maximum time to wait for replies of peers. The usual time is twice their mean round-trip time."),
         key<T>("timeout_min", &T::timeout_min, time(milliseconds{0}, icp::asking_max),
-               "The shortest, where twice the mean round trip is less (Squid: minimum_icp_query_timeout)."),
+               "Minimum time to wait for replies of peers, if twice their mean round-trip time is shorter (Squid: "
+               "minimum_icp_query_timeout)."),
         key<T>("source_ping", &T::source_ping, flag(),
-               "The origin competes with the peers that have it, by the remembered round-trip time of connections to it."),
+               "`true`: the origin is compared with the peers that have the object, by the measured round-trip time of "
+               "connections to it."),
         retired<T>("source_echo"),
         key<T>("hit_margin", &T::hit_margin, time(milliseconds{0}, hour),
-               "HIT is answered of what stays fresh for so long yet."),
+               "HIT is sent only for objects that stay fresh at least this long."),
         key<T>("queries_per_second_max", &T::queries_per_second, count(0, 10 * million),
-               "How many queries of one address are answered; more are dropped. 0 for no limit.").was("queries_per_second"),
-        key<T>("allow", &T::allow, list_of(network()), "Networks that get answers, and the cache digest; empty for none."),
+               "Maximum number of queries per second of one address that are answered; more are dropped. 0: no limit.")
+            .was("queries_per_second"),
+        key<T>("allow", &T::allow, list_of(network()), "Networks that receive replies and may fetch the cache digest; empty: "
+                                                       "none."),
     });
 }
 
@@ -31,14 +35,15 @@ Form<icp::HtcpOptions> htcp() {
     using T = icp::HtcpOptions;
     return object_of<T>({
         address_key<T>(endpoint(true), R"("")",
-                       "Address and UDP port for HTCP (RFC 2756); empty for none, ours leave from a port of their own then."),
-        key<T>("allow", &T::allow, list_of(network()), "Networks that get answers (TST); empty for nobody."),
-        key<T>("clear_allow", &T::clear_allow, list_of(network()), "Networks that may purge here (CLR); empty for nobody."),
+                       "Address and UDP port for HTCP (RFC 2756). Empty: no queries are answered, and own queries are sent "
+                       "from an ephemeral port."),
+        key<T>("allow", &T::allow, list_of(network()), "Networks that receive replies to queries (TST); empty: none."),
+        key<T>("clear_allow", &T::clear_allow, list_of(network()), "Networks that may purge objects (CLR); empty: none."),
         key<T>("purge_to", &T::purge_to, list_of(remote_endpoint()),
-               "Addresses and HTCP ports that hear of purges, beside the peers with HTCP."),
+               "Addresses with HTCP port that are notified of purges, in addition to the peers with HTCP."),
         key<T>("secret", &T::secret, text(),
-               "Shared with the other Garners: messages are signed with it (HMAC), and those without a good signature "
-               "refused. Squid signs nothing."),
+               "Secret shared with other Garner proxies: messages are signed with it (HMAC), and messages without a valid "
+               "signature are rejected. Squid does not sign messages."),
     });
 }
 
@@ -46,8 +51,8 @@ Form<icp::DigestOptions> digest() {
     using T = icp::DigestOptions;
     return object_of<T>({
         key<T>("publish", &T::publish, flag(),
-               "What is stored is told to other caches as a cache digest, at the path where Squid looks for it."),
-        key<T>("rebuild", &T::rebuild, time(seconds{1}, year), "How often it is made anew."),
+               "`true`: a cache digest of the stored objects is offered to other caches, at the path that Squid uses."),
+        key<T>("rebuild", &T::rebuild, time(seconds{1}, year), "Interval between rebuilds of the cache digest."),
     });
 }
 
@@ -85,8 +90,8 @@ Form<icp::PeerOptions> peer() {
         bool const parent = peer.type == T::Type::parent;
         auto const only_parent = [&](bool given, char const* name) {
             if (given && !parent)
-                reader.fault({name}, "is for parents: a sibling fetches nothing for us",
-                             R"(leave it out, or write "type": "parent")");
+                reader.fault({name}, "is for parents only: a sibling does not fetch misses",
+                             R"(remove it, or write "type": "parent")");
         };
         only_parent(peer.is_default, "default");
         only_parent(peer.round_robin, "round_robin");
@@ -96,31 +101,36 @@ Form<icp::PeerOptions> peer() {
     };
     return object_of<T>(
         {
-            required(key<T>("name", &T::name, text(), "Name in logs and figures.")),
+            required(key<T>("name", &T::name, text(), "Name of the peer in logs and metrics.")),
             key<T>("type", &T::type,
                    one_of<T::Type>({{"parent", T::Type::parent}, {"sibling", T::Type::sibling}}),
-                   "A parent fetches for us; a sibling gives only what it has."),
-            required(key<T>("host", &T::host, host_name(), "Name or address.")),
-            key<T>("http", &T::http, port(), "Its HTTP port."),
-            key<T>("icp", &T::icp, port(0), "Its ICP port; 0 for none."),
-            key<T>("htcp", &T::htcp, port(0), "Its HTCP port: it is asked there, and not by ICP; 0 for none."),
-            key<T>("digest", &T::digest, flag(), "Its cache digest is fetched, and looked into before anybody is asked."),
-            key<T>("digest_url", &T::digest_url, url(), "Where its digest is; empty for Squid's place."),
+                   "`parent`: the peer fetches misses for this proxy. `sibling`: the peer serves only objects that it has."),
+            required(key<T>("host", &T::host, host_name(), "Host name or IP address of the peer.")),
+            key<T>("http", &T::http, port(), "HTTP port of the peer."),
+            key<T>("icp", &T::icp, port(0), "ICP port of the peer; 0: none."),
+            key<T>("htcp", &T::htcp, port(0), "HTCP port of the peer: the peer is queried by HTCP, not by ICP; 0: none."),
+            key<T>("digest", &T::digest, flag(), "`true`: the cache digest of the peer is fetched, and looked up before "
+                                                 "queries are sent."),
+            key<T>("digest_url", &T::digest_url, url(), "URL of the peer's cache digest; empty: the path that Squid uses."),
             key<T>("domains", &T::domains, list_of(domain()),
-                   "Used only for these; empty for all. A parent with domains is bound to them: their requests go through "
-                   "it. With `!` those that it is not used for; the first that matches decides."),
-            key<T>("weight", &T::weight, count(1, 1'000), "By how much it is better than it is near: its times are divided by it."),
-            key<T>("default", &T::is_default, flag(), "Used when no other source is known."),
-            key<T>("no_query", &T::no_query, flag(), "It is never asked what it has."),
-            key<T>("round_robin", &T::round_robin, flag(), "Takes turns with the others that have this, where nothing else decides."),
-            key<T>("proxy_only", &T::proxy_only, flag(), "What it gives is not stored here."),
-            key<T>("connections_max", &T::max_connections, count(0, million), "To it at a time; 0 for no limit.")
+                   "Domains for which the peer is used; empty: all. Requests for the domains of a parent always go through "
+                   "that parent. `!` excludes a domain; the first match decides."),
+            key<T>("weight", &T::weight, count(1, 1'000), "Weight in peer selection: the measured round-trip time is divided "
+                                                          "by it."),
+            key<T>("default", &T::is_default, flag(), "`true`: the peer is used if no other source is known."),
+            key<T>("no_query", &T::no_query, flag(), "`true`: no queries are sent to the peer."),
+            key<T>("round_robin", &T::round_robin, flag(), "`true`: the peer is used in turn with the other peers that have "
+                                                           "this key, if no other criterion decides."),
+            key<T>("proxy_only", &T::proxy_only, flag(), "`true`: responses from the peer are not stored."),
+            key<T>("connections_max", &T::max_connections, count(0, million),
+                   "Maximum number of simultaneous connections to the peer; 0: no limit.")
                 .was("max_connections"),
-            key<T>("login", &T::login, text(), "`user:password` for it (Basic)."),
+            key<T>("login", &T::login, text(), "`user:password` for Basic authentication at the peer."),
             key<T>("group", &T::group, text(),
-                   "Parents of one group share the URLs among them by their names (rendezvous hashing, as CARP)."),
+                   "Name of a group of parents that divide the URLs among them by hashes of the peer names (rendezvous "
+                   "hashing, as in CARP)."),
             key<T>("connect_timeout", &T::connect_timeout, time(milliseconds{10}, milliseconds{60'000}),
-                   "How long a connection to it may take to begin, and how long it may be silent on TCP's level."),
+                   "Maximum time to connect to the peer, and maximum time without a TCP acknowledgement from it."),
         },
         check);
 }
@@ -128,8 +138,8 @@ Form<icp::PeerOptions> peer() {
 Form<icp::DirectOptions> direct() {
     using T = icp::DirectOptions;
     return object_of<T>({
-        key<T>("always", &T::always, list_of(matcher()), "Requests that go to the origin, past all peers."),
-        key<T>("never", &T::never, list_of(matcher()), "Requests that go to peers only."),
+        key<T>("always", &T::always, list_of(matcher()), "Requests that always go directly to the origin."),
+        key<T>("never", &T::never, list_of(matcher()), "Requests that go only to peers, never directly to the origin."),
     });
 }
 

@@ -45,8 +45,8 @@ void Reader::notice(std::string text, std::string mend) {
 bool Reader::former_name(std::string_view now, bool both) {
     auto const name = last_part(path_);
     auto path = path_.substr(0, path_.size() - name.size()) + std::string(now);
-    if (both) return fault("is the former name of " + path + ", which is given, too", "keep " + path);
-    notice("is called " + path + " now", "write " + std::string(now));
+    if (both) return fault("is the former name of " + path + ", which is also given", "keep only " + path);
+    notice("was renamed to " + path, "write " + std::string(now));
     renamed_.push_back({path_, std::move(path)});
     return true;
 }
@@ -70,12 +70,12 @@ void Reader::unknown_key(std::span<std::string_view const> siblings) {
     }
     for (auto const& path : known_paths_()) {
         if (last_part(path) != name) continue;
-        fault("unknown key here", "did you mean " + path + "?");
+        fault("unknown key at this place", "did you mean " + path + "?");
         return;
     }
     std::string all;
     for (auto sibling : siblings) all += (all.empty() ? "" : ", ") + std::string(sibling);
-    fault("unknown key", "known here: " + all);
+    fault("unknown key", "valid keys: " + all);
 }
 
 }  // namespace garner::config

@@ -37,7 +37,7 @@ Form<http::UrlPattern> url_pattern() {
         into = *std::move(pattern);
         return true;
     };
-    return parsed<http::UrlPattern>("regular expression", "a regular expression", "RE2 syntax, at most 1024 bytes",
+    return parsed<http::UrlPattern>("regular expression", "a regular expression", "use RE2 syntax, at most 1024 bytes",
                                     parse);
 }
 
@@ -71,7 +71,7 @@ Form<http::PortRange> port_range() {
             return reader.fault("expects a port or a range of ports, not " + kind_of(value), mend);
         auto const text = value.is_string() ? value.get<std::string>() : value.dump();
         auto const range = http::PortRange::parse(text);
-        if (!range) return reader.fault(in_quotes(text) + " is no port and no range of ports", mend);
+        if (!range) return reader.fault(in_quotes(text) + " is not a port or a range of ports", mend);
         into = *range;
         return true;
     };
@@ -83,9 +83,9 @@ Form<http::PortRange> port_range() {
 // Refused rather than unknown: its author should learn that the proxy authenticates no users.
 Row<Matcher> refused_user_key() {
     auto read = [](Reader& reader, Json const&, Matcher&) {
-        return reader.fault("there are no users: this proxy does not authenticate anybody", "remove it; use source");
+        return reader.fault("there are no users: this proxy does not authenticate clients", "remove it, or use source");
     };
-    std::string const what = "Refused: there is no authentication.";
+    std::string const what = "Rejected: this proxy has no authentication.";
     Row<Matcher> row{"user", read, Schema().json("not", "{}").text("description", what), {{"user", "text", "", what}}};
     row.offered = false;
     return row;
@@ -93,24 +93,24 @@ Row<Matcher> refused_user_key() {
 
 Table<Matcher> matchers() {
     return {
-        key<Matcher>("source", &Matcher::source, list_of(network()), "Networks of clients."),
+        key<Matcher>("source", &Matcher::source, list_of(network()), "Networks of the client's address."),
         key<Matcher>("destination", &Matcher::destination, list_of(network()),
-                     "Networks of origins: the address that is connected to."),
+                     "Networks of the origin's address that Garner connects to."),
         key<Matcher>("host", &Matcher::host, list_of(host_pattern()),
-                     "The URL's host: a name, or `.example.com` for that name and all below it. An IP address is "
-                     "compared as an address; a name is not looked up for it (that is `destination`)."),
-        key<Matcher>("port", &Matcher::port, list_of(port_range()), "The URL's port: a number or `\"8000-8999\"`."),
-        key<Matcher>("listener", &Matcher::listener, list_of(port_range()), "The port of `listen` that the client connected to."),
-        key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case matters."),
+                     "Host of the URL: a name, or `.example.com` for that name and all its subdomains. An IP address is "
+                     "compared as an address; names are not resolved (use `destination` for that)."),
+        key<Matcher>("port", &Matcher::port, list_of(port_range()), "Port of the URL: a number or `\"8000-8999\"`."),
+        key<Matcher>("listener", &Matcher::listener, list_of(port_range()), "Port of `listen` that the client connected to."),
+        key<Matcher>("method", &Matcher::method, list_of(method()), "Request methods; case-sensitive."),
         key<Matcher>("url_contains", &Matcher::url_contains, list_of(part_of_url()),
-                     "A part of the URL; case matters. Scheme and host are in lower case and without a default port, "
-                     "path and query as the client wrote them. Percent-escapes of letters, digits and `-._~` (`/%61ds/`, "
-                     "`/%2561ds/`) hide nothing: `deny` and caching rules match the URL as written or decoded, `allow` rules "
-                     "only if both match."),
+                     "Text contained in the URL; case-sensitive. Scheme and host are in lower case and without a default "
+                     "port; path and query are as the client sent them. Percent-escapes of letters, digits and `-._~` "
+                     "(`/%61ds/`, `/%2561ds/`) do not evade rules: `deny` and caching rules match the URL as sent or "
+                     "decoded, `allow` rules only if both match."),
         key<Matcher>("url_matches", &Matcher::url_matches, list_of(url_pattern()),
-                     "Regular expressions (RE2) found anywhere in the URL, which reads as for `url_contains`."),
+                     "Regular expressions (RE2) found anywhere in the URL; the URL has the same form as for `url_contains`."),
         key<Matcher>("time", &Matcher::time, list_of(time_window()),
-                     "Local time of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
+                     "Local time and day of the week: `\"Mon-Fri 08:00-18:00\"`, `\"Sat,Sun\"`, `\"22:00-06:00\"`."),
         refused_user_key(),
     };
 }
@@ -154,7 +154,7 @@ Form<Matcher> matcher() {
             bool const good = members.read(reader, value, into);
             auto const asks_nothing = [](Json const& matcher) { return matcher.is_array() && matcher.empty(); };
             if (good && std::all_of(value.begin(), value.end(), asks_nothing))
-                reader.notice("matches everything", R"(write "all" where that is meant)");
+                reader.notice("matches every request", R"(write "all" if this is intended)");
             return good;
         }
         auto const found = value.is_string() ? in_quotes(value.get<std::string>()) : kind_of(value);
@@ -197,7 +197,7 @@ Form<AccessRule> access_rule() {
     auto schema = type_schema("object").json("additionalProperties", "false").number("minProperties", 1)
                       .number("maxProperties", 1).object("properties", verbs_of);
     std::vector<KeyNote> notes{{"allow", match.written, "", "Requests that match are served."},
-                               {"deny", match.written, "", "Requests that match are refused with status 403."}};
+                               {"deny", match.written, "", "Requests that match are denied with status 403."}};
     return {"rules", std::move(schema), read, nullptr, std::move(notes), true};
 }
 
@@ -208,34 +208,36 @@ Form<CachingRule> caching_rule() {
     auto const ttl = time(milliseconds{0}, year);
     table.insert(
         table.end(),
-        {key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "The response's media type."),
-         key<CachingRule>("never", &CachingRule::never, flag(), "`true`: what matches is not stored."),
+        {key<CachingRule>("type", &CachingRule::type, list_of(media_type()), "Media type of the response."),
+         key<CachingRule>("never", &CachingRule::never, flag(), "`true`: responses that match are not stored."),
          key<CachingRule>("default_ttl", &CachingRule::default_ttl, ttl,
-                          "Freshness lifetime of what has none of its own."),
-         key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "A shorter freshness lifetime is raised to this."),
+                          "Freshness lifetime of responses without explicit or heuristic freshness."),
+         key<CachingRule>("min_ttl", &CachingRule::min_ttl, ttl, "Minimum freshness lifetime; a shorter one is raised to "
+                                                                 "this."),
          key<CachingRule>("max_ttl", &CachingRule::max_ttl, ttl,
-                          "A longer freshness lifetime is cut to this, also one that a `min_ttl` raised: where rules "
-                          "contradict each other, `max_ttl` counts."),
+                          "Maximum freshness lifetime; a longer one is lowered to this, even if `min_ttl` raised it. If "
+                          "rules contradict each other, `max_ttl` counts."),
          key<CachingRule>("negative_ttl", &CachingRule::negative_ttl, ttl,
-                          "In place of caching.negative_ttl; error answers without freshness are kept this long, too."),
+                          "Replaces caching.negative_ttl; also the lifetime of stored error responses without explicit "
+                          "freshness."),
          key<CachingRule>("heuristic_factor", &CachingRule::heuristic_factor, fraction(0, 1),
-                          "Share of the time since Last-Modified that counts as freshness (RFC 9111 4.2.2)."),
+                          "Share of the time since Last-Modified that is the heuristic freshness lifetime (RFC 9111 4.2.2)."),
          key<CachingRule>("reload", &CachingRule::reload,
                           one_of<http::Reload>({{"honour", http::Reload::honour}, {"ignore", http::Reload::ignore}}),
-                          "`ignore`: clients cannot force a fetch with no-cache, max-age=0 or Pragma.")});
+                          "`ignore`: no-cache, max-age=0 and Pragma of clients do not force a fetch.")});
     std::vector<std::string> picking{"type"};
     for (auto const& row : matching) picking.push_back(row.name);
     auto check = [picking](Reader& reader, Json const& value, CachingRule& into) {
         into.name = reader.path();
         if (into.min_ttl && into.max_ttl && *into.min_ttl > *into.max_ttl)
-            reader.fault("min_ttl is longer than max_ttl", "swap them");
+            reader.fault("min_ttl is longer than max_ttl", "exchange the two values");
         if (into.reload && !into.type.empty())
-            reader.fault("reload is decided before the response's type is known", "leave out type");
+            reader.fault("reload applies before the type of the response is known", "remove type or reload");
         // A faulty setting was reported already; the rule would have an effect.
         auto const picks = [&](auto const& item) { return std::ranges::count(picking, item.key()) > 0; };
         auto const items = value.items();
         if (std::all_of(items.begin(), items.end(), picks))
-            reader.notice("this rule does nothing", "add never, default_ttl, …");
+            reader.notice("this rule has no setting and no effect", "add a setting such as never or default_ttl");
     };
     // Lists of matchers are documented once, and not at every key that takes them.
     auto form = object_of<CachingRule>(std::move(table), check);

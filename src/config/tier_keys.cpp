@@ -22,12 +22,12 @@ Form<std::string> policy_spec(std::string const& own = "") {
         if (!named.read(reader, text.substr(0, text.find(':')), name)) return false;
         if (!config::text().read(reader, value, written)) return false;
         if (name == own) {
-            if (written != own) return reader.fault(in_quotes(own) + " has no settings", "write the name alone");
+            if (written != own) return reader.fault(in_quotes(own) + " has no settings", "write the name without settings");
             into = own;
             return true;
         }
         auto const spec = policy::read_spec(written);
-        auto const mend = "write " + in_quotes(name + ":setting=value") + ", or the name alone";
+        auto const mend = "write " + in_quotes(name + ":setting=value") + ", or the name without settings";
         if (!spec) return reader.fault(spec.fault().text(), mend);
         into = std::move(written);
         return true;
@@ -62,15 +62,16 @@ Bytes least_memory(cache::Options memory) {
 
 void check_memory(Reader& reader, Json const& value, cache::Options& memory) {
     if (sim::AutoPolicy::is_spec(memory.policy) && !memory.what_if)
-        reader.fault({"what_if"}, "is false, and memory.policy \"auto\" goes by it", "write true, or name a policy");
+        reader.fault({"what_if"}, "is false, but memory.policy \"auto\" needs it", "write true, or name a policy");
     // The default shrinks with a small memory. A configured value stays, with a notice if it exceeds the size.
     if (!value.contains("object_max"))
         memory.object_max = std::min(memory.object_max, memory.size / 2);
     else if (memory.object_max > memory.size)
-        reader.notice({"object_max"}, "is larger than memory.size", "objects larger than memory are never kept in it");
+        reader.notice({"object_max"}, "is larger than memory.size", "lower it: objects larger than memory are never stored "
+                                                                    "in memory");
     if (auto const least = least_memory(memory); memory.size < least)
-        reader.fault({"size"}, "leaves hardly any room beside the index and the policy " + in_quotes(memory.policy),
-                     "write " + in_quotes(size_text(least)) + " or more, or another policy");
+        reader.fault({"size"}, "is too small for the index and the policy " + in_quotes(memory.policy),
+                     "write " + in_quotes(size_text(least)) + " or more, or use another policy");
 }
 
 }  // namespace
@@ -80,19 +81,20 @@ Form<cache::Options> memory() {
     return object_of<T>(
         {
             key<T>("size", &T::size, size(64 * KiB, size_max),
-                   "The memory tier's whole budget: bodies, heads, keys, index, policy and remembered failures."),
+                   "Memory budget of the memory tier: bodies, heads, keys, index, policy and negative cache entries."),
             key<T>("policy", &T::policy, policy_or_auto(),
-                   "Which object leaves when memory is full: a replacement policy by name, with settings or without. `auto` "
-                   "follows the one that would have missed the fewest objects, `auto:aim=bytes` bytes, of the sampled "
-                   "traffic: when another has missed `margin=3` percent less in each of `windows=3` comparisons of "
-                   "`window=10` seconds, and the last change is `rest=60` seconds ago (write `auto:margin=5:rest=600`)."),
+                   "Replacement policy that selects the victims when memory is full: a policy by name, with or without "
+                   "settings. `auto` uses the policy with the fewest misses in a sample of the traffic; `auto:aim=bytes` "
+                   "uses the one with the fewest missed bytes. `auto` changes the policy if another one has missed "
+                   "`margin=3` percent less in each of `windows=3` comparisons of `window=10` seconds. The last change must "
+                   "be at least `rest=60` seconds ago. Example: `auto:margin=5:rest=600`."),
             key<T>("what_if", &T::what_if, flag(),
-                   "A sample of the traffic goes through miniatures of all policies at half, the same, twice and four "
-                   "times `memory.size`: see `garner stats --what-if`."),
+                   "`true`: a sample of the traffic is simulated with every policy at 0.5, 1, 2 and 4 times `memory.size`. "
+                   "`garner stats --what-if` prints the results."),
             key<T>("object_max", &T::object_max, size(0, size_max),
-                   "The largest body kept in memory. When not given, at most half of `memory.size`."),
+                   "Maximum size of a body stored in memory. If not set, at most half of `memory.size`."),
             key<T>("fill_share", &T::fill_share, fraction(0.01, 1),
-                   "Share of `memory.size` for bodies that are still being received."),
+                   "Maximum share of `memory.size` for bodies that are being received."),
             retired<T>("shards"),
             retired<T>("variants_per_url"),
         },
@@ -113,14 +115,15 @@ void check_disk(Reader& reader, Json const& value, store::DiskOptions& disk) {
     if (!value.contains("object_max"))
         disk.object_max = std::min(disk.object_max, disk.size / 2);
     else if (disk.object_max > disk.size)
-        reader.notice({"object_max"}, "is larger than disk.size", "objects larger than the disk tier are never kept in it");
+        reader.notice({"object_max"}, "is larger than disk.size", "lower it: objects larger than the disk tier are never "
+                                                                  "stored on disk");
     if (!value.contains("buffer"))
         disk.buffer = std::max(least, std::min(disk.buffer, disk.size / 4));
     else if (disk.buffer < least)
-        reader.fault({"buffer"}, "holds less than four segments of a disk tier of " + size_text(disk.size),
+        reader.fault({"buffer"}, "is less than four segments of a disk tier of " + size_text(disk.size),
                      "write " + in_quotes(size_text(least)) + " or more, or a smaller disk.size");
     if (disk.object_min > disk.object_max)
-        reader.fault({"object_min"}, "is larger than disk.object_max, so that nothing would be stored",
+        reader.fault({"object_min"}, "is larger than disk.object_max: nothing would be stored on disk",
                      "lower it, or raise object_max");
 }
 
@@ -133,30 +136,31 @@ Form<store::DiskOptions> disk() {
     return object_of<T>(
         {
             key<T>("path", &T::path, text(),
-                   "Directory of the disk tier, or a block device, which it then has for itself; empty for none."),
+                   "Directory of the disk tier, or a block device that Garner uses exclusively; empty: no disk tier."),
             key<T>("size", &T::size, size(16 * MiB, size_max),
-                   "The disk tier's whole budget, taken at the start; a device is used as far as it goes."),
+                   "Size of the disk tier, allocated at the start. A device is used up to its own size."),
             key<T>("policy", &T::policy, policy_spec(T{}.policy),
-                   "Which object leaves when the disk tier is full. `fifo-reinsertion`: the oldest that was not used since "
-                   "it was written; it costs no memory. A replacement policy, with settings or without: the one that the "
-                   "policy names, for up to 30 bytes of memory an object more."),
+                   "Replacement policy of the disk tier. `fifo-reinsertion` evicts the oldest object that has not been used "
+                   "since it was written; it needs no memory. Any other policy, with or without settings, needs up to 30 "
+                   "bytes of memory per object."),
             key<T>("object_max", &T::object_max, size(0, size_max),
-                   "The largest body kept on disk. When not given, at most half of `disk.size`."),
-            key<T>("object_min", &T::object_min, size(0, size_max), "Smaller bodies stay out."),
+                   "Maximum size of a body stored on disk. If not set, at most half of `disk.size`."),
+            key<T>("object_min", &T::object_min, size(0, size_max), "Minimum size of a body stored on disk."),
             key<T>("buffer", &T::buffer, size(2 * MiB, size_max),
-                   "Memory for what waits to be written, at least four segments; while it is full nothing more is stored. "
-                   "What is read and not yet sent may take as much again. When not given, at most a quarter of "
-                   "`disk.size`."),
+                   "Memory for data that waits to be written, at least four segments; while it is full, no objects are "
+                   "stored on disk. Data read from disk and not yet sent may take the same amount again. If not set, at most "
+                   "a quarter of `disk.size`."),
             key<T>("sync", &T::sync, time(shortest, longest),
-                   "How often what was written is forced to the disk: what a power failure may take at most."),
+                   "Interval between syncs of written data to the disk: a power failure loses at most the data of this time."),
             key<T>("timeout", &T::patience, time(shortest, longest),
-                   "How long a request waits for the disk before it goes to the origin.").was("patience"),
-            key<T>("readers", &T::readers, count(1, 64), "Threads for reads that must wait for the disk."),
+                   "Maximum time that a request waits for the disk before it is sent to the origin.").was("patience"),
+            key<T>("readers", &T::readers, count(1, 64), "Number of threads for reads that must wait for the disk."),
             key<T>("admit", &T::admit, one_of<T::Admit>({{"all", all}, {"second-hit", second_hit}}),
-                   "What is written: all that may be stored, or what was asked for twice, which spares a disk that wears "
-                   "out."),
+                   "`all`: all cacheable objects are written. `second-hit`: only objects that have been requested twice, "
+                   "which reduces wear of the disk."),
             key<T>("rate_max", &T::rate, size(0, size_max),
-                   "Bytes a second that newcomers may have written, for the same end; 0 for any.").was("rate"),
+                   "Maximum rate, in bytes per second, at which new objects are written, to reduce wear of the disk; 0: no "
+                   "limit.").was("rate"),
         },
         check_disk);
 }

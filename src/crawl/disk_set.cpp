@@ -85,7 +85,7 @@ std::string DiskSet::begin_anew() {
     for (auto const& entry : fs::directory_iterator(options_.directory)) {
         auto const name = entry.path().filename().string();
         if (name.starts_with("run.") || (name.starts_with("log.") && entry.file_size() > head_bytes))
-            return path("manifest") + " is missing, but " + name + " is there";
+            return path("manifest") + " is missing, but " + name + " exists";
     }
     std::random_device random;
     set_ = std::uint64_t{random()} << 32 | random();
@@ -96,7 +96,7 @@ std::string DiskSet::begin_anew() {
 
 std::string DiskSet::read_manifest() {
     auto const [file, head, fault] =
-        open_file(path("manifest"), io::File::Mode::read, options_.faults, manifest_magic, "manifest of a set of URLs");
+        open_file(path("manifest"), io::File::Mode::read, options_.faults, manifest_magic, "manifest of a URL set");
     if (!fault.empty()) return fault;
     set_ = head.set;
     generation_ = head.number;

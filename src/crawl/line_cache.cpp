@@ -235,7 +235,7 @@ template <class Shape>
 MadeCache make_lines(CacheOptions const& options) {
     auto const chosen = static_cast<std::size_t>(options.value(LineSettings::settings, 1));
     auto const simd = chosen == 0 ? best_simd() : static_cast<Simd>(chosen - 1);
-    if (!has(simd)) return Fault{"this machine has no " + std::string(LineSettings::isas[chosen]), "take isa=best"};
+    if (!has(simd)) return Fault{"this machine has no " + std::string(LineSettings::isas[chosen]), "use isa=best"};
     auto const way = static_cast<Insertion::Way>(options.value(LineSettings::settings, 0));
     auto const lines = (options.entries + Shape::ways - 1) / Shape::ways;
     return std::make_unique<LineCache<Shape>>(lines, way, simd);
@@ -257,7 +257,7 @@ MadeCache make_quotient(CacheOptions const& options) {
     constexpr auto least = Quotients::least_lines * Quotients::ways;
     if (options.entries <= least - Quotients::ways)
         return Fault{std::to_string(options.entries) + " entries: their quotients have more than 51 bits",
-                     "take " + std::to_string(least) + " or more, or the cache line"};
+                     "take " + std::to_string(least) + " or more, or use the cache line"};
     return make_lines<Quotients>(options);
 }
 

@@ -42,7 +42,7 @@ RunWriter::RunWriter(std::string path, std::uint64_t set, std::uint64_t generati
     std::error_code gone;
     std::filesystem::remove(path_, gone);
     auto opened = io::File::open(path_, io::File::Mode::create, faults);
-    if (opened.error) fault_ = path_ + " cannot be made: " + io::text_of_error(opened.error);
+    if (opened.error) fault_ = path_ + " cannot be created: " + io::text_of_error(opened.error);
     file_ = std::move(opened.file);
     buckets_.resize(std::size_t{1} << bits);
     waiting_.resize(write_bytes + code_slack);
@@ -62,7 +62,7 @@ void RunWriter::add(std::span<Fingerprint const> urls) {
 void RunWriter::add_bucket(std::uint64_t number, std::span<Fingerprint const> urls) {
     auto const room = bytes_at_most(urls.size(), 64 - bits_);
     if (room > UINT32_MAX) {
-        if (fault_.empty()) fault_ = path_ + " cannot hold so many fingerprints that begin alike: they are no hashes";
+        if (fault_.empty()) fault_ = path_ + " cannot hold so many fingerprints with the same first bits: they are not hashes";
         return;
     }
     if (waiting_bytes_ + room > write_bytes) flush();
@@ -116,7 +116,7 @@ std::string RunReader::open(std::string const& path, std::uint64_t set, std::uin
     file_ = std::move(opened.file);
     auto const& head = opened.head;
     if (head.set != set || head.number != generation || head.entries != entries || head.bits < 8 || head.bits > 16)
-        return path + " is another run than the manifest says";
+        return path + " does not belong to the manifest";
     bits_ = head.bits;
     entries_ = entries;
     std::vector<DirectoryEntry> directory(buckets());
@@ -130,7 +130,7 @@ std::string RunReader::open(std::string const& path, std::uint64_t set, std::uin
         buckets_.push_back({.offset = offset, .bytes = entry.bytes, .count = entry.count, .checksum = entry.checksum});
         offset += entry.bytes;
     }
-    if (offset != head.where) return path + " has a directory that does not fit";
+    if (offset != head.where) return path + " has a directory of the wrong size";
     file_bytes_ = head.where + raw.size();
     block_bytes_ = 0;
     return {};

@@ -50,9 +50,9 @@ inline void seal(FileHead& head, std::string_view magic) {
 
 /// Nothing, or the error, as a predicate with the file as subject.
 inline std::string_view fault_in(FileHead const& head, std::string_view magic) {
-    if (std::string_view(head.magic, sizeof head.magic) != magic) return "does not begin as one";
-    if (head.version != set_format_version) return "is of another version of Garner";
-    if (head.checksum != head_checksum(head)) return "has a damaged head";
+    if (std::string_view(head.magic, sizeof head.magic) != magic) return "does not begin with its magic number";
+    if (head.version != set_format_version) return "was written by another version of Garner";
+    if (head.checksum != head_checksum(head)) return "has a damaged header";
     return {};
 }
 

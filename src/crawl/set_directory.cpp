@@ -55,13 +55,14 @@ std::string write_form(fs::path const& directory, SetForm const& form) {
 std::string compare_form(fs::path const& directory, SetForm const& wanted) {
     std::ifstream in(directory / "form", std::ios::binary);
     std::string const text{std::istreambuf_iterator<char>(in), {}};
-    if (!is_sound(text)) return (directory / "form").string() + " is damaged, or of another version of Garner";
+    if (!is_sound(text)) return (directory / "form").string() + " is damaged, or was written by another version of Garner";
     SetForm const there{value_of(text, kind_word), value_of(text, layers_word)};
     if (there.kind != wanted.kind)
-        return directory.string() + " holds a set " + there.kind + ", not " + wanted.kind + "; name that, or another directory";
+        return directory.string() + " holds a set " + there.kind + ", not " + wanted.kind +
+            "; use that set, or another directory";
     if (wanted.layers && *wanted.layers != *there.layers)
         return directory.string() + " holds URLs with " + shown(*there.layers) + ", not with " + shown(*wanted.layers) +
-               "; it goes on with these alone: name them, or another directory";
+               "; use these layers, or another directory";
     return {};
 }
 
@@ -75,10 +76,10 @@ std::string make_directory(fs::path const& directory) {
     }
     for (; !missing.empty(); missing.pop_back()) {
         fs::create_directory(missing.back(), error);
-        if (error) return missing.back().string() + " cannot be made: " + error.message();
+        if (error) return missing.back().string() + " cannot be created: " + error.message();
         if (auto fault = sync_directory(missing.back().parent_path()); !fault.empty()) return fault;
     }
-    if (!fs::is_directory(directory, error)) return directory.string() + " is no directory";
+    if (!fs::is_directory(directory, error)) return directory.string() + " is not a directory";
     return {};
 }
 
@@ -91,9 +92,9 @@ OpenedFile open_file(std::string const& path, io::File::Mode mode, io::Faults* f
     if (opened.error) {
         read.fault = path + " cannot be opened: " + io::text_of_error(opened.error);
     } else if (read.file.read_at(0, {reinterpret_cast<char*>(&read.head), sizeof read.head}).error) {
-        read.fault = path + " ends within its head";
+        read.fault = path + " is truncated in its header";
     } else if (auto const fault = fault_in(read.head, magic); !fault.empty()) {
-        read.fault = path + " is no " + what + ": it " + std::string(fault);
+        read.fault = path + " is not a " + what + ": it " + std::string(fault);
     }
     return read;
 }
@@ -113,7 +114,7 @@ std::string replace_file(std::string const& path, std::string_view bytes, io::Fa
 
 std::string lost_file(io::File const& file, std::string const& path) {
     if (file.is_at(path)) return {};
-    return path + " was removed or replaced: what it had is lost with this process; start it again";
+    return path + " was removed or replaced: its URLs are lost for this process; restart it";
 }
 
 OwnDirectory own_directory(fs::path const& directory, SetForm const& form) {

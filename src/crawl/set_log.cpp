@@ -47,7 +47,7 @@ std::string SetLog::make(std::string const& path, std::uint64_t set, std::uint64
     if (!error) error = file_.sync();
     synced_ = error == 0;
     end_ = head_bytes;
-    return error ? path_ + " cannot be made: " + io::text_of_error(error) : "";
+    return error ? path_ + " cannot be created: " + io::text_of_error(error) : "";
 }
 
 std::string SetLog::open(std::string const& path, std::uint64_t set, std::uint64_t number, io::Faults* faults) {
@@ -57,7 +57,7 @@ std::string SetLog::open(std::string const& path, std::uint64_t set, std::uint64
     file_ = std::move(opened.file);
     synced_ = false;   // its writer may have died before syncing
     auto const& head = opened.head;
-    if (head.set != set || head.number != number) return path + " is another log than the manifest says";
+    if (head.set != set || head.number != number) return path + " does not belong to the manifest";
     return find_end();
 }
 
@@ -84,15 +84,15 @@ std::string SetLog::find_end() {
         }
         std::error_code error;
         std::filesystem::resize_file(path_, end_, error);
-        return error ? path_ + " cannot be cut off where it was torn: " + error.message() : "";
+        return error ? path_ + " cannot be truncated at its incomplete end: " + error.message() : "";
     }
     return {};
 }
 
 /// A power failure or a faulty disk may lose unsynced pages, so the operator decides.
 std::string SetLog::mend(Bytes at) const {
-    return "; where a power failure came before it was durable, truncate -s " + std::to_string(at) + " " + path_ +
-           " goes on without what stands from there on, which is new again then";
+    return "; after a power failure run: truncate -s " + std::to_string(at) + " " + path_ +
+           " (the URLs after this byte are lost and count as new)";
 }
 
 std::string SetLog::read_record(Bytes at, std::vector<std::uint64_t>& record) const {

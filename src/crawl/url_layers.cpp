@@ -100,10 +100,10 @@ struct Row {
 
 /// A new layer needs its function and a row here.
 constexpr std::array layer_rows{
-    Row{"www-strip", "http://www.example.org/ is http://example.org/", strip_www},
-    Row{"default-document", "/a/index.html and the like are /a/", strip_default_document},
-    Row{"query-sort", "?b=2&a=1 is ?a=1&b=2", sort_query},
-    Row{"surt", "http://(org,example,)/ to sort by, for http://example.org/", to_surt},
+    Row{"www-strip", "changes http://www.example.org/ to http://example.org/", strip_www},
+    Row{"default-document", "changes /a/index.html and similar paths to /a/", strip_default_document},
+    Row{"query-sort", "sorts the query: changes ?b=2&a=1 to ?a=1&b=2", sort_query},
+    Row{"surt", "changes http://example.org/ to the sortable form http://(org,example,)/", to_surt},
 };
 
 }  // namespace
@@ -114,7 +114,7 @@ Result<UrlLayers> UrlLayers::read(std::string_view names) {
     if (names.empty()) return layers;
     for (auto const name : comma_parts(names)) {
         auto const row = std::ranges::find(layer_rows, name, &Row::name);
-        if (row == layer_rows.end()) return Fault{quoted_word(name) + " is none of " + names_of(layer_rows)};
+        if (row == layer_rows.end()) return Fault{quoted_word(name) + " is not one of " + names_of(layer_rows)};
         layers.chosen_ |= 1u << (row - layer_rows.begin());
     }
     return layers;

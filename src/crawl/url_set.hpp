@@ -18,7 +18,7 @@ public:
 
     /// Empty when the set outlives the process; otherwise one line with the reason and a suggested fix. Then sync()
     /// has no effect.
-    virtual std::string why_it_forgets() const { return "the set lies in memory and goes with the process; give it a directory"; }
+    virtual std::string why_it_forgets() const { return "the set is kept in memory and lost at exit; give it a directory"; }
     /// Makes all additions, including those of earlier processes, survive a power failure. Empty, or one line with
     /// the error.
     virtual std::string sync() { return {}; }

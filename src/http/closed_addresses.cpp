@@ -141,7 +141,7 @@ bool is_own_listener(IpAddress const& address, std::uint16_t port, OwnAddresses 
 char const* closed_destination(IpAddress const& address, std::span<IpAddress const> own) {
     if (char const* why = address.is_v4() ? closed_v4(address) : closed_v6(address)) return why;
     if (any_embedded(address, [](IpAddress const& inner) { return closed_v4(inner) != nullptr; }))
-        return "destination carries a closed IPv4 address";
+        return "destination contains a blocked IPv4 address";
     auto const is_own = [&](IpAddress const& one) { return same_or_embedded(address, one); };
     if (std::any_of(own.begin(), own.end(), is_own)) return "destination is this machine";
     return nullptr;

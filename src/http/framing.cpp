@@ -36,7 +36,7 @@ Framing coding_fault(Fields const& fields) {
 }
 
 Framing length_framing(Fields const& fields) {
-    if (fields.count(Name::content_length) > 1) return refused("several Content-Length lines");
+    if (fields.count(Name::content_length) > 1) return refused("more than one Content-Length");
     auto text = fields.first(Name::content_length);
     if (text.find(',') != text.npos) return refused("Content-Length is a list");
     if (text.empty() || text.find_first_not_of("0123456789") != npos)

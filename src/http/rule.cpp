@@ -14,7 +14,7 @@ namespace garner::http {
 namespace {
 
 constexpr std::string_view default_allow = "default: clients on loopback";
-constexpr std::string_view default_accelerator = "default: an accelerator serves everybody";
+constexpr std::string_view default_accelerator = "default: accelerators allow all clients";
 constexpr std::string_view default_deny = "default: clients on loopback only";
 
 Decision by_default(RuleRequest const& request) {

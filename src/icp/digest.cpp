@@ -64,20 +64,20 @@ DigestKey digest_key(std::string_view url) {
 
 Result<std::shared_ptr<Digest const>> Digest::read(std::string bytes) {
     auto const refuse = [](char const* why) { return Fault{why}; };
-    if (bytes.size() < header_bytes) return refuse("shorter than its head");
+    if (bytes.size() < header_bytes) return refuse("shorter than its header");
     if (bytes.size() > bytes_max) return refuse("too large");
     auto const head = std::string_view(bytes);
-    if (read_big_endian<std::uint16_t>(head.substr(at_current)) < oldest_version) return refuse("of a version before 3");
-    if (read_big_endian<std::uint16_t>(head.substr(at_required)) > our_version) return refuse("of a version after 5");
+    if (read_big_endian<std::uint16_t>(head.substr(at_current)) < oldest_version) return refuse("version below 3");
+    if (read_big_endian<std::uint16_t>(head.substr(at_required)) > our_version) return refuse("version above 5");
     auto const capacity = word_at(head, at_capacity);
     auto const entries = word_at(head, at_count);
     auto const mask_size = word_at(head, at_mask_size);
     auto const bits = static_cast<std::uint8_t>(head[at_bits_per_entry]);
-    if (head[at_hashes] != hashes) return refuse("not made with four hashes");
-    if (capacity == 0 || bits == 0) return refuse("without room for an entry");
-    if (capacity > INT32_MAX || entries > INT32_MAX || mask_size > mask_max) return refuse("with measures out of bounds");
-    if (mask_size != mask_size_for(capacity, bits)) return refuse("with a mask that is not of its capacity");
-    if (bytes.size() != header_bytes + mask_size) return refuse("not as long as it says");
+    if (head[at_hashes] != hashes) return refuse("the number of hash functions is not 4");
+    if (capacity == 0 || bits == 0) return refuse("the capacity is 0");
+    if (capacity > INT32_MAX || entries > INT32_MAX || mask_size > mask_max) return refuse("sizes out of range");
+    if (mask_size != mask_size_for(capacity, bits)) return refuse("the mask size does not match the capacity");
+    if (bytes.size() != header_bytes + mask_size) return refuse("the length does not match the header");
     std::shared_ptr<Digest> digest(new Digest);
     digest->bytes_ = std::move(bytes);
     digest->bits_ = std::uint64_t{mask_size} * 8;

@@ -89,7 +89,7 @@ void DigestFetcher::look() {
         auto& watch = watches_[peer];
         if (!watch) watch = std::make_shared<Watch>(peer);
         if (watch->times.outlived(now) && peer->digest()) {
-            spdlog::info("peer {}: its cache digest is too old to be believed", peer->options.name);
+            spdlog::info("peer {}: its cache digest is too old and no longer used", peer->options.name);
             peer->set_digest(nullptr);
         }
         if (watch->running || !watch->times.due(now)) continue;
@@ -109,20 +109,20 @@ net::awaitable<void> DigestFetcher::renew(std::shared_ptr<Watch> watch) {
     if (location)
         co_await fetch(*watch, *location);
     else
-        watch->fault = "its digest_url is no URL";
+        watch->fault = "digest_url is not a valid URL";
     watch->exchange.reset();
     watch->running = false;
     if (stopped_) co_return;
     auto const now = steady_now();
     if (!watch->digest) {
-        if (!watch->times.fails()) spdlog::warn("peer {}: no cache digest: {}", name, watch->fault);
+        if (!watch->times.fails()) spdlog::warn("peer {}: cannot fetch its cache digest: {}; retrying later", name, watch->fault);
         watch->times.failed(now);
         co_return;
     }
     bool const is_new = watch->times.fails() || !watch->peer->digest();
     watch->times.fetched(watch->life, now);
     auto const level = is_new ? spdlog::level::info : spdlog::level::debug;
-    spdlog::log(level, "peer {}: its cache digest has {} URLs", name, watch->digest->entries());
+    spdlog::log(level, "peer {}: fetched its cache digest of {} URLs", name, watch->digest->entries());
     watch->peer->set_digest(std::move(watch->digest));
 }
 
@@ -144,13 +144,13 @@ net::awaitable<void> DigestFetcher::receive(Watch& watch, Location const& locati
     auto& exchange = *watch.exchange;
     auto const begun = wall_now();
     auto const give_up = steady_now() + whole_patience;
-    watch.fault = "the connection broke";
+    watch.fault = "the connection failed";
     std::array<iovec, 1> parts{iovec{const_cast<char*>(location.request.data()), location.request.size()}};
     if (co_await exchange.send(parts, piece_patience) != Trouble::none) co_return;
     if (co_await exchange.read_head(http::Method::get, piece_patience) != Trouble::none) co_return;
     auto const& head = exchange.head();
     if (head.status != 200) {
-        watch.fault = "it answers " + std::to_string(head.status);
+        watch.fault = "status " + std::to_string(head.status);
         co_return;
     }
     auto const control = http::parse_response_cache_control(head.fields);
@@ -162,14 +162,14 @@ net::awaitable<void> DigestFetcher::receive(Watch& watch, Location const& locati
         auto const piece = co_await exchange.read_body(piece_patience);
         if (piece.trouble != Trouble::none) co_return;
         if (bytes.size() + piece.data.size() > Digest::bytes_max || steady_now() > give_up) {
-            watch.fault = "it is too large or comes too slowly";
+            watch.fault = "the digest is too large or arrives too slowly";
             co_return;
         }
         bytes.append(piece.data);
     }
     auto digest = Digest::read(std::move(bytes));
     if (digest) watch.digest = *std::move(digest);
-    else watch.fault = "it is not a cache digest: " + digest.fault().text();
+    else watch.fault = "the response is not a valid cache digest: " + digest.fault().text();
 }
 
 }  // namespace garner::icp

@@ -58,7 +58,7 @@ net::awaitable<void> DigestPublisher::make(milliseconds life) {
     auto const entries = scan.entries();
     auto digest = std::make_shared<std::string const>(std::move(scan).finish());
     auto const took = std::chrono::duration_cast<milliseconds>(steady_now() - begun).count();
-    spdlog::debug("cache digest made: {} URLs, {} bytes, in {} ms", entries, digest->size(), took);
+    spdlog::debug("cache digest built: {} URLs, {} bytes, in {} ms", entries, digest->size(), took);
     mesh_.publish({std::move(digest), expires});
 }
 

@@ -178,7 +178,7 @@ char const* parse(std::string_view datagram, Message& message) {
     std::uint8_t major = 0;
     bool const header = taker.number(length) && taker.number(major) && taker.number(message.minor);
     if (!header) return "shorter than a HEADER";
-    if (length != datagram.size()) return "LENGTH is not the datagram's";
+    if (length != datagram.size()) return "LENGTH does not match the datagram";
     if (major != 0) return "unknown MAJOR version";
     if (message.minor > minor_sent) return "unknown MINOR version";
     std::string_view data, auth;

@@ -17,16 +17,16 @@ bool is_known(Opcode opcode) {
 }
 
 char const* parse_head(std::string_view datagram, IcpMessage& message) {
-    if (datagram.size() < message_head) return "shorter than its head";
-    if (datagram[1] != version) return "not of version 2";
+    if (datagram.size() < message_head) return "shorter than its header";
+    if (datagram[1] != version) return "the version is not 2";
     bool const whole = read_big_endian<std::uint16_t>(datagram.substr(2)) == datagram.size();
-    if (!whole || datagram.size() > message_max) return "another length than it says";
+    if (!whole || datagram.size() > message_max) return "the length does not match the header";
     message.opcode = static_cast<Opcode>(datagram[0]);
     if (!is_known(message.opcode)) return "unknown opcode";
     message.number = read_big_endian<std::uint32_t>(datagram.substr(4));
     message.options = read_big_endian<std::uint32_t>(datagram.substr(8));
     message.option_data = read_big_endian<std::uint32_t>(datagram.substr(12));
-    return message.number == 0 ? "number 0" : nullptr;
+    return message.number == 0 ? "the request number is 0" : nullptr;
 }
 
 void write(IcpMessage const& message, Bytes before_url, std::string& out) {
@@ -52,11 +52,11 @@ char const* parse_message(std::string_view datagram, IcpMessage& message) {
     if (auto const* error = parse_head(datagram, message)) return error;
     auto payload = datagram.substr(message_head);
     if (message.opcode == Opcode::query) {
-        if (payload.size() < requester_bytes) return "without its requester's address";
+        if (payload.size() < requester_bytes) return "the requester address is missing";
         payload.remove_prefix(requester_bytes);
     }
     auto const end = payload.find('\0');
-    if (end == payload.npos || end > url_max) return "URL without its end, or too long";
+    if (end == payload.npos || end > url_max) return "URL not terminated, or too long";
     message.url = payload.substr(0, end);
     return nullptr;
 }

@@ -107,7 +107,7 @@ void Peer::expired(SteadyTime now) {
         ++figures_.expired;
         died = liveness_.expired(now);
     }
-    if (died) tell_dead("does not answer: not used until it does");
+    if (died) tell_dead("does not reply: unused until it replies again");
 }
 
 // ---- connections ----
@@ -139,7 +139,7 @@ void Peer::connect_failed(std::string_view why, SteadyTime now) {
         ++figures_.connect_failures;
         died = liveness_.connect_failed(now);
     }
-    if (died) tell_dead("cannot be used: " + std::string(why) + "; it is tried again");
+    if (died) tell_dead("cannot be used: " + std::string(why) + "; retrying");
 }
 
 void Peer::fetched(Source const& as, Bytes bytes, microseconds took) {
@@ -209,6 +209,6 @@ void Peer::tell_dead(std::string_view why) const {
     spdlog::warn("{} {}", title_of(options), why);
 }
 
-void Peer::tell_alive() const { spdlog::info("{} is back", title_of(options)); }
+void Peer::tell_alive() const { spdlog::info("{} is available again", title_of(options)); }
 
 }  // namespace garner::icp

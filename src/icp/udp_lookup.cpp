@@ -42,7 +42,7 @@ void UdpLookup::send(std::string_view datagram, Peers peers) {
 
 bool UdpLookup::open_own() {
     auto port = net::UdpPort::open_any(services_.worker.io);
-    if (!port) return spdlog::warn("no peer is asked over {}: {}", name_of(protocol_), port.fault().text()), false;
+    if (!port) return spdlog::warn("no peer is queried by {}: {}", name_of(protocol_), port.fault().text()), false;
     port_ = *std::move(port);
     listen();
     return true;

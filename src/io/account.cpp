@@ -70,11 +70,11 @@ std::string give_file(std::string const& path, Account const& account) {
     auto const folder = whole.has_parent_path() ? whole.parent_path().string() : std::string(".");
     Opened const directory(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY);
     if (directory.is_of_another_user()) return {};   // that user creates the file
-    if (!directory.is_roots_alone()) return path + ": other users can change its directory";
+    if (!directory.is_roots_alone()) return path + ": other users can write to its directory";
     Opened const file(directory.descriptor(), whole.filename().string(), O_WRONLY | O_APPEND | O_CREAT, 0640);
     if (!file) return trouble_with(path, errno);
     if (file.is_of_another_user()) return {};
-    if (!file.is_file_of_root()) return path + ": it is no regular file, or has a second name";
+    if (!file.is_file_of_root()) return path + ": it is not a regular file, or has a second hard link";
     return file.give(account) ? "" : trouble_with(path, errno);
 }
 
@@ -83,8 +83,8 @@ std::string give_directory(std::string const& path, std::vector<std::string> con
     Opened const directory(AT_FDCWD, path, O_RDONLY | O_DIRECTORY);
     if (!directory) return trouble_with(path, errno);
     if (directory.is_of_another_user()) return {};
-    if (!directory.is_roots_alone()) return path + ": other users can change it";
-    if (!has_nothing_but(directory, ours)) return path + ": something else lies in it";
+    if (!directory.is_roots_alone()) return path + ": other users can write to it";
+    if (!has_nothing_but(directory, ours)) return path + ": it contains other files";
     for (auto const& name : ours) {
         Opened const file(directory.descriptor(), name, O_RDONLY);
         if (file.is_file_of_root() && !file.give(account)) return trouble_with(path + "/" + name, errno);

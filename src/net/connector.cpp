@@ -150,7 +150,7 @@ awaitable<void> Connector::run(std::shared_ptr<Race> race, ConnectStop* stop) {
         auto now = steady_now();
         if (now >= race->give_up) {
             race->failure = ConnectFailure::timed_out;
-            race->reason = "no answer within " + std::to_string(race->timeout.count()) + " ms";
+            race->reason = "no response within " + std::to_string(race->timeout.count()) + " ms";
             co_return;
         }
         if (race->more() && now >= race->next_start) {

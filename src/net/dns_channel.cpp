@@ -27,14 +27,14 @@ DnsAnswer failed(int status) {
     switch (status) {
     case ARES_ENOTFOUND: return with("no such host", true);
     case ARES_ENODATA: return with("the name has no address", true);
-    case ARES_ETIMEOUT: return with("DNS server did not answer", true);
+    case ARES_ETIMEOUT: return with("DNS server did not respond", true);
     // c-ares tries the next server after SERVFAIL and REFUSED, and reports this when none is left.
     case ARES_ECONNREFUSED:
     case ARES_ESERVFAIL:
-    case ARES_EREFUSED: return with("DNS server failed or cannot be reached", true);
+    case ARES_EREFUSED: return with("DNS server failed or is unreachable", true);
     case ARES_EFORMERR:
-    case ARES_EBADRESP: return with("DNS server gave a malformed answer", true);
-    case ARES_EBADNAME: return with("not a valid host name", false);
+    case ARES_EBADRESP: return with("DNS server sent an invalid response", true);
+    case ARES_EBADNAME: return with("the host name is not valid", false);
     case ARES_ECANCELLED:
     case ARES_EDESTRUCTION: return with("shutting down", false);
     default: return with(ares_strerror(status), false);

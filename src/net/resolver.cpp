@@ -73,7 +73,7 @@ awaitable<NamesPtr> Resolver::resolve(std::string_view host, WakeHandle* waiting
     if (lookup->names) co_return lookup->names;
     if (wake != Wake::deadline) co_return failure("cancelled");
     // The query continues; if it is still answered, the next request finds the answer in the cache.
-    if (!lookup->too_late) lookup->too_late = cache.store_failure(lookup->host, "DNS server did not answer");
+    if (!lookup->too_late) lookup->too_late = cache.store_failure(lookup->host, "DNS server did not respond");
     co_return lookup->too_late;
 }
 
@@ -81,7 +81,7 @@ NamesPtr Resolver::known(std::string_view host) {
     if (auto names = literal(host)) return names;
     write_cached_form(host, host_);
     if (is_localhost(host_)) return loopback();
-    if (host_.empty() || host_.size() > name_max) return failure("not a valid host name");
+    if (host_.empty() || host_.size() > name_max) return failure("the host name is not valid");
     return cache_.find(host_);
 }
 

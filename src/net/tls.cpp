@@ -94,7 +94,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::make(TlsOptions const& options) 
     if (options.ca_file.empty()) {
         made->inside_->trusts_system = true;
     } else if (SSL_CTX_load_verify_locations(context, options.ca_file.c_str(), nullptr) != 1) {
-        return Fault{.what = first_fault("no certificate in it"), .where = "cannot read certificates from " + options.ca_file};
+        return Fault{.what = first_fault("the file contains no certificate"), .where = "cannot read certificates from " + options.ca_file};
     }
     return made;
 }
@@ -159,7 +159,7 @@ void TlsSession::identify() {
     }
     SSL_set_hostflags(ssl_, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     if (server_name_.empty() || SSL_set_tlsext_host_name(ssl_, name) != 1 || SSL_set1_host(ssl_, name) != 1)
-        fault_ = "'" + server_name_ + "' cannot be a TLS server's name";
+        fault_ = "'" + server_name_ + "' is not a valid TLS server name";
 }
 
 TlsSession::Step TlsSession::handshake() {

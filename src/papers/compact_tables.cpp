@@ -15,7 +15,7 @@ template <template <class> class Table>
 crawl::MadeCache make(crawl::CacheOptions const& options, std::span<policy::Setting const> settings, unsigned x) {
     if (!std::has_single_bit(options.entries)) {
         auto const below = std::bit_floor(options.entries);
-        return Fault{std::to_string(options.entries) + " entries: no power of two",
+        return Fault{std::to_string(options.entries) + " entries: the number must be a power of two",
                      "take " + std::to_string(below) + " or " + std::to_string(2 * below)};
     }
     CompactShape const shape{.entries = options.entries,

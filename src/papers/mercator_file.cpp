@@ -119,7 +119,7 @@ std::string MercatorFile::open() {
     auto const& head = opened.head;
     if (!opened.fault.empty()) return opened.fault;
     if (opened.file.size() != crawl::head_bytes + head.entries * sizeof(Fingerprint))
-        return name_ + " is not as long as its head says";
+        return name_ + " does not have the length given in its head";
     file_ = std::move(opened.file);
     size_ = head.entries;
     checksum_ = head.directory_checksum;
@@ -140,12 +140,12 @@ crawl::UrlSet::Added MercatorFile::add(std::span<Fingerprint const> batch, std::
     std::error_code fault;
     std::filesystem::remove(fresh, fault);
     auto opened = io::File::open(fresh, io::File::Mode::create, options_.faults);
-    if (opened.error) return {0, fresh + " cannot be made: " + io::text_of_error(opened.error)};
+    if (opened.error) return {0, fresh + " cannot be created: " + io::text_of_error(opened.error)};
     Reader old(file_, size_);
     Writer into(opened.file);
     merge(old, asked, into, is_new);
     if (old.error()) return {0, name_ + " cannot be read: " + io::text_of_error(old.error())};
-    if (size_ > 0 && old.sum() != checksum_) return {0, name_ + " is damaged: its checksum is not that of its head"};
+    if (size_ > 0 && old.sum() != checksum_) return {0, name_ + " is damaged: the checksum does not match the head"};
 
     crawl::FileHead head{.entries = into.count()};
     head.directory_checksum = into.sum();

@@ -18,7 +18,7 @@ Result<double> read_value(std::string_view text, Setting const& setting) {
     for (std::size_t i = 0; i < setting.choices.size(); ++i)
         if (setting.choices[i] == text) return static_cast<double>(i);
     auto const named = "\"" + std::string(setting.name) + "\": \"" + std::string(text) + "\"";
-    if (!setting.choices.empty()) return Fault{named + " is none of " + joined(setting.choices)};
+    if (!setting.choices.empty()) return Fault{named + " is not one of " + joined(setting.choices)};
     double value = 0;
     if (read_whole_number(text, value) && value >= setting.least && value <= setting.most) return value;
     return Fault{named + " is not a number from " + short_number(setting.least) + " to " + short_number(setting.most)};
@@ -28,7 +28,7 @@ std::string names_of(std::span<Setting const> declared) {
     if (declared.empty()) return "this policy has no settings";
     std::vector<std::string_view> names;
     for (auto const& setting : declared) names.push_back(setting.name);
-    return "there are " + joined(names);
+    return "valid settings: " + joined(names);
 }
 
 }  // namespace

@@ -189,9 +189,9 @@ net::awaitable<bool> Delivery::send_body(store::ObjectPtr object, Slice slice, P
         if (state == store::Body::State::failed || dropped || !follower) {
             // The client must see that the response is truncated.
             bool const on_disk = reader.lost() && object->body()->source();
-            request_.record.texts.reason = on_disk   ? "the disk does not give the rest"
-                      : dropped ? "the reader was too slow"
-                                : "the origin's answer broke off";
+            request_.record.texts.reason = on_disk   ? "the disk did not deliver the rest of the body"
+                      : dropped ? "the client read too slowly"
+                                : "the response of the origin was truncated";
             writer_.show_truncation();
             co_return false;
         }

@@ -38,18 +38,18 @@ private:
     }
 
     bool would_refuse(std::string_view why) {
-        return fault("the proxy would refuse this request: " + std::string(why));
+        return fault("the proxy would reject this request: " + std::string(why));
     }
 
     /// Parses the request with the proxy's own parser, so that it is refused for the same reasons.
     bool read_request() {
         http::UriError error;
         auto const uri = http::parse_absolute(question_.url, error);
-        if (!uri) return fault("the URL is not one like http://example.com/page: " + std::string(error.refusal));
+        if (!uri) return fault("the URL is not valid (write it like http://example.com/page): " + std::string(error.refusal));
         uri_ = *uri;
         out_.method = question_.method;
         if (out_.method.empty()) out_.method = uri_.scheme == http::Scheme::https && !question_.accelerated ? "CONNECT" : "GET";
-        if (!http::is_token(out_.method)) return fault("the method is not one");
+        if (!http::is_token(out_.method)) return fault("the method is not valid");
         bool has_host = false;
         std::string fields;
         for (auto const& line : question_.fields) {
@@ -89,9 +89,9 @@ private:
             }
             there += " " + place.origin->text;
         }
-        if (!question_.accelerated) return fault("no listening address is a forward proxy: ask with --accelerator");
-        return fault(there.empty() ? "no listening address is an accelerator"
-                                   : "no accelerator stands for this URL; there are those for" + there);
+        if (!question_.accelerated) return fault("no listener is a forward proxy: add --accelerator");
+        return fault(there.empty() ? "no listener is an accelerator"
+                                   : "no accelerator has the origin of this URL; there are accelerators for" + there);
     }
 
     /// "127.0.0.1:3128", "[::]:3128"
@@ -258,14 +258,15 @@ private:
         bool const decides = out_.access.verdict == http::Decision::Verdict::needs_destination;
         if (decides && out_.of_connection && out_.of_connection->denied()) return say_closed();
         switch (before_lookup(request_.method, out_.bypass, [&] { return may_have_misses(); })) {
-        case Action::tunnel: return judge_asking(Outcome::tunnelled, "what it carries is neither seen nor cached");
-        case Action::purge: return say(Outcome::refused, "PURGE removes, and is not answered from it");
+        case Action::tunnel:
+            return judge_asking(Outcome::tunnelled, "the contents of the tunnel are neither inspected nor cached");
+        case Action::purge: return say(Outcome::refused, "PURGE removes objects and is never served from the cache");
         case Action::pass: return judge_asking(Outcome::passed, text(out_.bypass));
         case Action::refuse_misses: return say_misses_refused();
         default: break;
         }
         if (out_.of_source && !out_.of_source->allowed())
-            return say(Outcome::denied, "the address that the stored response came from: " + out_.of_source->text(), 403);
+            return say(Outcome::denied, "address that the stored response came from: " + out_.of_source->text(), 403);
         judge_found();
     }
 
@@ -279,10 +280,10 @@ private:
         case Action::deliver: return judge_delivered(found.object->terms());
         case Action::deliver_offline: return say_stored(Outcome::stale, text(StaleUse::offline));
         case Action::pass: return judge_asking(Outcome::passed, text(http::Bypass::authorization));
-        case Action::only_if_cached: return say(Outcome::refused, "only-if-cached, and there is no fresh one", 504);
+        case Action::only_if_cached: return say(Outcome::refused, "only-if-cached, but no fresh response is stored", 504);
         case Action::refuse_misses: return say_misses_refused();
         case Action::tell_failure: return judge_failure(found.failure->failure);
-        case Action::follow: return say(Outcome::collapsed, "somebody else fetches it right now");
+        case Action::follow: return say(Outcome::collapsed, "another request is fetching it");
         default: return judge_origin();
         }
     }
@@ -312,16 +313,16 @@ private:
         // Matches rule_forbids_storing.
         auto const deciding = std::ranges::find_if(out_.rules, [](auto const* rule) { return rule->never.has_value(); });
         if (deciding != out_.rules.end() && *(*deciding)->never)
-            return "not stored, as " + (*deciding)->name + " says: never";
-        if (found.part_missing) return "not all of the range is stored";
-        if (found.parts) return "parts of it are stored";
-        if (found.variant_missing()) return "no stored variant fits this request";
+            return "not stored: " + (*deciding)->name + " (never)";
+        if (found.part_missing) return "the range is only partly stored";
+        if (found.parts) return "only parts of the object are stored";
+        if (found.variant_missing()) return "no stored variant matches this request";
         bool const marked = found.kind == cache::Lookup::Kind::pass;
-        return marked ? "not stored, as the last answer was not: " + std::string(found.pass_reason) : "not stored";
+        return marked ? "not stored; the last response was uncacheable: " + std::string(found.pass_reason) : "not stored";
     }
 
     bool may_have_misses() const { return proxy::may_have_misses(out_.options->misses, facts_); }
-    void say_misses_refused() { say(Outcome::refused, "misses: this client gets only what is stored", 504); }
+    void say_misses_refused() { say(Outcome::refused, "misses: this client may receive only stored objects", 504); }
 
     /// A failure of one client's request applies to that request. A question without fields asks about any request of that
     /// client.

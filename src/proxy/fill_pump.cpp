@@ -17,10 +17,10 @@ constexpr Bytes worth_finishing_bytes = 256 * KiB;
 constexpr Bytes worth_finishing_fraction = 10;
 char const* text(Trouble trouble) {
     switch (trouble) {
-    case Trouble::timed_out: return "the origin stalled in the body";
-    case Trouble::malformed: return "the origin's body is malformed";
-    case Trouble::cancelled: return "the fetch was given up";
-    default: return "the origin closed before the end of the body";
+    case Trouble::timed_out: return "the origin stopped sending the body";
+    case Trouble::malformed: return "the body from the origin is invalid";
+    case Trouble::cancelled: return "the fetch was cancelled";
+    default: return "the origin closed the connection before the end of the body";
     }
 }
 

@@ -27,7 +27,7 @@ net::awaitable<Trouble> FinalHead::read(client::Exchange& exchange, Terms terms)
             co_return Trouble::none;
         }
         if (interim++ == interim_responses_max) {
-            exchange.refuse("interim responses without end");
+            exchange.refuse("too many interim responses");
             co_return Trouble::malformed;
         }
         if (opens_tunnel || terms.of_rest) continue;

@@ -100,7 +100,8 @@ net::awaitable<bool> PassThrough::go_on(Trouble trouble, std::string_view head, 
 
 /// The origin's body is truncated, and the client must see that.
 net::awaitable<void> PassThrough::break_off(Trouble trouble) {
-    request_.record.texts.reason = trouble == Trouble::timed_out ? "the origin stalled in the body" : "the origin's answer broke off";
+    request_.record.texts.reason = trouble == Trouble::timed_out ? "the origin stopped sending the body" :
+        "the response of the origin was truncated";
     request_.services.counters.origin_failures.add();
     request_.close = true;
     co_await upstream_.upload().join();

@@ -45,8 +45,8 @@ net::awaitable<bool> ResponseWriter::send_waiting(std::span<iovec> parts, Bytes 
     if (!sent.error) co_return true;
     unsent -= sent.bytes;
     request_.record.texts.reason = pace_.too_slow()                          ? pace_.too_slow()
-                                   : sent.error == net::asio::error::timed_out ? "the client takes nothing"
-                                                                               : "the client is gone";
+                                   : sent.error == net::asio::error::timed_out ? "the client stopped reading"
+                                                                               : "the client closed the connection";
     request_.record.body_sent -= std::min(body, unsent);
     request_.client_gone = request_.close = true;
     co_return false;

@@ -10,7 +10,7 @@ namespace {
 /// A peer that closes in order usually passes on that its origin closed: the peer itself may be healthy.
 bool is_peers_own(Trouble trouble) { return trouble == Trouble::reset || trouble == Trouble::timed_out; }
 
-constexpr char const* broke_off = "an answer broke off in its body";
+constexpr char const* broke_off = "truncated body";
 // For a head where memory already holds the client's bytes, so a long wait is not worthwhile.
 constexpr milliseconds soon{2'000};
 
@@ -46,9 +46,9 @@ net::awaitable<bool> RestOfBody::fetch(store::Object const& object, http::Broken
     bool const found = co_await ask(missing, first_byte_max);
     if (!found) upstream_.drop_exchange();
     if (!found) co_return false;
-    request_.record.texts.reason = is_there        ? "memory was needed: the rest was fetched"
-                                   : body.source() ? "the disk did not give all of it: the rest was fetched"
-                                                   : "the reader was too slow: the rest was fetched";
+    request_.record.texts.reason = is_there        ? "memory was needed: the rest of the body was fetched again"
+                                   : body.source() ? "the disk did not deliver all of the body: the rest was fetched again"
+                                                   : "the client read too slowly: the rest of the body was fetched again";
     co_return true;
 }
 

@@ -68,9 +68,9 @@ private:
         auto const& before = *first_look_;
         bool const holds_memory = object_ && is_too_slow(look.taken - before.taken, look.at - before.at, when_memory_is_needed());
         if (is_too_slow(look.taken - taken_before_, waited_, least_))
-            too_slow_ = "the client takes less than limits.rate_min";
+            too_slow_ = "the client reads more slowly than limits.rate_min";
         else if (holds_memory && cache_.memory().wants_back(*object_))
-            too_slow_ = "the client takes too little of an evicted object whose memory is needed";
+            too_slow_ = "the client reads too slowly, and the memory of the evicted object is needed";
         if (too_slow_)
             client_.cancel();
         else

@@ -61,7 +61,7 @@ net::awaitable<void> Tunnel::relay(net::Transport& origin, std::string_view from
     co_await relay.run(from_client, from_origin);
     relay_ = nullptr;
     request_.record.body_sent += relay.to_client();
-    if (relay.out_of_time()) request_.record.texts.reason = "a tunnel's time was over";
+    if (relay.out_of_time()) request_.record.texts.reason = "tunnel timeout (deadlines.tunnel_idle or deadlines.tunnel_total)";
 }
 
 void Tunnel::abort() {

@@ -15,7 +15,7 @@ std::string read_prefix(std::string_view value, std::string& to) {
     bool const plain = std::ranges::all_of(value, [](char c) { return c > ' ' && c < 0x7f && c != '{' && c != '}'; });
     // Braces would put all keys into one slot, on one node.
     if (value.empty() || value.size() > prefix_at_most || !plain)
-        return "prefix=" + std::string(value) + " is not 1 to 64 letters, digits and signs without braces";
+        return "prefix=" + std::string(value) + " is not 1 to 64 letters, digits and signs other than braces";
     to = value;
     return {};
 }
@@ -23,7 +23,7 @@ std::string read_prefix(std::string_view value, std::string& to) {
 std::string read_patience(std::string_view value, milliseconds& to) {
     auto const time = parse_time(value);
     if (!time || *time < milliseconds{100})
-        return "patience=" + std::string(value) + " is no time of 100ms or more; write 20s";
+        return "patience=" + std::string(value) + " is not a time of at least 100ms; write it like 20s";
     to = *time;
     return {};
 }
@@ -31,7 +31,7 @@ std::string read_patience(std::string_view value, milliseconds& to) {
 std::string read_password(std::string_view path, std::string& to) {
     std::ifstream file{std::string(path)};
     if (!std::getline(file, to) || to.empty())
-        return "password-file=" + std::string(path) + " holds no password that can be read";
+        return "password-file=" + std::string(path) + " cannot be read, or contains no password";
     if (to.ends_with('\r')) to.pop_back();
     return {};
 }
@@ -40,7 +40,7 @@ std::string read_option(std::string_view name, std::string_view value, RedisAddr
     if (name == "prefix") return read_prefix(value, to.prefix);
     if (name == "patience") return read_patience(value, to.patience);
     if (name == "password-file") return read_password(value, to.password);
-    return "no option " + quoted_word(name) + "; there are prefix, patience, password-file";
+    return "no option " + quoted_word(name) + "; valid options: prefix, patience, password-file";
 }
 
 }  // namespace
@@ -66,13 +66,13 @@ std::string read_redis_address(std::string_view text, RedisAddress& to) {
         RedisEndpoint node;
         if (equals != part.npos) {
             auto const name = part.substr(0, equals);
-            if (std::ranges::find(named, name) != named.end()) return std::string(name) + "= stands there twice; leave out one";
+            if (std::ranges::find(named, name) != named.end()) return std::string(name) + "= is given twice; remove one";
             named.push_back(name);
             if (auto fault = read_option(name, part.substr(equals + 1), to); !fault.empty()) return fault;
         } else if (read_redis_endpoint(part, node) && !node.host.empty()) {
             to.nodes.push_back(std::move(node));
         } else {
-            return quoted_word(part) + " is no node; write redis:HOST:PORT,HOST:PORT";
+            return quoted_word(part) + " is not a node; write redis:HOST:PORT,HOST:PORT";
         }
     }
     return to.nodes.empty() ? "no node; write redis:HOST:PORT,HOST:PORT" : "";

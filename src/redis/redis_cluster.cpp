@@ -85,7 +85,7 @@ bool RedisCluster::keeps_all(Node& node) {
     if (!keeps) {
         bool const refused = reply->type == REDIS_REPLY_ERROR;
         auto const said = refused ? std::string(text) : "its maxmemory-policy is " + std::string(policy);
-        lasting_ = node.connection.endpoint().text() + ": " + said + "; a set needs noeviction, or loses URLs";
+        lasting_ = node.connection.endpoint().text() + ": " + said + "; set it to noeviction, or the set loses URLs";
         node.connection.close();
     }
     return keeps;
@@ -148,8 +148,8 @@ bool RedisCluster::take_slots(Node const& from, redisReply const& slots) {
 std::string RedisCluster::unserved() const {
     auto const lacking = std::ranges::count(serving_, std::int16_t{-1});
     if (lacking == 0) return {};
-    return "nobody serves " + std::to_string(lacking) + " of the cluster's " + std::to_string(redis_slots) +
-           " slots; redis-cli --cluster check says which";
+    return "no node serves " + std::to_string(lacking) + " of the cluster's " + std::to_string(redis_slots) +
+           " slots; run redis-cli --cluster check";
 }
 
 std::string RedisCluster::each_master(std::function<std::string(RedisConnection&)> const& look) {
@@ -190,7 +190,7 @@ std::string RedisCluster::ask(std::vector<Question>& questions, Write const& wri
         if (questions.empty()) break;
         if (answered > 0) answered_at = steady_now();
         else if (steady_now() - answered_at > patience)
-            return trouble_ + "; nothing was answered for " + time_text(patience);
+            return trouble_ + "; no reply for " + time_text(patience);
         else std::this_thread::sleep_for(pause);
         // A redirection is more recent than what another node knows.
         if (answered > 0 && !unsettled_) continue;
@@ -267,7 +267,7 @@ void RedisCluster::refused(Node const& node, std::string_view error, Question qu
         if (moved) serving_[slot] = index;
         else question.ask = index;
     } else if (error.starts_with("OOM ")) {
-        lasting_ = from.text() + " has no memory left for more URLs; raise its maxmemory, or add nodes";
+        lasting_ = from.text() + " has no memory for more URLs; raise its maxmemory, or add nodes";
     } else if (!passes_by_itself(error)) {
         lasting_ = from.text() + ": " + std::string(error);
     }

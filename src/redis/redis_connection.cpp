@@ -52,7 +52,7 @@ bool RedisConnection::send(std::string_view commands) {
     while (!commands.empty()) {
         auto const sent = ::send(context_->fd, commands.data(), commands.size(), MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
-        if (sent < 0) return lost_in("takes nothing");
+        if (sent < 0) return lost_in("accepted no data");
         commands.remove_prefix(static_cast<std::size_t>(sent));
     }
     return true;
@@ -61,7 +61,7 @@ bool RedisConnection::send(std::string_view commands) {
 RedisReply RedisConnection::next() {
     void* reply = nullptr;
     if (::redisGetReply(context_.get(), &reply) == REDIS_OK) return RedisReply(static_cast<redisReply*>(reply));
-    if (context_->err == REDIS_ERR_IO) lost_in("does not answer");
+    if (context_->err == REDIS_ERR_IO) lost_in("did not reply");
     else lost(context_->errstr);
     return nullptr;
 }

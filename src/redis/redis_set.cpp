@@ -59,11 +59,11 @@ std::string RedisSet::agree_on_form(std::uint64_t expected) {
     if (reply->type == REDIS_REPLY_STRING) form = {reply->str, static_cast<std::size_t>(reply->len)};
     bool const ours = form.starts_with(form_begins) && read_whole_number(form.substr(form_begins.size()), bucket_bits_) &&
                       bucket_bits_ >= least_bucket_bits && bucket_bits_ <= most_bucket_bits;
-    if (!ours) return "the key " + name + " is of something else, or of another version; choose another prefix=";
+    if (!ours) return "the key " + name + " belongs to another program or version; choose another prefix=";
     auto const room = entries_in_bucket << bucket_bits_;
     if (expected <= room) return {};
-    return "the set of prefix=" + prefix_ + " was begun for " + std::to_string(room) + " entries at most, and " +
-           std::to_string(expected) + " are expected; choose another prefix=, or expect fewer";
+    return "the set of prefix=" + prefix_ + " was created for " + std::to_string(room) + " entries at most, and " +
+           std::to_string(expected) + " are expected; choose another prefix=, or lower the expected number";
 }
 
 std::string RedisSet::bucket_name(std::uint64_t bucket) const {
@@ -177,7 +177,7 @@ std::string RedisSet::sync() {
             bool const told = reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 && reply->element[1]->str;
             auto const set = told ? std::string(reply->element[1]->str) : "unknown";
             if (set != value)
-                return "redis: " + node.endpoint().text() + " may forget what it has answered when its power fails: its " +
+                return "redis: " + node.endpoint().text() + " may lose confirmed URLs at a power failure: its " +
                        option + " is " + set + ", not " + value;
         }
         return {};

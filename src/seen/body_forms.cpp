@@ -69,7 +69,7 @@ public:
 
     Result<void> finish() override {
         if (kept_ == 0) return {};
-        return Fault{"fingerprints have 8 bytes each, and after the last one there are " + std::to_string(kept_) + " more"};
+        return Fault{"fingerprints have 8 bytes each; surplus bytes at the end of the body: " + std::to_string(kept_)};
     }
 
 private:

@@ -24,10 +24,10 @@ namespace {
 constexpr milliseconds until_answered = std::chrono::hours{24 * 365};
 
 constexpr std::string_view usage =
-    "This tells a crawler which URLs it has seen.\n"
-    "  POST /seen         URLs one a line, a JSON list (application/json), or fingerprints of 8 bytes\n"
-    "                     (application/octet-stream); ?durable=1 waits until what is new is on disk\n"
-    "  GET /seen/stats    figures; GET /metrics the same for Prometheus\n";
+    "This service tells a crawler which URLs it has seen.\n"
+    "  POST /seen         URLs one per line, a JSON list (application/json), or fingerprints of 8 bytes\n"
+    "                     (application/octet-stream); ?durable=1 waits until the new URLs are on disk\n"
+    "  GET /seen/stats    statistics; GET /metrics: the same for Prometheus\n";
 
 /// A page in a browser that an attacker's name leads here (DNS rebinding) would be one of our own.
 bool is_literal_host(std::string_view host) {
@@ -74,12 +74,13 @@ public:
 private:
     /// For clients and pages that may not ask at all.
     std::optional<Reply> refusal() const {
-        if (!state_.allows(request_.client)) return Reply{403, request_.client.text() + " may not ask here.\n"};
-        if (request_.count("Origin") > 0) return Reply{403, "Pages in browsers may not ask here.\n"};
+        if (!state_.allows(request_.client))
+            return Reply{403, request_.client.text() + " is not allowed to use this service.\n"};
+        if (request_.count("Origin") > 0) return Reply{403, "Web pages are not allowed to use this service.\n"};
         if (!parse_ip(state_.options().address)->is_loopback()) return std::nullopt;
         bool const host_is_literal = request_.count("Host") == 0 || is_literal_host(request_.value("Host"));
         if (!host_is_literal || (!request_.authority.empty() && !is_literal_host(request_.authority)))
-            return Reply{421, "Here the host is an IP address, or localhost.\n"};
+            return Reply{421, "The Host field must be an IP address or localhost.\n"};
         return std::nullopt;
     }
 
@@ -126,28 +127,29 @@ private:
     std::optional<Reply> read_question(Asked& asked) const {
         auto const query = request_.query, type = request_.value("Content-Type"), accept = request_.value("Accept");
         if (!query.empty() && query != "durable=1" && query != "durable=0")
-            return unreadable(400, quoted_word(query) + " is not known; there is durable=1");
+            return unreadable(400, quoted_word(query) + " is unknown; write durable=1");
         asked.durable = query == "durable=1";
         asked.form = body_form(type);
         if (!asked.form)
-            return unreadable(415, quoted_word(type) + " is not known; send text/plain, application/json or "
-                                                       "application/octet-stream");
+            return unreadable(415, quoted_word(type) +
+                              " is not supported; send text/plain, application/json or application/octet-stream");
         asked.answer = asked_form(accept).value_or(asked.form->answer);
         asked.forwarded = request_.count(forwarded_field) > 0;
         auto const meant = request_.value(forwarded_field);
         if (asked.forwarded && meant != state_.own_words())
-            return unreadable(421, (state_.own_words().empty() ? "There are no partitions here, and it is not "
+            return unreadable(421, (state_.own_words().empty() ? "This process has no partitions; requested: "
                                                               : "This is partition " + state_.own_words() + ", not ") +
                                        std::string(meant));
         // One that is forwarded is answered link by link.
         auto const& forgets = state_.keeper().why_it_forgets();
-        if (asked.durable && !asked.forwarded && !forgets.empty()) return unreadable(400, "Nothing here is durable: " + forgets);
+        if (asked.durable && !asked.forwarded && !forgets.empty())
+            return unreadable(400, "Durable storage is not available: " + forgets);
         // Only a host tells the partition of a link.
         bool const octets = asked.form->answer == ReplyForm::octets;
         if (octets && state_.partitions() > 1 && !asked.forwarded)
-            return unreadable(400, "A fingerprint does not tell its host, and hosts are shared between " +
+            return unreadable(400, "Fingerprints do not contain the host, and the hosts are divided among " +
                                        std::to_string(state_.partitions()) + " partitions: send URLs");
-        if (!state_.keeper().has_room(0)) return overloaded("Too much waits for the set.");
+        if (!state_.keeper().has_room(0)) return overloaded("Too many links wait for the URL set.");
         return std::nullopt;
     }
 
@@ -168,7 +170,7 @@ private:
             ++(refusal->status == 413 ? state_.counters.too_large : state_.counters.unreadable);
             co_return refusal;
         }
-        if (!fits) co_return overloaded("Too many batches are under way.");
+        if (!fits) co_return overloaded("Too many batches are in progress.");
         if (auto const whole = reader->finish(); !whole) co_return unreadable(400, whole.fault().text());
         if (!batch_.too_many) co_return std::nullopt;
         ++state_.counters.too_large;
@@ -177,13 +179,13 @@ private:
 
     /// Asks the set and the other partitions at once, and joins their answers.
     net::awaitable<std::optional<Reply>> find_answers(Asked const& asked) {
-        if (!state_.has_room(batch_)) co_return overloaded("Too much waits for the set, or for another partition.");
+        if (!state_.has_room(batch_)) co_return overloaded("Too many links wait for the URL set or for another partition.");
         own_answers_.resize(batch_.own.size());
         net::Waiter waiter(state_.io().get_executor());
         SetKeeper::Task task{.links = batch_.own, .answers = own_answers_, .durable = asked.durable, .done = {}};
         task.done = [handle = waiter.handle()] { handle.wake(net::Wake::ready); };
         if (!batch_.own.empty()) {
-            if (!state_.keeper().add(task)) co_return overloaded("Too much waits for the set.");
+            if (!state_.keeper().add(task)) co_return overloaded("Too many links wait for the URL set.");
         }
         auto const until = steady_now() + state_.options().peer_answer;
         begin_forwards(asked.durable, until);

@@ -56,8 +56,8 @@ bool JsonLinks::read(std::string_view piece) {
 }
 
 Result<void> JsonLinks::finish() {
-    if (state_ == State::before_list) break_off("it is empty");
-    if (state_ == State::before_element || state_ == State::in_element) break_off("it breaks off");
+    if (state_ == State::before_list) break_off("the body is empty");
+    if (state_ == State::before_element || state_ == State::in_element) break_off("the body is truncated");
     return to_result(fault_);
 }
 
@@ -66,9 +66,9 @@ void JsonLinks::step(std::string_view& piece) {
     if (state_ == State::in_element) return read_element(piece);
     char const c = piece.front();
     if (is_space(c)) return piece.remove_prefix(1);
-    if (state_ == State::after_list) return break_off("something follows it");
+    if (state_ == State::after_list) return break_off("data follows the list");
     if (state_ == State::before_list) {
-        if (c != '[') return break_off("it does not begin with [");
+        if (c != '[') return break_off("the body does not begin with [");
         state_ = State::before_element;
         return piece.remove_prefix(1);
     }
@@ -140,14 +140,14 @@ void JsonLinks::take_any(std::string_view text) {
     // Half a surrogate, a control character, an escape that is none: a text on some page, and no fault of the list.
     bool const nested = text.starts_with('[') || text.starts_with('{');
     if (value.is_discarded() && !nested && !is_one_string(text))
-        return break_off("element " + std::to_string(elements_) + " is no JSON");
+        return break_off("element " + std::to_string(elements_) + " is not valid JSON");
     if (value.is_string()) return to_.take(value.get_ref<std::string const&>());
     to_.refuse(not_text);
 }
 
 void JsonLinks::break_off(std::string_view why) {
     state_ = State::broken;
-    if (fault_.empty()) fault_ = "this is no list in JSON: " + std::string(why);
+    if (fault_.empty()) fault_ = "this is not a JSON list: " + std::string(why);
 }
 
 }  // namespace garner::seen

@@ -14,7 +14,7 @@ namespace garner::seen {
 namespace {
 
 Result<Peer> read_peer(std::string_view text) {
-    Fault const fault{quoted_word(text) + " is no host and port", "write 10.0.0.3:3132, with a comma between two"};
+    Fault const fault{quoted_word(text) + " is not a host and port", "write it like 10.0.0.3:3132; separate several by commas"};
     auto const colon = text.rfind(':');
     if (colon == text.npos || colon == 0) return fault;
     auto host = text.substr(0, colon);
@@ -29,10 +29,11 @@ Result<Peer> read_peer(std::string_view text) {
 
 Result<void> validate_address(Options const& options) {
     auto const address = parse_ip(options.address);
-    if (!address) return Fault{quoted_word(options.address) + " is no IP address", "write 127.0.0.1, or 0.0.0.0 for all"};
+    if (!address) return Fault{quoted_word(options.address) + " is not an IP address",
+                               "write 127.0.0.1, or 0.0.0.0 for all addresses"};
     if (address->is_loopback() || !options.allow.empty()) return {};
-    return Fault{"on " + options.address + " others may ask, and nobody is allowed to",
-                 "name their networks, such as 10.0.0.0/8"};
+    return Fault{"on " + options.address + " other machines can connect, but no network is allowed",
+                 "allow their networks, such as 10.0.0.0/8"};
 }
 
 Result<void> validate_layers(Options const& options) {
@@ -43,10 +44,11 @@ Result<void> validate_layers(Options const& options) {
 Result<void> validate_set(Options const& options) {
     if (options.set.empty()) return {};
     auto const* row = catalog::find_url_set(options.set);
-    if (!row) return Fault{"no set " + quoted_word(options.set), "there are " + catalog::url_set_names()};
+    if (!row) return Fault{"no set " + quoted_word(options.set), "valid sets: " + catalog::url_set_names()};
     if (row->on_disk != options.directory.empty()) return {};
-    auto const place = row->on_disk ? " lies on disk" : row->elsewhere ? " lies elsewhere" : " lies in memory";
-    return Fault{"the set " + options.set + place, row->on_disk ? "name its directory" : "leave out the directory, or the set"};
+    auto const place = row->on_disk ? " is stored on disk" : row->elsewhere ? " is stored in Redis" : " is kept in memory";
+    return Fault{"the set " + options.set + place, row->on_disk ? "give its directory" :
+                 "remove the directory, or choose another set"};
 }
 
 /// Its other requirements are checked when it is made.
@@ -55,18 +57,19 @@ Result<void> validate_cache(Options const& options) {
     auto const spec = catalog::read_cache_spec(options.cache);
     if (!spec) return spec.fault();
     if (!spec->row->foresees) return {};
-    return Fault{"the cache " + options.cache + " knows the future, and serves simulations alone"};
+    return Fault{"the cache " + options.cache + " needs future requests, so it works only in simulations"};
 }
 
 Result<void> validate_partitions(Options const& options) {
     auto const& peers = options.peers;
     auto const own = std::to_string(options.partition), of = std::to_string(peers.size());
     if (peers.size() > partitions_max) return Fault{of + " partitions", "at most " + std::to_string(partitions_max)};
-    if (!peers.empty() && options.partition >= peers.size()) return Fault{"partition " + own + " of " + of, "they count from 0"};
+    if (!peers.empty() && options.partition >= peers.size())
+        return Fault{"partition " + own + " of " + of, "partitions are numbered from 0"};
     for (auto peer = peers.begin(); peer != peers.end(); ++peer)
         if (auto const same = std::find(peers.begin(), peer, *peer); same != peer)
             return Fault{"partitions " + std::to_string(same - peers.begin()) + " and " + std::to_string(peer - peers.begin()) +
-                             " are both " + peer->text(), "give each its own process"};
+                             " both have the address " + peer->text(), "give each partition its own process"};
     return {};
 }
 

@@ -25,7 +25,7 @@ constexpr std::array pauses{milliseconds{200}, milliseconds{800}};   // before a
 constexpr std::size_t unsure_max = 4'000'000;
 
 std::string told(net::Error const& error) {
-    if (error == beast::error::timeout) return "no answer in time";
+    if (error == beast::error::timeout) return "no reply in time";
     return lower_case(error.message());
 }
 
@@ -170,10 +170,10 @@ PeerLink::QueryStatus PeerLink::judge() {
     if (status >= 500 && status != 503) return failed(QueryStatus::unsure, said);
     if (status != 200) return failed(QueryStatus::not_taken, said);
     if (answer.body().size() != links_.size())
-        return failed(QueryStatus::unsure, std::to_string(answer.body().size()) + " answers to " + std::to_string(links_.size()) +
+        return failed(QueryStatus::unsure, std::to_string(answer.body().size()) + " answers for " + std::to_string(links_.size()) +
                                            " links");
     take_answers(answer.body());
-    if (!stats_.up) spdlog::info("partition {} at {} answers again", partition_, place_.text());
+    if (!stats_.up) spdlog::info("partition {} at {} replies again", partition_, place_.text());
     stats_.up = true;
     return QueryStatus::answered;
 }

@@ -34,14 +34,15 @@ Result<Front> make_front(Options const& options, std::uint64_t seed) try {
     return make_empty_front(options, seed);
 } catch (std::bad_alloc const&) {
     auto const entries = std::to_string(options.cache_entries);
-    return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory", "take fewer"};
+    return Fault{"the cache " + options.cache + " of " + entries + " entries does not fit into memory", "lower cache_entries"};
 }
 
 Result<std::unique_ptr<crawl::UrlSet>> make_set(Options const& options, std::uint64_t seed) try {
     auto const layers = crawl::UrlLayers::read(options.layers)->names();
     return catalog::make_url_set(options.set, {options.expected, options.memory, options.directory, seed, layers});
 } catch (std::bad_alloc const&) {
-    return Fault{"the set " + options.set + " does not fit into memory", "expect fewer entries, or give it a directory"};
+    return Fault{"the set " + options.set + " does not fit into memory",
+                 "lower the expected number of entries, or give the set a directory"};
 }
 
 }  // namespace
@@ -53,16 +54,16 @@ Result<std::unique_ptr<SetKeeper>> SetKeeper::open(Options const& asked) {
     auto front = make_front(options, seed);
     if (!front) return front.fault();
     if (*front && (*front)->claims())
-        spdlog::warn("the cache {} before the set may call a URL seen that never came, and the set is not asked then: such "
-                     "a URL is lost; line, scatter and quotient are exact",
+        spdlog::warn("the cache {} in front of the URL set has false positives: the set is not asked for such a URL, and the "
+                     "URL is lost; the caches line, scatter and quotient have none",
                      options.cache);
     auto set = make_set(options, seed);
     if (!set) return set.fault();
     auto const bytes = (*set)->memory_bytes() + (*front ? (*front)->memory_bits() / 8 : 0);
     if (!(*set)->why_it_forgets().empty() && bytes > options.memory)
-        return Fault{"the set " + options.set + " and its cache of " + std::to_string(options.cache_entries) + " entries take " +
-                         size_text(bytes) + " from the beginning, more than the memory of " + size_text(options.memory),
-                     "give it more, or the cache fewer entries"};
+        return Fault{"the set " + options.set + " and its cache of " + std::to_string(options.cache_entries) + " entries need " +
+                         size_text(bytes) + " when empty, more than the memory of " + size_text(options.memory),
+                     "raise the memory, or lower cache_entries"};
     auto const empty_one = [options, seed] { return *make_empty_front(options, seed); };
     return std::make_unique<SetKeeper>(options, *std::move(set), *std::move(front), empty_one);
 }
@@ -185,7 +186,7 @@ crawl::UrlSet::Added SetKeeper::ask(std::vector<Task*> const& tasks) try {
     if (!added.fault.empty() && fronted_) fronted_->replace_front(make_front_());
     return added;
 } catch (std::bad_alloc const&) {
-    broken_ = "out of memory: the set cannot be asked any more; with a directory it lies on disk";
+    broken_ = "out of memory: the URL set is unusable; restart with a directory to keep the set on disk";
     return {0, broken_};
 }
 
@@ -209,9 +210,9 @@ std::string SetKeeper::why_full() const {
     MutexLock const lock(mutex_);
     auto const bytes = stats_.memory_bytes;
     if (why_it_forgets_.empty() || bytes <= options_.memory) return {};
-    return "the set takes " + std::to_string(bytes) + " bytes, more than its memory of " +
-           std::to_string(options_.memory) + "; it takes nothing more until it gets a directory, where it lies on disk, or more "
-           "memory";
+    return "the set uses " + std::to_string(bytes) + " bytes, more than its memory of " +
+           std::to_string(options_.memory) +
+               "; no more URLs are added; raise the memory, or give the set a directory to keep it on disk";
 }
 
 void SetKeeper::finish(Task& task) {
@@ -231,7 +232,7 @@ void SetKeeper::note(std::string const& fault) {
         told = stats_.last_fault == fault;
         stats_.last_fault = fault;
     }
-    if (!told) spdlog::error("the set of seen URLs: {}", fault);
+    if (!told) spdlog::error("URL set: {}", fault);
 }
 
 void SetKeeper::show_set() {

@@ -61,7 +61,7 @@ std::string read_layers(std::string_view value, crawl::UrlLayers& layers) {
 
 std::string read_fingerprint(std::string_view value, Kind const*& fingerprint) {
     auto const kind = std::ranges::find(kinds, value, &Kind::name);
-    if (kind == kinds.end()) return "--fingerprint: " + quoted_word(value) + " is none of 64, 128, rabin";
+    if (kind == kinds.end()) return "--fingerprint: " + quoted_word(value) + " is not one of 64, 128, rabin";
     fingerprint = &*kind;
     return {};
 }

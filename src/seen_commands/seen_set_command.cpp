@@ -53,7 +53,7 @@ std::string read_set(std::string_view value, std::string& to) {
 
 std::string read_form(std::string_view value, std::optional<FingerprintForm>& form) {
     auto const found = std::ranges::find(fingerprint_forms, value);
-    if (found == fingerprint_forms.end()) return "--form: " + quoted_word(value) + " is none of u64, u32, urls, u128";
+    if (found == fingerprint_forms.end()) return "--form: " + quoted_word(value) + " is not one of u64, u32, urls, u128";
     form = static_cast<FingerprintForm>(found - fingerprint_forms.begin());
     return {};
 }

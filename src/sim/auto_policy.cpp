@@ -12,11 +12,11 @@ namespace {
 
 constexpr std::array<std::string_view, 2> aims{"objects", "bytes"};
 constexpr std::array declared{
-    policy::Setting{.name = "aim", .what = "what shall be missed least", .choices = aims},
-    policy::Setting{"margin", "percent fewer misses that are worth a change", 3, 0.1, 90},
-    policy::Setting{"window", "seconds that one comparison takes", 10, 1, 86'400},
-    policy::Setting{"windows", "comparisons in a row that another must win", 3, 1, 100},
-    policy::Setting{"rest", "seconds between two changes", 60, 0, 604'800},
+    policy::Setting{.name = "aim", .what = "unit of misses to minimize: objects or bytes", .choices = aims},
+    policy::Setting{"margin", "minimum advantage for a change: percent fewer misses", 3, 0.1, 90},
+    policy::Setting{"window", "duration of a comparison in seconds", 10, 1, 86'400},
+    policy::Setting{"windows", "number of consecutive comparisons that another policy must win", 3, 1, 100},
+    policy::Setting{"rest", "minimum seconds between two changes", 60, 0, 604'800},
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ Record CsvFormat::learn(std::string_view line) {
         auto count = fields_.count;
         std::size_t key = count == 3 ? 1 : 0;
         Columns columns{.separator = separator, .count = count, .key = key, .size = key + 1};
-        auto record = count == 2 || count == 3 ? row(columns) : Record::broken("not time,key,size nor key,size");
+        auto record = count == 2 || count == 3 ? row(columns) : Record::broken("the columns are neither time,key,size nor key,size");
         if (record.kind == Record::Kind::request) {
             columns_ = columns;
             return record;
@@ -90,7 +90,7 @@ void CsvFormat::split(std::string_view line, char separator) {
         bool quoted = line.starts_with('"');
         auto end = quoted ? end_of_quoted(line) : std::min(line.find(separator), line.size());
         if (end == line.npos || (end < line.size() && line[end] != separator)) {
-            fields_.fault = "a quote that does not close its field";
+            fields_.fault = "a quote that is not closed, or not at the end of its field";
             return;
         }
         fields_.at[fields_.count++] = quoted ? line.substr(1, end - 2) : trim(line.substr(0, end));

@@ -116,14 +116,14 @@ Record read_squid(std::string_view line) {
     word(line);   // client
     auto result = word(line);
     auto slash = result.find('/');
-    if (slash == result.npos) return Record::broken("result", result, "is no tag/status");
+    if (slash == result.npos) return Record::broken("result", result, "is not tag/status");
     LoggedRequest request{.status = result.substr(slash + 1), .aborted = was_aborted(result.substr(0, slash))};
     request.size = word(line);
     request.method = word(line);
     request.url = word(line);
     word(line);   // user
     auto hierarchy = word(line);
-    if (hierarchy.find('/') == hierarchy.npos) return Record::broken("hierarchy", hierarchy, "is no code/peer");
+    if (hierarchy.find('/') == hierarchy.npos) return Record::broken("hierarchy", hierarchy, "is not code/peer");
     return record_of(request);
 }
 
@@ -156,7 +156,7 @@ Record read_json(std::string_view line) {
         if (name == "method") request.method = value;
         if (name == "url") request.url = value;
     }
-    if (!members.well_formed()) return Record::broken("not one flat JSON object");
+    if (!members.well_formed()) return Record::broken("the line is not one flat JSON object");
     if (request.status.empty()) return Record::broken("no member \"status\"");
     if (request.size.empty()) return Record::broken("no member \"bytes\"");
     return record_of(request);

@@ -24,7 +24,7 @@ Fields fields_of(std::string_view record) {
 }  // namespace
 
 Record read_oracle_general(std::string_view record) {
-    if (record.size() < oracle_record_bytes) return Record::broken("cut: a record is 24 bytes");
+    if (record.size() < oracle_record_bytes) return Record::broken("truncated: a record has 24 bytes");
     auto const fields = fields_of(record);
     return Record::request(key_of(std::uint64_t{fields.id}), fields.size);
 }

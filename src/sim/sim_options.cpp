@@ -64,7 +64,7 @@ std::string read_policies(std::string_view list, std::vector<std::string>& polic
 std::string read_trace_format(std::string_view text, std::string& format) {
     format = text;
     if (trace_format(text)) return {};
-    return "--trace-format: " + quoted_word(text) + " is none of " + trace_format_names();
+    return "--trace-format: " + quoted_word(text) + " is not one of " + trace_format_names();
 }
 
 std::string read_sample(std::string_view text, double& sample) {

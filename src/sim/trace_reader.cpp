@@ -72,7 +72,7 @@ private:
     void request(std::uint64_t key, Bytes size) {
         auto& trace = into_.trace;
         if (!sampled(key)) return leave_out(size);
-        if (trace.bytes + size < trace.bytes) return broken(Record::broken("with the sizes before it, beyond 2^64 bytes"));
+        if (trace.bytes + size < trace.bytes) return broken(Record::broken("the sum of sizes exceeds 2^64 bytes"));
         too_many_keys_ = trace.distinct == FingerprintMap::none - 1 && numbers_.find(key) == FingerprintMap::none;
         if (too_many_keys_) return void(--into_.lines);
         auto& number = numbers_.at(key);
@@ -114,20 +114,21 @@ private:
 
     std::string fault(FormatRow const* row) const {
         if (!file_.fault().empty()) return file_.fault();
-        if (head_.empty()) return name_ + " is empty: name a trace or an access log";
+        if (head_.empty()) return name_ + " is empty: give a trace or an access log";
         if (too_many_keys_) return name_ + " has more than 2^32 - 2 keys: sample it with --sample";
         if (row) return into_.trace.requests() > 0 ? "" : nothing_in_it();
         if (!options_.format.empty())
-            return "no trace format \"" + options_.format + "\"; there are " + trace_format_names();
-        return name_ + " fits no known format; name it with --trace-format, one of " + trace_format_names();
+            return "no trace format \"" + options_.format + "\"; valid formats: " + trace_format_names();
+        return name_ + " has no known format; give it with --trace-format, one of " + trace_format_names();
     }
 
     std::string nothing_in_it() const {
-        auto text = name_ + " has no request that counts, read as " + into_.format + ": " +
+        auto text = name_ + " has no usable request, read as " + into_.format + ": " +
                     std::to_string(into_.skipped) + " skipped, " + std::to_string(into_.broken) + " broken";
         if (!into_.examples.empty()) text += " (" + into_.examples.front() + ")";
-        if (into_.unsampled > 0) return text + ", " + std::to_string(into_.unsampled) + " not in the sample: take more";
-        return text + "; is the format another one? There are " + trace_format_names();
+        if (into_.unsampled > 0)
+            return text + ", " + std::to_string(into_.unsampled) + " outside the sample: raise the rate of --sample";
+        return text + ": check the format; valid formats: " + trace_format_names();
     }
 
     std::string const name_;
@@ -149,7 +150,7 @@ private:
 TraceRead read_trace(std::string const& path, ReadOptions const& options) {
     TraceRead nothing;
     if (options.sample > 0 && options.sample <= 1) return Reading(path, options).run();
-    nothing.fault = "a sample is a share of the keys: above 0, at most 1";
+    nothing.fault = "the sample rate must be above 0 and at most 1";
     return nothing;
 }
 

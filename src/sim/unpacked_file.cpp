@@ -68,7 +68,7 @@ Unpack unpack_for(std::string_view head, std::string_view path) {
 
 std::string mend_of(int error) {
     if (error == ENOENT) return ": check the path";
-    if (error == EACCES || error == EPERM) return ": allow this user to read it";
+    if (error == EACCES || error == EPERM) return ": give this user read permission";
     return {};
 }
 
@@ -95,12 +95,12 @@ std::size_t UnpackedFile::read(char* to, std::size_t room) {
         packed_.remove_prefix(step.taken);
         auto const at = std::to_string(bytes_read_ - packed_.size());
         if (!step.fault.empty())
-            fault_ = name_ + ": the packed data is damaged at byte " + at + " (" + step.fault + "): fetch it again; numbers that "
-                     "only look packed are taken as they are from a file named *.u32, *.u64 or *.u128";
+            fault_ = name_ + ": the compressed data is damaged at byte " + at + " (" + step.fault +
+                "): copy the file again; if it contains plain numbers, rename it to *.u32, *.u64 or *.u128";
         if (step.made > 0) return step.made;
         if (!ended_ || !packed_.empty() || step.taken > 0 || !fault_.empty()) continue;
         if (!step.complete)
-            fault_ = name_ + ": the packed data is cut off at byte " + at + ": fetch it again";
+            fault_ = name_ + ": the compressed data is truncated at byte " + at + ": copy the file again";
         break;
     }
     return 0;
@@ -112,7 +112,7 @@ void UnpackedFile::open(std::string const& path) {
     if (descriptor_ < 0 || ::fstat(descriptor_, &about) < 0) {
         fault_ = "cannot read " + name_ + ": " + text_of(errno);
     } else if (S_ISDIR(about.st_mode)) {
-        fault_ = name_ + " is a directory: name one of its files";
+        fault_ = name_ + " is a directory: give one of its files";
     } else if (S_ISREG(about.st_mode)) {
         bytes_in_file_ = static_cast<Bytes>(about.st_size);
     }

@@ -133,7 +133,8 @@ std::optional<std::vector<Cleaner::Live>> Cleaner::keep(std::uint32_t number, st
 
 Cleaner::Again Cleaner::unreadable(Bytes offset, std::string const& why) {
     figures_.damaged.fetch_add(1, std::memory_order_relaxed);
-    complaints_.add("a record at " + std::to_string(offset) + " cannot be kept: " + why + "; it is fetched again");
+    complaints_.add("a record at " + std::to_string(offset) + " cannot be rewritten: " + why +
+                    "; dropped; the next request fetches the object again");
     return Again::damaged;
 }
 

@@ -34,7 +34,7 @@ private:
         if (before == 0)
             spdlog::error("disk: {}", last_);
         else
-            spdlog::error("disk: {}; {} more like this just before", last_, before);
+            spdlog::error("disk: {}; {} similar errors before this one", last_, before);
     }
 
     Mutex mutex_;

@@ -119,7 +119,8 @@ bool LogStore::make_void(std::uint64_t generation) {
 bool LogStore::make_all_void() {
     auto const newest = made_->log.newest_generation();
     if (newest == 0) return false;
-    spdlog::warn("disk: {}: too much is gone that the file still has: nothing of what it has is found by the next start",
+    spdlog::warn("disk: {}: tombstone backlog full: existing segments are invalidated, and the next start finds none of "
+                 "their objects",
                  file_name());
     return make_void(newest);
 }

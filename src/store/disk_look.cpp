@@ -198,7 +198,8 @@ std::uint64_t LogStore::forget_unseen(Works& works, std::uint32_t segment, Conte
     auto const unseen = unseen_in(works.index, works.log.header(), segment, contents);
     if (works.log.segment(segment).generation != contents.generation) return 0;   // reopened since
     for (auto const& [hash, entry] : unseen) bad(hash, entry.offset);
-    if (!unseen.empty()) spdlog::error("disk: segment {} has lost {} records; they are fetched again", segment, unseen.size());
+    if (!unseen.empty())
+        spdlog::error("disk: segment {} has lost {} records; the next requests fetch the objects again", segment, unseen.size());
     return unseen.size();
 }
 

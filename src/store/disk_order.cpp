@@ -130,7 +130,7 @@ std::string order_fault(std::string_view policy) {
     auto fault = policy::read_spec(policy).fault_text();
     auto const name = policy.substr(0, policy.find(':'));
     if (std::ranges::find(policy::all(), name, &policy::Row::name) == policy::all().end())
-        fault.append(", and on disk ").append(fifo_reinsertion);
+        fault.append(", and for the disk tier ").append(fifo_reinsertion);
     return fault;
 }
 

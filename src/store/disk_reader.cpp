@@ -147,7 +147,7 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
     if (job->done.error) {
         count(figures_.errors);
         complaints_.add("a record at " + std::to_string(place.offset) + " cannot be read: " +
-                        io::text_of_error(job->done.error) + "; it is fetched again");
+                        io::text_of_error(job->done.error) + "; the next request fetches the object again");
         bad_(hash, place.offset);
         return {};
     }
@@ -164,7 +164,8 @@ ReadRecord Reader::judge(Fingerprint hash, std::shared_ptr<Job> job) {
         return elsewhere;
     }
     count(figures_.damaged);
-    complaints_.add("a record at " + std::to_string(place.offset) + " is damaged; it is fetched again");
+    complaints_.add("a record at " + std::to_string(place.offset) +
+                    " is damaged (wrong checksum); the next request fetches the object again");
     bad_(hash, place.offset);
     return {};
 }

@@ -338,7 +338,7 @@ std::optional<Recovery::Found> Recovery::look_closer(Doubtful const& doubtful, s
     if (readable) {
         log_.adopt(number, {0, {}, Log::Use::free, 0});
     } else {
-        spdlog::error("disk: segment {} cannot be read; it is left as it is", number);
+        spdlog::error("disk: segment {} cannot be read and is no longer used", number);
         log_.adopt(number, {0, {}, Log::Use::unknown, Log::failures_max});
     }
     return std::nullopt;

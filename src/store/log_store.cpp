@@ -56,7 +56,7 @@ Result<void> LogStore::start(StoreFile::When when) {
     auto const opening = open_file(when, trouble);
     if (opening == Opening::in_use)
         return Fault{.what = file_name() + " is in use by another process",
-                     .mend = "stop that one, or give this one a path of its own",
+                     .mend = "stop that process, or choose another disk.path",
                      .where = "disk.path"};
     if (opening == Opening::failed && when == StoreFile::When::as_it_is) return Fault{trouble};
     if (opening == Opening::failed) say(std::move(trouble));
@@ -162,7 +162,7 @@ void LogStore::say(std::string trouble) {
         if (trouble_ == trouble) return;
         trouble_ = trouble;
     }
-    spdlog::error("disk: {}; going on without it, and trying again", trouble);
+    spdlog::error("disk: {}; continuing without the disk tier, and retrying", trouble);
 }
 
 // ---- lookups ----
@@ -409,7 +409,7 @@ void LogStore::try_again() {
         std::string trouble;
         auto const opening = open_file(StoreFile::When::later, trouble);
         if (opening == Opening::failed) say(trouble);
-        if (opening == Opening::done) works_again("works now");
+        if (opening == Opening::done) works_again("works again");
         return;
     }
     look_for_file(*works);
@@ -433,13 +433,13 @@ void LogStore::look_for_file(Works& works) {
     // Garner's own writes may extend the file to its old length, but the tombstones at its end are lost.
     void_pending_ = cut_short_ && !make_all_void();
     if (removed) {
-        auto const trouble = file_name() + " " + mishap + ": what there is of it is still answered from, and nothing more is "
-                                                          "stored; restart Garner for a new one";
+        auto const trouble = file_name() + " " + mishap +
+            ": objects are still served from the open file, but no more are stored; restart Garner to create a new file";
         spdlog::error("disk: {}", trouble);
         MutexLock const lock(mutex_);
         trouble_ = trouble;
     } else {
-        works_again("is there again");
+        works_again("is available again");
     }
     removed_ = removed;   // set last, so that a thread that sees it also finds the reason
 }

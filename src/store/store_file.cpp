@@ -37,11 +37,11 @@ bool is_block_device(std::string const& path) {
 /// A suggested fix for a file that cannot be opened; empty where the error text is sufficient.
 char const* mend_of(int error) {
     switch (error) {
-    case EACCES: case EPERM: return "; give the user that Garner runs as the right to read and write it, or name another disk.path";
-    case ENOENT: case ENOTDIR: return "; make the directory, or name another disk.path";
-    case EROFS: return "; mount it to be written, or name another disk.path";
-    case ELOOP: return "; it is a symbolic link: name the directory of the file itself as disk.path";
-    case EISDIR: return "; remove that directory, or name another disk.path";
+    case EACCES: case EPERM: return "; give the user that runs Garner read and write access, or choose another disk.path";
+    case ENOENT: case ENOTDIR: return "; create the directory, or choose another disk.path";
+    case EROFS: return "; mount the file system writable, or choose another disk.path";
+    case ELOOP: return "; it is a symbolic link: set disk.path to the directory of the file itself";
+    case EISDIR: return "; remove that directory, or choose another disk.path";
     default: return "";
     }
 }
@@ -80,7 +80,7 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     store.file_ = std::move(file.file);
     if (int const error = makes ? store.file_.keep_for_owner() : 0) {
         opened.trouble = store.name_ + " belongs to another user: " + io::text_of_error(error) +
-                         "; chown it to the user that Garner runs as, or name another disk.path";
+                         "; change its owner (chown) to the user that runs Garner, or choose another disk.path";
         return opened;
     }
     store.file_.allow_past_cache();   // otherwise all writes use the page cache
@@ -92,11 +92,11 @@ StoreFile::Opened StoreFile::open(DiskOptions const& options, When when) {
     auto const mark = given_up_mark(options.path);
     bool const given_up = std::filesystem::exists(mark, error);
     if (given_up && when == When::at_start) {
-        spdlog::warn("disk: {} is begun anew: the last time Garner ran without it, and what it held may be outdated", store.name_);
+        spdlog::warn("disk: {} is reinitialized: Garner last ran without it, so its objects may be outdated", store.name_);
         when = When::later;
     }
     if (given_up && when == When::as_it_is) {
-        opened.trouble = store.name_ + " is given up, for Garner ran without it; its next start begins it anew";
+        opened.trouble = store.name_ + " is discarded because Garner ran without it; the next start of Garner reinitializes it";
         return opened;
     }
     opened.trouble = locked ? "cannot lock " + store.name_ + ": " + io::text_of_error(locked) : store.lay_out(options, when);
@@ -111,7 +111,7 @@ bool StoreFile::is_device() const { return is_block_device(name_); }
 std::string StoreFile::mishap() const {
     if (is_device()) return {};
     if (!file_.is_at(name_)) return "was removed or replaced";
-    return is_cut_short() ? "was cut short" : "";
+    return is_cut_short() ? "was truncated" : "";
 }
 
 /// Empty, or why it is not a store.
@@ -119,8 +119,8 @@ std::string StoreFile::find_as_it_is() {
     if (is_blank()) return "there is no store in " + name_ + ": nothing was ever written to it";
     if (auto trouble = read_header(); !trouble.empty()) return trouble;
     if (is_cut_short())
-        return name_ + " has " + std::to_string(file_.size()) + " bytes, and the store in it " +
-               std::to_string(header_.bytes()) + ": something cut it short; remove it, or start Garner, which begins it anew";
+        return name_ + " has " + std::to_string(file_.size()) + " bytes, but its store needs " +
+               std::to_string(header_.bytes()) + ": the file was truncated; remove it, or start Garner, which reinitializes it";
     ++header_.epoch;
     header_.epoch = std::max(header_.epoch, static_cast<std::uint64_t>(unix_seconds(wall_now())));
     return {};
@@ -132,7 +132,8 @@ std::string StoreFile::lay_out(DiskOptions const& options, When when) {
     auto const there = file_.size();
     auto const size = is_device() ? std::min(options.size, there) : options.size;
     auto const wanted = new_store(size);
-    if (wanted.segments == 0) return name_ + " has room for " + std::to_string(size) + " bytes, which is too little";
+    if (wanted.segments == 0)
+        return name_ + " has room for " + std::to_string(size) + " bytes, which is too small; raise disk.size";
     if (is_blank()) {
         header_ = wanted;
         return make_room(there);
@@ -144,7 +145,7 @@ std::string StoreFile::lay_out(DiskOptions const& options, When when) {
     auto trouble = make_room(there);
     bool const only_grows = was_whole && header_.segment_bytes == known.segment_bytes && header_.segments > known.segments;
     if (trouble.empty() || !only_grows) return trouble;
-    spdlog::warn("disk: {}; it stays as large as it was", trouble);
+    spdlog::warn("disk: {}; the file keeps its size", trouble);
     header_.segments = known.segments;
     return make_room(file_.size());   // releases space that was allocated in vain
 }
@@ -169,7 +170,7 @@ std::string StoreFile::read_header() {
         auto const read = decode_header(bytes);
         if (read.version != 0 && !read.header)
             return name_ + " was written by another version (format " + std::to_string(read.version) + ", this one has " +
-                   std::to_string(format_version) + "); remove it to begin anew";
+                   std::to_string(format_version) + "); remove it to start with an empty store";
         if (!read.header || (newest && newest->epoch >= read.header->epoch)) continue;
         newest = read.header;
         good_copy_ = copy;
@@ -177,23 +178,24 @@ std::string StoreFile::read_header() {
     if (newest) header_ = *newest;
     if (newest) return {};
     if (error) return name_ + " cannot be read: " + io::text_of_error(error);
-    auto const mend = is_device() ? "overwrite its beginning with zeros" : "remove it";
-    return name_ + " is there, and is no disk store; " + mend + ", or name another disk.path";
+    auto const mend = is_device() ? "overwrite the beginning of the device with zeros" : "remove it";
+    return name_ + " exists, but is not a disk store; " + mend + ", or choose another disk.path";
 }
 
 void StoreFile::take_shape(StoreHeader const& wanted, Bytes size, When when) {
     auto const known = header_;
     if (is_cut_short()) {
-        spdlog::error("disk: {} has {} bytes, and the store in it {}: something cut it short; what it held is given up, "
-                      "for what was purged could be back", name_, file_.size(), known.bytes());
+        spdlog::error("disk: {} has {} bytes, but its store needs {}: the file was truncated; its objects are discarded, "
+                      "because purged objects could be back", name_, file_.size(), known.bytes());
         header_ = wanted;
     } else if (size < known.start_of(known.segments)) {
-        spdlog::warn("disk: {} is made smaller; what it held is given up", name_);
+        spdlog::warn("disk: {} is made smaller; its objects are discarded", name_);
         header_ = wanted;
     } else {
         header_ = grown(known, size);
         if (header_.bytes() + header_.segment_bytes <= size)
-            spdlog::warn("disk: {} is made no larger than {} bytes: it was begun as a smaller one; remove it to begin anew",
+            spdlog::warn("disk: {} cannot grow beyond {} bytes, because it was created for a smaller size; remove the file "
+                         "to create a larger one",
                          name_, header_.bytes());
     }
     header_.epoch = std::max(known.epoch + 1, wanted.epoch);
@@ -206,8 +208,8 @@ std::string StoreFile::make_room(Bytes was) const {
         spdlog::warn("disk: {} cannot be made smaller: {}", name_, io::text_of_error(errno));
     int const error = file_.allocate(size);
     if (!error) return {};
-    return "no room for the " + std::to_string(size) + " bytes of " + name_ + ": " + io::text_of_error(error) +
-           "; free some, or lower disk.size";
+    return "insufficient space for the " + std::to_string(size) + " bytes of " + name_ + ": " + io::text_of_error(error) +
+           "; free space, or lower disk.size";
 }
 
 /// Writes one copy after the other, so that one is always whole; writes both, so that damage to one never restores an

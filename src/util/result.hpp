@@ -13,7 +13,7 @@ namespace garner {
 /// An error with its text for the user.
 struct Fault {
     std::string what;         // "no set \"trie\""
-    std::string mend = {};    // a suggested fix: "there are lines, runs"; may be empty
+    std::string mend = {};    // a suggested fix: "valid sets: lines, runs"; may be empty
     std::string where = {};   // the option, address or file: "--set", "127.0.0.1 port 3131"; may be empty
 
     /// One line: "where: what; mend".

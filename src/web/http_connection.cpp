@@ -123,12 +123,13 @@ net::awaitable<std::optional<Reply>> HttpConnection::read_pieces(TakePiece const
         auto const begun = steady_now();
         auto [error, bytes] = co_await beast::http::async_read_some(stream_, buffer_, *parser_, net::as_values);
         if (error == beast::http::error::buffer_overflow)   // outside the data
-            co_return Reply{400, "The body cannot be read: a chunk's line, or the trailers, are too long\n"};
+            co_return Reply{400, "The body cannot be read: a chunk line, or the trailer section, is too long\n"};
         if (error && error != beast::http::error::need_buffer)
             co_return Reply{std::max(status_of(error), 400u), "The body cannot be read: " + error.message() + "\n"};
         more = take(std::string_view(piece_).substr(0, piece_.size() - body.size));
         pace.add(bytes, steady_now() - begun);
-        if (pace.is_below({KiB, limits_.progress})) co_return Reply{408, "The body came too slowly: below 1 KiB a second.\n"};
+        if (pace.is_below({KiB, limits_.progress}))
+            co_return Reply{408, "The body arrived too slowly: below 1 KiB per second.\n"};
     }
     co_return std::nullopt;
 }

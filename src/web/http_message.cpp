@@ -11,7 +11,7 @@ std::optional<Reply> wrong_method(Request const& request, std::string_view allow
     http::for_each_member(allowed, [&](std::string_view method) { is_allowed |= method == request.method; });
     if (is_allowed) return std::nullopt;
     std::string const methods(allowed);
-    return Reply{.status = 405, .body = "Allowed here: " + methods + "\n", .fields = "Allow: " + methods + "\r\n"};
+    return Reply{.status = 405, .body = "Allowed methods: " + methods + "\n", .fields = "Allow: " + methods + "\r\n"};
 }
 
 std::size_t Request::count(std::string_view field) const { return fields->count({field.data(), field.size()}); }

@@ -146,15 +146,15 @@ TEST(CacheCommand, lists_a_store_that_no_proxy_has) {
 TEST(CacheCommand, a_store_that_another_has_is_said_with_who_was_asked) {
     auto const outcome = run(alone(Kind::list, nullptr));
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_EQ(outcome.err, "garner: another process has it; its configuration has no admin address to ask\n");
+    EXPECT_EQ(outcome.err, "garner: another process has it; the configuration has no admin address\n");
     auto command = alone(Kind::list, nullptr);
     auto const port = test::free_port();
     command.address = "127.0.0.1";
     command.port = port;
-    EXPECT_EQ(run(command).err, "garner: another process has it; no garner answers at 127.0.0.1:" + std::to_string(port) +
+    EXPECT_EQ(run(command).err, "garner: another process has it; no Garner replies at 127.0.0.1:" + std::to_string(port) +
                                     ": connection refused\n");
     command.disk.path.clear();
-    EXPECT_EQ(run(command).err, "garner: no garner answers at 127.0.0.1:" + std::to_string(port) +
+    EXPECT_EQ(run(command).err, "garner: no Garner replies at 127.0.0.1:" + std::to_string(port) +
                                     ": connection refused; start it or pass --config FILE\n");
     command.address = "localhost";
     EXPECT_EQ(run(command).code, 2);
@@ -168,7 +168,7 @@ TEST(CacheCommand, verify_ends_with_1_when_something_was_damaged) {
     disk->damage(2);
     outcome = run(alone(Kind::verify, std::move(disk)));
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_EQ(outcome.out, "3 records with 6.00 KiB checked: 1 damaged, and forgotten\n");
+    EXPECT_EQ(outcome.out, "3 records with 6.00 KiB checked: 1 damaged and removed\n");
     auto command = alone(Kind::verify, three_objects());
     command.json = true;
     EXPECT_EQ(Json::parse(run(command).out), Json({{"records", 3}, {"damaged", 0}, {"bytes", 6'144}, {"complete", true}}));
@@ -242,7 +242,7 @@ TEST(CacheCommand, a_purge_that_is_not_durable_is_said) {
     auto const outcome = run(alone(Kind::purge, std::move(disk), "*"));
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "purged 3 objects\n");
-    EXPECT_THAT(outcome.err, HasSubstr("does not confirm all of it"));
+    EXPECT_THAT(outcome.err, HasSubstr("did not confirm all purges"));
 }
 
 TEST(CacheCommand, a_store_that_fails_says_why) {
@@ -251,7 +251,7 @@ TEST(CacheCommand, a_store_that_fails_says_why) {
     disk->stats_.trouble = "no space left on device";
     auto const outcome = run(alone(Kind::verify, std::move(disk)));
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_EQ(outcome.err, "garner: the disk tier fails: no space left on device\n");
+    EXPECT_EQ(outcome.err, "garner: the disk tier is failing: no space left on device\n");
 }
 
 TEST(CacheCommand, stats_are_the_figures_of_the_tiers) {
@@ -288,8 +288,8 @@ TEST(CacheCommand, another_proxys_store_is_left_alone) {
     EXPECT_EQ(run(command).out, run(tiers.command(Kind::list)).out) << "it is the same place";
     tiers.disk->stats_.path = "/another";
     EXPECT_EQ(run(command).out, "") << "opened here: it is empty";
-    EXPECT_THAT(run(command).err, HasSubstr("another process has it; the garner at 127.0.0.1:" +
-                                            std::to_string(tiers.house.port()) + " has another store"));
+    EXPECT_THAT(run(command).err, HasSubstr("another process has it; the Garner at 127.0.0.1:" +
+                                            std::to_string(tiers.house.port()) + " uses another disk.path"));
 }
 
 TEST(CacheCommand, purges_from_memory_with_a_disk_tier_or_without) {

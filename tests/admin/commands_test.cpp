@@ -44,7 +44,7 @@ TEST(Commands, purge_removes_and_says_so) {
     run_command(command);
     outcome = run_command(command);
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_EQ(outcome.out, "not in the cache: " + url + "\n");
+    EXPECT_EQ(outcome.out, "nothing is cached for " + url + "\n");
 }
 
 TEST(Commands, peers_tells_that_there_are_none_and_has_the_digest_built_anew) {
@@ -59,7 +59,7 @@ TEST(Commands, peers_tells_that_there_are_none_and_has_the_digest_built_anew) {
     command.rebuild_digest = true;
     outcome = run_command(command);
     EXPECT_EQ(outcome.code, 0) << outcome.err;
-    EXPECT_EQ(outcome.out, "the cache digest is being built anew\n");
+    EXPECT_EQ(outcome.out, "the cache digest is being rebuilt\n");
 }
 
 TEST(Commands, an_unspecified_address_is_this_machine) {
@@ -72,7 +72,7 @@ TEST(Commands, nobody_there_is_said_with_a_mend) {
     auto const outcome = run_command({.port = port});
     EXPECT_EQ(outcome.code, 1);
     EXPECT_EQ(outcome.out, "");
-    EXPECT_EQ(outcome.err, "garner: no garner answers at 127.0.0.1:" + std::to_string(port) +
+    EXPECT_EQ(outcome.err, "garner: no Garner replies at 127.0.0.1:" + std::to_string(port) +
                                ": connection refused; start it or pass --config FILE\n");
 }
 
@@ -81,13 +81,13 @@ TEST(Commands, somebody_else_there_is_noticed) {
     other.answer("/stats.json", test::fresh("hello"));
     auto outcome = run_command({.port = other.port()});
     EXPECT_EQ(outcome.code, 1);
-    EXPECT_THAT(outcome.err, HasSubstr("is not garner"));
+    EXPECT_THAT(outcome.err, HasSubstr("is not Garner"));
     other.answer("/stats.json", {.status = 500, .body = "out of order"});
-    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("answers 500: out of order\n"));
+    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("replied 500: out of order\n"));
     other.raw("/stats.json", "220 mail.example ESMTP\r\n");
-    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("no garner answers at"));
+    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("no Garner replies at"));
     other.answer("/stats.json", test::fresh("{}"));
-    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("is not garner"));
+    EXPECT_THAT(run_command({.port = other.port()}).err, HasSubstr("is not Garner"));
 }
 
 TEST(Commands, what_is_no_URL_or_address_is_a_wrong_command) {

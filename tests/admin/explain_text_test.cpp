@@ -47,18 +47,18 @@ TEST(Explain, the_sum_is_told_in_numbers) {
     EXPECT_EQ(text,
               "GET http://example.com/page\n"
               "  verdict     stale: stale-while-revalidate\n"
-              "              it is answered from the store although stale\n"
+              "              served stale from the cache\n"
               "  listener    127.0.0.1:3128, forward proxy\n"
               "  access      allowed by default: clients on loopback\n"
-              "  stored      in memory, status 200, body 4 B, costs 0 B, sequence 17\n"
+              "  stored      in memory, status 200, body 4 B, uses 0 B, sequence 17\n"
               "              since Mon, 12 Jan 1970 13:46:40 GMT\n"
               "  fields      Cache-Control: max-age=60, stale-while-revalidate=600\n"
               "  age         Date Mon, 12 Jan 1970 13:46:30 GMT, apparent age 10 s, Age field 5 s\n"
-              "              corrected 10 s on arrival + 100 s here = 110 s\n"
+              "              corrected initial age 10 s + resident time 100 s = 110 s\n"
               "  lifetime    60 s from max-age\n"
               "              60 s - 110 s = stale for 50 s\n"
-              "  when stale  served while revalidated for 600 s (10 min 0 s) past the lifetime\n"
-              "              has no validator: fetched anew\n");
+              "  when stale  served during revalidation for 600 s (10 min 0 s) past the lifetime\n"
+              "              has no validator: fetched again in full\n");
 }
 
 TEST(Explain, who_was_asked_and_where_it_goes_is_told) {
@@ -71,8 +71,8 @@ TEST(Explain, who_was_asked_and_where_it_goes_is_told) {
         "order": [{"why": "SIBLING_HIT", "peer": "next door"}, {"why": "HIER_DIRECT", "peer": null}]}})");
     EXPECT_THAT(explain_text(json),
                 HasSubstr("\n  peers       campus (parent, ICP) MISS in 0.8 ms; next door (sibling, HTCP) HIT in 0.4 ms; "
-                          "far (sibling, ICP) no answer\n"
-                          "              not all of those who were waited for answered in time\n"
+                          "far (sibling, ICP) no reply\n"
+                          "              a peer that was waited for did not reply in time\n"
                           "  source      SIBLING_HIT/next door, then HIER_DIRECT\n"));
 }
 
@@ -111,8 +111,8 @@ TEST(Explain, why_nobody_was_asked_is_told) {
         bool hierarchical;
         char const* told;
     };
-    for (auto const& row : {Row{"always", true, "nobody is asked: direct.always"},
-                            Row{"may", false, "nobody is asked: only a GET"}, Row{"may", true, "nobody is asked: none"}}) {
+    for (auto const& row : {Row{"always", true, "no peer is queried: direct.always"},
+                            Row{"may", false, "no peer is queried: queries are sent only for a GET"}, Row{"may", true, "no peer is queried: none"}}) {
         Json const json{{"outcome", "miss"},
                         {"sources", {{"direct", row.direct}, {"hierarchical", row.hierarchical}, {"took_ms", 0.0}}}};
         EXPECT_THAT(explain_text(json), HasSubstr(row.told));

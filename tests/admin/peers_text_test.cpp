@@ -19,9 +19,9 @@ using testing::Not;
 
 TEST(Peers, are_a_table) {
     EXPECT_EQ(peers_text(stats_json(report_with_peers())),
-              "name      type    state where                 rtt asked answered hits false fetched    saved\n"
-              "next door sibling dead  cache.example:3128      -     0        0    0     0       0      0 B\n"
-              "campus    parent  alive 10.0.0.3:3128      812 µs 12.3k    12.3k  700     3   9.00k 5.00 MiB\n");
+              "name      type    state where                 rtt queries replies hits false hits fetched    saved\n"
+              "next door sibling dead  cache.example:3128      -       0       0    0          0       0      0 B\n"
+              "campus    parent  alive 10.0.0.3:3128      812 µs   12.3k   12.3k  700          3   9.00k 5.00 MiB\n");
 }
 
 TEST(Peers, however_long_their_names_fit_on_a_hundred_columns) {
@@ -52,7 +52,7 @@ TEST(Peers, of_another_versions_figures_have_dashes) {
 
 TEST(Peers, stand_in_the_summary_and_on_the_page) {
     auto const stats = stats_json(report_with_peers());
-    EXPECT_THAT(summary_text(stats), HasSubstr("\n  queries of others              4,321\n"));
+    EXPECT_THAT(summary_text(stats), HasSubstr("\n  queries received               4,321\n"));
     EXPECT_THAT(summary_text(stats), HasSubstr("\ncampus    parent"));
     EXPECT_THAT(page(stats), HasSubstr("<h2>Peers</h2>"));
     EXPECT_THAT(page(stats), HasSubstr("<td>10.0.0.3:3128</td>"));

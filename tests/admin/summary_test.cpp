@@ -35,7 +35,7 @@ TEST(Summary, is_aligned_and_in_human_units) {
     EXPECT_THAT(text, HasSubstr("\n  last 60 s                     50.0 %        25.0 %\n"));
     EXPECT_THAT(text, HasSubstr("\n  last 5 min                         -             -\n"));
     EXPECT_THAT(text, HasSubstr("\n  used                        1.50 KiB\n"));
-    EXPECT_THAT(text, HasSubstr("\n  half within                        -             -             -       2.05 ms\n"));
+    EXPECT_THAT(text, HasSubstr("\n  p50                                -             -             -       2.05 ms\n"));
 }
 
 TEST(Summary, has_the_disk_where_there_is_one) {
@@ -54,13 +54,13 @@ TEST(Summary, has_the_disk_where_there_is_one) {
     LapWatch watch;
     report.disk_costs = watch.costs(disk);
     auto const text = summary_text(stats_json(report));
-    EXPECT_THAT(text, HasSubstr("\nDisk\n  state                        failing\n  trouble               no space left on device\n"));
-    EXPECT_THAT(text, HasSubstr("\n  for each, bytes                10.50\n"));
+    EXPECT_THAT(text, HasSubstr("\nDisk\n  state                        failing\n  last error            no space left on device\n"));
+    EXPECT_THAT(text, HasSubstr("\n  bytes per record               10.50\n"));
     EXPECT_THAT(text, HasSubstr("\n  hits                           1,234\n"));
-    EXPECT_THAT(text, HasSubstr("\n  not: the disk is too slow             7\n"));
-    EXPECT_THAT(text, Not(HasSubstr("not: larger")));
-    EXPECT_THAT(text, HasSubstr("\n  written a byte stored           1.04\n"));
-    EXPECT_THAT(text, HasSubstr("\n  of it written again           10.0 %\n"));
+    EXPECT_THAT(text, HasSubstr("\n  not stored: the disk is too slow             7\n"));
+    EXPECT_THAT(text, Not(HasSubstr("not stored: larger")));
+    EXPECT_THAT(text, HasSubstr("\n  write amplification             1.04\n"));
+    EXPECT_THAT(text, HasSubstr("\n  share rewritten               10.0 %\n"));
     EXPECT_THAT(tiers_text(stats_json(report)), HasSubstr("\nDisk\n"));
 }
 
@@ -125,7 +125,7 @@ TEST(WhatIf, says_what_auto_changed_last) {
 
 TEST(WhatIf, says_when_there_is_too_little_traffic_or_none_is_sampled) {
     EXPECT_EQ(what_if_text(stats_json(what_if_report(999))),
-              "Too little traffic yet: 999 of the 1,000 requests that an estimate wants.\n");
+              "Too little traffic yet: 999 of the 1,000 requests that an estimate needs.\n");
     EXPECT_THAT(what_if_text(stats_json(some_report())), HasSubstr("memory.what_if is false"));
     for (auto const* other : {"{}", "[]", R"({"what_if": {"on": true, "rows": [7]}})"})
         EXPECT_NE(what_if_text(nlohmann::ordered_json::parse(other)), "");

@@ -45,9 +45,9 @@ TEST(SeenCaches, each_says_whether_it_claims_what_it_cannot_know) {
 
 TEST(SeenCaches, a_wrong_spec_is_named_with_what_there_is) {
     EXPECT_TRUE(read_cache_spec("lru"));
-    EXPECT_EQ(read_cache_spec("lur").fault_text().substr(0, 29), "no cache \"lur\"; there are lru");
+    EXPECT_EQ(read_cache_spec("lur").fault_text().substr(0, 33), "no cache \"lur\"; valid caches: lru");
     EXPECT_EQ(read_cache_spec("lru:x=1").fault_text(), "lru: no setting \"x\"; this policy has no settings");
-    EXPECT_EQ(make_cache("lru", {.entries = 0}).fault_text(), "0 entries: there can be 1 to 2^31");
+    EXPECT_EQ(make_cache("lru", {.entries = 0}).fault_text(), "0 entries: the limits are 1 and 2^31");
 }
 
 }  // namespace

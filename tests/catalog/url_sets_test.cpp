@@ -83,9 +83,9 @@ TEST(UrlSets, an_empty_batch_and_an_empty_set_are_nothing_special) {
 TEST(UrlSets, what_cannot_fit_is_refused_before_anything_is_taken) {
     auto const lines = make_url_set("lines", {.expected = 100'000'000'000, .memory = 1 * GiB});
     EXPECT_FALSE(lines);
-    EXPECT_NE(lines.fault_text().find("for 100000000000 entries, more than the memory of 1 GiB; give it more, or a directory"),
+    EXPECT_NE(lines.fault_text().find("for 100000000000 entries, more than the memory of 1 GiB; raise the memory, or give a directory"),
               std::string::npos) << lines.fault_text();
-    EXPECT_NE(make_url_set("mercator", {.memory = 16 * MiB}).fault_text().find("takes 128 MiB when it is empty"), std::string::npos);
+    EXPECT_NE(make_url_set("mercator", {.memory = 16 * MiB}).fault_text().find("needs 128 MiB when empty"), std::string::npos);
     // What is said beforehand is what is taken.
     auto const small = make_url_set("lines", {.expected = 1'000'000, .memory = 16 * MiB});
     ASSERT_TRUE(small) << small.fault_text();
@@ -117,9 +117,9 @@ TEST(UrlSets, a_directory_is_that_of_one_kind_and_one_process) {
 }
 
 TEST(UrlSets, an_unknown_name_is_told_with_what_there_is) {
-    EXPECT_EQ(make_url_set("line", {}).fault_text().substr(0, 31), "no set \"line\"; there are lines,");
+    EXPECT_EQ(make_url_set("line", {}).fault_text().substr(0, 33), "no set \"line\"; valid sets: lines,");
     EXPECT_EQ(make_url_set("lines:there", {}).fault_text().substr(0, 21), "no set \"lines:there\";");
-    EXPECT_EQ(make_url_set("redis", {}).fault_text(), "redis: \"\" is no node; write redis:HOST:PORT,HOST:PORT");
+    EXPECT_EQ(make_url_set("redis", {}).fault_text(), "redis: \"\" is not a node; write redis:HOST:PORT,HOST:PORT");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST(CheckCommand, faults_and_notices_are_lines) {
     EXPECT_EQ(check_command((repository() / "etc/garner.json").string(), sets, out), 1);
     EXPECT_EQ(out.str(), "--set memory.szie: unknown key (did you mean memory.size?)\n"
                          "--set disk.path: notice: \"/nonexistent\" cannot be written: No such file or directory "
-                         "(until it can, nothing is kept on disk)\n");
+                         "(give the user that runs garner write access; until then nothing is stored on disk)\n");
 }
 
 }  // namespace

@@ -13,22 +13,22 @@ constexpr char const* introduction = R"(# Configuration
 
 <!-- Made from the table of keys in src/config/keys.cpp; the test that compares says how to make it again. -->
 
-One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example with every part in it, and
-`etc/garner.schema.json` tells editors about it (`"$schema": "garner.schema.json"`). `garner check FILE` names every
-fault with its line, its key and what would mend it, looks whether the files that it names can be used, and prints
-nothing when all is well; nothing starts with a faulty configuration. Without a file all defaults hold: a memory cache
-on 127.0.0.1:3128 for clients on loopback.
+One JSON file with `//` and `/* */` comments. `etc/garner.json` is an example of all parts.
+`etc/garner.schema.json` is the schema for editors (`"$schema": "garner.schema.json"`). `garner check FILE` reports
+each error with line, key and a suggested fix. It also checks whether the files named in the configuration can be used. It
+prints nothing if the configuration is valid. Garner does not start with an invalid configuration. Without a file all keys have
+their defaults: a memory cache on 127.0.0.1:3128 for clients on loopback.
 
 `--set KEY=VALUE` overrides one key: `--set memory.size=64MiB`, `--set 'listen[0].address=[::1]:3128'`,
-`--set 'caching.never=["cgi-bin","?"]'`. The value is JSON where it parses, and text otherwise. A list's item is named
-by its index; the index after the last adds one. Overrides hold across reloads.
+`--set 'caching.never=["cgi-bin","?"]'`. The value is read as JSON if it is valid JSON, otherwise
+as text. An item of a list is named by its index; the index after the last item adds an item. Overrides are kept at a reload.
 
-A wait is called `*_timeout`, an upper bound `*_max` and a lower one `*_min`; the keys of `deadlines` are waits, too. Former
-names of keys are read as ever, and keys that are no more have no effect: `garner check` and the start tell of both.
+Names of times end in `_timeout`, of upper limits in `_max` and of lower limits in `_min`. The keys of `deadlines` are times, too.
+Former names of keys are still accepted, and removed keys have no effect: `garner check` and the start report both.
 
 **Sizes** are `"64 MiB"`, `"10 GB"`, or a number of bytes; KB, MB, GB and TB are powers of 1000, KiB, MiB, GiB and TiB
-of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. Where a **list** of names or networks is asked for,
-a single one may stand alone.
+of 1024. **Times** are `"300ms"`, `"2s"`, `"5m"`, `"1h"`, `"7d"`. A **list** with a single name or
+network may be written without brackets.
 
 ## Keys
 
@@ -37,28 +37,27 @@ a single one may stand alone.
 constexpr char const* about_policies = R"(
 ## Replacement policies
 
-A policy is written as its name, or with settings of its own: `"name:setting=value:setting=value"`. A reload with
-another one keeps what is stored, and what was about to leave is still the first to leave as far as the new one goes by
-the time of use.
+A policy is written as its name, or with settings: `"name:setting=value:setting=value"`. A reload with another policy keeps
+the stored objects. Their order of eviction is kept as far as the new policy uses the time of use.
 
 )";
 
 constexpr char const* about_matchers = R"(
 ## Matchers
 
-The same wherever a rule is written. `"all"` matches everything; otherwise all matchers that are given must match, and
-of the values of one matcher any. A rule that gives none, or only empty lists, matches everything, too.
+All rules use these matchers. `"all"` matches every request. Otherwise all matchers of a rule must match; one of the values of
+a matcher is enough. A rule without matchers, or with empty lists only, matches every request, too.
 
 )";
 
 constexpr char const* about_access = R"(
 ## Access
 
-Rules are tried in order; the first that matches decides. When none matches, clients on loopback are served, and
-visitors of an accelerator (a listener with `origin`), whatever `source` other rules name; all others are refused. A rule
-with `destination` is decided when the origin's address is known, and the address checked is the address connected to.
-Browsers ask for https by CONNECT. A rule sees the URL of a CONNECT as `host:port` alone, so that `url_contains` and
-`url_matches` find no path in it. The contents of the tunnel are neither seen nor cached.
+Rules are tried in order; the first that matches decides. If none matches, clients on loopback and clients of an
+accelerator (a listener with `origin`) are allowed, whatever `source` other rules name. All other clients are denied. A rule
+with `destination` is decided after the origin's name is resolved, and Garner connects to the address that was checked.
+Browsers use CONNECT for https. The URL of a CONNECT is `host:port`, so `url_contains` and `url_matches` find no path in it.
+The contents of the tunnel are neither inspected nor cached.
 
     "access": [
       { "deny":  { "host": ".ads.example" } },
@@ -66,30 +65,34 @@ Browsers ask for https by CONNECT. A rule sees the URL of a CONNECT as `host:por
       { "deny":  "all" }
     ]
 
-Some things are closed by default, even to clients that a rule serves: origins on 0.0.0.0/8, 127.0.0.0/8,
-169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses, also where an IPv6 address carries one
-of them (v4-mapped, NAT64, 6to4, Teredo); CONNECT to ports other than 443; and the ports of
-other protocols, such as 21, 22, 23, 25, 143, 6379 and 11211, for every method. An allow rule with `destination` opens these addresses, and one with `port` opens these ports, for the requests that
-it matches. `host` opens neither: the owner of the name chooses its address in the DNS. The proxy's own
-listening addresses and the admin address are never reached through it. To keep visitors from an accelerator on port 8080,
-write `{ "deny": { "listener": 8080 } }` behind the rules that allow some.
+Some destinations are blocked by default, even for clients that a rule allows:
+
+- Origins on 0.0.0.0/8, 127.0.0.0/8, 169.254.0.0/16, `::`, `::1`, `fe80::/10` and on this machine's own addresses. An IPv6
+  address that contains one of them is blocked, too (v4-mapped, NAT64, 6to4, Teredo).
+- CONNECT to ports other than 443.
+- The ports of other protocols, such as 21, 22, 23, 25, 143, 6379 and 11211, for every method.
+
+An allow rule with `destination` unblocks these addresses for the requests that it matches. An allow rule with `port` unblocks
+these ports. `host` unblocks neither, because the owner of the name chooses its address in the DNS. The proxy never connects to
+its own listening addresses and the admin address. To close an accelerator on port 8080 to other clients, write
+`{ "deny": { "listener": 8080 } }` after the rules that allow some clients.
 
 `"private_networks": "closed"` blocks private, shared, multicast, reserved, documentation and benchmark networks and the
-addresses of cloud services, too. Addresses that the machine gets while Garner runs are blocked at once. After a 403 by a rule
-the connection is closed. PURGE at an accelerator needs a rule of `purge`.
+addresses of cloud services, too. Addresses that are added to the machine while Garner runs are blocked at once. After a
+403 by a rule the connection is closed. PURGE at an accelerator needs a rule of `purge`.
 
 ## Connections
 
-At `limits.connections_max` Garner closes a connection that waits for a request: of the client with most connections the one
-that has waited longest. One client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). It
-gets a quarter of all connections at most, and clients on loopback as many as there are; `limits.connections_per_client`
-with the number of `limits.connections_max` switches the share off. Idle connections to origins take at most half as many
-descriptors as clients may, and the oldest ones are closed where a client needs a descriptor.
+At `limits.connections_max` Garner closes an idle connection: the one that has been idle longest, of the client with the most
+connections. A client is an IPv4 address or an IPv6 /64 (`limits.client_prefix4`, `limits.client_prefix6`). A client gets at most
+a quarter of all connections; clients on loopback have no such limit. `limits.connections_per_client` with the value of
+`limits.connections_max` disables the limit. Idle connections to origins use at most half as many descriptors as clients may.
+The oldest ones are closed if a client needs a descriptor.
 
 ## Reload
 
-SIGHUP reads the file again; a faulty one is refused and the running configuration stays. Requests keep the
-configuration they began with. These keys and parts need a restart:
+SIGHUP reads the file again. An invalid file is rejected, and the running configuration stays in use. Requests keep the
+configuration with which they started. Changes of these keys and parts need a restart:
 )";
 
 // A bar would end the table's cell.

@@ -93,7 +93,7 @@ TEST(Keys, a_former_name_is_read_as_the_present_one_and_told) {
         EXPECT_EQ(told(loaded), "") << was;
         ASSERT_EQ(loaded.notices.size(), 1u) << was;
         EXPECT_EQ(loaded.notices[0].key, was);
-        auto const text = now ? std::string("is called ") + now + " now" : "this key has no effect any more";
+        auto const text = now ? std::string("was renamed to ") + now : "this key no longer has an effect";
         EXPECT_EQ(loaded.notices[0].text, text);
         if (!now) continue;
         auto const same = load("{}", assigned(now, value));
@@ -110,7 +110,7 @@ TEST(Keys, a_former_name_beside_the_present_one_is_a_fault) {
         auto sets = assigned(was, value);
         sets.push_back(std::string(now) + "=" + value);
         EXPECT_EQ(told(load("{}", sets)),
-                  std::string("--set ") + was + ": is the former name of " + now + ", which is given, too (keep " + now + ")\n");
+                  std::string("--set ") + was + ": is the former name of " + now + ", which is also given (keep only " + now + ")\n");
     }
 }
 
@@ -123,10 +123,10 @@ TEST(Keys, notices_and_faults_name_a_key_as_it_is_written) {
   },
   "disk": { "patience": "1m" } })");
     ASSERT_EQ(loaded.notices.size(), 4u);
-    EXPECT_EQ(text_of(loaded.notices[0]), "test.json:2: memory.shards: this key has no effect any more (remove it)");
-    EXPECT_EQ(text_of(loaded.notices[1]), "test.json:4: limits.head_bytes: is called limits.head_max now (write head_max)");
+    EXPECT_EQ(text_of(loaded.notices[0]), "test.json:2: memory.shards: this key no longer has an effect (remove it)");
+    EXPECT_EQ(text_of(loaded.notices[1]), "test.json:4: limits.head_bytes: was renamed to limits.head_max (write head_max)");
     EXPECT_EQ(told(loaded),
-              "test.json:5: limits.target_bytes: is not below limits.head_max, of which the target is a part (lower it, or raise "
+              "test.json:5: limits.target_bytes: is not below limits.head_max, which includes the target (lower it, or raise "
               "head_max)\n"
               "test.json:7: disk.patience: 1m is out of range (write a time between 10ms and 10s)\n");
 }

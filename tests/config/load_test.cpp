@@ -84,7 +84,7 @@ TEST(Load, what_is_not_written_of_the_disk_tier_follows_its_size) {
     EXPECT_EQ(told_so.notices.at(0).key, "disk.object_max");
     EXPECT_EQ(told(load("{}", {"disk.size=1GiB", "disk.buffer=16MiB"})), "");
     EXPECT_THAT(told(load("{}", {"disk.size=1GiB", "disk.buffer=4MiB"})),
-                HasSubstr("disk.buffer: holds less than four segments of a disk tier of 1 GiB (write \"8 MiB\" or more"));
+                HasSubstr("disk.buffer: is less than four segments of a disk tier of 1 GiB (write \"8 MiB\" or more"));
 }
 
 TEST(Load, the_example_has_no_faults_and_is_the_defaults) {
@@ -127,7 +127,7 @@ TEST(Load, every_fault_is_told_with_its_line_and_the_nearest_key) {
               "test.json:7: workers: -1 is out of range (write a number between 0 and 1024)\n"
               "test.json:8: deadlines.head: a time needs a unit (write it like \"300ms\", \"2s\", \"5m\", \"1h\" or "
               "\"7d\")\n"
-              "test.json:9: object_max: unknown key here (did you mean memory.object_max?)\n");
+              "test.json:9: object_max: unknown key at this place (did you mean memory.object_max?)\n");
 }
 
 TEST(Load, a_rule_with_100000_hosts_is_read_and_a_file_beyond_16_MiB_is_refused) {
@@ -158,14 +158,14 @@ TEST(Load, faults) {
              Row{R"({"listen": [{"address": "127.0.0.1:0"}]})", "has a port outside 1 to 65535"},
              Row{R"({"listen": [{"address": "127.0.0.1"}]})", "has no port"},
              Row{R"({"listen": [{"address": "::1"}]})", "has no port"},
-             Row{R"({"listen": [{"address": "127.0.0.1:http"}]})", "has no number as its port"},
+             Row{R"({"listen": [{"address": "127.0.0.1:http"}]})", "has a port that is not a number"},
              Row{R"({"listen": [{"address": "proxy.example:80"}]})", "has no IP address before its port"},
              Row{R"({"listen": [{"address": 3128}]})", "expects an address with a port, not the number 3128"},
              Row{R"({"listen": [{"address": ":80"}, {"address": ":80"}]})",
-                 "listen[1].address: [::]:80 is listened on already"},
-             Row{R"({"listen": [{"address": "localhost:3131"}]})", "127.0.0.1:3131 is admin.address"},
-             Row{R"({"admin": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is admin.address"},
-             Row{R"({"seen": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is seen.address"},
+                 "listen[1].address: [::]:80 is already the address of another listener"},
+             Row{R"({"listen": [{"address": "localhost:3131"}]})", "127.0.0.1:3131 is also admin.address"},
+             Row{R"({"admin": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is also admin.address"},
+             Row{R"({"seen": {"address": "127.0.0.1:3128"}})", "127.0.0.1:3128 is also seen.address"},
              Row{R"({"listen": [{"address": ":80", "origin": "127.0.0.1:8000"}]})", "is not an origin"},
              Row{R"({"listen": [{"address": ":80", "origin": "ftp://a"}]})", "is not an origin"},
              Row{R"({"listen": [{"address": ":80", "origin": "http://a/b"}]})", "has a path"},
@@ -184,8 +184,8 @@ TEST(Load, faults) {
              Row{R"({"memory": {"policy": "lru:depth=2"}})",
                  "memory.policy: lru: no setting \"depth\"; this policy has no settings (write \"lru:setting=value\""},
              Row{R"({"memory": {"policy": 7}})", "memory.policy: expects a name, not the number 7"},
-             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is none of objects, bytes"},
-             Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, and memory.policy \"auto\""},
+             Row{R"({"memory": {"policy": "auto:aim=speed"}})", "memory.policy: auto: \"aim\": \"speed\" is not one of objects, bytes"},
+             Row{R"({"memory": {"policy": "auto", "what_if": false}})", "memory.what_if: is false, but memory.policy \"auto\""},
              Row{R"({"disk": {"size": "15 MiB"}})", "disk.size: 15 MiB is out of range (write a size between 16 MiB and"},
              Row{R"({"disk": {"policy": "fifo-reinsertoin"}})", "did you mean \"fifo-reinsertion\"? It is one of fifo-reinsertion, "},
              Row{R"({"disk": {"policy": "fifo-reinsertion:x=1"}})", "disk.policy: \"fifo-reinsertion\" has no settings"},
@@ -199,7 +199,7 @@ TEST(Load, faults) {
              Row{R"({"disk": {"admit": "some"}})", "\"some\" is not known (write one of all, second-hit)"},
              Row{R"({"disk": {"buffer": "1 MiB"}})", "disk.buffer: 1 MiB is out of range"},
              Row{R"({"dns": {"servers": ["dns.example"]}})", "dns.servers[0]: \"dns.example\" is not an IP address"},
-             Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has no number as its port"},
+             Row{R"({"dns": {"servers": ["10.0.0.1:x"]}})", "has a port that is not a number"},
              Row{R"({"dns": {"servers": ["a:53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"servers": [":53"]}})", "has no IP address before its port"},
              Row{R"({"dns": {"servers": ["localhost:53"]}})", "has no IP address before its port"},
@@ -215,7 +215,7 @@ TEST(Load, faults) {
              Row{R"({"via": "a b"})", "is not a name for Via"},
              Row{R"({"limits": {"target_max": "1 MiB"}})", "limits.target_max: is not below limits.head_max"},
              Row{R"({"access": [{"allow": "everyone"}]})", "access[0].allow: expects matchers, not \"everyone\""},
-             Row{R"({"access": [{"permit": "all"}]})", "access[0].permit: unknown key (known here: allow, deny)"},
+             Row{R"({"access": [{"permit": "all"}]})", "access[0].permit: unknown key (valid keys: allow, deny)"},
              Row{R"({"access": [{}]})", "a rule is either allow or deny"},
              Row{R"({"access": [{"allow": "all", "deny": "all"}]})", "a rule is either allow or deny"},
              Row{R"({"access": ["deny"]})", "expects a rule, not text"},
@@ -224,8 +224,8 @@ TEST(Load, faults) {
              Row{R"({"access": [{"allow": {"source": ["10.0.0.0/40"]}}]})",
                  "source[0]: \"10.0.0.0/40\" has no valid prefix"},
              Row{R"({"access": [{"allow": {"source": "lan"}}]})", "\"lan\" is not a network"},
-             Row{R"({"access": [{"allow": {"port": "0-80"}}]})", "is no port and no range of ports"},
-             Row{R"({"access": [{"allow": {"port": [70000]}}]})", "port[0]: \"70000\" is no port"},
+             Row{R"({"access": [{"allow": {"port": "0-80"}}]})", "is not a port or a range of ports"},
+             Row{R"({"access": [{"allow": {"port": [70000]}}]})", "port[0]: \"70000\" is not a port"},
              Row{R"({"access": [{"allow": {"url_matches": "("}}]})", "is not a regular expression: missing )"},
              Row{R"({"access": [{"allow": {"time": "Mon-Fri 8-18"}}]})", "is not a time of the week"},
              Row{R"({"access": [{"allow": {"method": "get"}}]})", "is not GET: case matters"},
@@ -233,11 +233,11 @@ TEST(Load, faults) {
              Row{R"({"access": [{"allow": {"url_contains": ""}}]})", "would match every URL"},
              Row{R"({"access": [{"allow": {"host": "127.0.0.01"}}]})", "\"127.0.0.01\" is not a host"},
              Row{R"({"purge": [{"allow": {"sorce": "::1"}}]})", "did you mean purge[0].allow.source?"},
-             Row{R"({"purge": [{"deny": {"destination": "::1"}}]})", "purge[0]: a purge connects to no destination"},
+             Row{R"({"purge": [{"deny": {"destination": "::1"}}]})", "purge[0]: a purge has no destination"},
              Row{R"({"caching": {"rules": [{"destination": "::1"}]}})", "caching.rules[0].destination: unknown key"},
              Row{R"({"caching": {"rules": [{"min_ttl": "2h", "max_ttl": "1h"}]}})", "min_ttl is longer than max_ttl"},
              Row{R"({"caching": {"rules": [{"type": "text/css", "reload": "ignore"}]}})",
-                 "reload is decided before the response's type is known"},
+                 "reload applies before the type of the response is known"},
              Row{R"({"caching": {"rules": [{"reload": true}]}})", "caching.rules[0].reload"},
              Row{R"({"caching": {"rules": [{"type": "images"}]}})", "is not a media type"},
              Row{R"({"peers": [{"name": "a", "host": "b"}, {"name": "a", "host": "c"}]})", "two peers are named \"a\""},
@@ -247,8 +247,8 @@ TEST(Load, faults) {
              Row{R"({"peers": [{"name": "a", "host": "b", "digest_url": "/x"}]})", "is not a URL"},
              Row{R"({"peers": [{"name": "a", "host": "b", "type": "sibling", "default": true}]})", "is for parents"},
              Row{R"({"peers": [{"name": "a", "host": "127.0.0.1"}]})", "is this proxy itself"},
-             Row{R"({"icp": {"address": "127.0.0.1:4000"}, "htcp": {"address": "127.0.0.1:4000"}})", "is that of icp"},
-             Row{R"([])", "test.json:1: a configuration is one JSON object"},
+             Row{R"({"icp": {"address": "127.0.0.1:4000"}, "htcp": {"address": "127.0.0.1:4000"}})", "uses the same address and port as icp"},
+             Row{R"([])", "test.json:1: the file is not a JSON object"},
          })
         EXPECT_THAT(told(load(row.text)), HasSubstr(row.told)) << row.text;
 }
@@ -306,7 +306,7 @@ TEST(Load, faulty_overrides_are_named) {
               "--set listen[1].address: the list has only 0 items (set listen[0] before it)\n");
     EXPECT_EQ(told(load(R"({"caching": {"rules": []}})", {"caching.rules[3].never=true"})),
               "--set caching.rules[3].never: the list has only 0 items (set caching.rules[0] before it)\n");
-    EXPECT_THAT(told(load(R"({"workers": 2})", {"workers.a=1"})), HasSubstr("is no object"));
+    EXPECT_THAT(told(load(R"({"workers": 2})", {"workers.a=1"})), HasSubstr("is not an object"));
     EXPECT_THAT(told(load("{\n\"memory\": {\"size\": 5, \"bad\": 1}}", {"memory.size=64MiB"})),
                 StartsWith("test.json:2: memory.bad: unknown key"));
     EXPECT_THAT(told(load("{\n\"dns\": {}}", {"listen=[{\"address\": \"x\"}]"})),
@@ -319,7 +319,7 @@ TEST(Load, every_policy_is_known_and_says_when_memory_is_too_small_for_it) {
         EXPECT_EQ(told(load(R"({"memory": {"policy": ")" + policy + R"("}})")), "");
         auto const small = load(R"({"memory": {"size": "64 KiB", "policy": ")" + policy + R"("}})");
         auto const least = cache::least_size({.size = 64 * KiB, .policy = policy});
-        auto const fault = "memory.size: leaves hardly any room beside the index and the policy \"" + policy + "\"";
+        auto const fault = "memory.size: is too small for the index and the policy \"" + policy + "\"";
         EXPECT_EQ(told(small).find(fault) != std::string::npos, least > 64 * KiB) << told(small);
         EXPECT_EQ(told(load("{}", {"memory.policy=" + policy, "memory.size=" + std::to_string(least)})), "");
     }
@@ -334,7 +334,7 @@ TEST(Load, object_max_follows_a_small_memory) {
 
 TEST(Load, a_key_that_is_always_refused_is_not_offered) {
     auto const told_so = told(load(R"({"access": [{"allow": {"quite_another": 1}}]})"));
-    EXPECT_THAT(told_so, HasSubstr("known here: source, destination"));
+    EXPECT_THAT(told_so, HasSubstr("valid keys: source, destination"));
     EXPECT_THAT(told_so, Not(HasSubstr("user")));
     EXPECT_THAT(told(load(R"({"caching": {"rules": [{"quite_another": 1}]}})")), Not(HasSubstr("user")));
 }
@@ -359,7 +359,7 @@ TEST(Load, a_readable_file_with_a_secret_is_noticed) {
     std::ofstream(path) << R"({"htcp": {"secret": "s"}})";
     using std::filesystem::perms;
     std::filesystem::permissions(path, perms::owner_read | perms::owner_write | perms::others_read);
-    EXPECT_NE(noticed(load_file(path.string(), {}, NamedFiles::believed)).find("every user of this machine may read it"), std::string::npos);
+    EXPECT_NE(noticed(load_file(path.string(), {}, NamedFiles::believed)).find("is readable by every user of this machine"), std::string::npos);
     std::filesystem::permissions(path, perms::owner_read | perms::owner_write);
     EXPECT_EQ(noticed(load_file(path.string(), {}, NamedFiles::believed)), "");
     std::filesystem::remove(path);
@@ -368,9 +368,9 @@ TEST(Load, a_readable_file_with_a_secret_is_noticed) {
 TEST(Load, an_open_proxy_and_rules_that_are_never_reached_are_noticed) {
     EXPECT_EQ(noticed(load(R"({"access": [{"allow": "all"}, {"deny": {"host": "a"}}]})")),
               "test.json:1: access[1]: is never reached: access[0] matches every request (move it before that rule, or "
-              "leave it out)\n");
-    constexpr auto open = "test.json:1: access[0]: serves everybody who reaches 10.0.0.1:3128: an open proxy (name the clients' "
-                          "networks: { \"allow\": { \"source\": [\"10.0.0.0/8\"] } })\n";
+              "remove it)\n");
+    constexpr auto open = "test.json:1: access[0]: allows every client that can reach 10.0.0.1:3128: this is an open proxy "
+                          "(name the clients' networks: { \"allow\": { \"source\": [\"10.0.0.0/8\"] } })\n";
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"allow": "all"}]})")), open);
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128"}], "access": [{"deny": "all"}]})")), "");
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": "10.0.0.1:3128", "origin": "http://a"}], "access": [{"allow": "all"}]})")), "");
@@ -387,7 +387,7 @@ TEST(Load, rules_that_never_match_https_are_noticed) {
 
 TEST(Load, a_listener_among_the_addresses_of_another_one_is_noticed) {
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": ":3128"}, {"address": "127.0.0.1:3128"}]})")),
-              "test.json:1: listen[1]: 127.0.0.1:3128 is among the addresses of another listener (leave one of them out, or give "
+              "test.json:1: listen[1]: 127.0.0.1:3128 is included in the address of another listener (remove one of them, or give "
               "each its own port)\n");
     EXPECT_EQ(noticed(load(R"({"listen": [{"address": ":3128"}, {"address": "127.0.0.1:3129"}]})")), "");
 }
@@ -395,18 +395,18 @@ TEST(Load, a_listener_among_the_addresses_of_another_one_is_noticed) {
 TEST(Load, a_disk_tier_larger_than_its_file_system_is_noticed) {
     std::vector<std::string> const sets{"disk.path=/tmp", "disk.size=900TB"};
     auto const said = noticed(load_text("test.json", "{}", sets, NamedFiles::tried));
-    EXPECT_NE(said.find("disk.size: is larger than the file system of \"/tmp\" has room for"), std::string::npos) << said;
+    EXPECT_NE(said.find(" available in the file system of \"/tmp\""), std::string::npos) << said;
 }
 
 TEST(Load, rules_that_say_more_or_less_than_was_meant_are_noticed) {
-    constexpr auto everything = "matches everything (write \"all\" where that is meant)\n";
+    constexpr auto everything = "matches every request (write \"all\" if this is intended)\n";
     EXPECT_EQ(noticed(load(R"({"access": [{"allow": {}}]})")),
               std::string("test.json:1: access[0].allow: ") + everything);
     EXPECT_EQ(noticed(load(R"({"purge": [{"deny": {"source": []}}]})")),
               std::string("test.json:1: purge[0].deny: ") + everything);
     EXPECT_EQ(noticed(load(R"({"access": [{"deny": {"source": [], "host": "a"}}, {"allow": "all"}]})")), "");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "type": "text/css"}]}})")),
-              "test.json:1: caching.rules[0]: this rule does nothing (add never, default_ttl, …)\n");
+              "test.json:1: caching.rules[0]: this rule has no setting and no effect (add a setting such as never or default_ttl)\n");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"host": "a", "min_ttl": "soon"}]}})")), "");
     EXPECT_EQ(noticed(load(R"({"caching": {"rules": [{"min_tll": "1h"}]}})")), "");
 }
@@ -424,7 +424,7 @@ std::string written(char const* name, std::string_view text) {
 TEST(Load, a_file_of_certificates_must_be_there_and_hold_one) {
     EXPECT_EQ(told(tried("{\"tls\":\n{\"ca_file\": \"/nonexistent\"}}")),
               "test.json:2: tls.ca_file: cannot read certificates from /nonexistent: No such file or directory "
-              "(name a file of PEM certificates, or write \"\" for the system's)\n");
+              "(name a file of PEM certificates, or write \"\" to use those of the system)\n");
     auto const empty = written("none.pem", "no certificate\n");
     EXPECT_THAT(told(tried(R"({"tls": {"ca_file": ")" + empty + "\"}}")),
                 StartsWith("test.json:1: tls.ca_file: cannot read"));
@@ -434,8 +434,8 @@ TEST(Load, a_file_of_certificates_must_be_there_and_hold_one) {
 
 TEST(Load, the_access_log_must_be_where_it_can_be_written) {
     EXPECT_EQ(told(tried("{\"log\":\n{\"access\": \"/nonexistent/dir/x.log\"}}")),
-              "test.json:2: log.access: no file can be made in \"/nonexistent/dir\": No such file or directory "
-              "(make this directory and let the user that runs garner write in it)\n");
+              "test.json:2: log.access: no file can be created in \"/nonexistent/dir\": No such file or directory "
+              "(create this directory and give the user that runs garner write access)\n");
     EXPECT_THAT(told(tried(R"({"log": {"access": "/"}})")), HasSubstr("\"/\" is a directory (name a file in it)"));
     EXPECT_THAT(told(tried(R"({"log": {"access": "/dev/null/x.log"}})")), HasSubstr("Not a directory"));
     auto const fresh = testing::TempDir() + "never_made.log";
@@ -449,7 +449,7 @@ TEST(Load, a_file_of_hosts_may_come_later) {
     EXPECT_EQ(told(loaded), "");
     EXPECT_EQ(noticed(loaded),
               "test.json:1: dns.hosts_file: \"/nonexistent\" cannot be read: No such file or directory "
-              "(until it can, no name comes from it)\n");
+              "(give the user that runs garner read access; until then no names come from it)\n");
     EXPECT_EQ(noticed(tried(R"({"dns": {"hosts_file": ""}})")), "");
 }
 
@@ -457,7 +457,7 @@ TEST(Load, the_disk_tier_may_become_usable_later_but_not_as_a_file) {
     EXPECT_EQ(told(tried(R"({"disk": {"path": "/dev/null/store"}})")), "");
     EXPECT_EQ(noticed(tried("{\"disk\":\n{\"path\": \"/nonexistent/store\"}}")),
               "test.json:2: disk.path: \"/nonexistent\" cannot be written: No such file or directory "
-              "(until it can, nothing is kept on disk)\n");
+              "(give the user that runs garner write access; until then nothing is stored on disk)\n");
     EXPECT_EQ(told(tried(R"({"disk": {"path": ")" + written("plain", "x") + "\"}}")).substr(0, 25),
               "test.json:1: disk.path: \"");
     auto const fresh = testing::TempDir() + "never_made";

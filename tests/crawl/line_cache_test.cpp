@@ -107,7 +107,7 @@ TEST(Quotient, takes_at_most_52_bits_and_errs_never) {
 
 TEST(Quotient, wants_as_many_lines_as_make_quotients_short) {
     EXPECT_EQ(make_cache("quotient", {.entries = 1 << 16}).fault_text(),
-              "65536 entries: their quotients have more than 51 bits; take 81930 or more, or the cache line");
+              "65536 entries: their quotients have more than 51 bits; take 81930 or more, or use the cache line");
 }
 
 TEST(Lines, answer_the_same_whatever_the_machine_has) {

@@ -75,7 +75,7 @@ TEST(UrlLayers, work_together_in_an_order_of_their_own) {
 
 TEST(UrlLayers, name_the_known_ones_to_who_asks_for_another) {
     EXPECT_EQ(UrlLayers::read("query-sort,qsort").fault_text(),
-              "\"qsort\" is none of www-strip, default-document, query-sort, surt");
+              "\"qsort\" is not one of www-strip, default-document, query-sort, surt");
     EXPECT_NE(UrlLayers::read("surt,,surt").fault_text(), "");
 }
 

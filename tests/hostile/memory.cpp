@@ -86,7 +86,7 @@ TEST(EvictedMemory, clients_that_read_nothing_do_not_evict_what_others_use) {
         victim.get("/new").body();
         return victim.get("/new").hit();
     }));
-    auto const was_ended = [](Logged const& line) { return line.all.value("reason", "").find("of an evicted object") != std::string::npos; };
+    auto const was_ended = [](Logged const& line) { return line.all.value("reason", "").find("of the evicted object") != std::string::npos; };
     EXPECT_TRUE(eventually([&] { return std::ranges::any_of(proxy.log(), was_ended); }));
 }
 

@@ -98,21 +98,21 @@ TEST(Digest, what_is_none_is_refused_with_the_reason) {
         std::string bytes;
         char const* why;
     } const cases[] = {
-        {"", "shorter than its head"},
-        {good.substr(0, 127), "shorter than its head"},
-        {good.substr(0, 159), "not as long as it says"},
-        {good + "x", "not as long as it says"},
-        {with(good, 0, "\x00\x02"sv), "of a version before 3"},
-        {with(good, 2, "\x00\x06"sv), "of a version after 5"},
-        {with(good, 21, "\x05"sv), "not made with four hashes"},
-        {with(good, 20, "\x00"sv), "without room for an entry"},
-        {with(good, 4, "\x00\x00\x00\x00"sv), "without room for an entry"},
-        {with(good, 4, "\xff\xff\xff\xff"sv), "with measures out of bounds"},
-        {with(good, 8, "\xff\xff\xff\xff"sv), "with measures out of bounds"},
-        {with(good, 16, "\x7f\xff\xff\xff"sv), "with measures out of bounds"},
-        {with(good, 16, "\x00\x00\x00\x21"sv), "with a mask that is not of its capacity"},
-        {with(good, 4, "\x00\x00\x00\x43"sv), "with a mask that is not of its capacity"},
-        {with(good, 20, "\x06"sv), "with a mask that is not of its capacity"},
+        {"", "shorter than its header"},
+        {good.substr(0, 127), "shorter than its header"},
+        {good.substr(0, 159), "the length does not match the header"},
+        {good + "x", "the length does not match the header"},
+        {with(good, 0, "\x00\x02"sv), "version below 3"},
+        {with(good, 2, "\x00\x06"sv), "version above 5"},
+        {with(good, 21, "\x05"sv), "the number of hash functions is not 4"},
+        {with(good, 20, "\x00"sv), "the capacity is 0"},
+        {with(good, 4, "\x00\x00\x00\x00"sv), "the capacity is 0"},
+        {with(good, 4, "\xff\xff\xff\xff"sv), "sizes out of range"},
+        {with(good, 8, "\xff\xff\xff\xff"sv), "sizes out of range"},
+        {with(good, 16, "\x7f\xff\xff\xff"sv), "sizes out of range"},
+        {with(good, 16, "\x00\x00\x00\x21"sv), "the mask size does not match the capacity"},
+        {with(good, 4, "\x00\x00\x00\x43"sv), "the mask size does not match the capacity"},
+        {with(good, 20, "\x06"sv), "the mask size does not match the capacity"},
     };
     for (auto const& one : cases) {
         std::string why;

@@ -159,8 +159,8 @@ TEST(Htcp, refusals_and_plain_answers_echo_number_opcode_and_minor) {
 TEST(Htcp, faults_are_named) {
     EXPECT_EQ(fault_of(""), "shorter than a HEADER");
     EXPECT_EQ(fault_of(bytes("0003 00")), "shorter than a HEADER");
-    EXPECT_EQ(fault_of(query + "x"), "LENGTH is not the datagram's");
-    EXPECT_EQ(fault_of(query.substr(0, query.size() - 1)), "LENGTH is not the datagram's");
+    EXPECT_EQ(fault_of(query + "x"), "LENGTH does not match the datagram");
+    EXPECT_EQ(fault_of(query.substr(0, query.size() - 1)), "LENGTH does not match the datagram");
     EXPECT_EQ(fault_of(bytes("000e 0101 0008 40 01 00000009 0002")), "unknown MAJOR version");
     EXPECT_EQ(fault_of(bytes("000e 0002 0008 40 01 00000009 0002")), "unknown MINOR version");
     EXPECT_EQ(fault_of(bytes("000e 0001 0007 40 01 00000009 0002")), "DATA does not fit");

@@ -91,18 +91,18 @@ TEST(IcpMessage, every_error_is_named) {
         auto const bytes = bytes_of(hex);
         return changed.replace(at, bytes.size(), bytes);
     };
-    EXPECT_EQ(error_of(""), "shorter than its head");
-    EXPECT_EQ(error_of(good.substr(0, 19)), "shorter than its head");
-    EXPECT_EQ(error_of(bytes_of("01 02 0017 00000001 00000000 00000000 00000000 000000")), "without its requester's address");
-    EXPECT_EQ(error_of(good.substr(0, 52)), "another length than it says");
-    EXPECT_EQ(error_of(good + "x"), "another length than it says");
-    EXPECT_EQ(error_of(with(2, "0034")), "another length than it says");
-    EXPECT_EQ(error_of(with(1, "03")), "not of version 2");
-    EXPECT_EQ(error_of(with(1, "01")), "not of version 2");
+    EXPECT_EQ(error_of(""), "shorter than its header");
+    EXPECT_EQ(error_of(good.substr(0, 19)), "shorter than its header");
+    EXPECT_EQ(error_of(bytes_of("01 02 0017 00000001 00000000 00000000 00000000 000000")), "the requester address is missing");
+    EXPECT_EQ(error_of(good.substr(0, 52)), "the length does not match the header");
+    EXPECT_EQ(error_of(good + "x"), "the length does not match the header");
+    EXPECT_EQ(error_of(with(2, "0034")), "the length does not match the header");
+    EXPECT_EQ(error_of(with(1, "03")), "the version is not 2");
+    EXPECT_EQ(error_of(with(1, "01")), "the version is not 2");
     for (auto opcode : {"00", "05", "0c", "14", "18", "ff"}) EXPECT_EQ(error_of(with(0, opcode)), "unknown opcode");
-    EXPECT_EQ(error_of(with(4, "00000000")), "number 0");
-    EXPECT_EQ(error_of(with(52, "78")), "URL without its end, or too long");   // no NUL at its end
-    EXPECT_EQ(error_of(bytes_of("02 02 0014 00000001 00000000 00000000 00000000")), "URL without its end, or too long");
+    EXPECT_EQ(error_of(with(4, "00000000")), "the request number is 0");
+    EXPECT_EQ(error_of(with(52, "78")), "URL not terminated, or too long");   // no NUL at its end
+    EXPECT_EQ(error_of(bytes_of("02 02 0014 00000001 00000000 00000000 00000000")), "URL not terminated, or too long");
 }
 
 TEST(IcpMessage, the_longest_url_is_one_that_squid_reads) {
@@ -111,7 +111,7 @@ TEST(IcpMessage, the_longest_url_is_one_that_squid_reads) {
     EXPECT_EQ(read(out).url.size(), url_max);
     out.insert(out.size() - 1, "u");
     out[3] = static_cast<char>(out[3] + 1);
-    EXPECT_EQ(error_of(out), "URL without its end, or too long");
+    EXPECT_EQ(error_of(out), "URL not terminated, or too long");
 }
 
 TEST(IcpMessage, random_datagrams_and_mutations_do_no_harm) {

@@ -58,13 +58,13 @@ TEST(APeer, is_logged_once_when_it_is_dead_and_once_when_it_is_back) {
         now += 1ms;
         peer.expired(now);
     }
-    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) does not answer: not used until it does\n");
+    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) does not reply: unused until it replies again\n");
     for (int i = 0; i < 3; ++i) peer.answered(answer(ReplyKind::miss), 1ms, now);
-    EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is back\n");
+    EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is available again\n");
     for (int i = 0; i < 3; ++i) peer.connect_failed("connection refused", now);
-    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) cannot be used: connection refused; it is tried again\n");
+    EXPECT_EQ(log.take(), "warning: parent \"campus\" (10.0.0.3:3128) cannot be used: connection refused; retrying\n");
     for (int i = 0; i < 3; ++i) peer.connected(1ms, now);
-    EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is back\n");
+    EXPECT_EQ(log.take(), "info: parent \"campus\" (10.0.0.3:3128) is available again\n");
 }
 
 TEST(APeer, is_named_as_it_was_given) {
@@ -74,8 +74,8 @@ TEST(APeer, is_named_as_it_was_given) {
     Peer(options).connect_failed("x", start);
     options.host = "cache.example";
     Peer(options).connect_failed("x", start);
-    EXPECT_EQ(log.take(), "warning: sibling \"six\" ([2001:db8::1]:3128) cannot be used: x; it is tried again\n"
-                          "warning: sibling \"six\" (cache.example:3128) cannot be used: x; it is tried again\n");
+    EXPECT_EQ(log.take(), "warning: sibling \"six\" ([2001:db8::1]:3128) cannot be used: x; retrying\n"
+                          "warning: sibling \"six\" (cache.example:3128) cannot be used: x; retrying\n");
 }
 
 TEST(APeer, has_its_view_and_its_figures) {

@@ -152,7 +152,7 @@ TEST(Connector, a_silent_origin_is_given_up_at_the_timeout) {
     scene.name("origin.test", {ip("127.0.0.1"), ip("127.0.0.2")});
     auto result = scene.connect("origin.test", dead.port());
     EXPECT_EQ(result.failure, ConnectFailure::timed_out);
-    EXPECT_EQ(result.reason, "no answer within 600 ms");
+    EXPECT_EQ(result.reason, "no response within 600 ms");
     EXPECT_GE(result.took, milliseconds{600});
     EXPECT_LT(result.took, milliseconds{1'200});
     scene.loop.run_for(milliseconds{50});

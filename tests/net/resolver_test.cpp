@@ -74,9 +74,9 @@ TEST(Resolver, failures_are_said_in_words_and_remembered) {
     scene.dns.set("broken.test", {.kind = test::FakeDns::Name::servfail});
     EXPECT_EQ(scene.resolve("gone.test")->failure, "no such host");
     EXPECT_EQ(scene.resolve("empty.test")->failure, "the name has no address");
-    EXPECT_EQ(scene.resolve("broken.test")->failure, "DNS server failed or cannot be reached");
-    EXPECT_EQ(scene.resolve("")->failure, "not a valid host name");
-    EXPECT_EQ(scene.resolve(std::string(300, 'a'))->failure, "not a valid host name");
+    EXPECT_EQ(scene.resolve("broken.test")->failure, "DNS server failed or is unreachable");
+    EXPECT_EQ(scene.resolve("")->failure, "the host name is not valid");
+    EXPECT_EQ(scene.resolve(std::string(300, 'a'))->failure, "the host name is not valid");
     auto asked = scene.asked("gone.test");
     EXPECT_TRUE(scene.resolve("gone.test")->addresses.empty());
     EXPECT_EQ(scene.asked("gone.test"), asked);
@@ -110,7 +110,7 @@ TEST(Resolver, a_silent_server_is_given_up_within_five_seconds) {
     ResolverScene scene;
     scene.dns.set("silent.test", {.kind = test::FakeDns::Name::silent});
     auto begun = steady_now();
-    EXPECT_EQ(scene.resolve("silent.test")->failure, "DNS server did not answer");
+    EXPECT_EQ(scene.resolve("silent.test")->failure, "DNS server did not respond");
     auto took = steady_now() - begun;
     EXPECT_GE(took, seconds{3});
     EXPECT_LE(took, milliseconds{5'500});

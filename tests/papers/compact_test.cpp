@@ -132,8 +132,8 @@ TEST(Compact, bits_an_entry_are_those_of_the_paper) {
 }
 
 TEST(Compact, sizes_that_are_no_power_of_two_are_refused_with_the_next_ones) {
-    EXPECT_EQ(make_cache("scatter", {.entries = 1000}).fault_text(), "1000 entries: no power of two; take 512 or 1024");
-    EXPECT_EQ(make_cache("chaining", {.entries = 3}).fault_text(), "3 entries: no power of two; take 2 or 4");
+    EXPECT_EQ(make_cache("scatter", {.entries = 1000}).fault_text(), "1000 entries: the number must be a power of two; take 512 or 1024");
+    EXPECT_EQ(make_cache("chaining", {.entries = 3}).fault_text(), "3 entries: the number must be a power of two; take 2 or 4");
 }
 
 TEST(BitFields, keep_their_neighbours) {

@@ -192,7 +192,7 @@ TEST(Cpbad, as_it_is_named_without_settings) {
         one.request(key, 20), other.request(key, 20);
     }
     EXPECT_EQ(one.evicted, other.evicted);
-    EXPECT_EQ(read_spec("cpbad:f=2/x").fault_text(), "cpbad: \"f\": \"2/x\" is none of 1/x, M/x, total/x");
+    EXPECT_EQ(read_spec("cpbad:f=2/x").fault_text(), "cpbad: \"f\": \"2/x\" is not one of 1/x, M/x, total/x");
     EXPECT_EQ(read_spec("cpbad:initial=0").fault_text(), "cpbad: \"initial\": \"0\" is not a number from 1e-09 to 1e+09");
 }
 

@@ -19,11 +19,11 @@ TEST(PolicySettings, are_read_in_any_order_and_have_initial_values) {
 }
 
 TEST(PolicySettings, name_what_is_wrong_and_the_mend) {
-    EXPECT_EQ(read_settings("beta=1", settings).fault_text(), "no setting \"beta\"; there are lambda, aim");
+    EXPECT_EQ(read_settings("beta=1", settings).fault_text(), "no setting \"beta\"; valid settings: lambda, aim");
     EXPECT_EQ(read_settings("lambda=2", settings).fault_text(), "\"lambda\": \"2\" is not a number from 0 to 1");
     EXPECT_EQ(read_settings("lambda=nan", settings).fault_text(), "\"lambda\": \"nan\" is not a number from 0 to 1");
     EXPECT_EQ(read_settings("lambda", settings).fault_text(), "\"lambda\": \"\" is not a number from 0 to 1");
-    EXPECT_EQ(read_settings("aim=both", settings).fault_text(), "\"aim\": \"both\" is none of objects, bytes");
+    EXPECT_EQ(read_settings("aim=both", settings).fault_text(), "\"aim\": \"both\" is not one of objects, bytes");
 }
 
 }  // namespace

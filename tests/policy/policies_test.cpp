@@ -154,7 +154,7 @@ TEST(Policies, are_made_by_name_and_say_what_is_wrong) {
     EXPECT_NE(make("gdsf", {}), nullptr);
     EXPECT_EQ(make("LRU", {}), nullptr);
     EXPECT_EQ(make("", {}), nullptr);
-    EXPECT_NE(read_spec("lruu").fault_text().find("no policy \"lruu\"; there are lru, "), std::string::npos);
+    EXPECT_NE(read_spec("lruu").fault_text().find("no policy \"lruu\"; valid policies: lru, "), std::string::npos);
     EXPECT_EQ(read_spec("lru:x=1").fault_text(), "lru: no setting \"x\"; this policy has no settings");
 }
 

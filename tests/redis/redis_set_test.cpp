@@ -221,7 +221,7 @@ TEST_F(RedisScene, what_a_failed_batch_has_put_in_is_owed_to_who_asked) {
     auto const failed = ask(*set, batch);
     cluster().node(1).child().signal(SIGCONT);
     EXPECT_NE(failed.added.fault.find("redis: 127.0.0.1:"), std::string::npos) << failed.added.fault;
-    EXPECT_NE(failed.added.fault.find("nothing was answered for 2s"), std::string::npos) << failed.added.fault;
+    EXPECT_NE(failed.added.fault.find("no reply for 2s"), std::string::npos) << failed.added.fault;
     cluster().wait_until_sound();
     auto const again = ask(*set, batch);
     ASSERT_EQ(again.added.fault, "");
@@ -237,7 +237,7 @@ TEST_F(RedisScene, full_memory_is_told_and_nothing_lost) {
     cluster().node(2).tell({"CONFIG", "SET", "maxmemory", "1mb"});
     auto const failed = ask(*set, batch);
     cluster().node(2).tell({"CONFIG", "SET", "maxmemory", "0"});
-    EXPECT_NE(failed.added.fault.find(cluster().node(2).endpoint() + " has no memory left for more URLs; raise its maxmemory"),
+    EXPECT_NE(failed.added.fault.find(cluster().node(2).endpoint() + " has no memory for more URLs; raise its maxmemory"),
               std::string::npos) << failed.added.fault;
     EXPECT_GT(set->memory_bytes(), late->memory_bytes());
     // Who failed is told of all, and who comes in between only of what had not been put in.
@@ -253,7 +253,7 @@ TEST_F(RedisScene, a_cluster_that_would_forget_urls_is_refused) {
     cluster().node(1).tell({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
     EXPECT_FALSE(refused);
     EXPECT_EQ(refused.fault_text(), "redis: " + cluster().node(1).endpoint() +
-                                 ": its maxmemory-policy is allkeys-lru; a set needs noeviction, or loses URLs");
+                                 ": its maxmemory-policy is allkeys-lru; set it to noeviction, or the set loses URLs");
 }
 
 TEST_F(RedisScene, other_keys_of_that_prefix_are_told) {
@@ -261,7 +261,7 @@ TEST_F(RedisScene, other_keys_of_that_prefix_are_told) {
     auto const there = "redis:" + alone.endpoint();
     alone.tell({"SET", "seen:form", "a letter"});
     EXPECT_EQ(make_url_set(there, {}).fault_text(),
-              "redis: the key seen:form is of something else, or of another version; choose another prefix=");
+              "redis: the key seen:form belongs to another program or version; choose another prefix=");
     auto const set = made(there + ",prefix=mine:", 1);
     for (int i = 0; i < 1'024; ++i) {
         char key[16];
@@ -300,7 +300,7 @@ TEST_F(RedisScene, more_are_not_expected_than_it_was_begun_for) {
     ASSERT_TRUE(set("", 1'000));
     auto const larger = make_url_set(address(), {.expected = 10'000'000});
     EXPECT_FALSE(larger);
-    EXPECT_NE(larger.fault_text().find("was begun for 393216 entries at most, and 10000000 are expected; choose another prefix="),
+    EXPECT_NE(larger.fault_text().find("was created for 393216 entries at most, and 10000000 are expected; choose another prefix="),
               std::string::npos) << larger.fault_text();
     EXPECT_TRUE(set("", 2'000));
     EXPECT_TRUE(set());
@@ -333,18 +333,18 @@ TEST(RedisAddress, what_is_wrong_with_one_is_told) {
         RedisAddress to;
         EXPECT_EQ(read_redis_address(address, to), fault) << address;
     };
-    expect("", "\"\" is no node; write redis:HOST:PORT,HOST:PORT");
-    expect("localhost", "\"localhost\" is no node; write redis:HOST:PORT,HOST:PORT");
-    expect("localhost:0", "\"localhost:0\" is no node; write redis:HOST:PORT,HOST:PORT");
-    expect("localhost:70000", "\"localhost:70000\" is no node; write redis:HOST:PORT,HOST:PORT");
-    expect(":7000", "\":7000\" is no node; write redis:HOST:PORT,HOST:PORT");
+    expect("", "\"\" is not a node; write redis:HOST:PORT,HOST:PORT");
+    expect("localhost", "\"localhost\" is not a node; write redis:HOST:PORT,HOST:PORT");
+    expect("localhost:0", "\"localhost:0\" is not a node; write redis:HOST:PORT,HOST:PORT");
+    expect("localhost:70000", "\"localhost:70000\" is not a node; write redis:HOST:PORT,HOST:PORT");
+    expect(":7000", "\":7000\" is not a node; write redis:HOST:PORT,HOST:PORT");
     expect("prefix=a", "no node; write redis:HOST:PORT,HOST:PORT");
-    expect("a:1,prefix={x}", "prefix={x} is not 1 to 64 letters, digits and signs without braces");
-    expect("a:1,patience=2", "patience=2 is no time of 100ms or more; write 20s");
-    expect("a:1,password-file=/none", "password-file=/none holds no password that can be read");
-    expect("a:1,speed=2", "no option \"speed\"; there are prefix, patience, password-file");
-    expect("a:1,prefix=x,prefix=y", "prefix= stands there twice; leave out one");
-    expect("a:1,patience=2s,b:1,patience=2s", "patience= stands there twice; leave out one");
+    expect("a:1,prefix={x}", "prefix={x} is not 1 to 64 letters, digits and signs other than braces");
+    expect("a:1,patience=2", "patience=2 is not a time of at least 100ms; write it like 20s");
+    expect("a:1,password-file=/none", "password-file=/none cannot be read, or contains no password");
+    expect("a:1,speed=2", "no option \"speed\"; valid options: prefix, patience, password-file");
+    expect("a:1,prefix=x,prefix=y", "prefix= is given twice; remove one");
+    expect("a:1,patience=2s,b:1,patience=2s", "patience= is given twice; remove one");
     RedisAddress to;
     EXPECT_EQ(read_redis_address("a.example:7000,[::1]:7001,prefix=x/,patience=3s", to), "");
     ASSERT_EQ(to.nodes.size(), 2u);

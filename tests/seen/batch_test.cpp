@@ -91,12 +91,12 @@ TEST(SeenBatch, says_what_is_no_list) {
         char const* body;
         char const* says;
     };
-    for (auto const& [body, says] : {Case{"", "it is empty"}, Case{"{}", "does not begin with ["}, Case{"[\"a\"", "breaks off"},
-                                     Case{"[\"a", "breaks off"}, Case{"[\"a\"] x", "something follows"},
-                                     Case{"[\"a\",]", "element 2 is no JSON"}, Case{"[,]", "element 1 is no JSON"},
-                                     Case{"[\"a\" \"b\"]", "element 1 is no JSON"}, Case{"[nul]", "element 1 is no JSON"},
-                                     Case{"[1}]", "element 1 is no JSON"}, Case{"[", "breaks off"},
-                                     Case{"[\"a\\\"]", "breaks off"}}) {
+    for (auto const& [body, says] : {Case{"", "the body is empty"}, Case{"{}", "does not begin with ["}, Case{"[\"a\"", "the body is truncated"},
+                                     Case{"[\"a", "the body is truncated"}, Case{"[\"a\"] x", "data follows"},
+                                     Case{"[\"a\",]", "element 2 is not valid JSON"}, Case{"[,]", "element 1 is not valid JSON"},
+                                     Case{"[\"a\" \"b\"]", "element 1 is not valid JSON"}, Case{"[nul]", "element 1 is not valid JSON"},
+                                     Case{"[1}]", "element 1 is not valid JSON"}, Case{"[", "the body is truncated"},
+                                     Case{"[\"a\\\"]", "the body is truncated"}}) {
         EXPECT_THAT(read("application/json", body).fault, HasSubstr(says)) << body;
         EXPECT_THAT(read("application/json", body, {}, 1).fault, HasSubstr(says)) << body;
     }

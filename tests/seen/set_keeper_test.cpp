@@ -191,7 +191,7 @@ TEST(SetKeeper, promises_nothing_of_a_set_that_forgets) {
 TEST(SetKeeper, what_cannot_fit_is_refused_with_the_figures) {
     EXPECT_THAT(SetKeeper::open({.expected = 1'000'000'000'000}).fault_text(), HasSubstr("more than the memory of 1 GiB"));
     auto const large_cache = SetKeeper::open({.memory = 16 * MiB, .cache_entries = 1 << 22});
-    EXPECT_THAT(large_cache.fault_text(), HasSubstr("its cache of 4194304 entries take 3"));
+    EXPECT_THAT(large_cache.fault_text(), HasSubstr("its cache of 4194304 entries need 3"));
     EXPECT_THAT(large_cache.fault_text(), HasSubstr("more than the memory of 16 MiB"));
 }
 

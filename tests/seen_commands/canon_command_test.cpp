@@ -73,8 +73,8 @@ TEST(CanonCommand, says_what_is_wrong_with_a_command_line_and_what_would_do) {
         {{"urls.txt"}, "\"urls.txt\" is no option; the URLs come from standard input"},
         {{"--base"}, "--base needs a value"},
         {{"--base", "a.html"}, "--base: \"a.html\" is no URL of http, https, ws, wss or ftp: no-scheme"},
-        {{"--layers", "www"}, "--layers: \"www\" is none of www-strip, default-document, query-sort, surt"},
-        {{"--fingerprint", "md5"}, "--fingerprint: \"md5\" is none of 64, 128, rabin"},
+        {{"--layers", "www"}, "--layers: \"www\" is not one of www-strip, default-document, query-sort, surt"},
+        {{"--fingerprint", "md5"}, "--fingerprint: \"md5\" is not one of 64, 128, rabin"},
     };
     for (auto const& [arguments, fault] : cases) {
         auto const said = canon(arguments, "http://a/\n");

@@ -99,7 +99,7 @@ TEST_F(SeenSet, numbers_that_look_packed_are_numbers_in_a_file_named_so) {
     EXPECT_EQ(figures({"--input", write("gzip.u32", bytes_of<std::uint32_t>({35'615, 2, 3, 2, 0x0008'8b1f}))})["new"], 4);
     EXPECT_EQ(figures({"--input", write("zstd.u64", bytes_of<std::uint64_t>({0xfd2fb528, 2}))})["new"], 2);
     EXPECT_EQ(run({"--input", write("broken.txt", "\x1f\x8b\x08none")}), 1);
-    EXPECT_NE(err_.find("from a file named *.u32"), std::string::npos) << err_;
+    EXPECT_NE(err_.find("rename it to *.u32"), std::string::npos) << err_;
 }
 
 TEST_F(SeenSet, fingerprints_of_64_bits_are_none_of_128) {
@@ -151,7 +151,7 @@ TEST_F(SeenSet, a_wrong_command_line_is_told_what_would_be_right) {
         EXPECT_NE(err_.find(what), std::string::npos) << err_;
     };
     expect_wrong({}, "no input; give one with --input FILE");
-    expect_wrong({"--input", "f", "--set", "line"}, "no set \"line\"; there are lines");
+    expect_wrong({"--input", "f", "--set", "line"}, "no set \"line\"; valid sets: lines");
     expect_wrong({"--input", "f", "--set", "runs"}, "--path DIR");
     expect_wrong({"--input", "f", "--fingerprint", "96"}, "neither 64 nor 128");
     expect_wrong({"--input", "f.u128"}, "need --fingerprint 128");

@@ -124,7 +124,7 @@ TEST(SeenSim, a_wrong_command_line_is_named_with_the_mend) {
     expect({"--stream=x", "--threads-model=0"}, "--threads-model: \"0\" is not a number from 1 to 1000000");
     expect({"--stream=-", "--policy=lru,min"},
            "min reads the stream twice, which standard input does not allow: give a file");
-    EXPECT_NE(sim({"--stream=x", "--policy=lrru"}).err.find("no cache \"lrru\"; there are lru, clock"),
+    EXPECT_NE(sim({"--stream=x", "--policy=lrru"}).err.find("no cache \"lrru\"; valid caches: lru, clock"),
               std::string::npos);
 }
 
@@ -147,7 +147,7 @@ TEST(SeenSim, a_stream_that_is_none_is_named) {
     auto const said = sim({"--stream", links, "--policy=lru,scatter", "--entries=100", "--format=json"});
     EXPECT_EQ(said.code, 1);
     EXPECT_EQ(lines_of(said.out).size(), 1u);   // what was done before
-    EXPECT_EQ(said.err, "garner seen sim: scatter: 100 entries: no power of two; take 64 or 128\n");
+    EXPECT_EQ(said.err, "garner seen sim: scatter: 100 entries: the number must be a power of two; take 64 or 128\n");
 }
 
 TEST(SeenSim, private_caches_share_nothing) {
@@ -170,7 +170,7 @@ TEST(SeenSim, all_leaves_out_what_cannot_be_had_and_says_so) {
     auto const said = sim({"--stream", file, "--policy=all", "--entries=100", "--format=json"});
     EXPECT_EQ(said.code, 0) << said.err;
     EXPECT_NE(said.err.find("left out: quotient: 100 entries: their quotients"), std::string::npos) << said.err;
-    EXPECT_NE(said.err.find("left out: scatter: 100 entries: no power of two"), std::string::npos);
+    EXPECT_NE(said.err.find("left out: scatter: 100 entries: the number must be a power of two"), std::string::npos);
     EXPECT_GT(lines_of(said.out).size(), 12u);
     auto const private_ones = sim({"--stream", file, "--policy=all", "--entries=128", "--threads-model=2", "--format=json"});
     EXPECT_EQ(private_ones.code, 0) << private_ones.err;

@@ -180,8 +180,8 @@ TEST(AutoPolicy, its_spec_is_read_like_a_policys) {
     EXPECT_EQ(full->window, seconds{2});
     EXPECT_EQ(full->windows, 4u);
     EXPECT_EQ(full->rest, seconds{0});
-    EXPECT_THAT(AutoPolicy::read("auto:aim=speed").fault_text(), HasSubstr("is none of objects, bytes"));
-    EXPECT_THAT(AutoPolicy::read("auto:goal=bytes").fault_text(), HasSubstr("there are aim, margin"));
+    EXPECT_THAT(AutoPolicy::read("auto:aim=speed").fault_text(), HasSubstr("is not one of objects, bytes"));
+    EXPECT_THAT(AutoPolicy::read("auto:goal=bytes").fault_text(), HasSubstr("valid settings: aim, margin"));
 }
 
 }  // namespace

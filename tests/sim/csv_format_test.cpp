@@ -53,8 +53,8 @@ TEST(CsvFormat, a_quoted_field_may_hold_the_separator) {
     EXPECT_EQ(last_of({R"(0,"http://a/b,c",7)"}).key, key_of("http://a/b,c"));
     EXPECT_EQ(last_of({R"(0,"a",7)"}).key, last_of({"0,a,7"}).key);
     EXPECT_EQ(said(last_of({R"(0,"say ""yes"", please",7)"})), "request 7");
-    EXPECT_EQ(said(last_of({"0,a,7", R"(0,"a,7)"})), "a quote that does not close its field");
-    EXPECT_EQ(said(last_of({"0,a,7", R"(0,"a"b,7)"})), "a quote that does not close its field");
+    EXPECT_EQ(said(last_of({"0,a,7", R"(0,"a,7)"})), "a quote that is not closed, or not at the end of its field");
+    EXPECT_EQ(said(last_of({"0,a,7", R"(0,"a"b,7)"})), "a quote that is not closed, or not at the end of its field");
 }
 
 TEST(CsvFormat, a_comma_that_is_not_quoted_breaks_the_line) {

@@ -48,12 +48,12 @@ TEST(SquidFormat, other_lines_are_broken_and_say_why) {
     EXPECT_EQ(said(squid("yesterday 1 10.0.0.7 TCP_MISS/200 1 GET http://a/ - HIER_NONE/- -")),
               "time 'yesterday' is not in seconds");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS 1 GET http://a/ - HIER_NONE/- -")),
-              "result 'TCP_MISS' is no tag/status");
+              "result 'TCP_MISS' is not tag/status");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/xyz 1 GET http://a/ - HIER_NONE/- -")),
               "status 'xyz' is not a status");
     EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 many GET http://a/ - HIER_NONE/- -")),
               "size 'many' is not a whole number");
-    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 1 GET http://a/")), "hierarchy is no code/peer");
+    EXPECT_EQ(said(squid("1.000 1 10.0.0.7 TCP_MISS/200 1 GET http://a/")), "hierarchy is not code/peer");
 }
 
 TEST(CombinedFormat, reads_the_common_and_the_combined_format) {
@@ -129,9 +129,9 @@ TEST(JsonFormat, what_is_no_request_for_a_whole_object_is_skipped) {
 TEST(JsonFormat, other_lines_are_broken_and_say_why) {
     for (std::string line : {"{", "[]", "{\"a\":}", "{\"a\":1,}", "{\"a\" 1}", "{\"a\":1}}", "{\"a\":{\"b\":1}}",
                              "{\"a\":\"b}", "{\"a\":\"b\\", "{\"a\":[1]}", "{,\"a\":1}", "text"})
-        EXPECT_EQ(said(json(line)), "not one flat JSON object") << line;
+        EXPECT_EQ(said(json(line)), "the line is not one flat JSON object") << line;
     for (std::size_t size = 0; size < json_hit.size(); ++size)
-        EXPECT_EQ(said(json(json_hit.substr(0, size))), size ? "not one flat JSON object" : "nothing");
+        EXPECT_EQ(said(json(json_hit.substr(0, size))), size ? "the line is not one flat JSON object" : "nothing");
     EXPECT_EQ(said(json("{}")), "no member \"status\"");
     EXPECT_EQ(said(json(R"({"status":200})")), "no member \"bytes\"");
     EXPECT_EQ(said(json(R"({"status":200,"bytes":-1})")), "size '-1' is negative");

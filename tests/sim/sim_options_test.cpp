@@ -50,7 +50,7 @@ TEST(SimOptions, name_what_is_wrong_and_the_mend) {
     EXPECT_EQ(fault({"--polic=lru"}), "unknown option --polic=lru; did you mean --policy?");
     EXPECT_EQ(fault({"--policy"}), "--policy needs a value");
     EXPECT_EQ(fault({"--policy="}), "--policy needs a value");
-    EXPECT_NE(fault({"--policy=lru,lfx"}).find("no policy \"lfx\"; there are lru"), std::string::npos);
+    EXPECT_NE(fault({"--policy=lru,lfx"}).find("no policy \"lfx\"; valid policies: lru"), std::string::npos);
     EXPECT_NE(fault({"--size=64M"}).find("\"64M\" is no size; write 64MiB"), std::string::npos);
     EXPECT_NE(fault({"--size=1,,2"}).find("\"\" is no size"), std::string::npos);
     for (auto bad : {"0", "1.5", "-1", "nan", "x"}) EXPECT_NE(fault({"--sample", bad}), "") << bad;

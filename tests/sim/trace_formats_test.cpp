@@ -69,7 +69,7 @@ TEST(OracleGeneral, reads_its_little_endian_fields) {
     auto record = read_oracle_general(oracle_record(1'600'000'000, 0xfedcba9876543210, 4'000'000'000, -1));
     EXPECT_EQ(said(record), "request 4000000000");
     EXPECT_EQ(record.key, key_of(0xfedcba9876543210u));
-    EXPECT_EQ(said(read_oracle_general("short")), "cut: a record is 24 bytes");
+    EXPECT_EQ(said(read_oracle_general("short")), "truncated: a record has 24 bytes");
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST(ReadTrace, a_torn_last_record_is_broken) {
         read = read_bytes(whole.substr(0, whole.size() - cut));
         EXPECT_EQ(read.trace.requests(), 2u);
         EXPECT_EQ(read.lines, 3u);
-        EXPECT_EQ(read.examples, std::vector<std::string>{"record 3: cut: a record is 24 bytes"});
+        EXPECT_EQ(read.examples, std::vector<std::string>{"record 3: truncated: a record has 24 bytes"});
     }
 }
 
@@ -238,7 +238,7 @@ TEST(Packed, a_cut_file_is_a_fault_that_names_the_byte) {
     for (auto const& packed : {zstd(text), gzip(text), zstd(text) + zstd(text), gzip(text) + gzip(text)})
         for (auto cut : {packed.size() / 3, packed.size() - 1, packed.size() / 2 + 5}) {
             auto read = read_bytes(packed.substr(0, cut));
-            EXPECT_NE(read.fault.find("cut off at byte " + std::to_string(cut) + ": fetch it again"), std::string::npos)
+            EXPECT_NE(read.fault.find("truncated at byte " + std::to_string(cut) + ": copy the file again"), std::string::npos)
                 << read.fault;
             EXPECT_EQ(read.trace.requests(), 0u);
         }
@@ -277,9 +277,9 @@ TEST(TraceFault, a_file_that_cannot_be_read_is_named) {
     TraceFile const file("a,10\n");
     expect_fault(read_trace(file.path() + "x", {}), "cannot read " + file.path() + "x: No such file or directory");
     auto folder = std::filesystem::path(file.path()).parent_path().string();
-    expect_fault(read_trace(folder, {}), folder + " is a directory: name one of its files");
+    expect_fault(read_trace(folder, {}), folder + " is a directory: give one of its files");
     std::filesystem::permissions(file.path(), std::filesystem::perms::none);
-    if (::geteuid() != 0) expect_fault(read_trace(file.path(), {}), "Permission denied: allow this user to read it");
+    if (::geteuid() != 0) expect_fault(read_trace(file.path(), {}), "Permission denied: give this user read permission");
 }
 
 TEST(TraceFault, an_empty_file_says_so) {
@@ -291,28 +291,28 @@ TEST(TraceFault, an_empty_file_says_so) {
 TEST(TraceFault, a_file_of_no_known_format_names_those_there_are) {
     std::string const letter = "Dear reader,\nthis is a letter.\n";
     for (auto const& bytes : {letter, std::string(100'000, '\0'), std::string(3, '\xff')})
-        expect_fault(read_bytes(bytes), "fits no known format; name it with --trace-format, one of csv, squid, "
+        expect_fault(read_bytes(bytes), "has no known format; give it with --trace-format, one of csv, squid, "
                                         "combined, json, oracleGeneral");
 }
 
 TEST(TraceFault, an_unknown_format_names_those_there_are) {
     expect_fault(read_bytes("a,10\n", {.format = "xls"}),
-                 "no trace format \"xls\"; there are csv, squid, combined, json, oracleGeneral");
+                 "no trace format \"xls\"; valid formats: csv, squid, combined, json, oracleGeneral");
 }
 
 TEST(TraceFault, no_request_at_all_is_a_fault_with_the_counts) {
     auto read = read_bytes("a,10\nb,10\n", {.format = "squid"});
-    expect_fault(read, "no request that counts, read as squid: 0 skipped, 2 broken "
+    expect_fault(read, "no usable request, read as squid: 0 skipped, 2 broken "
                        "(line 1: time 'a,10' is not in seconds)");
     EXPECT_EQ(read.broken, 2u);
     EXPECT_EQ(read.lines, 2u);
-    expect_fault(read_bytes("key,size\n", {}, "x.csv"), "no request that counts");
-    expect_fault(read_bytes("a,10\nb,10\n", {.sample = 1e-9}), "2 not in the sample");
+    expect_fault(read_bytes("key,size\n", {}, "x.csv"), "no usable request");
+    expect_fault(read_bytes("a,10\nb,10\n", {.sample = 1e-9}), "2 outside the sample");
 }
 
 TEST(TraceFault, a_sample_is_a_share) {
     for (double sample : {0.0, -1.0, 1.5, std::nan("")})
-        expect_fault(read_bytes("a,10\n", {.sample = sample}), "a sample is a share of the keys: above 0, at most 1");
+        expect_fault(read_bytes("a,10\n", {.sample = sample}), "the sample rate must be above 0 and at most 1");
 }
 
 // The rest.

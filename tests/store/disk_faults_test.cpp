@@ -330,7 +330,7 @@ TEST_F(DiskFaults, a_store_without_which_something_was_forgotten_is_given_up) {
         faulty = 0;
         EXPECT_EQ(fs::exists(options.path + "/given-up"), forgets);
         auto const fault = DiskStore::open_existing(options).fault_text();
-        EXPECT_EQ(fault.find("is given up") != fault.npos, forgets) << fault;
+        EXPECT_EQ(fault.find("is discarded") != fault.npos, forgets) << fault;
         open();
         EXPECT_EQ(body_of(key(0)), forgets ? "nothing" : "old");
     }

@@ -113,8 +113,8 @@ TEST(DiskOrder, the_fault_of_a_wrong_policy_names_the_right_ones) {
     EXPECT_EQ(order_fault("fifo-reinsertion"), "");
     EXPECT_EQ(order_fault("lfuda"), "");
     EXPECT_EQ(order_fault("slru:protected=0.5"), "");
-    EXPECT_NE(order_fault("fifo-insertion").find("no policy \"fifo-insertion\"; there are lru, "), std::string::npos);
-    EXPECT_NE(order_fault("fifo-insertion").find("garner, and on disk fifo-reinsertion"), std::string::npos);
+    EXPECT_NE(order_fault("fifo-insertion").find("no policy \"fifo-insertion\"; valid policies: lru, "), std::string::npos);
+    EXPECT_NE(order_fault("fifo-insertion").find("garner, and for the disk tier fifo-reinsertion"), std::string::npos);
     EXPECT_EQ(order_fault("lru:x=1"), "lru: no setting \"x\"; this policy has no settings");
     EXPECT_EQ(make_order("nonsense", 1 * GiB, 1), nullptr);
 }

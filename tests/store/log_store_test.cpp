@@ -204,7 +204,7 @@ TEST_F(DiskTier, a_file_that_is_none_of_ours_is_left_alone) {
     std::ofstream(file()) << std::string(20'000, 'x');
     disk = test::made(DiskStore::open(options));
     EXPECT_EQ(disk->stats().state, DiskStats::State::failing);
-    EXPECT_NE(disk->stats().trouble.find("is no disk store"), std::string::npos);
+    EXPECT_NE(disk->stats().trouble.find("is not a disk store"), std::string::npos);
     EXPECT_EQ(store("fhttp://a/", "x"), NotStored::failing);
     EXPECT_EQ(load("fhttp://a/"), nullptr);
     EXPECT_FALSE(settled()) << "what it holds may be back one day";

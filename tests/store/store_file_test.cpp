@@ -72,7 +72,7 @@ TEST_F(StoreFileTest, is_known_by_either_copy_of_its_header_alone) {
     }
     damage_copy(0);
     damage_copy(1);
-    EXPECT_NE(trouble().find("is no disk store"), std::string::npos);
+    EXPECT_NE(trouble().find("is not a disk store"), std::string::npos);
 }
 
 TEST_F(StoreFileTest, with_one_copy_that_cannot_be_read_is_known_by_the_other) {
@@ -117,13 +117,13 @@ TEST_F(StoreFileTest, that_has_lost_its_header_but_not_what_it_holds_is_left_alo
     header();
     write(0, std::string(header_area, '\0'));
     write(header_area, "SEGM");
-    EXPECT_NE(trouble().find("is no disk store"), std::string::npos);
+    EXPECT_NE(trouble().find("is not a disk store"), std::string::npos);
 }
 
 TEST_F(StoreFileTest, of_somebody_else_is_refused_with_the_same_words_whatever_its_length) {
     for (std::size_t const bytes : {1u, 5u, 4'095u, 4'096u, 20'000u, 65'535u, 65'536u, 200'000u}) {
         begin_with(std::string(bytes, 'x'));
-        EXPECT_NE(trouble().find("is there, and is no disk store; remove it"), std::string::npos) << bytes;
+        EXPECT_NE(trouble().find("exists, but is not a disk store; remove it"), std::string::npos) << bytes;
         EXPECT_EQ(fs::file_size(path()), bytes);
     }
 }
@@ -175,10 +175,10 @@ TEST_F(StoreFileTest, that_is_to_be_as_it_is_and_is_none_is_left_alone_and_named
     };
     left_alone("", "nothing was ever written to it");
     left_alone(std::string(MiB, '\0'), "nothing was ever written to it");
-    left_alone(std::string(MiB, 'x'), "is no disk store");
+    left_alone(std::string(MiB, 'x'), "is not a disk store");
     auto shape = shape_of(16 * MiB);
     auto const whole = encode(shape) + encode(shape);
-    left_alone(whole + std::string(MiB, 'x'), "something cut it short");
+    left_alone(whole + std::string(MiB, 'x'), "the file was truncated");
     auto other = encode(shape);
     other[16] = static_cast<char>(format_version - 1);
     auto const check = fingerprint(std::string_view(other).substr(16), 0);
@@ -215,13 +215,13 @@ TEST_F(StoreFileTest, that_finds_no_room_to_grow_stays_as_it_was) {
     EXPECT_EQ(fs::file_size(path()), made.bytes());
     full.room = 0;
     fs::resize_file(path(), 2 * MiB);
-    EXPECT_NE(trouble().find("no room for the"), std::string::npos) << "of what was cut short nothing is kept";
+    EXPECT_NE(trouble().find("insufficient space for the"), std::string::npos) << "of what was cut short nothing is kept";
 }
 
 TEST_F(StoreFileTest, that_was_cut_short_is_begun_anew_for_what_was_purged_could_be_back) {
     auto const made = header();
     fs::resize_file(path(), made.bytes() - 1);
-    EXPECT_NE(trouble(StoreFile::When::as_it_is).find("something cut it short; remove it, or start Garner"), std::string::npos);
+    EXPECT_NE(trouble(StoreFile::When::as_it_is).find("the file was truncated; remove it, or start Garner"), std::string::npos);
     auto const anew = header();
     EXPECT_NE(anew.id, made.id);
     EXPECT_EQ(fs::file_size(path()), anew.bytes());
@@ -233,7 +233,7 @@ TEST_F(StoreFileTest, knows_when_it_was_cut_short_or_removed) {
     EXPECT_EQ(opened.store->mishap(), "");
     auto const whole = fs::file_size(path());
     fs::resize_file(path(), whole / 2);
-    EXPECT_EQ(opened.store->mishap(), "was cut short");
+    EXPECT_EQ(opened.store->mishap(), "was truncated");
     fs::resize_file(path(), whole);
     EXPECT_EQ(opened.store->mishap(), "");
     fs::remove(path());
@@ -247,7 +247,7 @@ TEST_F(StoreFileTest, that_may_not_be_opened_is_named_with_what_would_mend_it) {
         }
     } refused;
     options.faults = &refused;
-    EXPECT_NE(trouble().find("; give the user that Garner runs as the right to read and write it"), std::string::npos);
+    EXPECT_NE(trouble().find("; give the user that runs Garner read and write access"), std::string::npos);
 }
 
 }  // namespace

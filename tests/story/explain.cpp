@@ -118,7 +118,7 @@ TEST(Explain, which_variant_the_request_selects) {
     EXPECT_EQ(told["vary"]["stored_variants"].size(), 2u);
     told = explained(proxy, origin.url("/page"), {"-H", "Accept-Language: en"});
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_EQ(told["why"], "no stored variant fits this request");
+    EXPECT_EQ(told["why"], "no stored variant matches this request");
     EXPECT_THAT(explained_in_words(proxy, origin.url("/page")).output, HasSubstr("stored: accept-language: de"));
 }
 
@@ -147,7 +147,7 @@ TEST(Explain, who_is_denied_and_by_which_rule) {
     auto const browsers = explained(proxy, "https://192.0.2.7/secret");
     EXPECT_EQ(browsers["request"]["method"], "CONNECT");
     EXPECT_EQ(browsers["outcome"], "tunnelled") << "the rule for /secret sees no path";
-    EXPECT_EQ(browsers["why"], "what it carries is neither seen nor cached");
+    EXPECT_EQ(browsers["why"], "the contents of the tunnel are neither inspected nor cached");
     EXPECT_EQ(explained(proxy, "192.0.2.7:443", {"-X", "CONNECT"})["outcome"], "tunnelled");
     EXPECT_EQ(explained(proxy, "https://192.0.2.7/secret", {"-X", "GET"})["outcome"], "denied");
 }
@@ -197,7 +197,7 @@ TEST(Explain, what_is_not_stored_stands_in_the_answer_the_log_and_the_figures) {
     }
     auto const told = explained(proxy, origin.url("/private"));
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_EQ(told["why"], "not stored, as the last answer was not: private");
+    EXPECT_EQ(told["why"], "not stored; the last response was uncacheable: private");
     EXPECT_EQ(told["not_shared_reason"], "private");
     EXPECT_GT(told["not_shared_seconds"], 100);
 }
@@ -219,7 +219,7 @@ TEST(Explain, parts_that_are_stored_and_what_is_asked_for_beside_them) {
     auto const url = origin.url("/film");
     auto told = explained(proxy, url);
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_EQ(told["why"], "parts of it are stored");
+    EXPECT_EQ(told["why"], "only parts of the object are stored");
     EXPECT_EQ(told["parts"]["length_bytes"], 10'000);
     EXPECT_EQ(told["parts"]["stored_ranges"], nlohmann::json::parse(R"([{"first": 0, "last": 9}])"));
     EXPECT_EQ(told["parts"]["asks"], "bytes=10-");
@@ -233,7 +233,7 @@ TEST(Explain, parts_that_are_stored_and_what_is_asked_for_beside_them) {
     EXPECT_EQ(told["stored"]["body_bytes"], 10) << "what is stored of it";
     told = explained(proxy, url, {"-H", "Range: bytes=5-14"});
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_EQ(told["why"], "not all of the range is stored");
+    EXPECT_EQ(told["why"], "the range is only partly stored");
     EXPECT_TRUE(told["parts"]["asks"].is_null()) << "the range goes out as it came";
     EXPECT_EQ(origin.requests("/film"), 1u);
 
@@ -256,7 +256,7 @@ TEST(Explain, with_what_status_the_store_answers) {
     EXPECT_TRUE(explained(proxy, origin.url("/else"))["status"].is_null());
     EXPECT_EQ(explained(proxy, origin.url("/else"), {"-H", "Cache-Control: only-if-cached"})["status"], 504);
     EXPECT_THAT(explained_in_words(proxy, url, {"-H", "Range: bytes=0-1"}).output,
-                HasSubstr("it is answered from the store; status 206"));
+                HasSubstr("served from the cache; status 206"));
 }
 
 TEST(Explain, the_rule_that_keeps_it_from_being_stored) {
@@ -265,7 +265,7 @@ TEST(Explain, the_rule_that_keeps_it_from_being_stored) {
     Proxy proxy(R"({"caching": {"rules": [{"url_contains": ["/but"], "never": false},
                                           {"url_contains": ["/never"], "never": true, "default_ttl": "10s"}]}})");
     get(proxy, origin, "/never").body();
-    EXPECT_EQ(explained(proxy, origin.url("/never"))["why"], "not stored, as caching.rules[1] says: never");
+    EXPECT_EQ(explained(proxy, origin.url("/never"))["why"], "not stored: caching.rules[1] (never)");
     EXPECT_EQ(explained(proxy, origin.url("/never/but"))["why"], "not stored");
     auto const words = explained_in_words(proxy, origin.url("/never")).output;
     EXPECT_THAT(words, HasSubstr("caching.rules[1]: never true, default_ttl 10s\n"));
@@ -286,7 +286,7 @@ TEST(Explain, a_name_that_could_not_be_resolved_lately) {
     EXPECT_EQ(told["name_failure"]["reason"], "no such host");
     EXPECT_THAT(told["name_failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
     EXPECT_EQ(explained(proxy, url, {"-H", "Cache-Control: no-cache"})["outcome"], "miss") << "a reload asks DNS again";
-    EXPECT_THAT(explained_in_words(proxy, url).output, HasSubstr("name        not resolved: no such host; remembered for "));
+    EXPECT_THAT(explained_in_words(proxy, url).output, HasSubstr("name        not resolved: no such host; the failure is cached for "));
 }
 
 TEST(Explain, a_name_that_leads_to_a_closed_address) {
@@ -342,7 +342,7 @@ TEST(Explain, what_is_being_fetched_and_who_waits_for_it) {
         told = explained(proxy, origin.url("/page"));
     }
     EXPECT_EQ(told["fetches"][0]["followers"], 1);
-    EXPECT_EQ(told["fetches"][0]["phase"], "waits for the head");
+    EXPECT_EQ(told["fetches"][0]["phase"], "waiting for the head");
     held.release(fresh("x"));
     EXPECT_EQ(a.body(), "x");
     EXPECT_EQ(b.body(), "x");
@@ -364,7 +364,7 @@ TEST(Explain, an_accelerator_has_its_own_part_of_the_cache) {
     EXPECT_EQ(explained(proxy, own, {"--accelerator"})["outcome"], "hit");
     auto const other = explained_in_words(proxy, "http://example.com/", {"--accelerator"});
     EXPECT_EQ(other.code, 1);
-    EXPECT_THAT(other.errors, HasSubstr("no accelerator stands for this URL"));
+    EXPECT_THAT(other.errors, HasSubstr("no accelerator has the origin of this URL"));
 }
 
 TEST(Explain, wrong_questions_are_told_so) {
@@ -378,7 +378,7 @@ TEST(Explain, wrong_questions_are_told_so) {
     EXPECT_EQ(explained_in_words(proxy, url, {"--client", "me"}).code, 2);
     auto const framing = explained_in_words(proxy, url, {"-H", "Content-Length: -1"});
     EXPECT_EQ(framing.code, 1);
-    EXPECT_THAT(framing.errors, HasSubstr("would refuse this request"));
+    EXPECT_THAT(framing.errors, HasSubstr("would reject this request"));
     EXPECT_EQ(explained_in_words(proxy, url, {"-H", "Transfer-Encoding: chunked", "-X", "GET"}).code, 0);
     Client admin("127.0.0.1", proxy.admin());
     EXPECT_EQ(admin.get("/explain").status(), 400);
@@ -388,7 +388,7 @@ TEST(Explain, wrong_questions_are_told_so) {
     proxy.stop();
     auto const nobody = explained_in_words(proxy, url);
     EXPECT_EQ(nobody.code, 1);
-    EXPECT_THAT(nobody.errors, HasSubstr("no garner answers at"));
+    EXPECT_THAT(nobody.errors, HasSubstr("no Garner replies at"));
 }
 
 }  // namespace garner::test

@@ -73,7 +73,7 @@ TEST(SeenServe, says_what_it_does_not_take) {
     Case const cases[]{
         {"POST", "/seen", "http://a.example/\nb\nc\nd\n", text, 413, "at most 3 links"},
         {"POST", "/seen", std::string(200'000, 'a'), text, 413, "body"},
-        {"POST", "/seen", "[\"a\"", list, 400, "breaks off"},
+        {"POST", "/seen", "[\"a\"", list, 400, "truncated"},
         {"POST", "/seen", "123", {{"Content-Type", "application/octet-stream"}}, 400, "8 bytes"},
         {"POST", "/seen", "a", {{"Content-Type", "image/png"}}, 415, "text/plain"},
         {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Content-Encoding", "gzip"}}, 415, "Content-Encoding"},
@@ -190,8 +190,8 @@ TEST(SeenServe, a_directory_keeps_to_its_kind_and_its_layers) {
 }
 
 TEST(SeenServe, warns_of_a_cache_that_may_lose_urls) {
-    EXPECT_THAT(Service({"--cache", "sbfl"}).child().errors(), HasSubstr("the cache sbfl before the set may call a URL seen"));
-    EXPECT_THAT(Service({"--cache", "scatter"}).child().errors(), Not(HasSubstr("may call a URL seen")));
+    EXPECT_THAT(Service({"--cache", "sbfl"}).child().errors(), HasSubstr("the cache sbfl in front of the URL set has false positives"));
+    EXPECT_THAT(Service({"--cache", "scatter"}).child().errors(), Not(HasSubstr("has false positives")));
 }
 
 TEST(SeenServe, in_redis_nothing_is_durable_unless_its_nodes_write_it_down) {
@@ -269,20 +269,20 @@ TEST(SeenServe, tells_what_keeps_it_from_starting) {
         {{"--listen", service.place()}, 1, "Address already in use"},
         {{"--listen", free, "--path", dir.path("set").string()}, 1, "in use by another process"},
         {{"--listen", free, "--path", dir.write("file", "x")}, 1, "file"},
-        {{"--listen", "0.0.0.0:1234"}, 2, "nobody is allowed"},
+        {{"--listen", "0.0.0.0:1234"}, 2, "no network is allowed"},
         {{"--listen", "example.org:80"}, 2, "no IP address"},
         {{"--listen", "127.0.0.1"}, 2, "no address and port"},
         {{"--allow", "10.0.0.1/8"}, 2, "no network"},
         {{"--layers", "sort"}, 2, "\"sort\""},
-        {{"--set", "trie"}, 2, "no set \"trie\"; there are lines"},
-        {{"--set", "runs"}, 2, "name its directory"},
-        {{"--set", "lines", "--path", "x"}, 2, "lies in memory"},
-        {{"--cache", "min"}, 2, "knows the future"},
+        {{"--set", "trie"}, 2, "no set \"trie\"; valid sets: lines"},
+        {{"--set", "runs"}, 2, "give its directory"},
+        {{"--set", "lines", "--path", "x"}, 2, "is kept in memory"},
+        {{"--cache", "min"}, 2, "needs future requests"},
         {{"--memory", "1KiB"}, 2, "at least 16 MiB"},
         {{"--listen", free, "--expected", "2000000000"}, 1, "for 2000000000 entries, more than the memory of 1 GiB"},
         {{"--listen", free, "--set", "mercator-file", "--path", dir.path("set").string()}, 1, "in use by another process"},
         {{"--listen", free, "--set", "redis"}, 1, "write redis:HOST:PORT"},
-        {{"--set", "redis:127.0.0.1:1", "--path", "x"}, 2, "lies elsewhere"},
+        {{"--set", "redis:127.0.0.1:1", "--path", "x"}, 2, "is stored in Redis"},
         {{"--peer-answer", "20"}, 2, "not a time from 100ms to 10m"},
         {{"--partition", "1"}, 2, "together"},
         {{"--partition", "3", "--of", "3", "--peers", "a:1,b:1,c:1"}, 2, "count from 0"},
@@ -381,7 +381,7 @@ TEST(SeenServe, is_a_part_of_the_proxy_when_it_has_an_address) {
     TempDir dir;
     auto const patch = json{{"seen", {{"address", "127.0.0.1:" + std::to_string(port)}, {"path", dir.path("set").string()},
                                       {"layers", "www-strip"}, {"peer_timeout", "5s"}}}}.dump();
-    auto const told = "URLs seen: http://127.0.0.1:" + std::to_string(port) + "/";
+    auto const told = "URL-seen service: http://127.0.0.1:" + std::to_string(port) + "/";
     auto const expect_told = [&](Proxy& proxy) {
         EXPECT_TRUE(eventually([&] { return proxy.child().errors().find(told) != std::string::npos; }));
     };

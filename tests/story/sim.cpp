@@ -161,7 +161,7 @@ TEST(Sim, says_why_it_cannot_and_how_it_could) {
     };
     Case const cases[]{
         {{}, 2, "give one with --trace FILE"},
-        {{"--trace", "x", "--policy", "lruu"}, 2, "no policy \"lruu\"; there are"},
+        {{"--trace", "x", "--policy", "lruu"}, 2, "no policy \"lruu\"; valid policies:"},
         {{"--trace", "x", "--frobnicate"}, 2, "unknown option --frobnicate"},
         {{"--trace", dir.path("none").string()}, 1, "none"},
         {{"--trace", dir.path().string()}, 1, "directory"},

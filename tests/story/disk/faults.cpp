@@ -64,7 +64,7 @@ TEST_F(DiskFaults, a_second_process_on_one_directory_is_refused_and_the_first_go
 
 TEST_F(DiskFaults, what_is_no_store_is_left_as_it_is_and_named) {
     put_there(pattern(100'000));
-    expect_failing("no disk store");
+    expect_failing("not a disk store");
     EXPECT_EQ(read_file(file()), pattern(100'000));
 }
 
@@ -104,7 +104,7 @@ TEST_F(DiskFaults, a_store_that_is_cut_short_while_it_runs_costs_nobody_an_answe
     library().renew_all();
     expect_served(proxy);
     EXPECT_TRUE(eventually([&] { return disk()["state"] == "failing"; }));
-    EXPECT_THAT(disk()["trouble"].get<std::string>(), HasSubstr(file().string() + " was cut short"));
+    EXPECT_THAT(disk()["trouble"].get<std::string>(), HasSubstr(file().string() + " was truncated"));
     expect_served(proxy, 2 * plenty);
     stop();
     start();

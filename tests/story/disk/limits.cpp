@@ -115,8 +115,8 @@ TEST_F(Limits, SIGHUP_changes_what_comes_in_and_names_what_needs_a_restart) {
     wait_until_written(1);
     proxy.reconfigure(R"({"disk": {"admit": "second-hit", "size": "128 MiB"}})");
     proxy.signal(SIGHUP);
-    ASSERT_TRUE(eventually([&] { return proxy.child().errors().find("configuration read again") != std::string::npos; }));
-    EXPECT_THAT(proxy.child().errors(), HasSubstr("disk.size changes only with a restart"));
+    ASSERT_TRUE(eventually([&] { return proxy.child().errors().find("configuration reloaded") != std::string::npos; }));
+    EXPECT_THAT(proxy.child().errors(), HasSubstr("disk.size changes only at a restart"));
     EXPECT_THAT(proxy.child().errors(), Not(HasSubstr("disk.admit changes")));
     ask("/4");
     EXPECT_EQ(figure("stored"), 1u) << "asked for once";

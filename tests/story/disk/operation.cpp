@@ -66,12 +66,12 @@ TEST_F(Operation, explain_reads_what_is_on_disk) {
     EXPECT_EQ(explained("/language", {"-H", "Accept-Language: en"})["outcome"], "hit");
     told = explained("/language", {"-H", "Accept-Language: de"});
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_EQ(told["why"], "no stored variant fits this request");
+    EXPECT_EQ(told["why"], "no stored variant matches this request");
     EXPECT_EQ(explained("/old")["outcome"], "revalidate");
     EXPECT_EQ(explained("/film", {"-H", "Range: bytes=120-130"})["status"], 206);
     told = explained("/film");
     EXPECT_EQ(told["outcome"], "miss");
-    EXPECT_EQ(told["why"], "parts of it are stored");
+    EXPECT_EQ(told["why"], "only parts of the object are stored");
     EXPECT_EQ(told["parts"]["stored_bytes"], 100);
     EXPECT_EQ(explained("/none")["on_disk"], "no");
     EXPECT_EQ(figure("hits"), 0u) << "explain is no use";
@@ -149,7 +149,7 @@ TEST_F(Operation, verify_finds_what_was_damaged_and_ends_with_1) {
     std::ofstream(file(), std::ios::binary | std::ios::in).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     auto const bad = cache_at_rest({"verify"});
     EXPECT_EQ(bad.code, 1) << bad.output << bad.errors;
-    EXPECT_THAT(bad.output, HasSubstr("1 damaged, and forgotten"));
+    EXPECT_THAT(bad.output, HasSubstr("1 damaged and removed"));
     library().renew_all();
     start();
     EXPECT_EQ(ask("/12"), 2);
@@ -182,7 +182,7 @@ TEST_F(Operation, a_store_has_one_process_and_the_second_is_told_so) {
     auto const blind = cache_at_rest({"ls"});
     EXPECT_EQ(blind.code, 1);
     EXPECT_THAT(blind.errors, HasSubstr("in use by another process"));
-    EXPECT_THAT(blind.errors, HasSubstr("no garner answers at 127.0.0.1:"));
+    EXPECT_THAT(blind.errors, HasSubstr("no Garner replies at 127.0.0.1:"));
     EXPECT_EQ(ask_all(4), 4u) << "the first goes on";
 }
 
@@ -214,7 +214,7 @@ TEST_F(Operation, what_is_no_store_is_refused_by_name_and_left_alone) {
     for (Words const& words : {Words{"ls"}, Words{"verify"}, Words{"purge", "*"}}) {
         auto const refused = cache_at_rest(words);
         EXPECT_EQ(refused.code, 1);
-        EXPECT_THAT(refused.errors, HasSubstr(file().string() + " is there, and is no disk store"));
+        EXPECT_THAT(refused.errors, HasSubstr(file().string() + " exists, but is not a disk store"));
     }
     EXPECT_EQ(read_file(file()), pattern(100'000));
 }

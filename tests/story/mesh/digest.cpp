@@ -76,7 +76,7 @@ std::string reading(std::string const& address, std::uint16_t port) {
 }
 
 bool has_read_a_digest(Proxy& proxy) {
-    return eventually([&] { return proxy.child().errors().find("its cache digest has") != std::string::npos; }, 30s);
+    return eventually([&] { return proxy.child().errors().find("fetched its cache digest of") != std::string::npos; }, 30s);
 }
 
 struct Digests : ::testing::Test {

@@ -105,7 +105,7 @@ TEST(MeshHtcp, the_command_tells_what_became_of_it_everywhere) {
     get(far, origin, "/page").body();
     auto purged = purge(near, url);
     EXPECT_EQ(purged.code, 0) << purged.errors;
-    EXPECT_EQ(purged.output, "not in the cache: " + url + "\npeer " + at_us(port) + ": purged\n");
+    EXPECT_EQ(purged.output, "nothing is cached for " + url + "\npeer " + at_us(port) + ": purged\n");
     EXPECT_FALSE(get(far, origin, "/page").hit());
     get(near, origin, "/page").body();
     purge(far, url);
