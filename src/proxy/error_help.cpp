@@ -1,7 +1,5 @@
 #include "proxy/error_help.hpp"
 
-#include "proxy/head_writer.hpp"
-
 namespace garner::proxy {
 
 using cache::FailureKind;
@@ -9,7 +7,7 @@ using cache::FailureKind;
 namespace {
 
 constexpr std::string_view name_mark = "{}";
-constexpr std::string_view retry = "Try again in a few minutes.";
+constexpr std::string_view try_later = "Try again in a few minutes.";
 constexpr std::string_view tell_operator = "If the error stays, give the operator the request id below.";
 constexpr std::string_view tell_server = "If only this address fails, tell the operator of that server.";
 
@@ -50,7 +48,7 @@ HelpEntry of_server(FailureKind kind) {
     case FailureKind::origin_error:
         return {"The server {} reported an error",
                 {"Another client has just received this error from the server. Try again in a few seconds.", tell_server}};
-    case FailureKind::peer: return {"The next proxy on the way to the server {} failed", {retry, tell_operator}};
+    case FailureKind::peer: return {"The next proxy on the way to the server {} failed", {try_later, tell_operator}};
     default: return {};
     }
 }
@@ -78,18 +76,18 @@ HelpEntry of_status(std::uint16_t status) {
     case 505:
         return {"The request uses a feature that this proxy does not support",
                 {"Use HTTP/1.1 and a method without special features.", tell_operator}};
-    case 503: return {"The proxy cannot answer this request now", {retry, tell_operator}};
+    case 503: return {"The proxy cannot answer this request now", {try_later, tell_operator}};
     case 508:
         return {"The request runs in a loop between proxies",
                 {"Check whether two proxies forward requests to each other.", tell_operator}};
-    default: return {"The page could not be fetched", {retry, tell_operator}};
+    default: return {"The page could not be fetched", {try_later, tell_operator}};
     }
 }
 
 HelpEntry entry_for(std::uint16_t status, FailureKind kind) {
     switch (kind) {
     case FailureKind::other: return of_status(status);
-    case FailureKind::resources: return {"The proxy has no resources left for this request", {retry, tell_operator}};
+    case FailureKind::resources: return {"The proxy has no resources left for this request", {try_later, tell_operator}};
     case FailureKind::not_stored:
         return {"This page is not in the cache",
                 {"Only a stored response is allowed for this request.",
@@ -105,7 +103,7 @@ ErrorHelp error_help(std::uint16_t status, FailureKind kind, std::string_view ho
     auto const at = entry.heading.find(name_mark);
     if (at == std::string_view::npos) return {std::string(entry.heading), entry.hints};
     // Without a name the reader is a visitor, and can check neither the name nor the network.
-    if (host.empty()) entry.hints = {retry, tell_operator};
+    if (host.empty()) entry.hints = {try_later, tell_operator};
     std::string heading(entry.heading);
     heading.replace(at, name_mark.size(), host.empty() ? "of this site" : host);
     return {heading, entry.hints};

@@ -103,7 +103,10 @@ void ResponseWriter::show_truncation() {
 /// Visitors of an accelerator learn neither the origin's name and address nor the rules; the log has them.
 ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, std::string_view rule) const {
     auto const& target = request_.target;
-    ErrorPage page{.status = status, .what = what, .server = request_.services.shared.via_name};
+    ErrorPage page;
+    page.status = status;
+    page.what = what;
+    page.server = request_.services.shared.via_name;
     bool const is_read = !target.url.empty();   // otherwise the target is the last request's
     if (request_.accelerates) {
         if (is_read) page.url = target.path;
