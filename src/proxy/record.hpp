@@ -24,7 +24,7 @@ public:
         std::string rule;          // the deciding rule, for the client
         std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
-        std::string id;            // of the error page; empty: none was sent
+        std::string id;            // the id of the error page; empty: no error page was sent
         void clear();
     };
     Record(Texts& texts, std::string_view via_name);
