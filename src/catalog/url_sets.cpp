@@ -42,9 +42,9 @@ MadeSet make_redis(SetOptions const& options) {
 }
 
 constexpr std::array set_rows{
-    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits an entry", false, make_lines, false, crawl::LineSet::bytes_for},
-    SetRow{"runs", "on disk: a sorted run and a log, 39 bits an entry at 1e8; best in large batches", true, make_runs},
-    SetRow{"mercator", "in memory: Mercator's table of 5 bytes an entry behind 2^24 heads", false, make_mercator, false,
+    SetRow{"lines", "in memory: lines of 64 bytes, 45 to 60 bits per entry", false, make_lines, false, crawl::LineSet::bytes_for},
+    SetRow{"runs", "on disk: a sorted run and a log, 39 bits per entry at 1e8; best in large batches", true, make_runs},
+    SetRow{"mercator", "in memory: Mercator's table of 5 bytes per entry behind 2^24 heads", false, make_mercator, false,
            papers::MercatorTable::bytes_for},
     SetRow{"mercator-file", "on disk: Mercator's sorted file, merged with each batch", true, make_mercator_file},
     SetRow{"redis", "elsewhere: in Redis Cluster, for many crawlers; redis:HOST:PORT,HOST:PORT", false, make_redis, true},

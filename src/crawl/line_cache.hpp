@@ -23,7 +23,7 @@ MadeCache make_quotient(CacheOptions const&);
 struct LineSettings {
     static constexpr std::array<std::string_view, 4> isas{"best", "plain", "avx2", "avx512"};
     static constexpr std::array settings{
-        policy::Setting{"insert", "where newcomers go: front, middle, low, or duel for what misses least",
+        policy::Setting{"insert", "position of new entries: front, middle, low, or duel for the one with the fewest misses",
                         Insertion::duel, 0, 0, Insertion::names},
         policy::Setting{"isa", "best, or one of plain, avx2, avx512: the same answers", 0, 0, 0, isas},
     };

@@ -18,8 +18,8 @@ inline double bloom_bits(double entries, double hashes, double false_positives) 
 /// Settings of filters dimensioned for a number of entries.
 struct BloomSettings {
     static constexpr std::array settings{
-        policy::Setting{"k", "hashes", 4, 1, 16},
-        policy::Setting{"fpr", "false positives when `entries` are in it", 0.01, 1e-9, 0.5},
+        policy::Setting{"k", "number of hashes", 4, 1, 16},
+        policy::Setting{"fpr", "false positive rate with `entries` URLs", 0.01, 1e-9, 0.5},
     };
     static BloomPositions positions(crawl::CacheOptions const& options) {
         auto const hashes = std::round(options.value(settings, 0));

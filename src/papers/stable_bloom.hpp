@@ -27,8 +27,8 @@ struct StableShape {
     unsigned hashes = 0, decrements = 0;   // k and p of the paper
 
     static constexpr std::array settings{
-        policy::Setting{"k", "hashes", 4, 1, 16},
-        policy::Setting{"fpr", "false positives to come to rest at, by equation 3.3", 0.01, 1e-9, 0.5},
+        policy::Setting{"k", "number of hashes", 4, 1, 16},
+        policy::Setting{"fpr", "false positive rate at the stable point, by equation 3.3", 0.01, 1e-9, 0.5},
         policy::Setting{"p", "counters decremented at each insertion; 0: by fpr", 0, 0, 100'000},
     };
     /// From "k" and "fpr" (p by equation 3.3, rounded up), or from "p" if set. The number of counters guarantees that

@@ -57,7 +57,7 @@ public:
     static constexpr std::array settings{
         BloomSettings::settings[0],
         BloomSettings::settings[1],
-        policy::Setting{"parts", "of the window, of which the oldest is forgotten at once", 8, 2, 14},   // 4-bit counters
+        policy::Setting{"parts", "number of parts of the window", 8, 2, 14},   // 4-bit counters
     };
     explicit JumpingWindow(crawl::CacheOptions const& options) : FilterCache(options) {
         auto const parts = static_cast<std::size_t>(std::round(options.value(settings, 2)));

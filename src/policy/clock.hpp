@@ -15,7 +15,7 @@ namespace garner::policy {
 class Clock final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
-        Setting{.name = "bits", .what = "of the count of uses", .initial = 1, .least = 1, .most = 3},
+        Setting{.name = "bits", .what = "size of the use counter, in bits", .initial = 1, .least = 1, .most = 3},
     };
 
     explicit Clock(Options const& options)

@@ -32,10 +32,10 @@ public:
     static constexpr std::array<std::string_view, 3> log_choices{"e", "2", "10"};
     /// In the order of SettingIndex.
     static constexpr std::array settings{
-        Setting{.name = "initial", .what = "density of a newcomer", .initial = 1, .least = 1e-9, .most = 1e9},
+        Setting{.name = "initial", .what = "density of a new object", .initial = 1, .least = 1e-9, .most = 1e9},
         Setting{.name = "f", .what = "density at the first hit: x its interval, M objects held, total lookups so far",
                 .initial = 2, .choices = f_choices},
-        Setting{.name = "boost", .what = "what heating adds, times lambda: now/(avg+now) as printed, or avg/(avg+now)",
+        Setting{.name = "boost", .what = "term that heating adds, times lambda: now/(avg+now) as printed, or avg/(avg+now)",
                 .initial = 1, .choices = boost_choices},
         Setting{.name = "lambda", .what = "how much an interval heats or cools",
                 .initial = 0.8, .least = 0.01, .most = 1},

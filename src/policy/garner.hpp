@@ -23,7 +23,7 @@ class Garner final : public ReplacementPolicy {
 public:
     static constexpr std::array<std::string_view, 2> aims{"objects", "bytes"};
     static constexpr std::array settings{
-        Setting{.name = "aim", .what = "what to have fewer misses of: objects or bytes", .choices = aims},
+        Setting{.name = "aim", .what = "minimizes the misses of objects or of bytes", .choices = aims},
     };
 
     explicit Garner(Options const& options)

@@ -28,19 +28,19 @@ std::unique_ptr<ReplacementPolicy> make_one(Options const& options) {
 // A policy with settings declares them as its member `settings`, the last item of its row.
 
 constexpr std::array rows{
-    Row{"lru", "the least recently used leaves", make_one<Lru>},
-    Row{"gdsf", "the large and seldom used leave; best object hit ratio", make_one<Gdsf>},
-    Row{"lfu", "the least often used leaves", make_one<Lfu>},
-    Row{"lfuda", "the least often used leaves, and old use is forgotten with time", make_one<Lfuda>},
-    Row{"fifo", "who came first leaves", make_one<Fifo>},
-    Row{"clock", "who came first leaves, the used get another turn", make_one<Clock>, Clock::settings},
-    Row{"random", "any one leaves", make_one<Random>},
-    Row{"sieve", "a hand sifts out what was not used since it last passed", make_one<Sieve>},
-    Row{"s3fifo", "a small queue filters out what is used once", make_one<S3Fifo>, S3Fifo::settings},
-    Row{"wtinylfu", "what is asked for less than what it would push out stays out", make_one<WTinyLfu>,
+    Row{"lru", "evicts the least recently used object", make_one<Lru>},
+    Row{"gdsf", "evicts large and rarely used objects; best object hit ratio", make_one<Gdsf>},
+    Row{"lfu", "evicts the least frequently used object", make_one<Lfu>},
+    Row{"lfuda", "evicts the least frequently used object; use loses weight with time", make_one<Lfuda>},
+    Row{"fifo", "evicts the oldest object", make_one<Fifo>},
+    Row{"clock", "evicts the oldest object; objects used since insertion get a second chance", make_one<Clock>, Clock::settings},
+    Row{"random", "evicts an object at random", make_one<Random>},
+    Row{"sieve", "evicts the oldest object without a use since the hand passed it", make_one<Sieve>},
+    Row{"s3fifo", "FIFO queues; a small one filters out objects that are used once", make_one<S3Fifo>, S3Fifo::settings},
+    Row{"wtinylfu", "admits an object if it is requested more often than its victims", make_one<WTinyLfu>,
         WTinyLfu::settings},
-    Row{"slru", "the least recently used leaves, what was used again is protected", make_one<Slru>, Slru::settings},
-    Row{"cpbad", "what is asked for after ever longer intervals leaves", make_one<Cpbad>, Cpbad::settings},
+    Row{"slru", "evicts the least recently used object; protects objects used again", make_one<Slru>, Slru::settings},
+    Row{"cpbad", "evicts objects that are requested at increasing intervals", make_one<Cpbad>, Cpbad::settings},
     Row{"garner", "Garner's own: fewest misses, of objects or of bytes", make_one<Garner>, Garner::settings},
 };
 

@@ -24,7 +24,7 @@ namespace garner::policy {
 class S3Fifo final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
-        Setting{.name = "small", .what = "share of the capacity for newcomers", .initial = 0.1, .most = 1},
+        Setting{.name = "small", .what = "share of the capacity for the small queue of new objects", .initial = 0.1, .most = 1},
     };
 
     explicit S3Fifo(Options const& options)

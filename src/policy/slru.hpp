@@ -18,7 +18,7 @@ namespace garner::policy {
 class Slru final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
-        Setting{.name = "protected", .what = "share of the capacity for the used again", .initial = 0.8, .most = 1},
+        Setting{.name = "protected", .what = "share of the capacity for objects used again", .initial = 0.8, .most = 1},
     };
 
     explicit Slru(Options const& options) : share_(options.value(settings, 0)), capacity_(options.capacity) {}

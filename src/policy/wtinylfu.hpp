@@ -25,7 +25,7 @@ namespace garner::policy {
 class WTinyLfu final : public ReplacementPolicy {
 public:
     static constexpr std::array settings{
-        Setting{.name = "window", .what = "share of the capacity for newcomers", .initial = 0.01, .most = 1},
+        Setting{.name = "window", .what = "share of the capacity for the window of new objects", .initial = 0.01, .most = 1},
     };
 
     explicit WTinyLfu(Options const& options)

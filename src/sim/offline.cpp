@@ -14,10 +14,10 @@ using Time = std::uint32_t;   // the number of earlier requests
 constexpr Time never = UINT32_MAX;
 
 constexpr std::array rows{
-    Reference{"belady", "offline: what is asked for again last leaves; fewest misses where sizes are equal", belady},
-    Reference{"belady-size", "offline: the greatest size x distance to its next request leaves", belady_size},
+    Reference{"belady", "offline: evicts the object whose next request is furthest; fewest misses if sizes are equal", belady},
+    Reference{"belady-size", "offline: evicts the object with the greatest size x distance to its next request", belady_size},
     Reference{"pfool", "offline: a lower bound on the misses of any policy (PFOO-L)", pfool},
-    Reference{"infinite", "a cache without bounds", infinite},
+    Reference{"infinite", "a cache without a size limit", infinite},
 };
 
 /// For each request the time of the next request for its key, or `never`.
