@@ -1,5 +1,4 @@
 // garner: creates the parts of the program bottom up, passes each its options, and waits for signals.
-#include <array>
 #include <atomic>
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
@@ -19,14 +18,12 @@
 #include "config/load.hpp"
 #include "config/restart_keys.hpp"
 #include "config/run_as.hpp"
+#include "config/seen_command.hpp"
 #include "proxy/server.hpp"
-#include "seen/serve_command.hpp"
 #include "seen/service.hpp"
-#include "seen_commands/seen_commands.hpp"
 #include "sim/auto_policy.hpp"
 #include "sim/sim_command.hpp"
 #include "store/disk_store.hpp"
-#include "util/command_form.hpp"
 #include "util/exit_code.hpp"
 #include "util/result.hpp"
 #include "util/units.hpp"
@@ -399,31 +396,6 @@ int ask(CommandLine const& line) {
     return admin::run_command(command, std::cout, std::cerr);
 }
 
-/// A command of `garner seen`. A new one needs its own file and a row here.
-struct SeenCommand {
-    std::string_view name;
-    char const* what;   // one line for --help
-    int (*run)(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
-};
-constexpr std::array seen_command_rows{
-    SeenCommand{"canon", "prints the canonical form of URLs, and their fingerprints", seen_commands::canon_command},
-    SeenCommand{"set", "puts URLs into an exact set, in memory or on disk, and reports what it takes", seen_commands::seen_set_command},
-    SeenCommand{"sim", "replays a stream of links through caches of seen URLs and reports the misses of each",
-                seen_commands::seen_sim_command},
-    SeenCommand{"serve", "answers crawlers over HTTP which URLs they have seen", seen::serve_command},
-    SeenCommand{"model", "makes a stream of links like that of a crawl of many threads", seen_commands::seen_model_command},
-};
-
-int run_seen_command(std::span<std::string const> arguments) {
-    SeenCommand const* chosen = nullptr;
-    std::vector<std::string> rest;
-    CommandForm form("garner seen", "Commands for crawlers: which URLs have been seen.");
-    for (auto const& row : seen_command_rows) form.subcommand(row.name, row.what, [&] { chosen = &row; }, &rest);
-    if (auto const code = form.read(arguments).print(std::cout, std::cerr)) return *code;
-    std::ios::sync_with_stdio(false);   // it reads and writes millions of lines
-    return chosen->run(rest, std::cin, std::cout, std::cerr);
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -440,7 +412,7 @@ int main(int argc, char** argv) {
     case CommandLine::Command::sim:
         return sim::sim_command(line.rest, std::cout, std::cerr);
     case CommandLine::Command::seen:
-        return run_seen_command(line.rest);
+        return config::seen_command(line.rest, std::cin, std::cout, std::cerr);
     case CommandLine::Command::run:
         try {
             return run(std::move(line));

@@ -1,26 +1,47 @@
 #include "config/command_line.hpp"
 
+#include <algorithm>
+#include <functional>
 #include <utility>
 
+#include "config/keys.hpp"
+#include "config/seen_command.hpp"
+#include "config/version_text.hpp"
 #include "http/uri.hpp"
+#include "sim/sim_options.hpp"
 #include "util/command_form.hpp"
+#include "util/completion.hpp"
 #include "util/units.hpp"
-#include "util/version.hpp"
 
 namespace garner::config {
 namespace {
 
 using Command = CommandLine::Command;
 
+using Statuses = std::vector<CommandDescription::ExitStatus>;
+
+constexpr char const* about_garner =
+    "Starts the proxy; default address: 127.0.0.1:3128.\n"
+    "Without --config it serves programs on this machine only.\n"
+    "SIGHUP reloads the configuration, SIGTERM drains requests and exits, and SIGUSR1 reopens the logs.";
+
+constexpr char const* about_explain =
+    "Explains why a request would be a hit or a miss.\n"
+    "The running proxy shows the rules, the variants and the freshness that decide. It fetches and changes nothing. On a miss it "
+    "asks the peers, as it does for a client's request.";
+
 constexpr char const* about_cache =
     "Lists, counts, checks or purges the objects in the cache.\n"
-    "Asks the running proxy at admin.address. If no proxy runs, opens the store at disk.path; no proxy can start meanwhile.";
+    "Asks the running proxy at admin.address. If no proxy runs, opens the store at disk.path, and no proxy can start meanwhile.";
 
 constexpr char const* about_patterns =
-    "PATTERN is what URLs begin with, \"http://example.com/pictures/\"; or, with * for any text, it matches the whole\n"
-    "URL: \"*.example.com/*.jpg\". A purge removes all variants of a URL.\n"
-    "\n"
-    "Exit codes: 0 done, 1 nothing was purged or an object was damaged, 2 wrong command line.";
+    "PATTERN is a prefix of URLs, such as \"http://example.com/pictures/\". If it contains *, which stands for any text, it must "
+    "match the whole URL, as in \"*.example.com/*.jpg\". A purge removes all variants of a URL.";
+
+constexpr char const* about_completion =
+    "Prints the completion script for bash or zsh.\n"
+    "The script completes commands, options, file names and known values. For bash, put the first example into ~/.bashrc. For "
+    "zsh, store the script as a file _garner in a directory of $fpath.";
 
 CommandForm::Take appended_to(std::vector<std::string>& to) {
     return [&to](std::string_view, std::string_view value) { return to.emplace_back(value), std::string(); };
@@ -33,82 +54,226 @@ std::string check_url(CommandLine& line) {
     return http::parse_absolute(line.url) ? "" : quoted_word(given) + " is not a URL like http://example.com/page";
 }
 
+CommandForm::Take shell_into(std::string& to) {
+    return [&to](std::string_view name, std::string_view value) {
+        to = value;
+        bool const known = value == "bash" || value == "zsh";
+        return known ? "" : std::string(name) + ": " + quoted_word(value) + " is neither bash nor zsh";
+    };
+}
+
+/// The keys that have one place, as --set takes them.
+std::vector<std::string> assignments() {
+    std::vector<std::string> words;
+    for (auto const& path : key_paths())
+        if (path.find_first_of("[$") == path.npos) words.push_back(path + "=");
+    return words;
+}
+
+/// The commands below `command` as operands of `name`.
+CommandDescription names_below(CommandDescription const& command, std::string const& name) {
+    CommandDescription names{.name = name, .usage = {}, .group = {}, .about = command.about};
+    for (auto const& below : command.subcommands) names.subcommands.push_back(names_below(below, name + " " + below.word()));
+    return names;
+}
+
+void answer_completion(CommandLine& line) {
+    auto program = describe_commands();
+    auto const names = names_below(program, "garner help").subcommands;
+    auto& help = *std::ranges::find(program.subcommands, "garner help", &CommandDescription::name);
+    help.subcommands = names;
+    for (auto const& topic : topics_of(program)) help.operand.values.push_back(topic.name);
+    line.text = line.url == "bash" ? bash_completion(program) : zsh_completion(program);
+}
+
+void answer_version(CommandLine& line) { line.text = version_text() + "\n"; }
+
+/// garner help WORDS.
+void answer_help(CommandLine& line) {
+    bool const about_itself = std::ranges::any_of(line.rest, [](auto const& word) { return word == "-h" || word == "--help"; });
+    if (about_itself) line.rest = {"help"};
+    auto answer = help_about(describe_commands(), line.rest);
+    line.text = answer.fault.empty() ? std::move(answer.text) : "garner: help: " + answer.fault + "\nTry: garner help\n";
+    if (!answer.fault.empty()) line.command = Command::wrong;
+}
+
+/// Declares the commands in the order in which the overview prints them. Their values go to `line`.
+class Declaration {
+public:
+    Declaration(CommandForm& root, CommandLine& line) : root_(root), line_(line) {}
+
+    /// Makes the text of help, version or completion; nullptr for all other commands.
+    void (*answer)(CommandLine&) = nullptr;
+
+    void declare() {
+        declare_start();
+        declare_check();
+        declare_inspection();
+        declare_explain();
+        declare_cache();
+        declare_purge();
+        root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
+        root_.subcommand("seen", {}, is(Command::seen), &line_.rest).own_form(use_seen_form);
+        declare_help();
+    }
+
+private:
+    std::function<void()> is(Command command) {
+        return [this, command] { line_.command = command; };
+    }
+    std::function<void()> is_answered_by(void (*function)(CommandLine&)) {
+        return [this, function] { line_.command = Command::help, answer = function; };
+    }
+
+    void declare_start() {
+        root_.group("run")
+            .subcommand_optional()
+            .option("--config FILE", "configuration file, JSON with comments; default: built-in defaults",
+                    [this](auto name, auto value) {
+                        if (!line_.config_file.empty()) return std::string(name) + " is given twice";
+                        return line_.config_file = value, std::string();
+                    })
+            .option("--set KEY=VALUE", "overrides one key of the configuration; repeatable", [this](auto name, auto value) {
+                if (value.find('=') == value.npos)
+                    return std::string(name) + " " + std::string(value) + ": write --set KEY=VALUE";
+                return line_.sets.emplace_back(value), std::string();
+            })
+            .values(assignments())
+            .version(version_text())
+            .exit_statuses({{0, "stopped"},
+                            {1, "errors in the configuration or failure"},
+                            {2, "wrong command line"},
+                            {130, "stopped by a second Ctrl-C"}})
+            .examples({"garner --config /etc/garner/garner.json",
+                       "garner --set memory.size=1GiB --set 'listen[0].address=127.0.0.1:8080'"});
+    }
+
+    void declare_check() {
+        root_.subcommand("check", "Reports each error of a configuration and suggests a fix.\n"
+                                  "Prints file, line and key of each error, and nothing if the file is valid.", is(Command::check))
+            .group("run")
+            .operand("FILE", line_.url)
+            .check([this] {
+                if (!line_.config_file.empty()) return "check takes the file without --config";
+                line_.config_file = std::exchange(line_.url, "");
+                return "";
+            })
+            .exit_statuses({{0, "no error"}, {1, "errors"}, {2, "wrong command line"}})
+            .examples({"garner check /etc/garner/garner.json", "garner check garner.json --set memory.size=64MiB"});
+    }
+
+    void declare_inspection() {
+        Statuses const statuses{{0, "done"}, {1, "failure"}, {2, "wrong command line"}};
+        root_.subcommand("stats", "Prints statistics of the running proxy.\n"
+                                  "Asks the proxy at admin.address of the same configuration.", is(Command::stats))
+            .group("inspect")
+            .flag("--what-if", "prints the hit ratios that every policy would have, at half to four times the size", line_.what_if)
+            .exit_statuses(statuses)
+            .examples({"garner stats", "garner stats --what-if --config /etc/garner/garner.json"});
+        root_.subcommand("peers", "Prints the cache peers of the running proxy.\n"
+                                  "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
+                         is(Command::peers))
+            .group("inspect")
+            .flag("--json", "prints JSON", line_.json)
+            .flag("--rebuild-digest", "rebuilds the proxy's own cache digest now, and prints no peers", line_.rebuild_digest)
+            .exit_statuses(statuses)
+            .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
+    }
+
+    void declare_explain() {
+        root_.subcommand("explain", about_explain, is(Command::explain))
+            .group("inspect")
+            .operand("URL", line_.url)
+            .option("-H,--header 'FIELD: VALUE'", "a field of the request; repeatable", appended_to(line_.fields))
+            .option("-X,--method NAME", "the method; default: CONNECT for https, as browsers send it, else GET", line_.method)
+            .option("--client ADDRESS", "the client's address; default: 127.0.0.1", line_.client)
+            .flag("--accelerator", "asks the accelerator for this URL, not the forward proxy", line_.accelerator)
+            .flag("--json", "prints JSON", line_.json)
+            .check([this] { return check_url(line_); })
+            .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
+            .examples({"garner explain http://example.org/",
+                       "garner explain http://example.org/ -H 'Accept-Language: de' --client 10.0.0.7"});
+    }
+
+    void declare_cache() {
+        auto& cache = root_.subcommand("cache", about_cache, {});
+        auto const part = [&](char const* name, char const* about) -> CommandForm& {
+            auto const chosen = [this, name] { line_.command = Command::cache, line_.rest = {name}; };
+            return cache.subcommand(name, about, chosen).group("inspect");
+        };
+        cache.flag("--json", "prints JSON; ls prints a line for each object", line_.json)
+            .notes(about_patterns)
+            .exit_statuses({{0, "done"}, {1, "failure, nothing was purged or an object was damaged"}, {2, "wrong command line"}})
+            .examples({"garner cache ls http://example.org/pictures/", "garner cache purge 'http://example.org/*.jpg'"});
+        part("ls", "Lists the objects on disk: size, status, freshness, URL.").operand("[PATTERN]", appended_to(line_.rest));
+        part("stats", "Prints statistics of the memory and disk tiers.");
+        part("verify", "Reads and checks the disk tier; drops damaged objects.")
+            .option("--rate SIZE", "verify: reads at most SIZE per second; default: 100 MiB; 0: no limit",
+                    [this](auto name, auto value) {
+                        auto const rate = parse_size(value);
+                        line_.rate = rate.value_or(0);
+                        return rate ? "" : std::string(name) + " " + std::string(value) + ": write it like --rate 50MiB";
+                    });
+        part("purge", "Removes the matching objects from memory and disk.")
+            .group("change")
+            .operand("PATTERN", appended_to(line_.rest));
+    }
+
+    void declare_purge() {
+        root_.subcommand("purge", "Removes one URL with all its variants from the cache.\n"
+                                  "Asks the running proxy at admin.address.", is(Command::purge))
+            .group("change")
+            .operand("URL", line_.url)
+            .check([this] { return check_url(line_); })
+            .exit_statuses({{0, "removed"}, {1, "URL not in the cache, or failure"}, {2, "wrong command line"}})
+            .examples({"garner purge http://example.org/",
+                       "garner purge http://example.org/news --config /etc/garner/garner.json"});
+    }
+
+    void declare_help() {
+        Statuses const statuses{{0, "done"}, {2, "wrong command line"}};
+        root_.subcommand("help", "Prints an overview, or the help of a command.\n"
+                                 "garner help COMMAND prints the same as garner COMMAND --help.",
+                         is_answered_by(answer_help), &line_.rest)
+            .group("help")
+            .operand("[COMMAND]", line_.url)
+            .exit_statuses(statuses)
+            .examples({"garner help explain", "garner help seen canon"});
+        root_.subcommand("version", "Prints the versions of Garner, its compiler and libraries.", is_answered_by(answer_version))
+            .group("help")
+            .exit_statuses(statuses)
+            .examples({"garner version", "garner --version"});
+        root_.subcommand("completion", about_completion, is_answered_by(answer_completion))
+            .group("help")
+            .operand("SHELL", shell_into(line_.url))
+            .values({"bash", "zsh"})
+            .exit_statuses(statuses)
+            .examples({"source <(garner completion bash)", "garner completion zsh > _garner"});
+    }
+
+    CommandForm& root_;
+    CommandLine& line_;
+};
+
 }  // namespace
+
+CommandDescription describe_commands() {
+    CommandLine line;
+    CommandForm root("garner", about_garner);
+    Declaration(root, line).declare();
+    return root.describe();
+}
 
 CommandLine parse_command_line(std::span<char const* const> arguments) {
     CommandLine line;
-    auto const is = [&](Command command) { return [&line, command] { line.command = command; }; };
-
-    CommandForm root("garner",
-                     "Starts Garner, a caching HTTP proxy; without a file on 127.0.0.1:3128, for this machine only.\n"
-                     "SIGHUP reads the configuration again, SIGTERM drains requests and exits, SIGUSR1 reopens logs.");
-    root.subcommand_optional()
-        .option("--config FILE", "configuration: JSON with comments; default: embedded", [&](auto name, auto value) {
-            if (!line.config_file.empty()) return std::string(name) + " is given twice";
-            return line.config_file = value, std::string();
-        })
-        .option("--set KEY=VALUE", "overrides one key, e.g. --set memory.size=64MiB; repeatable", [&](auto name, auto value) {
-            if (value.find('=') == value.npos)
-                return std::string(name) + " " + std::string(value) + ": write --set KEY=VALUE";
-            return line.sets.emplace_back(value), std::string();
-        })
-        .version(std::string("garner ") + version)
-        .notes("Exit codes: 0 done, 1 errors or failure, 2 wrong command line.");
-
-    root.subcommand("check", "Reports each error of a configuration with file, line, key and a suggested fix.\n"
-                             "Exit codes: 0 no error, 1 errors, 2 wrong command line.", is(Command::check))
-        .operand("FILE", line.url)
-        .check([&] {
-            if (!line.config_file.empty()) return "check takes the file without --config";
-            line.config_file = std::exchange(line.url, "");
-            return "";
-        });
-    root.subcommand("purge", "Removes a URL with all its variants from the cache of the running proxy.\n"
-                             "The proxy is asked at admin.address.\n"
-                             "Exit codes: 0 removed, 1 not in the cache or failure, 2 wrong command line.", is(Command::purge))
-        .operand("URL", line.url)
-        .check([&] { return check_url(line); });
-    root.subcommand("stats", "Prints one page of figures of the running proxy, which is asked at admin.address.",
-                    is(Command::stats))
-        .flag("--what-if", "prints instead the hit ratios of every policy, at half to four times the size", line.what_if);
-    root.subcommand("explain", "Explains why the running proxy would, or would not, answer a request from its cache.\n"
-                               "Shows rules, variants and freshness. Fetches and changes nothing. On a miss the peers are\n"
-                               "asked, as they would be for a client's request.", is(Command::explain))
-        .operand("URL", line.url)
-        .option("-H,--header 'FIELD: VALUE'", "a field of the request; repeatable", appended_to(line.fields))
-        .option("-X,--method NAME", "the method; default: CONNECT for https, as browsers send it, else GET", line.method)
-        .option("--client ADDRESS", "the client's address; default: 127.0.0.1", line.client)
-        .flag("--accelerator", "asks the accelerator for this URL, not the forward proxy", line.accelerator)
-        .flag("--json", "prints JSON", line.json)
-        .check([&] { return check_url(line); });
-    root.subcommand("peers", "Prints the other caches of the running proxy: state, times, hits and savings.", is(Command::peers))
-        .flag("--json", "prints JSON", line.json)
-        .flag("--rebuild-digest", "makes the running proxy rebuild its own cache digest now, and prints no peers",
-              line.rebuild_digest);
-
-    auto& cache = root.subcommand("cache", about_cache, {});
-    cache.flag("--json", "prints JSON; of ls a line for each object", line.json).notes(about_patterns);
-    auto const part = [&](char const* name, char const* about) -> CommandForm& {
-        return cache.subcommand(name, about, [&line, name] { line.command = Command::cache, line.rest = {name}; });
-    };
-    part("ls", "the objects on disk, one a line: size, status, remaining freshness, URL")
-        .operand("[PATTERN]", appended_to(line.rest));
-    part("stats", "the figures of the tiers");
-    part("verify", "reads and checks the whole disk tier; drops damaged objects")
-        .option("--rate SIZE", "verify: reads at most SIZE a second; default: 100 MiB; 0: no limit", [&](auto name, auto value) {
-            auto const rate = parse_size(value);
-            line.rate = rate.value_or(0);
-            return rate ? "" : std::string(name) + " " + std::string(value) + ": write it like --rate 50MiB";
-        });
-    part("purge", "removes the matching objects, from memory, too").operand("PATTERN", appended_to(line.rest));
-
-    root.subcommand("sim", "Replays a trace or an access log through replacement policies.", is(Command::sim), &line.rest);
-    root.subcommand("seen", "Commands for crawlers: which URLs have been seen.", is(Command::seen), &line.rest);
-
+    CommandForm root("garner", about_garner);
+    Declaration declaration(root, line);   // the form calls it
+    declaration.declare();
     auto const read = root.read(std::vector<std::string>(arguments.begin(), arguments.end()));
     line.text = read.text;
     if (read.help) line.command = Command::help;
     else if (!read.fault.empty()) line.command = Command::wrong;
+    else if (declaration.answer) declaration.answer(line);
     return line;
 }
 

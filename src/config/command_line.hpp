@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "util/bytes.hpp"
+#include "util/command_description.hpp"
 
 namespace garner::config {
 
@@ -19,7 +20,7 @@ struct CommandLine {
         cache,        // the cache's content: `rest` is the operation and a pattern
         sim,          // replay a trace: `rest` are the simulator's arguments
         seen,         // a crawler's URL-seen caches: `rest` are their arguments
-        help,         // print `text`, the help or the version, and end with 0
+        help,         // print `text`, a help, the version or a completion script, and end with 0
         wrong         // print `text` to standard error and end with 2
     };
     Command command = Command::run;
@@ -42,5 +43,8 @@ struct CommandLine {
 /// operands may come in any order; "--config=FILE" and "--set=K=V" are equivalent to the form with a space; after "--" all
 /// words are operands.
 CommandLine parse_command_line(std::span<char const* const> arguments);
+
+/// All commands, for help, completion and the reference page.
+CommandDescription describe_commands();
 
 }  // namespace garner::config

@@ -10,6 +10,7 @@
 
 #include "catalog/seen_caches.hpp"
 #include "catalog/url_sets.hpp"
+#include "crawl/url_layers.hpp"
 #include "seen/link_status.hpp"
 #include "seen/service.hpp"
 #include "util/command_form.hpp"
@@ -77,43 +78,66 @@ std::string check_partitions(Given& given) {
     return {};
 }
 
-CommandForm::Reading read_options(std::span<std::string const> arguments, Given& given) {
+constexpr char const* about_serve =
+    "Serves a set of seen URLs to crawlers over HTTP.\n"
+    "Runs until SIGTERM or Ctrl-C. POST /seen takes URLs one a line, a JSON list or fingerprints of 8 bytes, and replies in "
+    "order which are new. GET /seen/stats prints figures, and GET /metrics prints them for Prometheus.";
+
+/// References know the whole stream in advance, so they cannot serve.
+std::vector<std::string> cache_names() {
+    std::vector<std::string> names{"none"};
+    for (auto const& row : catalog::seen_caches())
+        if (!row.foresees) names.emplace_back(row.name);
+    return names;
+}
+
+void declare_partition(CommandForm& form, Given& given) {
+    auto& options = given.options;
+    form.option("--partition I", "index of this process's partition of the hosts, from 0",
+                number_into<std::uint32_t>(given.partition, 0, partitions_max - 1))
+        .option("--of N", "number of processes that share the hosts; needs --partition and --peers",
+                number_into<std::uint64_t>(given.of, 1, partitions_max))
+        .option("--peers HOST:PORT,...", "addresses of all processes by partition, including this one",
+                [&](auto, auto value) { return read_processes(value, options.peers); })
+        .option("--peer-answer TIME", "timeout for all answers of other processes to a batch; default: 20s",
+                [&](auto name, auto value) { return read_patience(name, value, options.peer_answer); });
+}
+
+void declare(CommandForm& form, Given& given) {
     auto& options = given.options;
     constexpr std::uint64_t million = 1'000'000;
     auto const number = [](std::uint64_t& to, std::uint64_t most) { return number_into<std::uint64_t>(to, 1, most); };
-    CommandForm form("garner seen serve",
-                     "Answers crawlers over HTTP which URLs they have seen, until SIGTERM or Ctrl-C.\n\n"
-                     "  POST /seen         URLs one a line, a JSON list, or fingerprints of 8 bytes; replies which are new, in order\n"
-                     "  GET /seen/stats    figures; GET /metrics: figures for Prometheus");
-    form.option("--listen ADDRESS:PORT", "default: 127.0.0.1:3132", [&](auto, auto value) { return read_address(value, options); })
-        .option("--allow NETWORK,...", "allowed clients, in addition to this machine",
+    form.group("crawl")
+        .option("--listen ADDRESS:PORT", "address and port to listen on; default: 127.0.0.1:3132",
+                [&](auto, auto value) { return read_address(value, options); })
+        .option("--allow NETWORK,...", "networks of allowed clients, in addition to this machine",
                 [&](auto, auto value) { return read_networks(value, options); })
-        .option("--path DIR", "keeps the set there, and continues the set that is there; default: in memory", options.directory)
-        .option("--memory SIZE", "of the set, without the batch; default: 1GiB", size_into(options.memory, least_memory))
-        .option("--set NAME", "default: lines without --path, runs with it\n" + help_rows(catalog::url_sets()), options.set)
-        .option("--expected N", "expected entries: lines then allocates exactly the room for them",
+        .option("--path DIR", "directory of the set; continues a set that is there; default: in memory", options.directory)
+        .option("--memory SIZE", "memory for the set, without the batches; default: 1GiB", size_into(options.memory, least_memory))
+        .option("--set NAME", "kind of set, see below; default: lines without --path, runs with --path", options.set)
+        .values(row_names(catalog::url_sets()))
+        .option("--expected N", "expected number of entries; lines allocates memory for exactly so many",
                 number(options.expected, 100'000 * million))
-        .option("--cache NAME", "in front of the set; default: line; none for no cache; see garner seen sim --help",
+        .option("--cache NAME", "cache in front of the set (garner help caches), or none; default: line",
                 [&](auto, auto value) { return options.cache = value == "none" ? "" : value, std::string(); })
-        .option("--cache-entries N", "default: 65536", number(options.cache_entries, crawl::cache_entries_max))
-        .option("--layers NAME,...", "normalization of URLs beyond the standard; see garner seen canon --help", options.layers)
-        .option("--partition I", "the partition of the hosts that this process serves, from 0; needs --of and --peers",
-                number_into<std::uint32_t>(given.partition, 0, partitions_max - 1))
-        .option("--of N", "number of processes that share the hosts", number(given.of, partitions_max))
-        .option("--peers HOST:PORT,...", "addresses of all these processes, by partition, including this one",
-                [&](auto, auto value) { return read_processes(value, options.peers); })
-        .option("--peer-answer TIME", "timeout for all answers of the other processes to a batch; default: 20s",
-                [&](auto name, auto value) { return read_patience(name, value, options.peer_answer); })
-        .option("--batch N", "maximum links in a batch; default: 1000000", number(options.batch_links, 100 * million))
-        .option("--body SIZE", "maximum bytes of a batch; default: 256MiB", size_into(options.body_bytes, 1 * KiB))
-        .option("--waiting N", "maximum links that wait for the set, or for a partition; default: 4000000",
+        .values(cache_names())
+        .option("--cache-entries N", "entries of the cache; default: 65536",
+                number(options.cache_entries, crawl::cache_entries_max))
+        .option("--layers NAME,...", "normalization of URLs beyond the standard, see garner help seen canon", options.layers)
+        .values(row_names(crawl::url_layer_names()));
+    declare_partition(form, given);
+    form.option("--batch N", "maximum number of links in a batch; default: 1000000", number(options.batch_links, 100 * million))
+        .option("--body SIZE", "maximum size of a batch; default: 256MiB", size_into(options.body_bytes, 1 * KiB))
+        .option("--waiting N", "maximum links that wait for the set or a partition; default: 4000000",
                 number(options.waiting_links, 1'000 * million))
         .check([&] {
             auto fault = check_partitions(given);
             return fault.empty() ? validate(options).fault_text() : fault;
         })
-        .notes("Exit codes: 0 stopped, 1 failure, 2 wrong command line.");
-    return form.read(arguments);
+        .notes("Sets:\n" + help_rows(catalog::url_sets()))
+        .exit_statuses({{0, "stopped"}, {1, "failure"}, {2, "wrong command line"}})
+        .examples({"garner seen serve --path /var/lib/garner/seen --memory 4GiB",
+                   "garner seen serve --listen 10.0.0.5:3132 --allow 10.0.0.0/8 --expected 100000000"});
 }
 
 int serve(Options const& options, std::ostream& err) {
@@ -142,12 +166,21 @@ int serve(Options const& options, std::ostream& err) {
 
 int serve_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     Given given;
-    if (auto const code = read_options(arguments, given).print(out, err)) return *code;
+    CommandForm form("garner seen serve", about_serve);
+    declare(form, given);
+    if (auto const code = form.read(arguments).print(out, err)) return *code;
     try {
         return serve(given.options, err);
     } catch (std::exception const& trouble) {   // no memory, no threads, no descriptors
         return err << "garner seen serve: " << trouble.what() << "\n", exit_failed;
     }
+}
+
+void use_serve_form(CommandForm::Use const& use) {
+    Given given;
+    CommandForm form("garner seen serve", about_serve);
+    declare(form, given);
+    use(form);
 }
 
 }  // namespace garner::seen

@@ -68,27 +68,34 @@ std::string read_fingerprint(std::string_view value, Kind const*& fingerprint) {
 
 std::string fault_names() {
     std::string text = "Reasons:";
-    for (int i = 1; i < crawl::url_fault_count; ++i)
-        text.append(i % 7 == 1 ? "\n  " : " ").append(crawl::name_of(static_cast<crawl::UrlFault>(i)));
+    for (int i = 1; i < crawl::url_fault_count; ++i) text.append(" ").append(crawl::name_of(static_cast<crawl::UrlFault>(i)));
     return text;
 }
 
-CommandForm::Reading read_options(std::span<std::string const> arguments, CanonOptions& options) {
-    CommandForm form("garner seen canon",
-                     "Reads URLs from standard input, one a line, and prints the canonical form of each: the serialization by the\n"
-                     "WHATWG URL Standard, without the fragment. For a line that is no URL of http, https, ws, wss or ftp it\n"
-                     "prints ! and the reason.");
-    form.no_operand("the URLs come from standard input")
-        .option("--base URL", "URL of the page that contains the lines: relative references are resolved",
+constexpr char const* about_canon =
+    "Prints the canonical form of URLs, and their fingerprints.\n"
+    "Reads URLs from standard input, one a line. The canonical form is the serialization by the WHATWG URL Standard, "
+    "without the fragment. If a line is no URL of http, https, ws, wss or ftp, prints ! and the reason.";
+
+void declare(CommandForm& form, CanonOptions& options) {
+    auto const layers = crawl::url_layer_names();
+    form.group("crawl")
+        .no_operand("the URLs come from standard input")
+        .option("--base URL", "resolves relative references against this URL",
                 [&](auto, auto value) { return read_base(value, options.base); })
-        .option("--layers NAME,...", "normalization beyond the standard; not meant for targets of redirects",
+        .option("--layers NAME,...", "applies normalization beyond the standard; do not use it for targets of redirects",
                 [&](auto, auto value) { return read_layers(value, options.layers); })
-        .option("--fingerprint KIND", "prints the fingerprint in hexadecimal and a tab before each: 64 or 128 (bits of XXH3),\nor rabin",
+        .values(row_names(layers))
+        .option("--fingerprint KIND",
+                "prints a fingerprint in hexadecimal and a tab before each URL: 64 or 128 for bits of XXH3, or rabin",
                 [&](auto, auto value) { return read_fingerprint(value, options.fingerprint); })
-        .notes("Layers, in the order in which they apply:\n" + help_rows(crawl::url_layer_names()) + "\n" + fault_names() +
-               "\n\nExit codes: 0 done, whatever the lines hold; 1 the input cannot be read or the answers cannot be written;\n"
-               "2 wrong command line.");
-    return form.read(arguments);
+        .values(row_names(kinds))
+        .notes("Layers, in the order in which they apply:\n" + help_rows(layers) + "\n" + fault_names())
+        .exit_statuses({{0, "done, also if lines are refused"},
+                        {1, "the input cannot be read or the output cannot be written"},
+                        {2, "wrong command line"}})
+        .examples({"garner seen canon < urls.txt",
+                   "echo /b?y=1 | garner seen canon --base http://example.org/a --layers query-sort --fingerprint 64"});
 }
 
 /// Answers line by line, and counts.
@@ -166,8 +173,17 @@ int answer_all(CanonOptions const& options, std::istream& in, std::ostream& out,
 
 int canon_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err) {
     CanonOptions options;
-    if (auto const code = read_options(arguments, options).print(out, err)) return *code;
+    CommandForm form("garner seen canon", about_canon);
+    declare(form, options);
+    if (auto const code = form.read(arguments).print(out, err)) return *code;
     return answer_all(options, in, out, err);
+}
+
+void use_canon_form(CommandForm::Use const& use) {
+    CanonOptions options;
+    CommandForm form("garner seen canon", about_canon);
+    declare(form, options);
+    use(form);
 }
 
 }  // namespace garner::seen_commands

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "util/command_form.hpp"
+
 namespace garner::seen_commands {
 
 /// `garner seen canon`: the canonical form of the URLs of `in`, one a line, or "!" and why there is none.
@@ -20,5 +22,11 @@ int seen_sim_command(std::span<std::string const> arguments, std::istream& in, s
 
 /// `garner seen model`: makes the links of a crawl for `garner seen sim`.
 int seen_model_command(std::span<std::string const> arguments, std::istream& in, std::ostream& out, std::ostream& err);
+
+/// The forms of their command lines, for their descriptions.
+void use_canon_form(CommandForm::Use const& use);
+void use_set_form(CommandForm::Use const& use);
+void use_seen_sim_form(CommandForm::Use const& use);
+void use_model_form(CommandForm::Use const& use);
 
 }  // namespace garner::seen_commands

@@ -85,32 +85,44 @@ std::string check_set(SetOptions& options) {
     return {};
 }
 
-CommandForm::Reading read_options(std::span<std::string const> arguments, SetOptions& options) {
+constexpr char const* about_set =
+    "Puts URLs or fingerprints into an exact set.\n"
+    "Adds them in batches. Prints how many were new, the memory and disk space per entry, and the checks per second.";
+
+void declare(CommandForm& form, SetOptions& options) {
     constexpr std::uint64_t most = 100'000'000'000;
-    CommandForm form("garner seen set",
-                     "Puts fingerprints of URLs into an exact set, in batches, and reports how many were new and what it took.");
-    form.required("--input FILE",
-                  "fingerprints of 8 bytes, numbers of URLs of 4 bytes (*.u32), or URLs one a line (*.urls,\n"
-                  "*.txt); plain or packed by zstd or gzip; - for standard input",
+    form.group("crawl")
+        .required("--input FILE",
+                  "fingerprints of 8 bytes, URL numbers of 4 bytes (*.u32) or URLs one a line (*.urls, *.txt); plain or "
+                  "compressed with zstd or gzip; - for standard input",
                   options.input)
-        .option("--form FORM", "u64, u32, urls or u128 (16 bytes), whatever the file's name",
+        .option("--form FORM", "form of the input: u64, u32, urls or u128 (16 bytes); default: by the name of the file",
                 [&](auto, auto value) { return read_form(value, options.form); })
+        .values({fingerprint_forms.begin(), fingerprint_forms.end()})
         .option("--fingerprint N",
-                "64 bits, or 128 bits, which have no collisions in practice; in memory, 146 bits an entry and\n"
-                "more. Without --expected the set grows by copying and takes up to twice --memory for a moment",
+                "bits of a fingerprint, 64 or 128; default: 64. Those of 128 bits have no collisions in practice. Their set "
+                "is in memory and takes at least 146 bits per entry. Without --expected it grows by copying, and for a "
+                "moment takes up to twice --memory",
                 [&](auto, auto value) { return read_width(value, options.wide); })
-        .option("--memory SIZE", "of the set and one batch; default: 1GiB", size_into(options.memory, least_memory))
-        .option("--path DIR", "keeps the set there, beyond memory, and continues the set that is there", options.path)
-        .option("--set NAME", "default: lines without --path, runs with it\n" + help_rows(catalog::url_sets()),
+        .values({"64", "128"})
+        .option("--memory SIZE", "memory for the set and one batch; default: 1GiB", size_into(options.memory, least_memory))
+        .option("--path DIR", "keeps the set in this directory; continues a set that is there", options.path)
+        .option("--set NAME", "kind of set, see below; default: lines without --path, runs with --path",
                 [&](auto, auto value) { return read_set(value, options.set); })
-        .option("--expected N", "expected entries: lines then allocates exactly the room for them",
+        .values(row_names(catalog::url_sets()))
+        .option("--expected N", "expected number of entries; lines allocates memory for exactly so many",
                 number_into<std::uint64_t>(options.expected, 1, most))
-        .option("--batch N", "fingerprints at a time; default: by --memory", number_into<std::uint64_t>(options.batch, 1, most))
-        .flag("--verify", "reads the input a second time, and fails if any is new then", options.verify)
-        .option("--format FORMAT", "table or json", format_into(options.json))
+        .option("--batch N", "fingerprints per batch; default: depends on --memory",
+                number_into<std::uint64_t>(options.batch, 1, most))
+        .flag("--verify", "reads the input a second time; it is an error if any entry is new then", options.verify)
+        .option("--format FORMAT", "table or json; default: table", format_into(options.json))
+        .values({"table", "json"})
         .check([&] { return check_set(options); })
-        .notes("Exit codes: 0 done, 1 the input cannot be read, the set cannot be kept, or --verify failed,\n2 wrong command line.");
-    return form.read(arguments);
+        .notes("Sets:\n" + help_rows(catalog::url_sets()))
+        .exit_statuses({{0, "done"},
+                        {1, "the input cannot be read, the set cannot be kept or --verify failed"},
+                        {2, "wrong command line"}})
+        .examples({"garner seen set --input urls.txt", "garner seen set --input urls.txt.zst --path seen --verify"});
 }
 
 struct Figures {
@@ -261,12 +273,21 @@ int build(SetOptions const& options, std::ostream& out, std::ostream& err) {
 
 int seen_set_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     SetOptions options;
-    if (auto const code = read_options(arguments, options).print(out, err)) return *code;
+    CommandForm form("garner seen set", about_set);
+    declare(form, options);
+    if (auto const code = form.read(arguments).print(out, err)) return *code;
     try {
         return build(options, out, err);
     } catch (std::bad_alloc const&) {
         return err << "garner seen set: out of memory; --path DIR keeps the set on disk\n", exit_failed;
     }
+}
+
+void use_set_form(CommandForm::Use const& use) {
+    SetOptions options;
+    CommandForm form("garner seen set", about_set);
+    declare(form, options);
+    use(form);
 }
 
 }  // namespace garner::seen_commands

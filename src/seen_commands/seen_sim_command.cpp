@@ -55,7 +55,7 @@ std::string read_caches(std::string_view list, std::vector<std::string>& caches,
             continue;
         }
         if (auto const spec = catalog::read_cache_spec(part); !spec)
-            return "--policy: " + spec.fault().text() + "; garner seen sim --help explains them";
+            return "--policy: " + spec.fault().text() + "; garner help caches explains them";
         caches.emplace_back(part);
     }
     return {};
@@ -68,34 +68,58 @@ std::string check_stream(SeenSimOptions const& options) {
     return {};
 }
 
-CommandForm::Reading read_options(std::span<std::string const> arguments, SeenSimOptions& options) {
-    read_caches(default_caches, options.caches, options.all);
-    read_entries(default_entries, options.entries);
-    CommandForm form("garner seen sim", "Replays a crawl's links through caches of seen URLs and reports the misses of each.");
-    form.required("--stream FILE", "URL numbers, little-endian u32, plain or packed by zstd or gzip; - for standard input",
+constexpr char const* about_seen_sim =
+    "Replays links through caches of seen URLs.\n"
+    "Reads the links of a crawl and prints the misses of each cache at each number of entries.";
+
+std::string caches_text() {
+    return "Caches of garner seen sim --policy and of garner seen serve --cache\n\n" + help_rows(catalog::seen_caches()) +
+           "\nSettings, written as NAME:SETTING=VALUE:SETTING=VALUE\n\n" + help_settings(catalog::seen_caches());
+}
+
+std::vector<std::string> cache_names() {
+    auto names = row_names(catalog::seen_caches());
+    names.emplace_back("all");
+    return names;
+}
+
+void declare(CommandForm& form, SeenSimOptions& options) {
+    form.group("study")
+        .required("--stream FILE", "URL numbers, little-endian u32, plain or compressed with zstd or gzip; - for standard input",
                   options.stream)
         .option("--policy NAME,...",
-                "caches listed below; default: " + std::string(default_caches) +
-                    ";\nall: every cache that fits these entries and this stream",
+                "caches to replay; default: " + std::string(default_caches) +
+                    "; all: every cache that supports these entries and this stream",
                 [&](auto, auto value) { return read_caches(value, options.caches, options.all); })
+        .values(cache_names())
         .option("--entries N,...",
-                "2^16, 65536, or 2^6..2^16 for every power between; default:\n" + std::string(default_entries),
+                "entries of a cache, as 65536, 2^16, or 2^6..2^16 for every power between; default: " +
+                    std::string(default_entries),
                 [&](auto, auto value) { return read_entries(value, options.entries); })
         .option("--threads-model N",
-                "a private cache of entries / N for each of N crawler threads, which take pages in\n"
-                "turn; default: one cache that all threads share",
+                "gives each of N crawler threads a private cache of entries / N; the threads take pages in turn; default: one "
+                "cache that all threads share",
                 number_into(options.threads_model, 1u, model_threads_max))
-        .option("--page-links N", "links of such a page; default: 62", number_into(options.page_links, 1u, model_threads_max))
-        .option("--format NAME", "table, or json: one object a line, which tools/chart draws", format_into(options.json))
-        .option("--plot DIR", "removed; see --format", sim::plot_is_removed("garner seen sim"))
-        .option("--seed N", "of the fingerprints, and of randomized caches; default: 1",
+        .option("--page-links N", "links per page with --threads-model; default: 62",
+                number_into(options.page_links, 1u, model_threads_max))
+        .option("--format NAME", "table, or json with one object a line, which tools/chart draws; default: table",
+                format_into(options.json))
+        .values({"table", "json"})
+        .option("--plot DIR", "", sim::plot_is_removed("garner seen sim"))
+        .option("--seed N", "seed of the fingerprints and of randomized caches; default: 1",
                 number_into<std::uint64_t>(options.seed, 0, UINT64_MAX))
         .check([&] { return check_stream(options); })
-        .notes("A miss is an answer \"new\". A false positive is \"seen\" for a new URL, a false negative \"new\" for a seen one.\n"
+        .topic("caches", caches_text())
+        .notes("A miss is the answer \"new\". A false positive is \"seen\" for a new URL. A false negative is \"new\" for a "
+               "seen URL.\n"
                "\n"
-               "Caches, with their settings as NAME:SETTING=VALUE:SETTING=VALUE:\n" + help_rows(catalog::seen_caches()) +
-               "\nExit codes: 0 done, 1 the stream cannot be read or a size does not fit, 2 wrong command line.");
-    return form.read(arguments);
+               "Caches: " + names_of(catalog::seen_caches()) +
+               ".\nA cache with settings is written as NAME:SETTING=VALUE. garner help caches explains all of them.")
+        .exit_statuses({{0, "done"},
+                        {1, "the stream cannot be read, a size does not fit or interrupted"},
+                        {2, "wrong command line"}})
+        .examples({"garner seen sim --stream links.u32 --policy lru,line,bloom:k=7 --entries 2^10..2^16",
+                   "zstd -dc links.u32.zst | garner seen sim --stream - --format json"});
 }
 
 SeenRuns run(SeenSimOptions const& options, std::ostream& err) {
@@ -161,12 +185,23 @@ int simulate(SeenSimOptions const& options, std::ostream& out, std::ostream& err
 
 int seen_sim_command(std::span<std::string const> arguments, std::istream&, std::ostream& out, std::ostream& err) {
     SeenSimOptions options;
-    if (auto const code = read_options(arguments, options).print(out, err)) return *code;
+    read_caches(default_caches, options.caches, options.all);
+    read_entries(default_entries, options.entries);
+    CommandForm form("garner seen sim", about_seen_sim);
+    declare(form, options);
+    if (auto const code = form.read(arguments).print(out, err)) return *code;
     try {
         return simulate(options, out, err);
     } catch (std::bad_alloc const&) {
         return err << "garner seen sim: out of memory; take fewer --entries\n", exit_failed;
     }
+}
+
+void use_seen_sim_form(CommandForm::Use const& use) {
+    SeenSimOptions options;
+    CommandForm form("garner seen sim", about_seen_sim);
+    declare(form, options);
+    use(form);
 }
 
 }  // namespace garner::seen_commands

@@ -6,6 +6,7 @@
 #include "sim/offline.hpp"
 #include "sim/trace_formats.hpp"
 #include "util/command_form.hpp"
+#include "util/option_words.hpp"
 #include "util/units.hpp"
 
 namespace garner::sim {
@@ -54,7 +55,7 @@ std::string read_policies(std::string_view list, std::vector<std::string>& polic
         }
         if (!find_reference(part)) {
             auto const spec = policy::read_spec(part);
-            if (!spec) return "--policy: " + spec.fault().text() + "; garner sim --help explains them, and the references";
+            if (!spec) return "--policy: " + spec.fault().text() + "; garner help policies explains them, and the references";
         }
         policies.emplace_back(part);
     }
@@ -72,11 +73,51 @@ std::string read_sample(std::string_view text, double& sample) {
     return "--sample: " + quoted_word(text) + " is not a number above 0 and at most 1, like 0.01";
 }
 
-std::string policies_help() {
-    return "Policies, with their settings as NAME:SETTING=VALUE:SETTING=VALUE:\n" + help_rows(policy::all()) +
-           "\nReferences, which know the whole trace in advance:\n" + help_rows(references()) +
-           "\nExit codes: 0 done, 1 the trace cannot be read, 2 wrong command line,\n130 interrupted.";
+std::string policies_text() {
+    return "Replacement policies of garner sim --policy and of the key memory.policy\n\n" + help_rows(policy::all()) +
+           "\nSettings, written as NAME:SETTING=VALUE:SETTING=VALUE\n\n" + help_settings(policy::all()) +
+           "\nReferences of garner sim --policy, which know the whole trace in advance\n\n" + help_rows(references());
 }
+
+std::vector<std::string> policy_names() {
+    auto names = row_names(policy::all());
+    for (auto const& row : references()) names.emplace_back(row.name);
+    names.emplace_back("all");
+    return names;
+}
+
+void declare(CommandForm& form, SimOptions& options) {
+    form.group("study")
+        .required("--trace FILE", "the trace or log, plain or compressed with zstd or gzip; - for standard input", options.trace)
+        .option("--trace-format NAME", "format of the trace: " + trace_format_names() + "; default: detected",
+                [&](auto, auto value) { return read_trace_format(value, options.trace_format); })
+        .values(row_names(trace_formats()))
+        .option("--policy NAME,...", "policies and references to replay; default: all policies",
+                [&](auto, auto value) { return read_policies(value, options.policies); })
+        .values(policy_names())
+        .option("--size SIZE,...",
+                "cache sizes, as 64MiB or as 1% of the trace's unique bytes; default: " + std::string(default_sizes),
+                [&](auto, auto value) { return read_sizes(value, options.sizes); })
+        .option("--format NAME", "table, or json with one object a line, which tools/chart draws; default: table",
+                format_into(options.json))
+        .values({"table", "json"})
+        .option("--plot DIR", "", plot_is_removed("garner sim"))
+        .option("--threads N", "replays at a time; default: one per core", number_into(options.threads, 1u, threads_max))
+        .option("--sample RATE", "replays this share of the keys at this share of the size; 0.01 is about 100 times faster",
+                [&](auto, auto value) { return read_sample(value, options.sample); })
+        .option("--object-max SIZE", "does not store larger objects; default: no limit", size_into(options.object_max))
+        .option("--seed N", "seed of randomized policies; default: 1", number_into<std::uint64_t>(options.seed, 0, UINT64_MAX))
+        .topic("policies", policies_text())
+        .notes("Policies: " + names_of(policy::all()) + ".\nReferences: " + names_of(references()) +
+               ".\nA policy with settings is written as NAME:SETTING=VALUE. garner help policies explains all of them.")
+        .exit_statuses({{0, "done"}, {1, "the trace cannot be read"}, {2, "wrong command line"}, {130, "interrupted"}})
+        .examples({"garner sim --trace access.log --size 64MiB,256MiB",
+                   "garner sim --trace trace.csv.zst --policy lru,garner,belady --size 1% --format json"});
+}
+
+constexpr char const* about_sim =
+    "Replays a trace through replacement policies.\n"
+    "Reads a trace of requests or an access log, and prints the misses of each policy at each size.";
 
 }  // namespace
 
@@ -87,28 +128,19 @@ CommandForm::Take plot_is_removed(std::string command) {
 ReadSimOptions read_sim_options(std::span<std::string const> arguments) {
     ReadSimOptions read;
     auto& options = read.options;
-    CommandForm form("garner sim",
-                     "Replays a trace of requests, or an access log, through replacement policies and reports the misses of each.");
-    form.required("--trace FILE", "plain, or packed by zstd or gzip; - for standard input", options.trace)
-        .option("--trace-format NAME", trace_format_names() + "; default: detected",
-                [&](auto, auto value) { return read_trace_format(value, options.trace_format); })
-        .option("--policy NAME,...", "policies listed below; default: all",
-                [&](auto, auto value) { return read_policies(value, options.policies); })
-        .option("--size SIZE,...",
-                "64MiB, or 1% of the trace's unique bytes; default: " + std::string(default_sizes),
-                [&](auto, auto value) { return read_sizes(value, options.sizes); })
-        .option("--format NAME", "table, or json: one object a line, which tools/chart draws", format_into(options.json))
-        .option("--plot DIR", "removed; see --format", plot_is_removed("garner sim"))
-        .option("--threads N", "concurrent replays; default: one per core", number_into(options.threads, 1u, threads_max))
-        .option("--sample RATE", "keeps this share of the keys, and of the size: 0.01 is a hundred times faster",
-                [&](auto, auto value) { return read_sample(value, options.sample); })
-        .option("--object-max SIZE", "larger objects are not stored", size_into(options.object_max))
-        .option("--seed N", "of randomized policies; default: 1", number_into<std::uint64_t>(options.seed, 0, UINT64_MAX))
-        .notes(policies_help());
+    CommandForm form("garner sim", about_sim);
+    declare(form, options);
     static_cast<CommandForm::Reading&>(read) = form.read(arguments);
     if (options.policies.empty()) read_policies("all", options.policies);
     if (options.sizes.empty()) read_sizes(default_sizes, options.sizes);
     return read;
+}
+
+void use_sim_form(CommandForm::Use const& use) {
+    SimOptions options;
+    CommandForm form("garner sim", about_sim);
+    declare(form, options);
+    use(form);
 }
 
 }  // namespace garner::sim

@@ -43,5 +43,7 @@ CommandForm::Take plot_is_removed(std::string command);
 
 /// `arguments` after "sim".
 ReadSimOptions read_sim_options(std::span<std::string const> arguments);
+/// The form of `garner sim`, for its description.
+void use_sim_form(CommandForm::Use const& use);
 
 }  // namespace garner::sim

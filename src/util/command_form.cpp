@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 #include <ostream>
-#include <sstream>
 
 #include <CLI/CLI.hpp>
 
@@ -13,8 +12,6 @@
 
 namespace garner {
 namespace {
-
-constexpr std::size_t widest_column = 30;
 
 /// "a, b and c".
 std::string listed(std::vector<std::string> const& names, std::string_view last_word) {
@@ -69,7 +66,7 @@ public:
         }
         find_chosen();
         auto const& form = chosen_->documented();
-        if (reading.help) reading.text = form.help();
+        if (reading.help) reading.text = help_page(form.describe());
         else if (!reading.fault.empty())
             reading.text = root_.name_ + ": " + reading.fault + "\nTry: " + form.name_ + " --help\n";
         return reading;
@@ -161,7 +158,7 @@ private:
         if (!chosen_->subcommands_.empty()) {
             auto const names = subcommand_names();
             auto const meant = hint(word, names);
-            return (name.empty() ? "unknown subcommand " : name + "knows no ") + quoted_word(word) +
+            return (name.empty() ? "unknown command " : name + "has no command ") + quoted_word(word) +
                    (meant.empty() ? "; it takes " + listed(names, "or") : meant);
         }
         if (!chosen_->no_operand_.empty()) return quoted_word(word) + " is no option; " + chosen_->no_operand_;
@@ -201,9 +198,14 @@ CommandForm::Take CommandForm::into(std::string& value) {
 
 CommandForm& CommandForm::add(std::string_view spec, std::string help, Take take, bool* flag) {
     auto const names = spec.substr(0, spec.find(' '));
-    if (help.ends_with('\n')) help.pop_back();   // of help_rows
     auto const value_name = spec.substr(std::min(spec.size(), names.size() + 1));
-    rows_.push_back({std::string(names), std::string(value_name), std::move(help), std::move(take), flag});
+    rows_.push_back({{std::string(names), std::string(value_name), std::move(help)}, std::move(take), flag});
+    operand_is_last_ = false;
+    return *this;
+}
+
+CommandForm& CommandForm::values(std::vector<std::string> words) {
+    (operand_is_last_ ? operand_values_ : rows_.back().values) = std::move(words);
     return *this;
 }
 
@@ -211,6 +213,7 @@ CommandForm& CommandForm::operand(std::string_view spec, Take take) {
     operand_optional_ = spec.starts_with('[');
     operand_ = operand_optional_ ? spec.substr(1, spec.size() - 2) : spec;
     take_operand_ = std::move(take);
+    operand_is_last_ = true;
     return *this;
 }
 
@@ -255,42 +258,32 @@ std::string CommandForm::usage() const {
     return text;
 }
 
-/// The usage and the first line of each.
-std::string CommandForm::subcommand_lines() const {
-    std::ostringstream lines;
-    std::size_t width = 0;
-    auto const names = [](CommandForm const& form) {
-        return form.subcommands_.empty() ? form.usage() : form.name_ + " COMMAND";
-    };
-    for (auto const& below : subcommands_) width = std::max(width, names(*below).size() + 4);
-    for (auto const& below : subcommands_)
-        CLI::detail::format_help(lines, names(*below), below->about_.substr(0, below->about_.find('\n')), width);
-    return lines.str();
+void CommandForm::describe_options(std::vector<CommandDescription::Option>& options) const {
+    for (auto const& row : rows_)
+        if (!row.help.empty()) options.push_back(row);
 }
 
-std::string CommandForm::help() const {
-    CLI::App app;
-    app.set_help_flag();
-    std::size_t width = std::string_view("  -h,--help  ").size();
-    auto const declare = [&](CommandForm const& form) {
-        for (auto const& row : form.rows_) {
-            auto* option = Reader::declare(row, app);
-            width = std::max(width, option->get_name(false, true).size() + row.value_name.size() + 5);
-        }
-    };
-    declare(*this);
+CommandDescription CommandForm::describe() const {
+    CommandDescription description{.name = name_, .usage = usage(), .group = group_, .about = about_};
+    if (own_form_) {
+        own_form_([&](CommandForm const& form) { description = form.describe(); });
+        return description;
+    }
+    description.operand = {.names = {}, .value_name = operand_, .help = {}, .values = operand_values_};
+    auto& options = description.options;
+    describe_options(options);
     if (parent_)
-        for (auto const& below : subcommands_) declare(*below);
-    for (auto const* above = parent_; above; above = above->parent_) declare(*above);
-    if (!version_.empty()) app.set_version_flag("--version", version_, "prints the version");
-    app.set_help_flag("-h,--help", "prints this text");
-    CLI::Formatter formatter;
-    formatter.column_width(std::min(width, widest_column));
-
-    auto text = "Usage: " + usage() + " [options]\n\n" + about_ + "\n";
-    if (!subcommands_.empty()) text += "\nCommands:\n" + subcommand_lines();
-    text += formatter.make_groups(&app, CLI::AppFormatMode::Normal);
-    return notes_.empty() ? text : text + "\n" + notes_ + "\n";
+        for (auto const& below : subcommands_) below->describe_options(options);
+    for (auto const* above = rest_ ? nullptr : parent_; above; above = above->parent_) above->describe_options(options);
+    if (!version_.empty()) options.push_back({.names = "--version", .value_name = {}, .help = "prints the version"});
+    options.push_back({.names = "-h,--help", .value_name = {}, .help = "prints this text"});
+    description.notes = notes_;
+    description.exit_statuses = exit_statuses_;
+    description.examples = examples_;
+    description.topics = topics_;
+    description.is_part = is_part();
+    for (auto const& below : subcommands_) description.subcommands.push_back(below->describe());
+    return description;
 }
 
 std::optional<int> CommandForm::Reading::print(std::ostream& out, std::ostream& err) const {

@@ -73,7 +73,7 @@ TEST(CommandLine, cache_and_what_it_does) {
     EXPECT_EQ(parse({"cache", "verify", "--rate", "20 MB"}).rate, 20'000'000u);
     EXPECT_EQ(parse({"cache", "verify", "--rate=0"}).rate, 0u);
     EXPECT_THAT(parse({"cache", "--help"}).text, HasSubstr("garner cache ls [PATTERN] | stats | verify | purge PATTERN"));
-    EXPECT_THAT(parse({"cache", "purge", "--help"}).text, HasSubstr("PATTERN is what URLs begin with"));
+    EXPECT_THAT(parse({"cache", "purge", "--help"}).text, HasSubstr("PATTERN is a prefix of URLs"));
 }
 
 TEST(CommandLine, help_everywhere) {
@@ -90,7 +90,7 @@ TEST(CommandLine, faults_are_clear) {
         std::vector<char const*> arguments;
         char const* told;
     };
-    for (Row const& row : {Row{{"chekc"}, "unknown subcommand \"chekc\"; did you mean check?"},
+    for (Row const& row : {Row{{"chekc"}, "unknown command \"chekc\"; did you mean check?"},
                            Row{{"--confg=a"}, "unknown option --confg=a; did you mean --config?"},
                            Row{{"--config"}, "--config needs a value"},
                            Row{{"explain"}, "explain needs a URL"},
@@ -105,7 +105,7 @@ TEST(CommandLine, faults_are_clear) {
                            Row{{"explain", "http://a/", "-H"}, "-H needs a value"},
                            Row{{"explain", "http://a/", "--json=1"}, "--json takes no value"},
                            Row{{"cache"}, "cache needs one of ls, stats, verify and purge"},
-                           Row{{"cache", "list"}, "cache knows no \"list\"; it takes ls, stats, verify or purge"},
+                           Row{{"cache", "list"}, "cache has no command \"list\"; it takes ls, stats, verify or purge"},
                            Row{{"cache", "prge", "x"}, "did you mean purge?"},
                            Row{{"cache", "purge"}, "cache purge needs a PATTERN"},
                            Row{{"cache", "purge", ""}, "cache purge needs a PATTERN"},

@@ -1,5 +1,8 @@
 // What the configuration's tests share.
 #pragma once
+#include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +18,14 @@ inline std::filesystem::path repository() { return test::source(""); }
 inline std::string contents(std::filesystem::path const& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The file must be equal to the text that the program's tables make; with GARNER_WRITE=1 in the environment it is written.
+inline void expect_made(char const* file, std::string const& text, char const* tests) {
+    auto const path = repository() / file;
+    if (std::getenv("GARNER_WRITE")) std::ofstream(path, std::ios::binary) << text;
+    EXPECT_TRUE(contents(path) == text) << file << " is not up to date. Write it again with:\n"
+                                        << "  GARNER_WRITE=1 build/asan/config_test --gtest_filter='" << tests << "'";
 }
 
 inline Loaded load(std::string_view text, std::vector<std::string> const& sets = {}) {

@@ -108,9 +108,9 @@ TEST(CommandForm, names_errors_of_subcommands) {
     Tool tool;
     auto const fault = [&](std::vector<std::string> const& words) { return tool.read(words).fault; };
     EXPECT_EQ(fault({}), "needs one of box and sort");
-    EXPECT_EQ(fault({"bx"}), "unknown subcommand \"bx\"; did you mean box?");
+    EXPECT_EQ(fault({"bx"}), "unknown command \"bx\"; did you mean box?");
     EXPECT_EQ(fault({"box"}), "box needs one of show and drop");
-    EXPECT_EQ(fault({"box", "open"}), "box knows no \"open\"; it takes show or drop");
+    EXPECT_EQ(fault({"box", "open"}), "box has no command \"open\"; it takes show or drop");
     EXPECT_EQ(fault({"box", "drop"}), "box drop needs a NAME");
     EXPECT_EQ(fault({"box", "drop", "a", "b"}), "box drop takes no \"b\"; box drop takes one NAME");
     EXPECT_EQ(fault({"box", "drop", "a", "--all"}), "--all is for tool box show");
