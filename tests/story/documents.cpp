@@ -19,7 +19,7 @@ struct Block {
     std::string language;
     std::string text;
     std::string place;      // "docs/guides/peering.md:12"
-    bool checked = true;    // false: the comment "fragment: not checked" stands above it
+    bool checked = true;    // false if the comment above it excludes it
 };
 
 std::vector<Block> blocks_of(std::string const& document, std::string const& text) {
