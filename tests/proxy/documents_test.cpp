@@ -45,7 +45,9 @@ TEST(Documents, name_every_hierarchy_tag) {
 TEST(Documents, name_every_member_of_the_JSON_format) {
     LineBuffer buffer;
     Names names;
-    auto const line = nlohmann::json::parse(format_line(LogFormat::json, {}, buffer));
+    LogEntry entry;
+    entry.id = "1066036250.603-9f3a0c1d";   // only lines of error pages have one
+    auto const line = nlohmann::json::parse(format_line(LogFormat::json, entry, buffer));
     for (auto const& member : line.items()) names.insert(member.key());
     EXPECT_EQ(test::documented_names(log_document, "The json format"), names);
 }
@@ -81,10 +83,12 @@ TEST(Documents, name_every_reason_in_detail) {
     EXPECT_EQ(test::documented_names(status_document, "Rules and negative hits"), overrides);
 }
 
-/// The last text of each call in src/proxy that answers with an error page: the rule that decided.
+/// The rule that decided, in each call in src/proxy that answers with an error page: its last text.
 Names rules_of_error_pages() {
     Names rules;
-    std::regex const call("(?:error\\(|refused\\(|refusal_ = \\{)[^;]*, \"([^\"]+)\"(?:, retry)?[)}];");
+    // The kind of the failure and fields may follow.
+    std::regex const call("(?:error\\(|refused\\(|refusal_ = \\{)[^;]*, \"([^\"]+)\""
+                          "(?:, (?:[\\w:]*FailureKind::\\w+|[\\w.]+\\.kind|retry))*[)}];");
     for (auto const& entry : std::filesystem::directory_iterator(test::source("src/proxy"))) {
         std::ifstream in(entry.path());
         std::string const code{std::istreambuf_iterator<char>(in), {}};
