@@ -106,7 +106,7 @@ else
 fi
 )";
 
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
     std::string result = "'";
     for (char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return result + "'";
@@ -190,26 +190,26 @@ private:
         for (auto at = text.find(mark); at != text.npos; at = text.find(mark, at + by.size())) text.replace(at, mark.size(), by);
     }
     static void append_pattern(std::string& patterns, std::string_view key) {
-        patterns += (patterns.empty() ? "" : " | ") + quoted(key);
+        patterns += (patterns.empty() ? "" : " | ") + shell_quoted(key);
     }
     std::string list_row(std::string const& patterns, std::string_view action) const {
         if (patterns.empty()) return {};
         return "            " + std::string(zsh_ ? "(" : "") + patterns + ") " + std::string(action) + " ;;\n";
     }
     void add_row(std::string& rows, std::string_view key, std::string_view kind, std::vector<Proposal> const& words) const {
-        rows += "        " + std::string(zsh_ ? "(" : "") + quoted(key) + ") kind=" + std::string(kind);
+        rows += "        " + std::string(zsh_ ? "(" : "") + shell_quoted(key) + ") kind=" + std::string(kind);
         if (!words.empty()) rows += zsh_ ? zsh_words(words) : bash_words(words);
         rows += " ;;\n";
     }
     static std::string bash_words(std::vector<Proposal> const& words) {
         std::string text;
         for (auto const& [word, about] : words) (text += text.empty() ? "" : " ") += word;
-        return " words=" + quoted(text);
+        return " words=" + shell_quoted(text);
     }
     static std::string zsh_words(std::vector<Proposal> const& words) {
         std::string text;
         for (auto const& [word, about] : words)
-            (text += text.empty() ? "" : " ") += quoted(about.empty() ? word : word + ":" + about);
+            (text += text.empty() ? "" : " ") += shell_quoted(about.empty() ? word : word + ":" + about);
         return "; proposals=(" + text + ")";
     }
 
