@@ -48,7 +48,7 @@ struct SetOptions {
 
 std::string read_set(std::string_view value, std::string& to) {
     to = value;
-    return catalog::find_url_set(value) ? "" : "--set: no set " + quoted_word(value) + "; there are " + catalog::url_set_names();
+    return catalog::find_url_set(value) ? "" : "--set: no set " + quoted_word(value) + "; valid sets: " + catalog::url_set_names();
 }
 
 std::string read_form(std::string_view value, std::optional<FingerprintForm>& form) {

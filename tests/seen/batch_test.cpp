@@ -161,7 +161,7 @@ TEST(SeenBatch, gives_back_the_memory_of_a_huge_one) {
 TEST(SeenBatch, reads_fingerprints_from_the_lowest_byte) {
     auto const got = read("application/octet-stream", std::string("\x01\0\0\0\0\0\0\x80", 8));
     EXPECT_THAT(got.batch.own, ElementsAre(0x8000000000000001u));
-    EXPECT_THAT(read("application/octet-stream", "123456789").fault, HasSubstr("1 more"));
+    EXPECT_THAT(read("application/octet-stream", "123456789").fault, HasSubstr("surplus bytes at the end of the body: 1"));
 }
 
 TEST(SeenBatch, stops_at_the_bound_of_links) {
