@@ -108,8 +108,9 @@ public:
     void declare() {
         declare_start();
         declare_check();
-        declare_inspection();
+        declare_stats();
         declare_explain();
+        declare_peers();
         declare_cache();
         declare_purge();
         root_.subcommand("sim", {}, is(Command::sim), &line_.rest).own_form(sim::use_sim_form);
@@ -162,22 +163,13 @@ private:
             .examples({"garner check /etc/garner/garner.json", "garner check garner.json --set memory.size=64MiB"});
     }
 
-    void declare_inspection() {
-        Statuses const statuses{{0, "done"}, {1, "failure"}, {2, "wrong command line"}};
+    void declare_stats() {
         root_.subcommand("stats", "Prints statistics of the running proxy.\n"
                                   "Asks the proxy at admin.address of the same configuration.", is(Command::stats))
             .group("inspect")
             .flag("--what-if", "prints the hit ratios that every policy would have, at half to four times the size", line_.what_if)
-            .exit_statuses(statuses)
+            .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner stats", "garner stats --what-if --config /etc/garner/garner.json"});
-        root_.subcommand("peers", "Prints the cache peers of the running proxy.\n"
-                                  "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
-                         is(Command::peers))
-            .group("inspect")
-            .flag("--json", "prints JSON", line_.json)
-            .flag("--rebuild-digest", "rebuilds the proxy's own cache digest now, and prints no peers", line_.rebuild_digest)
-            .exit_statuses(statuses)
-            .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
     }
 
     void declare_explain() {
@@ -193,6 +185,17 @@ private:
             .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
             .examples({"garner explain http://example.org/",
                        "garner explain http://example.org/ -H 'Accept-Language: de' --client 10.0.0.7"});
+    }
+
+    void declare_peers() {
+        root_.subcommand("peers", "Prints the cache peers of the running proxy.\n"
+                                  "Shows their states, times, hits and savings. Asks the proxy at admin.address.",
+                         is(Command::peers))
+            .group("inspect")
+            .flag("--json", "prints JSON", line_.json)
+            .flag("--rebuild-digest", "rebuilds the proxy's own cache digest now, and prints no peers", line_.rebuild_digest)
+            .exit_statuses({{0, "done"}, {1, "failure"}, {2, "wrong command line"}})
+            .examples({"garner peers", "garner peers --json --config /etc/garner/garner.json"});
     }
 
     void declare_cache() {

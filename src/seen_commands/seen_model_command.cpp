@@ -26,7 +26,7 @@ void declare(CommandForm& form, ModelOptions& options) {
     auto& model = options.model;
     auto const share = [](double& to) { return number_into(to, 0.0, 1.0); };
     auto const count = [](std::uint32_t& to, std::uint32_t most = 1'000'000) { return number_into(to, 1u, most); };
-    form.group("study")
+    form.group("simulate")
         .option("--links N", "number of links; default: 10000000",
                 number_into<std::uint64_t>(options.links, 1, 1'000'000'000'000))
         .option("--threads N", "crawler threads; each crawls its own host and takes one page per turn; default: 500",

@@ -84,7 +84,7 @@ std::vector<std::string> cache_names() {
 }
 
 void declare(CommandForm& form, SeenSimOptions& options) {
-    form.group("study")
+    form.group("simulate")
         .required("--stream FILE", "URL numbers, little-endian u32, plain or compressed with zstd or gzip; - for standard input",
                   options.stream)
         .option("--policy NAME,...",

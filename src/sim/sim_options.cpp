@@ -87,7 +87,7 @@ std::vector<std::string> policy_names() {
 }
 
 void declare(CommandForm& form, SimOptions& options) {
-    form.group("study")
+    form.group("simulate")
         .required("--trace FILE", "the trace or log, plain or compressed with zstd or gzip; - for standard input", options.trace)
         .option("--trace-format NAME", "format of the trace: " + trace_format_names() + "; default: detected",
                 [&](auto, auto value) { return read_trace_format(value, options.trace_format); })
