@@ -26,9 +26,30 @@ class Fill;
 class Follower;
 using FillPtr = std::shared_ptr<Fill>;
 
+/// The kind of a failure: selects the texts of the error page.
+enum class FailureKind : std::uint8_t {
+    other,           // the status tells all
+    name,            // the origin's name was not resolved
+    refused,         // the origin refused the connection
+    unreachable,     // no connection to the origin for another reason
+    connect_timeout,
+    tls,             // TLS handshake or certificate
+    closed,          // the connection ended before a response
+    timeout,         // no response in time
+    invalid,         // a response that violates HTTP
+    origin_error,    // the origin's error response, reported to followers
+    peer,            // the failure is a peer's
+    resources,       // this proxy lacks descriptors, ports or memory
+    not_stored       // only a stored response may be used
+};
+
 /// The reason a fetch failed, also reported to its followers' clients.
 struct FetchFailure {
+    FetchFailure() = default;
+    FetchFailure(std::uint16_t status, std::string reason, FailureKind kind = FailureKind::other)
+        : status(status), kind(kind), reason(std::move(reason)) {}
     std::uint16_t status = 502;
+    FailureKind kind = FailureKind::other;
     std::string reason;            // in words
 };
 

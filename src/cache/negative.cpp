@@ -71,6 +71,7 @@ bool NegativeCache::remember(Key const& key, FetchFailure const& failure, bool o
     entry->until = now + remembered_for(terms, entry->failures);
     entry->counts_until = entry->until + terms.most;
     entry->failure.status = failure.status;
+    entry->failure.kind = failure.kind;
     keep_words(*entry, failure.reason);
     return confirmed;
 }
