@@ -32,9 +32,9 @@ constexpr std::array<std::string_view, static_cast<std::size_t>(ResultTag::count
 };
 static_assert(!tag_names.back().empty());
 
-// Ten text fields, and the bytes between them.
+// Eleven text fields, and the bytes between them.
 static_assert(LogFieldLimits::url + LogFieldLimits::referer + LogFieldLimits::user_agent +
-                  LogFieldLimits::cache_status + 6 * LogFieldLimits::other + 1 * KiB <
+                  LogFieldLimits::cache_status + 7 * LogFieldLimits::other + 1 * KiB <
               std::tuple_size_v<LineBuffer>);
 
 /// Bytes that a format writes without escaping.
@@ -217,7 +217,8 @@ void combined_line(Line& line, LogEntry const& entry) {
     constexpr std::string_view months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
                                            "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
     Moment moment(entry.end);
-    line.bare_field(entry.client) << " - ";
+    line.bare_field(entry.client) << " ";
+    line.bare_field(entry.id) << " ";
     line.bare_field(entry.user) << " [";
     line.padded(moment.day(), 2, '0') << "/" << months[moment.month() - 1] << "/";
     line.padded(moment.year(), 4, '0') << ":";
@@ -260,7 +261,9 @@ void json_line(Line& line, LogEntry const& entry) {
     line.member("referer", entry.referer, LogFieldLimits::referer);
     line.member("user_agent", entry.user_agent, LogFieldLimits::user_agent);
     line.member("reason", entry.reason);
-    line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status) << "}";
+    line.member("cache_status", entry.cache_status, LogFieldLimits::cache_status);
+    if (!entry.id.empty()) line.member("id", entry.id);
+    line << "}";
 }
 
 }  // namespace

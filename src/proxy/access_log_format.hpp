@@ -41,7 +41,7 @@ std::string_view name_of(ResultTag);
 /// Views must live until the entry has been written. Empty text means that there is no value. Fields need no cleaning:
 /// every format escapes bytes that could end a field or a line, and truncates fields at LogFieldLimits.
 struct LogEntry {
-    WallTime end{};                     // when the last byte was sent to the client
+    WallTime end{};                     // when the last byte was sent to the client; of an error page: the time in its id
     milliseconds elapsed{0};            // since the request's first byte
     std::string_view client;            // the client's address, as text
     std::string_view user;
@@ -61,6 +61,7 @@ struct LogEntry {
     std::string_view user_agent;
     std::string_view reason;            // Garner's own reason: the rule that decided
     std::string_view cache_status;      // sent to the client (RFC 9211)
+    std::string_view id;                // of the error page that was sent
 };
 
 /// The most bytes a field takes in a line, after escaping.
@@ -77,8 +78,8 @@ using LineBuffer = std::array<char, 16 * KiB>;
 
 /// The line with its newline, inside the buffer. Allocates nothing.
 ///   squid     Squid's default logformat: time.ms elapsed client tag/status bytes method url user hierarchy/peer type
-///   combined  Apache's; in UTC
-///   json      one object a line, valid UTF-8; the only one with reason and cache status
+///   combined  Apache's; in UTC, with the id as ident
+///   json      one object a line, valid UTF-8; the only one with reason and cache status; the id, if any, is its last member
 std::string_view format_line(LogFormat, LogEntry const&, LineBuffer&);
 
 }  // namespace garner::proxy

@@ -97,6 +97,14 @@ TEST(LogEntry, json_writes_one_object) {
               "\n");
 }
 
+TEST(LogEntry, the_id_of_an_error_page_changes_no_field_of_other_formats) {
+    auto entry = hit();
+    entry.id = "1066036250.603-9f3a0c1d";
+    EXPECT_TRUE(combined(entry).starts_with("192.168.0.227 1066036250.603-9f3a0c1d - [")) << combined(entry);
+    EXPECT_TRUE(json(entry).ends_with(R"(,"id":"1066036250.603-9f3a0c1d"})" "\n")) << json(entry);
+    EXPECT_EQ(squid(entry), squid(hit())) << "its first field is the number before the hyphen";
+}
+
 TEST(LogEntry, every_result_and_hierarchy_has_a_name_of_its_own) {
     std::set<std::string_view> names;
     for (int i = 0; i < static_cast<int>(ResultTag::count_); ++i)
@@ -115,7 +123,7 @@ constexpr std::string_view forgery = "x\"\r\n1.000 1 10.0.0.1 TCP_HIT/200 \\ \t\
 LogEntry forged() {
     auto entry = hit();
     entry.client = entry.user = entry.method = entry.url = entry.peer = entry.content_type = forgery;
-    entry.referer = entry.user_agent = entry.reason = entry.cache_status = forgery;
+    entry.referer = entry.user_agent = entry.reason = entry.cache_status = entry.id = forgery;
     return entry;
 }
 
@@ -146,7 +154,7 @@ TEST(LogEntry, json_stays_one_valid_object) {
     auto text = json(forged());
     EXPECT_EQ(std::ranges::count(text, '\n'), 1);
     auto parsed = nlohmann::json::parse(text);
-    EXPECT_EQ(parsed.size(), 17u);
+    EXPECT_EQ(parsed.size(), 18u);
     EXPECT_EQ(parsed["url"], "x\"\r\n1.000 1 10.0.0.1 TCP_HIT/200 \\ \t\x1b[2J\x7f\u00ff");
     for (char c : text.substr(0, text.size() - 1)) EXPECT_TRUE(c >= 0x20 && c < 0x7f);
 }
@@ -177,7 +185,7 @@ TEST(LogEntry, nothing_a_client_sends_makes_a_line_too_long) {
         if (filling == '?') std::ranges::generate(text, [&] { return static_cast<char>(random()); });
         auto entry = forged();
         entry.client = entry.user = entry.method = entry.url = entry.peer = entry.content_type = text;
-        entry.referer = entry.user_agent = entry.reason = entry.cache_status = text;
+        entry.referer = entry.user_agent = entry.reason = entry.cache_status = entry.id = text;
         entry.end = WallTime(milliseconds(INT64_MAX / 1'000'000));
         entry.elapsed = milliseconds(INT64_MAX);
         entry.bytes = UINT64_MAX;
