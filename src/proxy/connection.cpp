@@ -85,7 +85,7 @@ net::awaitable<void> Connection::refuse(Arrival arrival) {
     if (arrival == Arrival::refused)
         co_await refuse_head(stream_.refusal().status, stream_.refusal().refusal);
     else if (arrival == Arrival::timed_out && stream_.begun())
-        co_await refuse_head(408, "The request's head did not come in time.");
+        co_await refuse_head(408, "The head of the request did not arrive in time.");
     else
         co_return;
     co_await linger();

@@ -238,7 +238,8 @@ net::awaitable<bool> Delivery::wait_for_growth(cache::Follower& follower, std::u
 
 net::awaitable<void> Delivery::waited_too_long() {
     request_.close = true;
-    co_await writer_.error(504, "The origin is taking too long.", "deadlines.fill");
+    constexpr auto what = "The fetch that this request joined made no progress in time.";
+    co_await writer_.error(504, what, "deadlines.fill", cache::FailureKind::timeout);
 }
 
 }  // namespace garner::proxy

@@ -1,45 +1,156 @@
 #include "proxy/error_page.hpp"
 
+#include "http/accept.hpp"
+#include "proxy/error_help.hpp"
 #include "proxy/head_writer.hpp"
 
 namespace garner::proxy {
 
 namespace {
 
-void append_escaped(std::string& out, std::string_view text) {
-    constexpr std::size_t most = 512;
-    for (unsigned char c : text.substr(0, most)) {
-        switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += c < 0x20 || c >= 0x7f ? '?' : static_cast<char>(c);
-        }
+constexpr std::string_view head_of_page = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<style>
+:root { color-scheme: light dark; --page: #ffffff; --text: #111827; --soft: #545b68; --line: #d1d5db; }
+@media (prefers-color-scheme: dark) { :root { --page: #111827; --text: #f3f4f6; --soft: #9ca3af; --line: #374151; } }
+body { background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
+body { margin: 0 auto; max-width: 40rem; padding: 2rem 1rem; }
+h1 { font-size: 1.4rem; line-height: 1.25; }
+ul { padding-left: 1.2rem; }
+dl { border-top: 1px solid var(--line); padding-top: 1rem; }
+dt, .status { color: var(--soft); font-size: .85rem; }
+dd { margin: 0 0 .6rem; }
+h1, dd { overflow-wrap: anywhere; }
+</style>
+)";
+
+/// Appends with escapes for HTML or JSON.
+void append_character(std::string& out, char c, ErrorFormat format) {
+    bool const html = format == ErrorFormat::html;
+    switch (c) {
+    case '&': out += html ? "&amp;" : "&"; break;
+    case '<': out += html ? "&lt;" : "<"; break;
+    case '>': out += html ? "&gt;" : ">"; break;
+    case '"': out += html ? "&quot;" : format == ErrorFormat::json ? "\\\"" : "\""; break;
+    case '\\': out += format == ErrorFormat::json ? "\\\\" : "\\"; break;
+    default: out += c;
     }
+}
+
+void append_escaped(std::string& out, std::string_view text, ErrorFormat format) {
+    constexpr std::size_t most = 512;
+    for (char c : text.substr(0, most)) append_character(out, c < ' ' || c > '~' ? '?' : c, format);
     if (text.size() > most) out += "...";
 }
 
-void append_row(std::string& out, std::string_view name, std::string_view value) {
-    if (value.empty()) return;
-    out.append("<p>").append(name).append(": <code>");
-    append_escaped(out, value);
-    out.append("</code></p>\n");
+/// "502 Bad Gateway"
+std::string status_text(std::uint16_t status) {
+    auto text = std::to_string(status);
+    if (auto const phrase = reason_phrase(status); !phrase.empty()) text.append(" ").append(phrase);
+    return text;
+}
+
+/// The named values below the hints; those without a value are left out.
+template <class Append>
+void for_each_row(ErrorPage const& page, Append const& append) {
+    auto const row = [&](std::string_view name, std::string_view value) {
+        if (!value.empty()) append(name, value);
+    };
+    row("Reason", page.what);
+    row("Address", page.url);
+    row("Decided by", page.rule);
+    row("Proxy", page.server);
+    row("Request id", page.id);
+}
+
+std::string page_as_html(ErrorPage const& page, ErrorHelp const& help) {
+    constexpr auto format = ErrorFormat::html;
+    std::string heading;
+    append_escaped(heading, help.heading, format);
+    std::string out(head_of_page);
+    out.append("<title>").append(heading).append("</title></head>\n<body><p class=\"status\">").append(status_text(page.status));
+    out.append("</p>\n<h1>").append(heading).append("</h1>\n<ul>\n");
+    for (auto const hint : help.hints) out.append("<li>").append(hint).append("</li>\n");
+    out.append("</ul>\n<dl>\n");
+    for_each_row(page, [&](std::string_view name, std::string_view value) {
+        out.append("<dt>").append(name).append("</dt><dd>");
+        append_escaped(out, value, format);
+        out.append("</dd>\n");
+    });
+    out.append("</dl></body></html>\n");
+    return out;
+}
+
+std::string page_as_text(ErrorPage const& page, ErrorHelp const& help) {
+    constexpr auto format = ErrorFormat::text;
+    auto out = status_text(page.status).append(": ");
+    append_escaped(out, help.heading, format);
+    out.append(".\n");
+    for (auto const hint : help.hints) out.append("- ").append(hint).append("\n");
+    for_each_row(page, [&](std::string_view name, std::string_view value) {
+        out.append(name).append(": ");
+        append_escaped(out, value, format);
+        out.append("\n");
+    });
+    return out;
+}
+
+/// RFC 9457: with the type about:blank the title is the status's phrase.
+std::string page_as_json(ErrorPage const& page, ErrorHelp const& help) {
+    constexpr auto format = ErrorFormat::json;
+    std::string out = R"({"type":"about:blank","title":")";
+    auto const phrase = reason_phrase(page.status);
+    out.append(phrase.empty() ? "Error" : phrase).append("\",\"status\":").append(std::to_string(page.status));
+    out.append(",\"detail\":\"");
+    append_escaped(out, help.heading, format);
+    out.append(". ");
+    append_escaped(out, page.what, format);
+    auto const member = [&](std::string_view name, std::string_view value) {
+        if (value.empty()) return;
+        out.append("\",\"").append(name).append("\":\"");
+        append_escaped(out, value, format);
+    };
+    member("rule", page.rule);
+    member("id", page.id);
+    out.append("\"}\n");
+    return out;
 }
 
 }  // namespace
 
-std::string error_page(ErrorPage const& page) {
-    auto title = std::to_string(page.status).append(" ").append(reason_phrase(page.status));
-    std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>";
-    out.append(title).append("</title></head>\n<body><h1>").append(title).append("</h1>\n<p>");
-    append_escaped(out, page.what);
-    out.append("</p>\n");
-    append_row(out, "Address", page.url);
-    append_row(out, "Decided by", page.rule);
-    append_row(out, "Answered by", page.server);
-    out.append("</body></html>\n");
-    return out;
+ErrorFormat error_format(http::Fields const& request) {
+    using http::media_preference;
+    auto constexpr exact = http::MediaPreference::Match::exact;
+    auto as_json = media_preference(request, "application/problem+json");
+    if (as_json.match != exact) as_json = media_preference(request, "application/json");
+    auto best = media_preference(request, "text/plain");
+    auto format = ErrorFormat::text;
+    // Of equal preferences the later one wins if it is named, as no browser prefers plain text to HTML.
+    auto const compare = [&](http::MediaPreference const& other, ErrorFormat in) {
+        if (other > best || (other == best && other.match == exact)) best = other, format = in;
+    };
+    compare(as_json, ErrorFormat::json);
+    compare(media_preference(request, "text/html"), ErrorFormat::html);
+    return format;
+}
+
+std::string_view content_type(ErrorFormat format) {
+    switch (format) {
+    case ErrorFormat::html: return "text/html;charset=utf-8";
+    case ErrorFormat::json: return "application/problem+json";
+    case ErrorFormat::text: break;
+    }
+    return "text/plain;charset=utf-8";
+}
+
+std::string error_page(ErrorPage const& page, ErrorFormat format) {
+    auto const help = error_help(page.status, page.kind, page.host);
+    switch (format) {
+    case ErrorFormat::html: return page_as_html(page, help);
+    case ErrorFormat::json: return page_as_json(page, help);
+    case ErrorFormat::text: break;
+    }
+    return page_as_text(page, help);
 }
 
 }  // namespace garner::proxy

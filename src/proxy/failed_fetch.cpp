@@ -28,7 +28,7 @@ net::awaitable<Step> FailedFetch::answer_known() {
     record.cache_status.ttl = left;
     record.texts.reason = failure_.told.reason;
     auto const retry = "Retry-After: " + std::to_string(left) + "\r\n";
-    co_await writer_.error(failure_.told.status, failure_.told.reason, "negative", retry);
+    co_await writer_.error(failure_.told.status, failure_.told.reason, "negative", failure_.told.kind, retry);
     co_return Step::done;
 }
 
@@ -60,7 +60,7 @@ net::awaitable<Step> FailedFetch::answer() {
     std::string_view rule = decided_by(failure_.cause);
     if (by_client) rule = "request body";
     if (forbidden) rule = record.texts.rule;
-    co_await writer_.error(failure_.told.status, failure_.told.reason, rule);
+    co_await writer_.error(failure_.told.status, failure_.told.reason, rule, failure_.told.kind);
     co_return Step::done;
 }
 
@@ -142,7 +142,8 @@ void FailedFetch::tell_of_error() {
     auto lead = std::move(state_.lead);
     if (!lead) return;
     auto const status = upstream_.head().status;
-    cache::FetchFailure failure{status, "The origin answers " + std::to_string(status) + "."};
+    auto const told = "The origin responded with " + std::to_string(status) + ".";
+    cache::FetchFailure failure{status, told, cache::FailureKind::origin_error};
     if (remember_error(*lead.fill(), failure))
         lead.fail(std::move(failure));
     else

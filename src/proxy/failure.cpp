@@ -14,26 +14,40 @@ std::string_view decided_by(FailureCause fault) {
 
 Failure failure_of(client::Trouble trouble, std::string const& server, char const* what_is_wrong) {
     using client::Trouble;
+    using Kind = cache::FailureKind;
     switch (trouble) {
-    case Trouble::timed_out: return {{504, server + " did not answer in time."}, FailureCause::answer};
-    case Trouble::malformed: return {{502, server + " answers what is malformed: " + what_is_wrong}, FailureCause::answer};
-    case Trouble::cancelled: return {{503, "The request was given up."}, FailureCause::none};
-    default: return {{502, server + " closed the connection without an answer."}, FailureCause::answer};
+    case Trouble::timed_out: return {{504, server + " did not respond in time.", Kind::timeout}, FailureCause::answer};
+    case Trouble::malformed:
+        return {{502, server + " sent an invalid response: " + what_is_wrong, Kind::invalid}, FailureCause::answer};
+    case Trouble::cancelled: return {{503, "The request was cancelled."}, FailureCause::none};
+    default: return {{502, server + " closed the connection without a response.", Kind::closed}, FailureCause::answer};
     }
 }
 
 Failure failure_of(net::Connected const& connected, std::string const& server, bool is_peer) {
     using F = net::ConnectFailure;
+    using Kind = cache::FailureKind;
+    auto const failed = [&](std::uint16_t status, std::string text, Kind kind, FailureCause cause) -> Failure {
+        return {{status, text + ": " + connected.reason, kind}, cause};
+    };
+    auto const not_reached = server + " could not be reached";
     switch (connected.failure) {
-    case F::forbidden: return {{403, "This proxy's rules do not allow this destination."}, FailureCause::none};
-    case F::timed_out: return {{504, server + " could not be reached in time: " + connected.reason}, FailureCause::connection};
-    case F::no_descriptors: return {{503, "This proxy has no descriptors left: " + connected.reason}, FailureCause::none};
-    case F::no_resources: return {{502, server + " could not be reached: " + connected.reason}, FailureCause::none};
+    case F::forbidden: return {{403, "The rules of this proxy do not allow this destination."}, FailureCause::none};
+    case F::timed_out: return failed(504, not_reached + " in time", Kind::connect_timeout, FailureCause::connection);
+    case F::no_descriptors: return failed(503, "This proxy has no file descriptors left", Kind::resources, FailureCause::none);
+    case F::no_resources: return failed(502, not_reached, Kind::resources, FailureCause::none);
     case F::dns:
-        return {{502, (is_peer ? server + "'s" : "The") + " name could not be resolved: " + connected.reason}, FailureCause::name};
-    case F::cancelled: return {{503, "The request was given up."}, FailureCause::none};
-    default: return {{502, server + " could not be reached: " + connected.reason}, FailureCause::connection};
+        return failed(502, (is_peer ? server + "'s" : "The") + " name could not be resolved", Kind::name, FailureCause::name);
+    case F::cancelled: return {{503, "The request was cancelled."}, FailureCause::none};
+    case F::refused: return failed(502, not_reached, Kind::refused, FailureCause::connection);
+    case F::tls: return failed(502, not_reached, Kind::tls, FailureCause::connection);
+    default: return failed(502, not_reached, Kind::unreachable, FailureCause::connection);
     }
+}
+
+Failure at_peer(Failure failure) {
+    if (failure.cause != FailureCause::none) failure.told.kind = cache::FailureKind::peer;
+    return failure;
 }
 
 }  // namespace garner::proxy

@@ -18,7 +18,7 @@ enum class FailureCause : std::uint8_t {
     answer       // no usable response came; the request may be the cause
 };
 
-/// The cause as named in Cache-Status and on the error page; empty for this proxy itself.
+/// The cause for Cache-Status and the error page; empty for this proxy itself.
 std::string_view decided_by(FailureCause);
 
 struct Failure {
@@ -30,5 +30,7 @@ struct Failure {
 Failure failure_of(client::Trouble, std::string const& server, char const* what_is_wrong);
 /// `is_peer`: the unresolved name is the peer's, not the origin's.
 Failure failure_of(net::Connected const&, std::string const& server, bool is_peer);
+/// Marks the failure as a peer's: the error page must not blame the origin.
+Failure at_peer(Failure failure);
 
 }  // namespace garner::proxy

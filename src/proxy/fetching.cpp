@@ -11,6 +11,8 @@ using http::StoreRefusal;
 
 namespace {
 
+constexpr char const* unrequested_switch = "The origin responded with 101 to a request without Upgrade.";
+
 bool has_conditions(http::RequestHead const& request) {
     return http::is_conditional(request.fields) || request.fields.has(Name::if_range);
 }
@@ -43,7 +45,7 @@ net::awaitable<Step> Fetching::pass() {
     if (upstream_.head().status == 101) {
         if (request_.wants_upgrade()) co_await tunnel_.switch_protocols();
         if (request_.head_sent) co_return Step::done;
-        upstream_.fail(502, "The origin switches protocols without being asked to.");
+        upstream_.fail(502, unrequested_switch, cache::FailureKind::invalid);
         co_return co_await failed_.answer();
     }
     if (invalidate()) co_await request_.outlives(store::Survives::process);
@@ -162,9 +164,10 @@ Step Fetching::take() {
 bool Fetching::is_nonsense() {
     auto const status = upstream_.head().status;
     if (status == 101)
-        upstream_.fail(502, "The origin switches protocols without being asked to.", FailureCause::answer);
+        upstream_.fail(502, unrequested_switch, cache::FailureKind::invalid, FailureCause::answer);
     else if (status == 304 && !state_.conditional && !http::is_conditional(request_.head().fields))
-        upstream_.fail(502, "The origin answers 304 to a request without conditions.", FailureCause::answer);
+        upstream_.fail(502, "The origin responded with 304 to a request without preconditions.", cache::FailureKind::invalid,
+                       FailureCause::answer);
     else
         return false;
     return true;

@@ -21,7 +21,7 @@ constexpr std::size_t idle_buffer = 4 * KiB;
 /// no line end, so the parser would wait for one. Null: it may be HTTP.
 char const* other_protocol(char first) {
     switch (first) {
-    case 0x16: return "this port speaks plain HTTP, not TLS: give the proxy's address as http://";   // RFC 8446 5.1
+    case 0x16: return "this port accepts plain HTTP, not TLS: use http:// in the address of the proxy";   // RFC 8446 5.1
     case 0x04:
     case 0x05: return "this port is an HTTP proxy, not a SOCKS server: set the client's proxy type to HTTP";   // RFC 1928 3
     default: return nullptr;
@@ -82,7 +82,7 @@ net::awaitable<Http1Stream::Arrival> Http1Stream::read_head(http::HeadLimits con
 Http1Stream::Arrival Http1Stream::refuse_large_head() {
     std::vector<char>(idle_buffer).swap(buffer_);
     begin_ = end_ = 0;
-    parse_ = {http::HeadParse::Kind::refused, 0, 431, "too many bytes of unfinished heads: this one is the largest"};
+    parse_ = {http::HeadParse::Kind::refused, 0, 431, "incomplete heads exceed limits.heads_max, and this head is the largest"};
     return Arrival::refused;
 }
 

@@ -107,7 +107,9 @@ void Listener::admit(net::TcpSocket socket) {
         services_.counters.connections_refused.add();
         // One write attempt only: a client that opens too many connections must cost no more.
         static constexpr std::string_view refusal =
-            "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+            "HTTP/1.1 429 Too Many Requests\r\nConnection: close\r\nCache-Control: no-store\r\n"
+            "Content-Type: text/plain;charset=utf-8\r\nContent-Length: 78\r\n\r\n"
+            "429 Too Many Requests: this client has too many connections open. Close some.\n";
         socket.native_non_blocking(true, error);
         auto const sent = socket.write_some(asio::buffer(refusal), error);
         return log_refusal(peer.address, sent);

@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view digest_path = "/squid-internal-periodic/store_digest";
 constexpr seconds next_soon{10};   // the next digest is late, and is being built
 
-std::string const unconfirmed = "It is purged, but the disk does not confirm it: after a crash, or once it works again, "
-                                "it could be back. ";
+std::string const unconfirmed = "The object is purged, but the disk has not confirmed it: the object may return after a "
+                                "crash, or after the disk works again. ";
 
 }  // namespace
 
@@ -36,7 +36,7 @@ net::awaitable<void> OwnAnswers::purge() {
     if (!may_purge()) {
         request_.record.answer = Answer::refused;
         request_.record.tag = ResultTag::tcp_denied;
-        co_return co_await writer_.error(403, "This client may not purge.", "purge");
+        co_return co_await writer_.error(403, "This client is not allowed to purge.", "purge");
     }
     request_.record.answer = Answer::purged;
     auto& cache = request_.services.cache;
@@ -54,8 +54,8 @@ net::awaitable<void> OwnAnswers::purge() {
     }
     auto const text = (here ? "purged\n" : "had nothing\n") + icp::text_of(peers);
     if (here || icp::any_gone(peers)) co_return co_await writer_.own_answer(200, "text/plain", text);
-    std::string_view const where = peers.empty() ? "Nothing is stored under this address."
-                                                 : "Nothing was purged under this address, here or at the peers.";
+    std::string_view const where = peers.empty() ? "Nothing is stored for this URL."
+                                                 : "Nothing was purged for this URL, here or at the peers.";
     co_await writer_.error(404, where, "purge");
 }
 
@@ -93,15 +93,16 @@ net::awaitable<void> OwnAnswers::answer_internally() {
     auto const method = request_.head().method;
     auto* mesh = request_.services.mesh;
     bool const wants_digest = request_.target.path == digest_path && (method == Method::get || method == Method::head);
-    if (!wants_digest || !mesh) co_return co_await writer_.error(404, "This cache has nothing for other caches here.", "internal");
+    if (!wants_digest || !mesh)
+        co_return co_await writer_.error(404, "This cache has no resource for other caches at this path.", "internal");
     if (!is_other_cache(request_.client.peer().address)) {
         request_.record.tag = ResultTag::tcp_denied;
-        co_return co_await writer_.error(403, "The cache digest is for the peers of this cache.", "icp.allow");
+        co_return co_await writer_.error(403, "Only peers of this cache are allowed to fetch its digest.", "icp.allow");
     }
     auto const published = mesh->published();
     if (!published.digest) {
         mesh->rebuild_digest();
-        co_return co_await writer_.error(404, "This cache has no digest, or is making its first one.", "internal");
+        co_return co_await writer_.error(404, "This cache has no digest, or is building its first one.", "internal");
     }
     auto const expires = std::max<WallTime>(published.expires, request_.now + next_soon);
     auto const extra = "Expires: " + http::format_http_date(unix_seconds(expires)) + "\r\n";

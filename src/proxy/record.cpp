@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "proxy/request.hpp"
+#include "util/random_bits.hpp"
+#include "util/text.hpp"
 
 namespace garner::proxy {
 
@@ -15,7 +17,7 @@ std::string_view logged_url(Options const& options, std::string_view url) {
 }  // namespace
 
 void Record::Texts::clear() {
-    for (auto* text : {&reason, &content_type, &rule, &logged_rule, &source}) text->clear();
+    for (auto* text : {&reason, &content_type, &rule, &logged_rule, &source, &id}) text->clear();
 }
 
 Record::Record(Texts& texts, std::string_view via_name) : texts(texts) {
@@ -32,6 +34,18 @@ void Record::say(char const* why) {
 void Record::set_rule(http::Decision const& decision) {
     texts.rule = decision.text_for_client();
     texts.logged_rule = decision.text();
+}
+
+std::string_view Record::draw_id() {
+    drawn_at_ = wall_now();
+    auto const since_1970 = drawn_at_->time_since_epoch().count();
+    auto const millis = std::to_string(since_1970 % 1000);
+    auto& id = texts.id;
+    id = std::to_string(since_1970 / 1000);
+    id.append(".").append(3 - millis.size(), '0').append(millis).append("-");
+    append_hex(random_bits(), id);
+    id.resize(id.size() - 8);   // pages of one millisecond need no more
+    return id;
 }
 
 void Record::count_traffic(Request& request) {
@@ -87,7 +101,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     LogEntry entry;
     auto const& head = request.head();
     auto const& url = request.target.url;
-    entry.end = wall_now();
+    entry.end = drawn_at_.value_or(wall_now());   // the error page's reader finds the line by this time
     entry.elapsed = elapsed;
     entry.client = request.client.peer_text();
     entry.tag = tag;
@@ -105,6 +119,7 @@ void Record::log(Request const& request, milliseconds elapsed) const {
     if (auto const* referer = head.fields.find("Referer")) entry.referer = logged_url(*request.options, referer->value);
     if (auto const* agent = head.fields.find("User-Agent")) entry.user_agent = agent->value;
     entry.reason = texts.reason;
+    entry.id = texts.id;
     char text[http::cache_status_bytes];
     entry.cache_status = {text, http::write_cache_status(text, cache_status)};
     request.services.log->write(request.services.worker.number, entry);

@@ -1,5 +1,6 @@
 // The record of one request for log, counters and Cache-Status.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,7 @@ public:
         std::string rule;          // the deciding rule, for the client
         std::string logged_rule;   // the deciding rule with its networks and names
         std::string source;        // "SIBLING_HIT/next door"
+        std::string id;            // the id of the error page; empty: no error page was sent
         void clear();
     };
     Record(Texts& texts, std::string_view via_name);
@@ -41,6 +43,8 @@ public:
     /// Sets a literal for Cache-Status and the log.
     void say(char const* why);
     void set_rule(http::Decision const&);
+    /// Draws the id of an error page: "1764078120.123-9f3a0c1d". The number before the hyphen is the time in Squid's log format.
+    std::string_view draw_id();
     /// Counts the connection's traffic since the last call. Called after each write, so that a transfer of hours shows in
     /// the statistics while it runs.
     void count_traffic(Request&);
@@ -51,6 +55,7 @@ public:
 
 private:
     void log(Request const&, milliseconds elapsed) const;
+    std::optional<WallTime> drawn_at_;   // the time in the id
     Bytes sent_ = 0;                 // on the wire, for this request
     Bytes body_counted_ = 0;         // the counted part of body_sent
     store::ObjectPtr unsized_;       // was used while its length was unknown

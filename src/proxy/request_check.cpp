@@ -20,7 +20,7 @@ std::optional<Verdict> RequestCheck::check() {
     if (head.method == Method::connect && !request_.client.body_done())
         return refused(400, "CONNECT with a body", "RFC 9110 9.3.6");
     if (is_loop(head, request_.services.shared.via_name, request_.options->limits.max_hops))
-        return refused(508, "This request has been here before: the proxies form a loop.", "Via");
+        return refused(508, "The request has passed this proxy before, or has passed too many proxies (limits.hops_max).", "Via");
     if (head.target == "*" && !request_.accelerates) {
         auto decision = request_.options->access.decide(request_.facts(), std::nullopt);
         return decision.denied() ? denied(decision) : Verdict::own_answer;
@@ -73,6 +73,16 @@ Verdict RequestCheck::prepare() {
     return Verdict::go_on;
 }
 
+void RequestCheck::refuse_misses() {
+    constexpr auto what = "The rules of this proxy allow this client stored responses only, and no fresh one is stored.";
+    refusal_ = {504, what, "misses", cache::FailureKind::not_stored};
+}
+
+void RequestCheck::refuse_to_fetch() {
+    constexpr auto what = "The client asked for a stored response only (only-if-cached), and no fresh one is stored.";
+    refusal_ = {504, what, "only-if-cached", cache::FailureKind::not_stored};
+}
+
 Verdict RequestCheck::refused(std::uint16_t status, std::string_view what, std::string_view rule) {
     refusal_ = {status, what, rule};
     request_.record.answer = Answer::refused;
@@ -84,7 +94,7 @@ Verdict RequestCheck::denied(http::Decision const& decision) {
     request_.record.tag = ResultTag::tcp_denied;
     request_.close = true;   // a denied client keeps no connection
     request_.record.set_rule(decision);
-    return refused(403, "This proxy's rules do not allow the request.", request_.record.texts.rule);
+    return refused(403, "The rules of this proxy do not allow the request.", request_.record.texts.rule);
 }
 
 void RequestCheck::apply_reload_rule() {

@@ -27,12 +27,13 @@ public:
         std::uint16_t status = 400;
         std::string_view what;
         std::string_view rule;
+        cache::FailureKind kind = cache::FailureKind::other;
     };
     Refusal const& refusal() const { return refusal_; }
     /// This client is allowed cached responses only.
-    void refuse_misses() { refusal_ = {504, "This proxy gives this client only what it has stored.", "misses"}; }
+    void refuse_misses();
     /// The client sent only-if-cached (RFC 9111 5.2.1.7).
-    void refuse_to_fetch() { refusal_ = {504, "The client wants a stored answer only, and there is no fresh one.", "only-if-cached"}; }
+    void refuse_to_fetch();
     /// A stored response that the rules deny to this client by the address it came from.
     Verdict denied(http::Decision const& decision);
 

@@ -100,30 +100,49 @@ void ResponseWriter::show_truncation() {
     request_.client.show_truncation();
 }
 
-/// Visitors of an accelerator learn neither the origin's name nor its address; the log has both.
+/// Visitors of an accelerator learn neither the origin's name and address nor the rules; the log has them.
 ErrorPage ResponseWriter::page_of(std::uint16_t status, std::string_view what, std::string_view rule) const {
     auto const& target = request_.target;
-    ErrorPage page{.status = status, .what = what, .rule = rule, .url = target.url, .server = request_.services.shared.via_name};
-    if (!target.accelerated) return page;
-    page.url = target.path;
-    if (status >= 502 && status <= 504) page.what = what.substr(0, what.find(": "));
+    ErrorPage page;
+    page.status = status;
+    page.what = what;
+    page.server = request_.services.shared.via_name;
+    bool const is_read = !target.url.empty();   // otherwise the target is the last request's
+    if (request_.accelerates) {
+        if (is_read) page.url = target.path;
+        if (status >= 502 && status <= 504) page.what = what.substr(0, what.find(": "));
+        return page;
+    }
+    page.rule = rule;
+    page.url = target.url;
+    if (is_read) page.host = request_.head().method == http::Method::connect ? target.url : target.host_field;
     return page;
 }
 
-net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_view what, std::string_view rule,
-                                           std::string_view more) {
-    if (request_.head_sent) {
-        show_truncation();
-        co_return;
-    }
+void ResponseWriter::log_reason(std::string_view what, std::string_view rule) {
     auto& texts = request_.record.texts;
     if (texts.reason.empty()) texts.reason.assign(what);
     std::string_view const logged = rule == texts.rule && !rule.empty() ? texts.logged_rule : rule;
     if (!logged.empty() && texts.reason != logged) texts.reason.append(" [").append(logged).append("]");
-    auto body = error_page(page_of(status, what, rule));
-    auto extra = std::string("Cache-Control: no-store\r\n").append(more);
+}
+
+net::awaitable<void> ResponseWriter::error(std::uint16_t status, std::string_view what, std::string_view rule,
+                                           cache::FailureKind kind, std::string_view more) {
+    if (request_.head_sent) {
+        show_truncation();
+        co_return;
+    }
+    log_reason(what, rule);
+    auto page = page_of(status, what, rule);
+    page.kind = kind;
+    page.id = request_.record.draw_id();
+    auto const format = error_format(request_.head().fields);
+    auto const body = error_page(page, format);
+    std::string extra = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n";
+    if (format == ErrorFormat::html) extra += "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n";
+    extra.append(more);
     request_.record.cache_status.detail = rule;
-    co_await own_answer(status, "text/html;charset=utf-8", body, extra);
+    co_await own_answer(status, content_type(format), body, extra);
 }
 
 net::awaitable<void> ResponseWriter::own_answer(std::uint16_t status, std::string_view type, std::string_view body,

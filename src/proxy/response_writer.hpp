@@ -33,9 +33,9 @@ public:
     bool pass_interim(http::ResponseHead const& interim);
 
     /// Sends an error page; a response that was begun is truncated instead. `more`: further fields, each with CRLF; at most
-    /// 128 bytes.
+    /// 64 bytes.
     net::awaitable<void> error(std::uint16_t status, std::string_view what, std::string_view rule = {},
-                               std::string_view more = {});
+                               cache::FailureKind kind = cache::FailureKind::other, std::string_view more = {});
     net::awaitable<void> own_answer(std::uint16_t status, std::string_view type, std::string_view body,
                                     std::string_view extra = {});
     /// Used while a stored object is sent: see SlowClientGuard.
@@ -45,6 +45,7 @@ private:
     net::awaitable<bool> send_waiting(std::span<iovec> parts, Bytes body);
     net::Error send_interim_rest();
     ErrorPage page_of(std::uint16_t status, std::string_view what, std::string_view rule) const;
+    void log_reason(std::string_view what, std::string_view rule);
 
     Request& request_;
     SlowClientGuard pace_;

@@ -108,7 +108,7 @@ char const* read_target(http::RequestHead const& request, AcceleratedOrigin cons
     }
     if (!origin && is_internal_path(request.target) && read_own_path(request, target)) return nullptr;
     if (!origin && http::is_origin_form(request.target))
-        return "this is a forward proxy: it wants an absolute URI (http://host/path), not a path";
+        return "a forward proxy needs an absolute URI (http://host/path), not a path";
     http::UriError error;
     auto uri = http::parse_absolute(request.target, error);
     if (!uri) return error.refusal;

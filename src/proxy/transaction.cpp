@@ -61,7 +61,7 @@ net::awaitable<Step> Transaction::fail() {
 net::awaitable<void> Transaction::end(Step step) {
     state_.beside.drop();
     switch (step) {
-    case Step::refuse: return writer_.error(check_.refusal().status, check_.refusal().what, check_.refusal().rule);
+    case Step::refuse: return refuse();
     case Step::answer_as_last_hop: return own_answers_.answer_as_last_hop();
     case Step::answer_internally: return own_answers_.answer_internally();
     case Step::purge: return own_answers_.purge();
@@ -72,6 +72,11 @@ net::awaitable<void> Transaction::end(Step step) {
     state_.stale = nullptr;
     auto* follower = state_.follower ? &*state_.follower : nullptr;
     return delivery_.deliver(std::move(state_.object), follower);
+}
+
+net::awaitable<void> Transaction::refuse() {
+    auto const& refusal = check_.refusal();
+    return writer_.error(refusal.status, refusal.what, refusal.rule, refusal.kind);
 }
 
 net::awaitable<void> Transaction::tunnel() {

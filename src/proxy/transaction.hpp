@@ -50,6 +50,7 @@ private:
     net::awaitable<Step> take(Step step);
     net::awaitable<Step> fail();
     net::awaitable<void> end(Step step);
+    net::awaitable<void> refuse();
     net::awaitable<void> tunnel();
     void finish();
 

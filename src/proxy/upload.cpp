@@ -43,14 +43,14 @@ net::awaitable<void> Upload::run(std::function<void(Fault)> faulty) {
 
 /// A client may wait for the origin's 100 before it sends anything: the time to its first byte is not counted.
 std::optional<Upload::Fault> Upload::fault_of(ClientStream::Piece const& piece, Bytes received, SteadyTime asked) {
-    if (piece.refusal) return Fault{400, std::string("The request's body is malformed: ") + piece.refusal};
-    if (piece.error == net::asio::error::timed_out) return Fault{408, "The request's body did not come in time."};
+    if (piece.refusal) return Fault{400, std::string("The body of the request is invalid: ") + piece.refusal};
+    if (piece.error == net::asio::error::timed_out) return Fault{408, "The body of the request did not arrive in time."};
     if (piece.error) return Fault{};
     bool const first = pace_.moved == 0;
     pace_.add(request_.client.received() - received, first ? SteadyTime::duration{} : steady_now() - asked);
     bool const too_slow = !request_.client.body_done() && pace_.is_below(request_.options->limits.min_rate);
     if (!too_slow) return std::nullopt;
-    return Fault{408, "The request's body came too slowly: on average below limits.rate_min."};
+    return Fault{408, "The body of the request arrived too slowly: its average rate is below limits.rate_min."};
 }
 
 /// An empty piece is the end of the body.

@@ -5,6 +5,7 @@
 
 namespace garner::proxy {
 
+using cache::FailureKind;
 using client::Trouble;
 using http::Method;
 
@@ -33,7 +34,7 @@ net::awaitable<bool> Upstream::ask(RequestChanges const& changes) {
         if (in_vain && sources_.current().promised()) sources_.peer()->false_hit();
         if (in_vain && !may_try_next() && head().status == 407) {
             // The client does not know the requested login, and its own one would not be passed on.
-            fail(502, sources_.name() + " wants another login than it was given.");
+            fail(502, sources_.name() + " rejected the login of this proxy (407).", FailureKind::peer);
             co_return false;
         }
         if (!may_try_next()) co_return answered;
@@ -69,9 +70,9 @@ bool Upstream::may_try_next() const {
 bool Upstream::enter_source() {
     auto* mesh = request_.services.mesh;
     if (sources_.current().why == Hierarchy::no_direct_fail)
-        fail(503, "No peer can be used, and direct.never forbids to ask the origin.");
+        fail(503, "No peer is available, and direct.never forbids a direct connection to the origin.", FailureKind::peer);
     else if (!use_.begin(mesh && mesh->wants_to_know() ? mesh : nullptr, sources_.current(), request_.target.uri.authority.host))
-        fail(503, sources_.name() + " has all the connections that it may have.");
+        fail(503, sources_.name() + " has no connection left (connections_max).", FailureKind::peer);
     else
         return true;
     return false;
@@ -130,7 +131,7 @@ net::awaitable<Trouble> Upstream::send_request(RequestChanges const& changes) {
     auto const asked = steady_now();
     if (!request_.client.body_done())
         upload_.start(*exchange_, [this](Upload::Fault fault) {
-            if (fault.status != 0) fail(fault.status, std::move(fault.reason));
+            if (fault.status != 0) fail(fault.status, std::move(fault.reason), FailureKind::other);
         });
     FinalHead::Terms const terms{request_.head().method, changes.of_rest, changes.first_byte_max};
     auto const answered = co_await final_head_.read(*exchange_, terms);
@@ -146,8 +147,12 @@ bool Upstream::is_its_own(Trouble trouble) const {
 }
 
 void Upstream::note_failure(Trouble trouble) {
-    if (failure_.told.reason.empty()) failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
-    if (sources_.peer() && !sources_.is_tunnelled() && is_its_own(trouble))
+    bool const of_peer = sources_.peer() && !sources_.is_tunnelled();
+    if (failure_.told.reason.empty()) {
+        failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
+        if (of_peer) failure_ = at_peer(std::move(failure_));
+    }
+    if (of_peer && is_its_own(trouble))
         sources_.peer()->connect_failed(failure_.told.reason, steady_now());
 }
 
@@ -203,6 +208,7 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect() {
         co_return std::move(connected.transport);
     }
     failure_ = failure_of(connected, sources_.name(), peer != nullptr);
+    if (peer) failure_ = at_peer(std::move(failure_));
     using enum net::ConnectFailure;
     bool const theirs = connected.failure == refused || connected.failure == unreachable || connected.failure == timed_out;
     if (peer && theirs) peer->connect_failed(connected.reason, steady_now());
@@ -310,9 +316,10 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::connect_through_peer(s
         co_return tunnel;
     }
     if (status != 0)
-        fail(502, sources_.name() + " does not open the tunnel: it answers " + std::to_string(status) + ".");
+        fail(502, sources_.name() + " does not open the tunnel: it responded with " + std::to_string(status) + ".",
+             FailureKind::peer);
     else
-        failure_ = failure_of(trouble, sources_.name(), exchange_->fault());
+        failure_ = at_peer(failure_of(trouble, sources_.name(), exchange_->fault()));
     if (is_its_own(trouble)) sources_.peer()->connect_failed(failure_.told.reason, steady_now());
     exchange_.reset();   // no tunnel was opened: another source may be tried
     co_return nullptr;
@@ -323,7 +330,8 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
     transport = co_await connect_through_peer(std::move(transport), early);
     if (!transport) co_return nullptr;
     if (!early.empty()) {
-        fail(502, sources_.name() + " sends into the tunnel before TLS has begun.", FailureCause::connection);
+        fail(502, sources_.name() + " sent bytes into the tunnel before the TLS handshake.", FailureKind::peer,
+             FailureCause::connection);
         co_return nullptr;
     }
     net::ConnectTarget where;
@@ -339,9 +347,10 @@ net::awaitable<std::unique_ptr<net::Transport>> Upstream::secure_through_peer(st
         co_return std::move(connected.transport);
     }
     if (connected.failure == net::ConnectFailure::cancelled)
-        fail(503, "The request was given up.");
+        fail(503, "The request was cancelled.", FailureKind::other);
     else
-        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason, FailureCause::connection);
+        fail(502, "The origin could not be reached through the " + sources_.peer_name() + ": " + connected.reason, FailureKind::tls,
+             FailureCause::connection);
     co_return nullptr;
 }
 

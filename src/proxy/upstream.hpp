@@ -58,8 +58,8 @@ public:
     void count_traffic();
 
     Failure const& failure() const { return failure_; }
-    void fail(std::uint16_t status, std::string reason, FailureCause cause = FailureCause::none) {
-        failure_ = {{status, std::move(reason)}, cause};
+    void fail(std::uint16_t status, std::string reason, cache::FailureKind kind, FailureCause cause = FailureCause::none) {
+        failure_ = {{status, std::move(reason), kind}, cause};
     }
 
     WallTime asked_at() const { return asked_at_; }

@@ -1,41 +1,170 @@
-// Our own pages: they say what, why and who, and nothing from outside can write on them.
+// Error responses: a heading, hints, the technical reason and an id, in the format that the client prefers.
 #include "proxy/error_page.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "proxy/error_help.hpp"
+#include "proxy/failure.hpp"
 
 namespace garner::proxy {
 namespace {
 
-TEST(ErrorPage, names_status_reason_rule_and_address) {
-    ErrorPage page;
-    page.status = 403;
-    page.what = "This is not allowed.";
-    page.rule = "access[2]: deny host .example.com";
-    page.url = "http://example.com/";
-    page.server = "garner-1";
-    auto text = error_page(page);
-    for (auto const* part : {"<title>403 Forbidden</title>", "<p>This is not allowed.</p>", "http://example.com/",
-                             "access[2]: deny host .example.com", "garner-1"})
-        EXPECT_NE(text.find(part), std::string::npos) << part;
-}
+using cache::FailureKind;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
-TEST(ErrorPage, has_no_row_for_what_is_not_known) {
+constexpr ErrorFormat formats[] = {ErrorFormat::text, ErrorFormat::html, ErrorFormat::json};
+
+ErrorPage refused_page() {
     ErrorPage page;
     page.status = 502;
-    EXPECT_EQ(error_page(page).find("<code>"), std::string::npos);
+    page.kind = FailureKind::refused;
+    page.what = "The origin could not be reached: 192.0.2.1: Connection refused";
+    page.rule = "connection";
+    page.host = "example.com:81";
+    page.url = "http://example.com:81/page";
+    page.server = "garner-1";
+    page.id = "1764078120.123-9f3a0c1d";
+    return page;
 }
 
-TEST(ErrorPage, escapes_and_cuts_what_comes_from_outside) {
+ErrorFormat format_for(std::string_view accept) {
+    http::Fields fields;
+    fields.add("Accept", accept);
+    return error_format(fields);
+}
+
+TEST(ErrorPage, has_heading_reason_rule_address_and_id) {
+    for (auto const format : {ErrorFormat::text, ErrorFormat::html}) {
+        auto const page = error_page(refused_page(), format);
+        for (auto const* part : {"502 Bad Gateway", "The server example.com:81 refused the connection", "Connection refused",
+                                 "http://example.com:81/page", "connection", "garner-1", "1764078120.123-9f3a0c1d",
+                                 "Check the port number if the address has one."})
+            EXPECT_THAT(page, HasSubstr(part));
+    }
+}
+
+TEST(ErrorPage, as_text_begins_with_the_status_and_the_heading) {
+    EXPECT_THAT(error_page(refused_page(), ErrorFormat::text),
+                StartsWith("502 Bad Gateway: The server example.com:81 refused the connection.\n- "));
+}
+
+TEST(ErrorPage, as_JSON_is_a_problem_detail) {
+    auto const problem = nlohmann::json::parse(error_page(refused_page(), ErrorFormat::json));
+    nlohmann::json const expected{
+        {"type", "about:blank"},
+        {"title", "Bad Gateway"},
+        {"status", 502},
+        {"detail", "The server example.com:81 refused the connection. "
+                   "The origin could not be reached: 192.0.2.1: Connection refused"},
+        {"rule", "connection"},
+        {"id", "1764078120.123-9f3a0c1d"}};
+    EXPECT_EQ(problem, expected);
+}
+
+TEST(ErrorPage, as_HTML_loads_nothing_and_has_no_script) {
+    auto const page = error_page(refused_page(), ErrorFormat::html);
+    for (auto const* part : {"<script", "<link", "<img", "url(", "@import", "href", "src="})
+        EXPECT_THAT(page, Not(HasSubstr(part)));
+    for (auto const* part : {"color-scheme: light dark", "prefers-color-scheme: dark", "name=\"viewport\""})
+        EXPECT_THAT(page, HasSubstr(part));
+}
+
+TEST(ErrorPage, has_no_row_without_a_value) {
     ErrorPage page;
-    page.status = 400;
-    std::string url = "http://a/<script>alert(\"x\")</script>&\n\x7f\xc3";
-    page.url = url;
-    auto text = error_page(page);
-    EXPECT_EQ(text.find("<script"), std::string::npos);
-    EXPECT_NE(text.find("&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;???"), std::string::npos);
-    url = std::string(100'000, '<');
-    page.what = page.rule = page.server = page.url = url;
-    EXPECT_LT(error_page(page).size(), 10'000u);
+    page.status = 599;
+    for (auto const format : formats) EXPECT_THAT(error_page(page, format), Not(HasSubstr("Address")));
+    EXPECT_THAT(error_page(page, ErrorFormat::html), Not(HasSubstr("<dt>")));
+    EXPECT_EQ(nlohmann::json::parse(error_page(page, ErrorFormat::json))["title"], "Error");
+}
+
+TEST(ErrorPage, escapes_text_from_outside) {
+    std::string const hostile = "a/<script>alert(\"x\")</script>&\\\r\n\x1b\x7f\xc3";
+    auto page = refused_page();
+    page.what = page.rule = page.host = page.url = page.server = page.id = hostile;
+    auto const html = error_page(page, ErrorFormat::html);
+    EXPECT_THAT(html, Not(HasSubstr("<script")));
+    EXPECT_THAT(html, HasSubstr("<dd>a/&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;\\?????" "</dd>"));
+    EXPECT_THAT(html, HasSubstr("<title>The server a/&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;\\????? refused"));
+    auto const text = error_page(page, ErrorFormat::text);
+    EXPECT_THAT(text, HasSubstr("Address: a/<script>alert(\"x\")</script>&\\?????\n"));
+    auto const json = nlohmann::json::parse(error_page(page, ErrorFormat::json));
+    EXPECT_EQ(json["id"], "a/<script>alert(\"x\")</script>&\\?????");
+    EXPECT_EQ(json.size(), 6u);
+}
+
+TEST(ErrorPage, truncates_text_from_outside) {
+    for (char const filling : {'<', '"', '\\', '\n'}) {
+        std::string const text(100'000, filling);
+        auto page = refused_page();
+        page.what = page.rule = page.host = page.url = page.server = text;
+        for (auto const format : formats) EXPECT_LT(error_page(page, format).size(), 30'000u);
+        EXPECT_TRUE(nlohmann::json::accept(error_page(page, ErrorFormat::json)));
+    }
+}
+
+TEST(ErrorPage, each_status_and_kind_has_a_heading_and_two_hints) {
+    for (std::uint16_t status : {400, 403, 404, 408, 414, 431, 500, 501, 502, 503, 504, 505, 508})
+        for (int kind = 0; kind <= static_cast<int>(FailureKind::not_stored); ++kind)
+            for (auto const* host : {"example.org", ""}) {
+                auto const help = error_help(status, static_cast<FailureKind>(kind), host);
+                EXPECT_FALSE(help.heading.empty() || help.heading.ends_with('.')) << status << " " << kind;
+                EXPECT_THAT(help.heading, Not(HasSubstr("{}")));
+                for (auto const hint : help.hints) EXPECT_TRUE(hint.ends_with('.')) << status << " " << kind << hint;
+            }
+    EXPECT_EQ(error_help(502, FailureKind::name, "example.org").heading, "The server example.org could not be found");
+    EXPECT_EQ(error_help(502, FailureKind::name, "").heading, "The server of this site could not be found");
+}
+
+TEST(ErrorPage, the_format_is_the_one_that_the_client_prefers) {
+    struct {
+        std::string_view accept;
+        ErrorFormat format;
+    } const rows[] = {
+        {"*/*", ErrorFormat::text},
+        {"text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8", ErrorFormat::html},
+        {"image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5", ErrorFormat::text},
+        {"application/json", ErrorFormat::json},
+        {"application/problem+json", ErrorFormat::json},
+        {"application/json, text/plain, */*", ErrorFormat::json},
+        {"application/json, text/javascript, */*; q=0.01", ErrorFormat::json},
+        {"text/html, application/json", ErrorFormat::html},
+        {"text/html;q=0.5, application/json", ErrorFormat::json},
+        {"text/plain, text/html;q=0.9", ErrorFormat::text},
+        {"application/problem+json;q=0, application/json, text/plain;q=0.1", ErrorFormat::text},
+        {"text/*", ErrorFormat::text},
+        {"application/*", ErrorFormat::json},
+        {"text/html;q=0, */*;q=0.1", ErrorFormat::text},
+        {"image/png", ErrorFormat::text},
+        {"text/html;q=x", ErrorFormat::text},
+        {"", ErrorFormat::text},
+    };
+    for (auto const& [accept, format] : rows) EXPECT_EQ(format_for(accept), format) << accept;
+    EXPECT_EQ(error_format(http::Fields()), ErrorFormat::text);
+}
+
+TEST(Failure, has_a_kind_for_the_page) {
+    using F = net::ConnectFailure;
+    net::Connected connected;
+    connected.reason = "reason";
+    std::pair<F, FailureKind> const rows[] = {
+        {F::dns, FailureKind::name},         {F::refused, FailureKind::refused},
+        {F::tls, FailureKind::tls},          {F::unreachable, FailureKind::unreachable},
+        {F::forbidden, FailureKind::other},  {F::timed_out, FailureKind::connect_timeout},
+        {F::cancelled, FailureKind::other},  {F::no_descriptors, FailureKind::resources}};
+    for (auto const& [failure, kind] : rows) {
+        connected.failure = failure;
+        EXPECT_EQ(failure_of(connected, "The origin", false).told.kind, kind);
+    }
+    EXPECT_EQ(failure_of(client::Trouble::timed_out, "The origin", "").told.kind, FailureKind::timeout);
+    connected.failure = F::refused;
+    EXPECT_EQ(at_peer(failure_of(connected, "The parent up", true)).told.kind, FailureKind::peer);
+    connected.failure = F::no_descriptors;
+    EXPECT_EQ(at_peer(failure_of(connected, "The parent up", true)).told.kind, FailureKind::resources);
 }
 
 }  // namespace

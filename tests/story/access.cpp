@@ -1,4 +1,4 @@
-// Who may ask for what, what the defaults close, and what is said to whom is refused.
+// Access rules: which clients may request which URLs, and which destinations are blocked by default.
 #include <signal.h>
 
 #include "story/scene.hpp"
@@ -137,61 +137,6 @@ TEST(Access, CONNECT_obeys_the_same_rules) {
     Proxy proxy(rules(R"({"deny": {"host": ["localhost"]}}, )" + loopback_open));
     EXPECT_EQ(Client(proxy).connect_to(origin.authority()).status(), 200);
     EXPECT_EQ(Client(proxy).connect_to("localhost:" + std::to_string(origin.port())).status(), 403);
-}
-
-// ---- error pages ----
-
-TEST(ErrorPages, an_origin_that_is_not_there_is_502_with_a_reason) {
-    Proxy proxy;
-    auto const url = "http://127.0.0.1:" + std::to_string(free_port()) + "/page";
-    Client client(proxy);
-    auto reply = client.get(url);
-    EXPECT_EQ(reply.status(), 502);
-    EXPECT_THAT(reply.body(), HasSubstr("refused"));
-    EXPECT_THAT(reply.body(), HasSubstr(url));
-    EXPECT_LT(reply.body().size(), 4096u);
-    EXPECT_TRUE(reply.has("Via"));
-    EXPECT_TRUE(reply.has("Cache-Status"));
-    EXPECT_TRUE(reply.has("Date"));
-    EXPECT_THAT(reply.field("Content-Type"), HasSubstr("charset"));
-    // The connection goes on.
-    EXPECT_EQ(client.get(url).status(), 502);
-    EXPECT_EQ(client.connections(), 1);
-}
-
-TEST(ErrorPages, a_name_that_does_not_exist_is_502_or_503_and_named) {
-    Proxy proxy;
-    auto reply = Client(proxy).get("http://no-such-host.invalid/page");
-    EXPECT_THAT(reply.status(), AnyOf(502, 503, 504));
-    EXPECT_THAT(reply.body(), HasSubstr("no-such-host.invalid"));
-}
-
-TEST(ErrorPages, what_a_client_sends_comes_back_only_escaped) {
-    Proxy proxy(rules(R"({"deny": "all"})"));
-    auto reply = Client(proxy).get("http://192.0.2.1/<script>alert(1)</script>");
-    EXPECT_EQ(reply.status(), 403);
-    EXPECT_THAT(reply.body(), Not(HasSubstr("<script>")));
-}
-
-TEST(ErrorPages, HEAD_gets_the_status_without_the_page) {
-    Proxy proxy(rules(R"({"deny": "all"})"));
-    Client client(proxy);
-    auto reply = client.head("http://192.0.2.1/");
-    EXPECT_EQ(reply.status(), 403);
-    EXPECT_EQ(reply.body(), "");
-    EXPECT_TRUE(client.closed_by_proxy()) << "a refused client keeps no connection";
-}
-
-TEST(ErrorPages, an_answer_that_is_no_HTTP_is_502) {
-    Origin origin;
-    Proxy proxy(R"({"caching": {"negative_ttl": "0s"}})");
-    for (std::string answer :
-         {"nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
-          "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
-          "HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n", "HTTP/1.1 99 Low\r\n\r\n", ""}) {
-        origin.raw("/page", answer);
-        EXPECT_EQ(get(proxy, origin, "/page").status(), 502) << answer;
-    }
 }
 
 }  // namespace garner::test

@@ -319,7 +319,7 @@ TEST(Explain, a_failure_that_is_remembered) {
     auto told = explained(proxy, origin.url("/page"));
     EXPECT_EQ(told["outcome"], "negative");
     EXPECT_EQ(told["failure"]["status"], 502);
-    EXPECT_EQ(told["failure"]["reason"], "The origin closed the connection without an answer.");
+    EXPECT_EQ(told["failure"]["reason"], "The origin closed the connection without a response.");
     EXPECT_THAT(told["failure"]["left_seconds"].get<int>(), AnyOf(4, 5));
     EXPECT_EQ(get(proxy, origin, "/page").detail(), "negative");
     EXPECT_EQ(explained(proxy, origin.url("/page"), {"-H", "Cache-Control: no-cache"})["outcome"], "miss");

@@ -237,7 +237,7 @@ TEST(Hits, squid_and_combined_logs_read_as_theirs) {
 
 TEST(Hits, a_request_that_cannot_be_read_has_a_line_that_says_so) {
     for (auto const& [format, told] : std::vector<std::pair<std::string, std::string>>{
-             {"squid", "127.0.0.1 NONE_NONE/400 "}, {"squid", " - error:invalid-request - HIER_NONE/- text/html"},
+             {"squid", "127.0.0.1 NONE_NONE/400 "}, {"squid", " - error:invalid-request - HIER_NONE/- text/plain"},
              {"combined", "] \"-\" 400 "}}) {
         Proxy proxy(R"({"log": {"format": ")" + format + R"("}})");
         Client client(proxy);

@@ -95,7 +95,8 @@ TEST(RealBrowser, an_error_page_is_a_page) {
     NEEDS("chromium");
     Proxy proxy(R"({"access": [{"deny": {"host": [".example"]}}]})");
     auto const page = browse("http://www.example/", proxy.url());
-    EXPECT_THAT(page, HasSubstr("403"));
+    EXPECT_THAT(page, HasSubstr("403 Forbidden"));
+    EXPECT_THAT(page, HasSubstr("<h1>This request is not allowed</h1>"));
     EXPECT_THAT(page, HasSubstr("access[0]"));
 }
 
