@@ -79,7 +79,7 @@ TEST(SeenServe, says_what_it_does_not_take) {
         {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Content-Encoding", "gzip"}}, 415, "Content-Encoding"},
         {"POST", "/seen?durable=1", "a", text, 400, "directory"},
         {"POST", "/seen?fast=1", "a", text, 400, "durable=1"},
-        {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Origin", "http://evil.example"}}, 403, "browsers"},
+        {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Origin", "http://evil.example"}}, 403, "Web pages"},
         {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Garner-Seen-Partition", "1/2"}}, 421, "partition"},
         {"POST", "/seen", "a", {{"Content-Type", "text/plain"}, {"Expect", "a miracle"}}, 417, "100-continue"},
         {"GET", "/seen", "", {}, 405, "POST"},
